@@ -1,0 +1,3 @@
+module github.com/cocoon-go/cocoon
+
+go 1.25.0

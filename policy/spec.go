@@ -1,0 +1,67 @@
+// Package policy is Cocoon's policy language: parsing, checking, the intermediate representation with its cost table and
+// reference interpreter, YAML documents, and the ready-made policies. docs/policy.md is its normative description.
+package policy
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Spec is a policy as its author writes it.
+type Spec struct {
+	Name  string         // unique in the runtime; letters, digits, '-', '_', '.', '/'
+	On    Trigger        // when it is evaluated
+	Expr  string         // the expression, see docs/policy.md
+	Mode  Mode           // Enforce by default
+	Match Match          // what it is limited to; the zero Match is everything
+	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64 or time.Duration
+}
+
+// Trigger says on which notifications a policy is evaluated: an interval, or a set of events. Make one with Every, On or
+// OnCustom.
+type Trigger struct {
+	Interval time.Duration // > 0: a time policy
+	Events   stubs.Event   // else: an event policy
+	Custom   string        // with stubs.Custom: the only event name that counts, or "" for all
+}
+
+// Bounds of a time policy's interval.
+const (
+	MinInterval = 5 * time.Microsecond
+	MaxInterval = 24 * time.Hour
+)
+
+// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while tasks run.
+func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
+
+// On makes an event policy's trigger.
+func On(events stubs.Event) Trigger { return Trigger{Events: events} }
+
+// OnCustom makes the trigger of a policy evaluated when the application notifies the event of that name.
+func OnCustom(name string) Trigger { return Trigger{Events: stubs.Custom, Custom: name} }
+
+// Set returns the notifications of the trigger: stubs.Tick for a time policy.
+func (t Trigger) Set() stubs.Event {
+	if t.Interval > 0 {
+		return stubs.Tick
+	}
+	return t.Events
+}
+
+// Mode says whether verdicts are carried out.
+type Mode uint8
+
+const (
+	Enforce Mode = iota // carry out verdicts and effects
+	Observe             // count and log what the policy would have done, and do nothing
+)
+
+func (m Mode) String() string { return [...]string{"enforce", "observe"}[m] }
+
+// Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are joined by "and".
+type Match struct {
+	Loops []string
+	Tasks []string
+	Kinds []string // "atomic", "preemptible", "safe", "both"
+}

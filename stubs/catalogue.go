@@ -1,0 +1,162 @@
+package stubs
+
+import "strings"
+
+// Event is a set of notification kinds.
+type Event uint16
+
+const (
+	Tick    Event = 1 << iota // a policy's interval has passed
+	Enqueue                   // a task arrived
+	Start                     // a task got its first slot
+	Block                     // a task gave up its slot to wait
+	Unblock                   // a blocked task is ready again
+	Exit                      // a task ended
+	Custom                    // rt.Notify
+)
+
+// AnyEvent is every notification.
+const AnyEvent = Tick | Enqueue | Start | Block | Unblock | Exit | Custom
+
+var eventNames = []struct {
+	event Event
+	name  string
+}{{Tick, "tick"}, {Enqueue, "enqueue"}, {Start, "start"}, {Block, "block"}, {Unblock, "unblock"}, {Exit, "exit"}, {Custom, "custom"}}
+
+// String lists the events of the set, joined by "+".
+func (e Event) String() string {
+	var parts []string
+	for _, n := range eventNames {
+		if e&n.event != 0 {
+			parts = append(parts, n.name)
+		}
+	}
+	return strings.Join(parts, "+")
+}
+
+// EventNamed returns the event with the given name, or 0.
+func EventNamed(name string) Event {
+	for _, n := range eventNames {
+		if n.name == name {
+			return n.event
+		}
+	}
+	return 0
+}
+
+// ID is a state stub's place in the catalogue.
+type ID uint8
+
+const (
+	TaskName ID = iota
+	TaskKind
+	TaskSection
+	TaskSectionRunning
+	TaskSections
+	TaskRunning
+	TaskElapsed
+	TaskWaited
+	TaskBlocked
+	TaskPreemptions
+	TaskPriority
+	TaskDeadline
+	TaskCancelled
+	TaskLabels
+	TaskStack
+	ArrivingName
+	ArrivingKind
+	ArrivingPriority
+	ArrivingDeadline
+	ArrivingLabels
+	QueueLength
+	QueueSafe
+	QueueSuspended
+	QueueOldest
+	LoopName
+	LoopSlots
+	LoopBusy
+	LoopUtilization
+	RuntimeTasks
+	RuntimeGoroutines
+	RuntimeHeap
+	RuntimeSchedLatency
+	RuntimeCPU
+	EventName
+	EventValue
+	State // state.NAME: type and word come from the registration
+)
+
+// MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
+const MaxStack = 16
+
+// Kinds are the values of task.kind and arriving.kind, in the order of the runtime's kind bits:
+// 0 atomic, 1 preemptible, 2 safe, 3 both.
+var Kinds = [4]NameID{Intern("atomic"), Intern("preemptible"), Intern("safe"), Intern("both")}
+
+// Stub describes one state stub.
+type Stub struct {
+	ID    ID
+	Path  string // "task.running"
+	Type  Type
+	Keyed bool  // read as path["key"], the key a constant
+	Enum  bool  // a Name with the values of Kinds only
+	Min   int64 // least value, for Integral types and Float
+	Max   int64 // greatest value; for a list, its greatest length
+	On    Event // the notifications on which it is set; on others it is refused
+	Doc   string
+}
+
+const unbounded = 1 << 62 // ≈ 146 years in nanoseconds: far from overflow when two are added
+
+// Catalogue lists every state stub, indexed by ID, but State, which the registration completes.
+var Catalogue = []Stub{
+	{ID: TaskName, Path: "task.name", Type: Name, On: AnyEvent, Doc: "the task's name"},
+	{ID: TaskKind, Path: "task.kind", Type: Name, Enum: true, On: AnyEvent, Doc: `"atomic", "preemptible", "safe" or "both"`},
+	{ID: TaskSection, Path: "task.section", Type: Name, On: AnyEvent, Doc: `the innermost open section, "" outside any`},
+	{ID: TaskSectionRunning, Path: "task.section_running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time inside the innermost open section"},
+	{ID: TaskSections, Path: "task.sections", Type: Duration, Keyed: true, Max: unbounded, On: AnyEvent, Doc: "running time inside the open section of that name, at any depth; 0 when it is not open"},
+	{ID: TaskRunning, Path: "task.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time the task has held a slot"},
+	{ID: TaskElapsed, Path: "task.elapsed", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the task arrived"},
+	{ID: TaskWaited, Path: "task.waited", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time it waited for a slot, queued or suspended"},
+	{ID: TaskBlocked, Path: "task.blocked", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time it was blocked"},
+	{ID: TaskPreemptions, Path: "task.preemptions", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how often it was switched out"},
+	{ID: TaskPriority, Path: "task.priority", Type: Int, Min: -1 << 31, Max: 1<<31 - 1, On: AnyEvent, Doc: "its priority; greater is more urgent, 0 the default"},
+	{ID: TaskDeadline, Path: "task.deadline", Type: Duration, Min: -unbounded, Max: unbounded, On: AnyEvent, Doc: "time left to its context's deadline, negative once past; the greatest duration when there is none"},
+	{ID: TaskCancelled, Path: "task.cancelled", Type: Bool, On: AnyEvent, Doc: "its context has ended: the caller is gone"},
+	{ID: TaskLabels, Path: "task.labels", Type: Name, Keyed: true, On: AnyEvent, Doc: `the label's value, "" when it is not set`},
+	{ID: TaskStack, Path: "task.stack", Type: NameList, Max: MaxStack, On: AnyEvent, Doc: "the open sections, outermost first"},
+	{ID: ArrivingName, Path: "arriving.name", Type: Name, On: Enqueue, Doc: "the arriving task's name"},
+	{ID: ArrivingKind, Path: "arriving.kind", Type: Name, Enum: true, On: Enqueue, Doc: "the arriving task's kind"},
+	{ID: ArrivingPriority, Path: "arriving.priority", Type: Int, Min: -1 << 31, Max: 1<<31 - 1, On: Enqueue, Doc: "the arriving task's priority"},
+	{ID: ArrivingDeadline, Path: "arriving.deadline", Type: Duration, Min: -unbounded, Max: unbounded, On: Enqueue, Doc: "time left to the arriving task's deadline"},
+	{ID: ArrivingLabels, Path: "arriving.labels", Type: Name, Keyed: true, On: Enqueue, Doc: "the arriving task's label"},
+	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
+	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
+	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
+	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest of them has waited"},
+	{ID: LoopName, Path: "loop.name", Type: Name, On: AnyEvent, Doc: "the loop's name"},
+	{ID: LoopSlots, Path: "loop.slots", Type: Int, Min: 1, Max: 1 << 20, On: AnyEvent, Doc: "its number of slots"},
+	{ID: LoopBusy, Path: "loop.busy", Type: Int, Max: 1 << 20, On: AnyEvent, Doc: "slots that are taken"},
+	{ID: LoopUtilization, Path: "loop.utilization", Type: Float, Max: 1, On: AnyEvent, Doc: "share of slot time in use, 0 to 1, averaged over about 100 ms"},
+	{ID: RuntimeTasks, Path: "runtime.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the runtime that have not ended"},
+	{ID: RuntimeGoroutines, Path: "runtime.goroutines", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "goroutines of the process, sampled every 10 ms"},
+	{ID: RuntimeHeap, Path: "runtime.heap", Type: Bytes, Max: unbounded, On: AnyEvent, Doc: "live and unswept heap of the process, sampled every 10 ms"},
+	{ID: RuntimeSchedLatency, Path: "runtime.sched_latency", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how late the last timer tick came"},
+	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, sampled every 10 ms"},
+	{ID: EventName, Path: "event.name", Type: Name, On: Custom, Doc: "the name given to Notify"},
+	{ID: EventValue, Path: "event.value", Type: Float, Min: -unbounded, Max: unbounded, On: Custom, Doc: "the value given to Notify"},
+}
+
+var byPath = func() map[string]*Stub {
+	m := make(map[string]*Stub, len(Catalogue))
+	for i := range Catalogue {
+		m[Catalogue[i].Path] = &Catalogue[i]
+	}
+	return m
+}()
+
+// Lookup returns the stub with that path.
+func Lookup(path string) (*Stub, bool) {
+	s, ok := byPath[path]
+	return s, ok
+}

@@ -1,0 +1,40 @@
+package stubs
+
+// Decision is the kind of a verdict.
+type Decision uint8
+
+const (
+	Continue Decision = iota // leave the task alone
+	Throw                    // unwind the task with a PreemptedError
+	Switch                   // suspend the task at its next safe point
+)
+
+func (d Decision) String() string {
+	return [...]string{"continue", "throw", "switch"}[d]
+}
+
+// Effect is what a policy may do beside its verdict. Effects are carried out by the runtime after the evaluation, in the
+// order of the policy's text, and only when the evaluation ended well.
+type Effect uint8
+
+const (
+	Set      Effect = iota // write a registered state
+	Call                   // call a function registered as safe
+	Interval               // change the policy's own interval
+	Cancel                 // cancel the policy itself
+)
+
+func (e Effect) String() string {
+	return [...]string{"set", "call", "interval", "cancel"}[e]
+}
+
+// MaxSites bounds the effects written in one policy: which of them fired is one word of bits.
+const MaxSites = 64
+
+// Outcome is what one evaluation of a policy says. The zero Outcome is "continue, no effects".
+type Outcome struct {
+	Decision Decision
+	Reason   int      // for Throw: index into the program's reasons
+	Fired    uint64   // bit i: effect site i was executed
+	Values   []uint64 // word i: the operand of site i, where it fired; owned by the evaluator until its next evaluation
+}

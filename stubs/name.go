@@ -1,0 +1,63 @@
+package stubs
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// NameID is an interned string: policies compare names as numbers. The zero NameID is the empty string.
+type NameID uint32
+
+// maxNames bounds the process-wide table of names, because names may come from outside (labels, routes). What comes
+// after the bound is shown to policies as Other.
+const maxNames = 1 << 16
+
+// Other is what every name becomes once the table is full.
+const Other = NameID(1)
+
+var names = struct {
+	ids   sync.Map // string -> NameID
+	mu    sync.Mutex
+	count atomic.Uint32
+	texts [maxNames]atomic.Pointer[string]
+}{}
+
+func init() {
+	for i, s := range []string{"", "other"} {
+		text := s
+		names.ids.Store(text, NameID(i))
+		names.texts[i].Store(&text)
+	}
+	names.count.Store(2)
+}
+
+// Intern returns the id of s, the same for equal strings for the life of the process. It is safe for concurrent use and
+// costs one map look-up for a known name. The table holds 65,536 names; later ones become Other.
+func Intern(s string) NameID {
+	if id, ok := names.ids.Load(s); ok {
+		return id.(NameID)
+	}
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	if id, ok := names.ids.Load(s); ok {
+		return id.(NameID)
+	}
+	n := names.count.Load()
+	if n == maxNames {
+		return Other
+	}
+	names.texts[n].Store(&s)
+	names.count.Store(n + 1)
+	names.ids.Store(s, NameID(n))
+	return NameID(n)
+}
+
+// String returns the text that was interned.
+func (n NameID) String() string {
+	if n < maxNames {
+		if s := names.texts[n].Load(); s != nil {
+			return *s
+		}
+	}
+	return "other"
+}
