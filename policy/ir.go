@@ -7,36 +7,36 @@ import "github.com/cocoon-go/cocoon/stubs"
 type Op uint8
 
 const (
-	OpConst  Op = iota // Imm: the word
-	OpRead             // Index: offset of the word in the snapshot
-	OpLocal            // Index: the local
-	OpLet              // Index: the local; A its value, B the body
-	OpNot              // A
-	OpNeg              // A: Numeric; integral overflow is an error
-	OpAnd              // A, B: short-circuit
-	OpOr               // A, B: short-circuit
-	OpAdd              // A, B: words of the node's Type, as for the next three; integral overflow is an error
-	OpSub              //
-	OpMul              //
-	OpDiv              // integral division truncates; by zero is an error
-	OpMod              // integral only; by zero is an error
-	OpEq               // A, B: both of the type A.Type
-	OpNe               //
-	OpLt               // not for Bool, Name
-	OpLe               //
-	OpGt               //
-	OpGe               //
-	OpIf               // A: condition, B, C
-	OpFloat            // A: integral word -> Float
-	OpInt              // A: Float -> integral word of the node's Type, towards zero; NaN or out of range is an error
-	OpRetype           // A: the same word under the node's Type (an Int literal times a Duration: units only)
-	OpAny              // quantifiers: Range or List source, Index: the element's local, B: the predicate
-	OpAll              //
-	OpNone             //
-	OpCount            //   gives Int
-	OpEffect           // Index: the site; A: the operand or nil. Type Unit
-	OpSeq              // A (Unit), then B
-	OpVerdict          // Imm: the stubs.Decision; Index: the reason, for Throw. Type Verdict
+	OpConst   Op = iota // Imm: the word
+	OpRead              // Index: offset of the word in the snapshot
+	OpLocal             // Index: the local
+	OpLet               // Index: the local; A its value, B the body
+	OpNot               // A
+	OpNeg               // A: Numeric; integral overflow is an error
+	OpAnd               // A, B: short-circuit
+	OpOr                // A, B: short-circuit
+	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error
+	OpSub               //
+	OpMul               //
+	OpDiv               // integral division truncates; by zero is an error
+	OpMod               // integral only; by zero is an error
+	OpEq                // A, B: both of the type A.Type
+	OpNe                //
+	OpLt                // not for Bool, Name
+	OpLe                //
+	OpGt                //
+	OpGe                //
+	OpIf                // A: condition, B, C
+	OpFloat             // A: integral word -> Float
+	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN or out of range is an error
+	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
+	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
+	OpAll               //
+	OpNone              //
+	OpCount             //   gives Int
+	OpEffect            // Index: the site; A: the operand or nil. Type Unit
+	OpSeq               // A (Unit), then B
+	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw. Type Verdict
 )
 
 // Node is one operation. Nodes form a tree: none is shared. After lowering nothing writes to them.
