@@ -104,7 +104,7 @@ type Program struct {
 // evaluated once a loop instead of once a running task.
 func (p *Program) PerTask() bool {
 	for _, r := range p.Reads {
-		if r.Stub <= stubs.TaskStack {
+		if r.Stub <= stubs.TaskSlice {
 			return true
 		}
 	}
