@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/cocoon-go/cocoon/stubs"
+import (
+	"math"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
 
 // Op is an operation of the intermediate representation: a typed expression tree, small enough that the interpreter,
 // the verifier and the code generator each fit in one file.
@@ -59,7 +63,7 @@ type Source struct {
 	Lo, Hi int64
 }
 
-// Bound returns the greatest number of elements the source can have.
+// Bound returns the greatest number of elements the source can have, at most math.MaxInt.
 func (s Source) Bound() int {
 	if s.List {
 		return s.Max
@@ -67,7 +71,8 @@ func (s Source) Bound() int {
 	if s.Hi < s.Lo {
 		return 0
 	}
-	return int(s.Hi - s.Lo + 1)
+	between := uint64(s.Hi) - uint64(s.Lo) // right even where Hi-Lo overflows
+	return int(min(between, math.MaxInt-1) + 1)
 }
 
 // Read is one state stub that a program reads, and where the snapshot holds it.

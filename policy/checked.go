@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The ways in which an evaluation can fail. Both evaluators report them wrapped in an *EvalError; match with errors.Is.
+var (
+	ErrOverflow     = errors.New("integer overflow")
+	ErrDivideByZero = errors.New("division by zero")
+	ErrConversion   = errors.New("number out of the range of integers")
+)
+
+// EvalError says where in a policy's text an evaluation failed.
+type EvalError struct {
+	Pos int   // byte offset of the operation in the program's text
+	Err error // ErrOverflow, ErrDivideByZero or ErrConversion
+}
+
+func (e *EvalError) Error() string { return fmt.Sprintf("offset %d: %v", e.Pos, e.Err) }
+
+// Unwrap returns Err.
+func (e *EvalError) Unwrap() error { return e.Err }
+
+// checkedAdd returns a+b, or ErrOverflow.
+func checkedAdd(a, b int64) (int64, error) {
+	c := a + b
+	if (c > a) != (b > 0) {
+		return 0, ErrOverflow
+	}
+	return c, nil
+}
+
+// checkedSub returns a-b, or ErrOverflow.
+func checkedSub(a, b int64) (int64, error) {
+	c := a - b
+	if (c < a) != (b > 0) {
+		return 0, ErrOverflow
+	}
+	return c, nil
+}
+
+// checkedMul returns a*b, or ErrOverflow.
+func checkedMul(a, b int64) (int64, error) {
+	if a == 0 || b == 0 {
+		return 0, nil
+	}
+	c := a * b
+	if c/b != a || a == math.MinInt64 && b == -1 || b == math.MinInt64 && a == -1 {
+		return 0, ErrOverflow
+	}
+	return c, nil
+}
+
+// checkedDiv returns a/b truncated towards zero, or ErrDivideByZero or ErrOverflow.
+func checkedDiv(a, b int64) (int64, error) {
+	if b == 0 {
+		return 0, ErrDivideByZero
+	}
+	if a == math.MinInt64 && b == -1 {
+		return 0, ErrOverflow
+	}
+	return a / b, nil
+}
+
+// checkedMod returns the remainder of checkedDiv, with the sign of a; the remainder by -1 is 0 for every a.
+func checkedMod(a, b int64) (int64, error) {
+	if b == 0 {
+		return 0, ErrDivideByZero
+	}
+	return a % b, nil
+}
+
+// checkedInt returns f truncated towards zero, or ErrConversion when it is NaN or no int64.
+func checkedInt(f float64) (int64, error) {
+	const limit = 1 << 63 // exact as a float64; math.MaxInt64 is not
+	if f >= -limit && f < limit {
+		return int64(f), nil
+	}
+	return 0, ErrConversion
+}
