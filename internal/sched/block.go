@@ -1,0 +1,39 @@
+package sched
+
+// Block takes the slot from a running task that is about to wait for something else.
+func (c *Core) Block(t *Task, now int64) {
+	switch t.state {
+	case Running:
+		i := c.vacate(t, now)
+		t.enter(Blocked, now)
+		c.fill(i, now)
+	case Lent:
+		t.enter(Blocked, now)
+	default:
+		panic("sched: block of a task that is " + t.state.String())
+	}
+}
+
+// Unblock lets a blocked task, or one whose slot was lent, wait for a slot again; it reports whether it got one at once.
+func (c *Core) Unblock(t *Task, now int64) bool {
+	t.enter(Ready, now)
+	if i := c.freeSlot(); i >= 0 {
+		c.grant(t, i, now)
+		return true
+	}
+	c.wait.push(t)
+	return false
+}
+
+// Yield lets the tasks that wait go first. It reports whether t still has a slot, because nobody could take it.
+func (c *Core) Yield(t *Task, now int64) bool {
+	i := c.vacate(t, now)
+	t.enter(Ready, now)
+	c.fill(i, now)
+	if c.slots[i].current == nil {
+		c.grant(t, i, now)
+		return true
+	}
+	c.wait.push(t)
+	return false
+}

@@ -1,0 +1,135 @@
+package sched
+
+// Config is a loop's shape.
+type Config struct {
+	Slots      int   // how many tasks run at once; at least 1
+	MaxQueue   int   // how many new tasks may wait, others are refused; 0: no bound
+	MaxStarted int   // how many tasks may be started and not ended, others wait; 0: no bound
+	MaxBypass  int64 // ns a suspended task is passed over by others; 0: no bound
+}
+
+// slot is the right to run. While tasks are suspended in it, only safe tasks start in it.
+type slot struct {
+	current   *Task
+	suspended list // in order of suspension
+}
+
+// Core decides for one loop. Methods that free or fill slots append the tasks they granted a slot to, and Granted hands
+// them over; the task that a method is about is never among them unless it said so.
+type Core struct {
+	cfg     Config
+	slots   []slot
+	wait    waiting
+	holds   int
+	started int // tasks that have started and not ended
+	busy    int // slots with a current task
+	susp    int // suspended tasks, all slots
+	granted []*Task
+
+	busyTime int64 // integral of busy over time, up to busyAt
+	busyAt   int64
+}
+
+// NewCore returns a core with all slots free.
+func NewCore(cfg Config) *Core {
+	return &Core{cfg: cfg, slots: make([]slot, cfg.Slots), granted: make([]*Task, 0, cfg.Slots)}
+}
+
+// Granted returns the tasks that were given a slot since the last call. The slice is valid until the next method call.
+func (c *Core) Granted() []*Task {
+	g := c.granted
+	c.granted = c.granted[:0]
+	return g
+}
+
+// Arrive admits a new task: it is granted a slot at once (it does not appear in Granted), waits, or is refused because
+// MaxQueue tasks wait already.
+func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
+	t.arrived, t.since = now, now
+	t.enter(Queued, now)
+	if i := c.freeSlot(); i >= 0 && !c.held() {
+		c.grantFirst(t, i, now)
+		return true, false
+	}
+	if c.cfg.MaxQueue > 0 && c.wait.fresh[0].n+c.wait.fresh[1].n >= c.cfg.MaxQueue {
+		t.enter(Done, now)
+		return false, true
+	}
+	c.wait.push(t)
+	return false, false
+}
+
+// held reports whether new tasks must wait although a slot is free.
+func (c *Core) held() bool {
+	return c.holds > 0 || c.cfg.MaxStarted > 0 && c.started >= c.cfg.MaxStarted
+}
+
+// freeSlot returns a slot without a task, or -1. A free slot is clean: whoever empties a slot resumes what is suspended in
+// it; and while a slot is free nobody waits who could take it, and nobody is suspended anywhere.
+func (c *Core) freeSlot() int {
+	if c.busy == len(c.slots) {
+		return -1
+	}
+	for i := range c.slots {
+		if c.slots[i].current == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+func (c *Core) grant(t *Task, i int, now int64) {
+	t.enter(Running, now)
+	t.slot = int32(i)
+	c.slots[i].current = t
+	c.setBusy(c.busy+1, now)
+}
+
+// grantFirst is grant for a task that has not run before.
+func (c *Core) grantFirst(t *Task, i int, now int64) {
+	c.started++
+	c.grant(t, i, now)
+}
+
+// vacate takes t's slot from it and returns the slot's index.
+func (c *Core) vacate(t *Task, now int64) int {
+	i := int(t.slot)
+	c.slots[i].current = nil
+	t.slot = -1
+	c.setBusy(c.busy-1, now)
+	return i
+}
+
+func (c *Core) setBusy(n int, now int64) {
+	c.busyTime += int64(c.busy) * max(0, now-c.busyAt)
+	c.busy, c.busyAt = n, now
+}
+
+// Exit ends t, which runs, runs on without its slot, or is blocked.
+func (c *Core) Exit(t *Task, now int64) {
+	wasHeld := c.held()
+	c.started--
+	switch t.state {
+	case Running:
+		i := c.vacate(t, now)
+		t.enter(Done, now)
+		c.fill(i, now)
+	case Lent, Blocked:
+		t.enter(Done, now)
+	default:
+		panic("sched: exit of a task that is " + t.state.String())
+	}
+	if wasHeld && !c.held() {
+		c.fillAll(now)
+	}
+}
+
+// Withdraw takes a task that still waits for its first slot out of the queue. It reports false when the slot came first.
+func (c *Core) Withdraw(t *Task, now int64) bool {
+	if t.state != Queued {
+		return false
+	}
+	c.wait.remove(t)
+	t.enter(Done, now)
+	return true
+}

@@ -1,0 +1,37 @@
+package sched
+
+// Hold keeps new tasks from starting until as many Releases have come; started ones go on.
+func (c *Core) Hold() { c.holds++ }
+
+// Release takes one Hold back.
+func (c *Core) Release(now int64) {
+	if c.holds == 0 {
+		panic("sched: release without hold")
+	}
+	if c.holds--; c.holds == 0 {
+		c.fillAll(now)
+	}
+}
+
+// Load is a loop's state in numbers.
+type Load struct {
+	Slots, Busy, Waiting, WaitingSafe, Suspended, Holds int
+	Oldest                                              int64 // ns the longest-waiting task has waited
+	BusyTime                                            int64 // integral of Busy over time, in ns
+}
+
+// Load returns the loop's state at now.
+func (c *Core) Load(now int64) Load {
+	l := Load{Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.len(), WaitingSafe: c.wait.safe(), Suspended: c.susp, Holds: c.holds}
+	l.BusyTime = c.busyTime + int64(c.busy)*max(0, now-c.busyAt)
+	if since, ok := c.wait.oldest(); ok {
+		l.Oldest = now - since
+	}
+	return l
+}
+
+// Waiting reports how many tasks wait for a slot.
+func (c *Core) Waiting() int { return c.wait.len() }
+
+// Current returns the task in slot i, or nil.
+func (c *Core) Current(i int) *Task { return c.slots[i].current }

@@ -1,0 +1,96 @@
+// Package sched is the scheduler's decision core: which task may run, who waits, who is suspended. It is pure: no
+// goroutine, channel, lock or clock. Times and events go in by method calls, decisions come out as the list of tasks that
+// were granted a slot. The runtime, its tests and simulators are the shells around it, and serialise all calls.
+package sched
+
+// Kind says how a task may be interleaved with others, as a set of bits.
+type Kind uint8
+
+const (
+	Atomic      Kind = 0 // never switched out
+	Preemptible Kind = 1 // may be suspended at a safe point
+	Safe        Kind = 2 // may run while a preemptible task is suspended half-way
+)
+
+// State is where a task stands with its loop.
+type State uint8
+
+const (
+	New       State = iota // not yet arrived
+	Queued                 // arrived, waits for its first slot
+	Running                // holds a slot
+	Suspended              // switched out half-way
+	Blocked                // gave its slot up to wait for something else
+	Ready                  // has run before, waits for a slot again
+	Lent                   // runs although its slot was lent to another
+	Done                   // ended
+)
+
+func (s State) String() string {
+	return [...]string{"new", "queued", "running", "suspended", "blocked", "ready", "lent", "done"}[s]
+}
+
+// Account is where a task's time went, in nanoseconds.
+type Account struct {
+	Queued      int64 // waiting for a slot, before the first and after a block
+	Running     int64 // holding a slot, or running on while it is lent
+	Suspended   int64
+	Blocked     int64
+	Preemptions int64 // how often it was switched out
+}
+
+// Task is the core's part of a task. Between Arrive and Exit only the core writes to it.
+type Task struct {
+	Kind Kind
+
+	account Account
+	state   State
+	slot    int32  // the slot it holds, or is suspended in; -1 otherwise
+	seq     uint64 // order of waiting: the smaller came first
+	since   int64  // when it entered its state
+	arrived int64
+	immune  int64 // until then it is not switched out: it has been bypassed long enough
+	prev    *Task
+	next    *Task
+}
+
+// Reset makes t ready for a new life.
+func (t *Task) Reset(k Kind) { *t = Task{Kind: k, slot: -1} }
+
+// State returns where t stands.
+func (t *Task) State() State { return t.state }
+
+// Arrived returns when t arrived.
+func (t *Task) Arrived() int64 { return t.arrived }
+
+// Since returns when t entered its present state.
+func (t *Task) Since() int64 { return t.since }
+
+// Slot returns the slot that t holds or is suspended in, or -1.
+func (t *Task) Slot() int { return int(t.slot) }
+
+// Account returns t's account up to now.
+func (t *Task) Account(now int64) Account {
+	a := t.account
+	a.add(t.state, now-t.since)
+	return a
+}
+
+func (a *Account) add(s State, d int64) {
+	switch s {
+	case Queued, Ready:
+		a.Queued += d
+	case Running, Lent:
+		a.Running += d
+	case Suspended:
+		a.Suspended += d
+	case Blocked:
+		a.Blocked += d
+	}
+}
+
+// enter moves t to state s and charges the time since its last move.
+func (t *Task) enter(s State, now int64) {
+	t.account.add(t.state, now-t.since)
+	t.state, t.since = s, now
+}
