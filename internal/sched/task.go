@@ -41,7 +41,8 @@ type Account struct {
 
 // Task is the core's part of a task. Between Arrive and Exit only the core writes to it.
 type Task struct {
-	Kind Kind
+	Kind  Kind
+	Owner any // the shell's own record of the task; Reset keeps it
 
 	account Account
 	state   State
@@ -55,7 +56,7 @@ type Task struct {
 }
 
 // Reset makes t ready for a new life.
-func (t *Task) Reset(k Kind) { *t = Task{Kind: k, slot: -1} }
+func (t *Task) Reset(k Kind) { *t = Task{Kind: k, Owner: t.Owner, slot: -1} }
 
 // State returns where t stands.
 func (t *Task) State() State { return t.state }
