@@ -1,0 +1,332 @@
+package notify
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+const patience = 20 * time.Second
+
+// newTimer returns a timer that reports each run on a channel, and is closed at the test's end.
+func newTimer(t testing.TB, next func(now int64) int64) (*Timer, <-chan int64) {
+	runs := make(chan int64, 1024)
+	timer := NewTimer(func(now int64) int64 {
+		select {
+		case runs <- now:
+		default: // a test that lost interest
+		}
+		return next(now)
+	})
+	t.Cleanup(timer.Close)
+	return timer, runs
+}
+
+func once(int64) int64 { return Never }
+
+func await(t testing.TB, runs <-chan int64, what string) int64 {
+	t.Helper()
+	select {
+	case now := <-runs:
+		return now
+	case <-time.After(patience):
+		t.Fatalf("%s: the handler did not run within %v", what, patience)
+		return 0
+	}
+}
+
+func TestNowIsPositiveAndMonotonic(t *testing.T) {
+	last := int64(0)
+	for range 100_000 {
+		now := Now()
+		if now < last || now <= 0 {
+			t.Fatalf("Now() = %d after %d", now, last)
+		}
+		last = now
+	}
+	outer := time.Now()
+	start := Now()
+	time.Sleep(10 * time.Millisecond)
+	d := Now() - start
+	if w := int64(time.Since(outer)); d < 10e6 || d > w {
+		t.Fatalf("Now advanced %d ns while at least 10 ms and at most %d ns passed", d, w)
+	}
+}
+
+func TestWakeAtRunsTheHandlerAtItsTimeAndNotBefore(t *testing.T) {
+	timer, runs := newTimer(t, once)
+	for _, in := range []time.Duration{0, -time.Second, time.Microsecond, 100 * time.Microsecond, 3 * time.Millisecond, 40 * time.Millisecond} {
+		at := Now() + int64(in)
+		timer.WakeAt(at)
+		if ran := await(t, runs, in.String()); ran < at {
+			t.Errorf("in %v: the handler ran %v early", in, time.Duration(at-ran))
+		}
+	}
+	for name, at := range map[string]int64{"least": math.MinInt64, "zero": 0, "negative": -1} {
+		timer.WakeAt(at)
+		await(t, runs, name)
+	}
+}
+
+func TestEarlierWishShortensTheSleep(t *testing.T) {
+	for name, far := range map[string]int64{"two hours": Now() + int64(2*time.Hour), "a year": int64(365 * 24 * time.Hour), "almost never": Never - 1} {
+		t.Run(name, func(t *testing.T) {
+			timer, runs := newTimer(t, once)
+			timer.WakeAt(far)
+			awaitAsleep(t, timer)
+			timer.WakeAt(far + 1) // later: changes nothing
+			at := Now() + int64(time.Millisecond)
+			timer.WakeAt(at)
+			if ran := await(t, runs, "the earlier wish"); ran < at {
+				t.Fatalf("ran %v early", time.Duration(at-ran))
+			}
+		})
+	}
+}
+
+// awaitAsleep returns when the thread has announced to sleep.
+func awaitAsleep(t testing.TB, timer *Timer) {
+	t.Helper()
+	for start := Now(); timer.state.Load() != asleep; runtime.Gosched() {
+		if Now()-start > int64(patience) {
+			t.Fatal("the timer's thread does not go to sleep")
+		}
+	}
+}
+
+func TestNextIsTheHandlersWish(t *testing.T) {
+	const ticks, every = 20, int64(200 * time.Microsecond)
+	left := ticks
+	var first int64
+	timer, runs := newTimer(t, func(now int64) int64 {
+		if left == ticks {
+			first = now
+		}
+		if left--; left == 0 {
+			return Never
+		}
+		return first + int64(ticks-left)*every
+	})
+	timer.WakeAt(Now())
+	start := await(t, runs, "first tick")
+	for i := int64(1); i < ticks; i++ {
+		if ran := await(t, runs, "tick"); ran < start+i*every {
+			t.Fatalf("tick %d ran %v early", i, time.Duration(start+i*every-ran))
+		}
+	}
+	awaitAsleep(t, timer)
+	if len(runs) > 0 {
+		t.Fatal("the handler ran after it had returned Never")
+	}
+	timer.WakeAt(0)
+	await(t, runs, "woken after Never")
+}
+
+func TestHandlerMayReturnAnyTime(t *testing.T) {
+	for name, next := range map[string]int64{"the past": 1, "zero": 0, "least": math.MinInt64} {
+		t.Run(name, func(t *testing.T) {
+			left := 100
+			timer, runs := newTimer(t, func(int64) int64 {
+				if left--; left == 0 {
+					return Never
+				}
+				return next
+			})
+			timer.WakeAt(0)
+			for range 100 {
+				await(t, runs, "run")
+			}
+		})
+	}
+}
+
+// A wish that comes while the handler runs is for another run.
+func TestWishDuringTheHandler(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var runs atomic.Int64
+	timer := NewTimer(func(int64) int64 {
+		if runs.Add(1) == 1 {
+			close(entered)
+			<-leave
+		}
+		return Never
+	})
+	t.Cleanup(timer.Close)
+	timer.WakeAt(0)
+	<-entered
+	timer.WakeAt(0)
+	close(leave)
+	awaitCount(t, &runs, 2)
+}
+
+func awaitCount(t testing.TB, n *atomic.Int64, want int64) {
+	t.Helper()
+	for start := Now(); n.Load() < want; runtime.Gosched() {
+		if Now()-start > int64(patience) {
+			t.Fatalf("%d runs, want %d", n.Load(), want)
+		}
+	}
+}
+
+// Many goroutines wish for random times, all at once. Each waits for a run at or after its time; a wish that got lost is
+// never answered, for a handler that did not see it does not ask for it either.
+func TestHammer(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
+	const wishers, wishes = 16, 400
+	type wish struct {
+		at   atomic.Int64 // 0: none
+		done chan int64
+	}
+	all := make([]wish, wishers)
+	timer := NewTimer(func(now int64) int64 {
+		for i := range all {
+			w := &all[i]
+			if at := w.at.Load(); at != 0 && at <= now {
+				w.at.Store(0)
+				w.done <- now
+			}
+		}
+		next := int64(Never)
+		for i := range all {
+			if at := all[i].at.Load(); at != 0 {
+				next = min(next, at)
+			}
+		}
+		return next
+	})
+	defer timer.Close()
+	var wg sync.WaitGroup
+	for i := range all {
+		w := &all[i]
+		w.done = make(chan int64, 1)
+		random := rand.New(rand.NewPCG(uint64(i), 1))
+		wg.Go(func() {
+			for n := range wishes {
+				at := Now() + random.Int64N(int64(300*time.Microsecond)) - int64(20*time.Microsecond)
+				w.at.Store(at)
+				timer.WakeAt(at)
+				select {
+				case ran := <-w.done:
+					if ran < at {
+						t.Errorf("wisher %d: a run at %d answered a wish for %d", i, ran, at)
+					}
+				case <-time.After(patience):
+					t.Errorf("wisher %d: wish %d was not honoured", i, n)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestClose(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		setUp func(t *testing.T, timer *Timer, runs <-chan int64)
+	}{
+		{"never started", func(*testing.T, *Timer, <-chan int64) {}},
+		{"asleep for good", func(t *testing.T, timer *Timer, runs <-chan int64) {
+			timer.WakeAt(0)
+			await(t, runs, "run")
+			awaitAsleep(t, timer)
+		}},
+		{"asleep for an hour", func(t *testing.T, timer *Timer, _ <-chan int64) {
+			timer.WakeAt(Now() + int64(time.Hour))
+			awaitAsleep(t, timer)
+		}},
+		{"just woken", func(_ *testing.T, timer *Timer, _ <-chan int64) { timer.WakeAt(0) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			timer, runs := newTimer(t, once)
+			c.setUp(t, timer, runs)
+			var closers sync.WaitGroup
+			for range 4 {
+				closers.Go(timer.Close)
+			}
+			closers.Wait()
+			for len(runs) > 0 {
+				<-runs
+			}
+			timer.Close()
+			timer.WakeAt(0)
+			if state := timer.state.Load(); state == asleep || len(runs) > 0 {
+				t.Fatalf("after Close: state %d, %d runs", state, len(runs))
+			}
+		})
+	}
+}
+
+// Close, WakeAt and the start of the thread meet in every order.
+func TestCloseAgainstWakeAt(t *testing.T) {
+	for range 500 {
+		var running atomic.Bool
+		timer := NewTimer(func(now int64) int64 {
+			if !running.CompareAndSwap(false, true) {
+				t.Error("two handlers at once")
+			}
+			running.Store(false)
+			return now // at once, again and again
+		})
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { timer.WakeAt(Now()) })
+		}
+		wg.Go(timer.Close)
+		wg.Go(timer.Close)
+		timer.Close()
+		if running.Load() {
+			t.Fatal("the handler runs after Close")
+		}
+		wg.Wait()
+	}
+}
+
+func TestNilHandlerIsRefused(t *testing.T) {
+	defer func() {
+		if v, _ := recover().(string); !strings.Contains(v, "nil handler") {
+			t.Fatalf("panicked with %q", v)
+		}
+	}()
+	NewTimer(nil)
+}
+
+func TestTickAllocatesNothing(t *testing.T) {
+	timer, runs := newTimer(t, once)
+	timer.WakeAt(0)
+	await(t, runs, "first")
+	if n := testing.AllocsPerRun(200, func() {
+		timer.WakeAt(Now() + 1000)
+		<-runs
+	}); n != 0 {
+		t.Fatalf("%v allocations a tick", n)
+	}
+}
+
+func ExampleTimer() {
+	done := make(chan struct{})
+	ticks := 0
+	timer := NewTimer(func(now int64) int64 {
+		if ticks++; ticks == 3 {
+			close(done)
+			return Never
+		}
+		return now + int64(time.Millisecond)
+	})
+	defer timer.Close()
+	timer.WakeAt(Now())
+	<-done
+	fmt.Println(ticks, "ticks")
+	// Output: 3 ticks
+}
