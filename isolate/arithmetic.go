@@ -1,0 +1,181 @@
+package isolate
+
+import (
+	"math"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+var floatOps = map[policy.Op]byte{
+	policy.OpAdd: opF64Add, policy.OpSub: opF64Sub, policy.OpMul: opF64Mul, policy.OpDiv: opF64Div,
+	policy.OpEq: opF64Eq, policy.OpNe: opF64Ne, policy.OpLt: opF64Lt, policy.OpLe: opF64Le, policy.OpGt: opF64Gt, policy.OpGe: opF64Ge,
+}
+
+var integerOps = map[policy.Op]byte{
+	policy.OpAdd: opI64Add, policy.OpSub: opI64Sub, policy.OpMul: opI64Mul, policy.OpDiv: opI64DivS, policy.OpMod: opI64RemS,
+	policy.OpEq: opI64Eq, policy.OpNe: opI64Ne, policy.OpLt: opI64LtS, policy.OpLe: opI64LeS, policy.OpGt: opI64GtS, policy.OpGe: opI64GeS,
+}
+
+var boolOps = map[policy.Op]byte{policy.OpEq: opI32Eq, policy.OpNe: opI32Ne}
+
+func (g *generator) compare(n *policy.Node) {
+	ops := integerOps
+	switch n.A.Type {
+	case stubs.Float:
+		ops = floatOps
+	case stubs.Bool:
+		ops = boolOps
+	}
+	g.node(n.A)
+	g.node(n.B)
+	g.from(ops, n)
+}
+
+// from appends the instruction that ops has for the node's operation.
+func (g *generator) from(ops map[policy.Op]byte, n *policy.Node) {
+	op, ok := ops[n.Op]
+	if !ok {
+		g.fail("offset %d: operation %d on %v", n.Pos, n.Op, n.A.Type)
+	}
+	g.op(op)
+}
+
+func (g *generator) unary(n *policy.Node) {
+	g.node(n.A)
+	switch {
+	case n.Op == policy.OpFloat:
+		g.op(opF64ConvertI64S)
+	case n.Op == policy.OpInt:
+		g.truncate(n)
+	case n.Type == stubs.Float:
+		g.op(opF64Neg)
+	default:
+		g.set(g.x)
+		g.get(g.x)
+		g.i64(1 << 63)
+		g.op(opI64Eq)
+		g.failIf(overflow, n)
+		g.i64(0)
+		g.get(g.x)
+		g.op(opI64Sub)
+	}
+}
+
+// truncate turns the float on the stack into an integer, if there is one for it. The limits are exact as floats, and
+// NaN fails both comparisons.
+func (g *generator) truncate(n *policy.Node) {
+	const limit = 1 << 63
+	g.tee(g.f)
+	g.constant(&policy.Node{Type: stubs.Float, Imm: math.Float64bits(-limit)})
+	g.op(opF64Ge)
+	g.get(g.f)
+	g.constant(&policy.Node{Type: stubs.Float, Imm: math.Float64bits(limit)})
+	g.op(opF64Lt, opI32And, opI32Eqz)
+	g.failIf(conversion, n)
+	g.get(g.f)
+	g.op(opI64TruncF64S)
+}
+
+func (g *generator) binary(n *policy.Node) {
+	g.node(n.A)
+	g.node(n.B)
+	if n.Type == stubs.Float {
+		g.from(floatOps, n)
+		return
+	}
+	g.set(g.y)
+	g.set(g.x)
+	switch n.Op {
+	case policy.OpDiv, policy.OpMod:
+		g.checkDivisor(n)
+		g.result(n)
+	case policy.OpMul:
+		g.result(n)
+		g.checkProduct(n)
+	default:
+		g.result(n)
+		g.checkSum(n)
+	}
+	g.get(g.r)
+}
+
+// result computes r = x op y, modulo 2^64.
+func (g *generator) result(n *policy.Node) {
+	g.get(g.x)
+	g.get(g.y)
+	g.from(integerOps, n)
+	g.set(g.r)
+}
+
+// checkSum: a sum overflowed when its sign differs from both operands', a difference when the operands' signs differ and
+// its sign is not that of x.
+func (g *generator) checkSum(n *policy.Node) {
+	third := g.r
+	if n.Op == policy.OpSub {
+		third = g.x
+	}
+	g.get(g.x)
+	g.get(g.r)
+	g.op(opI64Xor)
+	g.get(g.y)
+	g.get(third)
+	g.op(opI64Xor, opI64And)
+	g.i64(0)
+	g.op(opI64LtS)
+	g.failIf(overflow, n)
+}
+
+// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved. Else x*y is right if it
+// divides back to y; x = -1 is apart because MinInt64 / -1 traps.
+func (g *generator) checkProduct(n *policy.Node) {
+	for _, factor := range []int{g.x, g.y} {
+		g.get(factor)
+		g.i64(1 << 31)
+		g.op(opI64Add)
+	}
+	g.op(opI64Or)
+	g.i64(32)
+	g.op(opI64ShrU, opI64Eqz, opI32Eqz, opIf, noType)
+	g.get(g.x)
+	g.i64(math.MaxUint64)
+	g.op(opI64Eq, opIf, typeI32)
+	g.get(g.y)
+	g.i64(1 << 63)
+	g.op(opI64Eq, opElse)
+	g.get(g.x)
+	g.op(opI64Eqz, opIf, typeI32)
+	g.i32(0)
+	g.op(opElse)
+	g.get(g.r)
+	g.get(g.x)
+	g.op(opI64DivS)
+	g.get(g.y)
+	g.op(opI64Ne, opEnd, opEnd)
+	g.failIf(overflow, n)
+	g.op(opEnd)
+}
+
+// checkDivisor: the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no check.
+func (g *generator) checkDivisor(n *policy.Node) {
+	g.get(g.y)
+	g.op(opI64Eqz)
+	g.failIf(divideByZero, n)
+	if n.Op == policy.OpMod {
+		return
+	}
+	g.get(g.x)
+	g.i64(1 << 63)
+	g.op(opI64Eq)
+	g.get(g.y)
+	g.i64(math.MaxUint64)
+	g.op(opI64Eq, opI32And)
+	g.failIf(overflow, n)
+}
+
+// failIf ends the evaluation with an error if the i32 on the stack is not 0.
+func (g *generator) failIf(class int, n *policy.Node) {
+	g.op(opIf, noType)
+	g.i64(errorWord(class, n.Pos))
+	g.op(opReturn, opEnd)
+}

@@ -1,0 +1,66 @@
+package isolate
+
+import (
+	"fmt"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A policy's linear memory: the snapshot from address 0, then the word of fired bits, then a word for each site's operand.
+// A function without sites writes nothing.
+
+const (
+	wordBytes = 8
+	pageBytes = 1 << 16
+	maxPages  = 16 // a snapshot of 131,000 words: far beyond what fits a policy's cost
+)
+
+func firedAddress(p *policy.Program) int { return p.Words * wordBytes }
+
+func valueAddress(p *policy.Program, site int) int { return firedAddress(p) + (1+site)*wordBytes }
+
+// pages returns the size of the program's memory.
+func pages(p *policy.Program) (int, error) {
+	if p.Words < 0 || len(p.Sites) > stubs.MaxSites {
+		return 0, fmt.Errorf("a program of %d words and %d effects; at most %d effects", p.Words, len(p.Sites), stubs.MaxSites)
+	}
+	if p.Words > maxPages*pageBytes/wordBytes-1-stubs.MaxSites {
+		return 0, fmt.Errorf("a snapshot of %d words does not fit the %d KiB of a policy's memory; read fewer stubs", p.Words, maxPages*pageBytes>>10)
+	}
+	return (valueAddress(p, len(p.Sites)) + pageBytes - 1) / pageBytes, nil
+}
+
+// What a function returns is one word. A verdict has the decision in its low byte and a throw's reason above. An error has
+// the top bit set, then the class, then the position in the text: an early return, because a trap would cost microseconds
+// and lose the position.
+
+const failed = 1 << 63
+
+// classes are the errors of an evaluation by the class under which a result word names them.
+var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion}
+
+const (
+	overflow = iota
+	divideByZero
+	conversion
+)
+
+func verdictWord(n *policy.Node) uint64 {
+	if stubs.Decision(n.Imm) == stubs.Throw {
+		return n.Imm | uint64(n.Index)<<8
+	}
+	return n.Imm
+}
+
+func errorWord(class, pos int) uint64 {
+	return failed | uint64(class)<<32 | uint64(uint32(pos))
+}
+
+func splitVerdict(word uint64) (stubs.Decision, int) {
+	return stubs.Decision(word & 0xff), int(word >> 8)
+}
+
+func splitError(word uint64) error {
+	return &policy.EvalError{Pos: int(uint32(word)), Err: classes[word&^failed>>32]}
+}
