@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lateBound is how late the generator may send one request in a hundred before its own delay shows in the figures.
+const lateBound = time.Millisecond
+
+// experiment runs every mode against the same database and the same schedule.
+type experiment struct {
+	load      load // without an address; of modes without scans the scan rate does not count
+	placement placement
+	stderr    io.Writer // of the children too
+}
+
+// run fills a database in a temporary folder, runs the modes one after another, and removes the folder.
+func (e experiment) run(ctx context.Context, modes []mode, show *display) (err error) {
+	folder, err := os.MkdirTemp("", "cocoon-hol-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	show.status("filling a bbolt database with %d records", e.load.Records)
+	database := filepath.Join(folder, "records.db")
+	if err := fill(database, e.load.Records); err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	for _, m := range modes {
+		o, err := e.measure(ctx, m, database, show)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("mode %s: %w", m.name, err)
+		}
+		show.result(m, o)
+		if o.Errors > 0 {
+			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.name, o.Errors, o.FirstErr)
+		}
+	}
+	return nil
+}
+
+// measure runs one mode: a server process, and a generator process that drives it.
+func (e experiment) measure(ctx context.Context, m mode, database string, show *display) (o outcome, err error) {
+	config := serverConfig{Mode: m.name, Database: database}
+	server, err := startChild(ctx, "server", config, e.placement.server, m.env, e.stderr)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	var hello announcement
+	if err := server.receive(&hello); err != nil {
+		return o, err
+	}
+	l := e.load
+	l.Address = hello.Address
+	if !m.scans {
+		l.ScanRate = 0
+	}
+	generator, err := startChild(ctx, "generator", l, e.placement.generator, nil, e.stderr)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, generator.stop()) }()
+	for {
+		var news message
+		if err := generator.receive(&news); err != nil {
+			return o, err
+		}
+		if news.Outcome != nil {
+			return *news.Outcome, nil
+		}
+		show.progress(m, l, *news.Progress)
+	}
+}

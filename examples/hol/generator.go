@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// drain bounds how long the generator waits for the responses that are left when its schedule has ended.
+const drain = 10 * time.Second
+
+// message is one line of the generator's standard output: progress every quarter of a second, an outcome at the end.
+type message struct {
+	Progress *progress `json:",omitempty"`
+	Outcome  *outcome  `json:",omitempty"`
+}
+
+type progress struct {
+	Elapsed     time.Duration
+	Gets, Scans int64 // answered so far
+}
+
+// sample is what became of one request. Times count from the generator's start.
+type sample struct {
+	sent, finished time.Duration
+	usage          usage // of a usageReading
+	err            error
+}
+
+// generator sends the requests of a schedule at their moments, whatever became of the earlier ones.
+type generator struct {
+	load     load
+	schedule []request
+	samples  []sample // one a request of the schedule, written by that request's goroutine
+	totals   []int64  // totals[i] is the sum of the amounts of the records before i
+	client   *http.Client
+	start    time.Time
+	done     [3]atomic.Int64 // by kind: requests that have their sample
+}
+
+// generate is the generator process. It ends early when its standard input does: then the experiment has died.
+func generate(l load) error {
+	runtime.GOMAXPROCS(max(4, runtime.NumCPU())) // the dispatcher's sleep holds one P
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel(errors.New("the experiment has ended"))
+	}()
+	out := json.NewEncoder(os.Stdout)
+	g := newGenerator(l)
+	finished := make(chan struct{})
+	go func() {
+		g.drive(ctx)
+		close(finished)
+	}()
+	for tick := time.Tick(250 * time.Millisecond); ; {
+		select {
+		case <-tick:
+			p := progress{time.Since(g.start), g.done[get].Load(), g.done[scan].Load()}
+			if err := out.Encode(message{Progress: &p}); err != nil {
+				return err
+			}
+		case <-finished:
+			o := summarize(l, g.schedule, g.samples)
+			return out.Encode(message{Outcome: &o})
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func newGenerator(l load) *generator {
+	g := &generator{
+		load:     l,
+		schedule: l.schedule(),
+		totals:   make([]int64, l.Records+1),
+		client: &http.Client{Transport: &http.Transport{
+			MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight: none waits for a connection
+			DisableCompression:  true,
+		}},
+	}
+	for id := range l.Records {
+		g.totals[id+1] = g.totals[id] + amount(uint64(id))
+	}
+	g.samples = make([]sample, len(g.schedule))
+	g.start = time.Now()
+	return g
+}
+
+// drive sends the schedule and waits for all responses, for drain at most.
+func (g *generator) drive(ctx context.Context) {
+	exactTimer()
+	ctx, cancel := context.WithTimeoutCause(ctx, g.load.WarmUp+g.load.Duration+drain,
+		fmt.Errorf("no answer %v after the end of the schedule", drain))
+	defer cancel()
+	var all sync.WaitGroup
+	for i, r := range g.schedule {
+		sleepUntil(g.start.Add(r.at))
+		all.Go(func() { g.samples[i] = g.send(ctx, r) })
+	}
+	all.Wait()
+}
+
+// send makes one request and checks the response.
+func (g *generator) send(ctx context.Context, r request) (s sample) {
+	to := r.from + uint64(g.load.ScanRecords)
+	var path string
+	switch r.kind {
+	case get:
+		path = fmt.Sprintf("/get?id=%d", r.from)
+	case scan:
+		path = fmt.Sprintf("/scan?from=%d&to=%d", r.from, to)
+	case usageReading:
+		path = "/usage"
+	}
+	s.sent = time.Since(g.start)
+	body, err := g.fetch(ctx, path)
+	s.finished = time.Since(g.start)
+	switch {
+	case err != nil:
+	case r.kind == get:
+		if want := encode(makeRecord(r.from)); !bytes.Equal(body, want) {
+			err = fmt.Errorf("body %q; want %q", body, want)
+		}
+	case r.kind == scan:
+		var sum summary
+		want := summary{Count: g.load.ScanRecords, Total: g.totals[to] - g.totals[r.from]}
+		if err = json.Unmarshal(body, &sum); err == nil && sum != want {
+			err = fmt.Errorf("summary %+v; want %+v", sum, want)
+		}
+	case r.kind == usageReading:
+		err = json.Unmarshal(body, &s.usage)
+	}
+	if err != nil {
+		s.err = fmt.Errorf("GET %s: %w", path, err)
+	}
+	g.done[r.kind].Add(1)
+	return s
+}
+
+// fetch returns the body of a response with status 200.
+func (g *generator) fetch(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+g.load.Address+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := g.client.Do(request)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %s: %s", response.Status, bytes.TrimSpace(body))
+	}
+	return body, err
+}

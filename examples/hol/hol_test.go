@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary play the server and the generator, as the program does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experiment, *display) {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	where, _, err := place("auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	return &stdout, experiment{load: l, placement: where, stderr: os.Stderr}, newDisplay(&stdout, t.Output(), asJSON)
+}
+
+// TestEveryModeAnswersRight runs the whole experiment, small and short: the generator compares every response with the
+// record or the sum that it knows, and a mode with one wrong or missing answer fails.
+func TestEveryModeAnswersRight(t *testing.T) {
+	stdout, e, show := testExperiment(t, testLoad, true)
+	if err := errors.Join(e.run(t.Context(), modes, show), show.finish()); err != nil {
+		t.Fatal(err)
+	}
+	wantGets := 0
+	for _, r := range testLoad.schedule() {
+		if r.kind == get && r.at >= testLoad.WarmUp {
+			wantGets++
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if len(lines) != len(modes) {
+		t.Fatalf("%d lines; want one for each of %d modes:\n%s", len(lines), len(modes), stdout)
+	}
+	for i, line := range lines {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		for _, field := range []string{"get_p50_us", "get_p99_us", "get_p999_us", "gets", "scans", "scan_p50_us", "scan_p99_us"} {
+			n, ok := object[field].(float64)
+			scanless := !modes[i].scans && strings.HasPrefix(field, "scan")
+			if !ok || scanless != (n == 0) || n < 0 {
+				t.Errorf("%s: field %s is %v", line, field, object[field])
+			}
+		}
+		if object["mode"] != modes[i].name || object["gets"] != float64(wantGets) {
+			t.Errorf("%s: want mode %s with %d gets", line, modes[i].name, wantGets)
+		}
+	}
+	left, err := os.ReadDir(os.TempDir())
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+}
+
+func TestWrongAnswersFailTheRun(t *testing.T) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/get":
+			w.Write(encode(makeRecord(1 << 20)))
+		case "/scan":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/usage":
+			w.Write([]byte("{}"))
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(answer))
+	defer server.Close()
+	l := testLoad
+	l.Address = server.Listener.Addr().String()
+	g := newGenerator(l)
+	g.drive(t.Context())
+	o := summarize(l, g.schedule, g.samples)
+	if want := len(g.schedule) - 2; o.Errors != want || o.Gets.Count != 0 || o.ScansIn != 0 {
+		t.Errorf("%+v; want %d errors and no good answers", o, want)
+	}
+	if !strings.Contains(o.FirstErr, "GET /") {
+		t.Errorf("the error %q does not name the request", o.FirstErr)
+	}
+}
+
+// TestInterrupt: an end of the context, as by Ctrl-C, ends the children and removes the database.
+func TestInterrupt(t *testing.T) {
+	l := testLoad
+	l.Duration = time.Hour
+	l.GetRate, l.ScanRate = 1, 1
+	_, e, show := testExperiment(t, l, true)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	show.stderr = writerFunc(func(p []byte) (int, error) {
+		if bytes.HasPrefix(p, []byte(modes[0].name)) { // the first progress: both children are at work
+			cancel(enough)
+		}
+		return len(p), nil
+	})
+	if err := e.run(ctx, modes[:1], show); !errors.Is(err, enough) {
+		t.Errorf("the run ended with %v; want %v", err, enough)
+	}
+	left, err := os.ReadDir(os.TempDir())
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestHandlerRefusesBadNumbers(t *testing.T) {
+	svc, err := openPlain(testStore(t, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"/get?id=9":             http.StatusOK,
+		"/get?id=10":            http.StatusNotFound,
+		"/get":                  http.StatusBadRequest,
+		"/get?id=-1":            http.StatusBadRequest,
+		"/scan?from=0&to=10":    http.StatusOK,
+		"/scan?from=0":          http.StatusBadRequest,
+		"/scan?from=x&to=1e3":   http.StatusBadRequest,
+		"/scan?from=10&to=1":    http.StatusOK,
+		"/put?id=1":             http.StatusNotFound,
+		"/usage":                http.StatusOK,
+		"/get?id=9&id=nonsense": http.StatusOK,
+	} {
+		w := httptest.NewRecorder()
+		handler(svc).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("GET %s: status %d; want %d (%s)", path, w.Code, want, w.Body)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
+//
+// A net/http server over bbolt answers short gets and long scans. A generator in another process sends both, at moments
+// drawn beforehand, and measures from those moments. The same happens four times: without scans, with plain net/http,
+// with a raised GOMAXPROCS, and with Cocoon, where scans are preemptible and gets are safe.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const (
+	records     = 200_000
+	scanRecords = 20_000 // 25 ms of one 2.6 GHz core
+	seed        = 1      // the same schedule for every mode and every run
+)
+
+func main() {
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		if err := roles[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintf(os.Stderr, "hol %s: %v\n", os.Args[1], err)
+			os.Exit(1)
+		}
+		return
+	}
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "hol:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program as its user calls it.
+func run(args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	show := newDisplay(stdout, stderr, o.json)
+	if o.note != "" {
+		show.status("%s", o.note)
+	}
+	e := experiment{
+		load: load{
+			Records: records, ScanRecords: scanRecords,
+			GetRate: o.getRate, ScanRate: o.scanRate * float64(o.placement.serverCores()),
+			WarmUp: time.Second, Duration: o.duration, Seed: seed,
+		},
+		placement: o.placement,
+		stderr:    stderr,
+	}
+	show.status("%g gets and %g scans of %d records a second; %v", e.load.GetRate, e.load.ScanRate, scanRecords, e.placement)
+	err = e.run(ctx, o.modes, show)
+	return errors.Join(err, show.finish())
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+const about = `Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
+
+A net/http server over a bbolt database answers short gets and long scans; its work
+is fixed, and at the default rate scans alone take about 70 % of its core. A generator
+in another process sends both at moments drawn beforehand, checks every response, and
+counts latency from those moments. The modes, one after another:
+
+`
+
+const after = `
+Gets, scans and their latencies are those of the measured time. "server" is the load
+of the server process: 100 % is one core.
+
+Usage: go run ./examples/hol [flags]
+
+`
+
+// options is the command line.
+type options struct {
+	json      bool
+	duration  time.Duration
+	getRate   float64
+	scanRate  float64 // for each of the server's cores
+	placement placement
+	note      string // about the placement
+	modes     []mode
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("hol", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	flags.DurationVar(&o.duration, "duration", 6*time.Second, "how long to measure each mode, after a second to warm up")
+	flags.Float64Var(&o.getRate, "get-rate", 500, "gets a second")
+	flags.Float64Var(&o.scanRate, "scan-rate", 28, "scans a second for each of the server's cores")
+	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
+	names := flags.String("modes", strings.Join(modeNames(), ","), "which `modes` to run")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, about)
+		for _, m := range modes {
+			fmt.Fprintf(stderr, "  %-11s %s\n", m.name, m.about)
+		}
+		fmt.Fprint(stderr, after)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
+	case o.duration < 100*time.Millisecond || o.duration > time.Hour:
+		return o, fmt.Errorf("-duration %v; want 100ms to 1h", o.duration)
+	case !(o.getRate >= 1 && o.getRate <= 100_000):
+		return o, fmt.Errorf("-get-rate %v; want 1 to 100000", o.getRate)
+	case !(o.scanRate >= 0 && o.scanRate <= 100_000):
+		return o, fmt.Errorf("-scan-rate %v; want 0 to 100000", o.scanRate)
+	}
+	for name := range strings.SplitSeq(*names, ",") {
+		m, err := modeNamed(name)
+		if err != nil {
+			return o, fmt.Errorf("-modes %s: %w", *names, err)
+		}
+		o.modes = append(o.modes, m)
+	}
+	o.placement, o.note, err = place(*cpus)
+	return o, err
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestBadCommandLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"-duration 1ms":       "100ms to 1h",
+		"-get-rate NaN":       "-get-rate NaN",
+		"-get-rate 0":         "1 to 100000",
+		"-scan-rate -1":       "0 to 100000",
+		"-scan-rate Inf":      "0 to 100000",
+		"-modes plain,fast":   `no mode is named "fast"; there are idle`,
+		"-cpus 0":             "-cpus 0: ",
+		"-cpus 0:":            "-cpus 0:: ",
+		"-cpus 1-0:0":         "-cpus 1-0:0: ",
+		"-cpus 0:99999":       "-cpus 0:99999: ",
+		"-cpus 0-999999999:0": "-cpus 0-999999999:0: ",
+		"more":                `argument "more"`,
+		"-records 5":          "-records",
+	} {
+		if _, err := parse(strings.Fields(line), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v; want one with %q", line, err, want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var text strings.Builder
+	if _, err := parse([]string{"-h"}, &text); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	for _, want := range append(modeNames(), "-duration", "-get-rate", "-scan-rate", "-cpus", "-json") {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("-h does not tell of %s", want)
+		}
+	}
+}
+
+func TestParseCores(t *testing.T) {
+	allowed := []int{0, 1, 2, 3, 6}
+	for list, want := range map[string][]int{"0": {0}, "0,2-3": {0, 2, 3}, "1-2,2,6": {1, 2, 6}} {
+		got, err := parseCores(list, allowed)
+		if err != nil || len(got) != len(want) {
+			t.Errorf("parseCores(%q) = %v, %v; want %v", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"", "x", "0,", "3-2", "4", "2-6", "-1"} {
+		if got, err := parseCores(list, allowed); err == nil {
+			t.Errorf("parseCores(%q) = %v; want an error", list, got)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// load is what the experiment tells a generator process.
+type load struct {
+	Address     string
+	Records     int // in the database
+	ScanRecords int // read by one scan
+	GetRate     float64
+	ScanRate    float64
+	WarmUp      time.Duration // before what is measured
+	Duration    time.Duration // of what is measured
+	Seed        uint64
+}
+
+// request is one entry of the schedule.
+type request struct {
+	at   time.Duration // its intended start, since the generator's
+	kind kind
+	from uint64 // of a get: the record
+}
+
+type kind uint8
+
+const (
+	get kind = iota
+	scan
+	usageReading // the server's processor time, at both ends of what is measured
+)
+
+func (k kind) String() string { return [...]string{"get", "scan", "usage"}[k] }
+
+// schedule draws the requests of a load in the order of their start: two Poisson processes, the same for equal seeds,
+// and gets at the same moments whether there are scans or not.
+func (l load) schedule() []request {
+	end := l.WarmUp + l.Duration
+	var all []request
+	draw := func(kind kind, rate float64, choices int) {
+		random := rand.New(rand.NewPCG(l.Seed, uint64(kind)))
+		if rate == 0 {
+			return
+		}
+		at := 0.0
+		for {
+			at += random.ExpFloat64() / rate
+			if at >= end.Seconds() {
+				return
+			}
+			start := time.Duration(at * float64(time.Second))
+			all = append(all, request{at: start, kind: kind, from: random.Uint64N(uint64(choices))})
+		}
+	}
+	draw(get, l.GetRate, l.Records)
+	draw(scan, l.ScanRate, l.Records-l.ScanRecords+1)
+	all = append(all, request{at: l.WarmUp, kind: usageReading}, request{at: end, kind: usageReading})
+	slices.SortStableFunc(all, func(a, b request) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
