@@ -15,21 +15,24 @@ const maxNames = 1 << 16
 // Other is what every name becomes once the table is full.
 const Other = NameID(1)
 
-var names = struct {
+// nameTable is the table; only Intern adds to it.
+type nameTable struct {
 	ids   sync.Map // string -> NameID
 	mu    sync.Mutex
 	count atomic.Uint32
 	texts [maxNames]atomic.Pointer[string]
-}{}
-
-func init() {
-	for i, s := range []string{"", "other"} {
-		text := s
-		names.ids.Store(text, NameID(i))
-		names.texts[i].Store(&text)
-	}
-	names.count.Store(2)
 }
+
+// names is made by its declaration, not by init: Kinds, a variable of the package too, interns names before any init runs.
+var names = func() *nameTable {
+	t := new(nameTable)
+	for i, s := range []string{"", "other"} {
+		t.ids.Store(s, NameID(i))
+		t.texts[i].Store(&s)
+	}
+	t.count.Store(2)
+	return t
+}()
 
 // Intern returns the id of s, the same for equal strings for the life of the process. It is safe for concurrent use and
 // costs one map look-up for a known name. The table holds 65,536 names; later ones become Other.
