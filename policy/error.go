@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error says why a policy's text is refused: where, what is wrong, and what to write instead. Parse and the verifier stop
+// at the first error, because what follows from it would only hide it.
+//
+// Error() is one line; the verb %+v prints the marked place in the text as well.
+type Error struct {
+	Text      string // the policy's text
+	Line, Col int    // of the marked place; both count from 1, columns in characters
+	Pos, End  int    // the marked place, as byte offsets in Text
+	Reason    string
+	Hint      string // what to write instead; may be empty
+}
+
+// newError marks text[pos:end].
+func newError(text string, pos, end int, hint, reason string) *Error {
+	pos = min(max(pos, 0), len(text))
+	end = min(max(end, pos), len(text))
+	before := text[:pos]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return &Error{
+		Text: text, Pos: pos, End: end,
+		Line:   strings.Count(before, "\n") + 1,
+		Col:    utf8.RuneCountInString(before[start:]) + 1,
+		Reason: reason, Hint: hint,
+	}
+}
+
+// Errorf makes an error about the node n of the program, or about its whole text when n is nil. The hint may be empty.
+func (p *Program) Errorf(n *Node, hint, format string, args ...any) *Error {
+	pos, end := 0, len(p.Text)
+	if n != nil {
+		pos, end = n.Pos, n.End
+	}
+	return newError(p.Text, pos, end, hint, fmt.Sprintf(format, args...))
+}
+
+// Error returns "policy.expr:3:12: reason; hint".
+func (e *Error) Error() string {
+	s := fmt.Sprintf("policy.expr:%d:%d: %s", e.Line, e.Col, e.Reason)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Format prints Error(), and for %+v the whole story over several lines.
+func (e *Error) Format(f fmt.State, verb rune) {
+	switch {
+	case verb == 'v' && f.Flag('+'):
+		io.WriteString(f, e.story())
+	case verb == 'q':
+		fmt.Fprintf(f, "%q", e.Error())
+	default:
+		io.WriteString(f, e.Error())
+	}
+}
+
+// story is the reason, the line with its place marked, and the hint.
+func (e *Error) story() string {
+	line, from, width := e.marked()
+	var b strings.Builder
+	fmt.Fprintf(&b, "policy.expr:%d:%d: %s\n", e.Line, e.Col, e.Reason)
+	number := fmt.Sprint(e.Line)
+	fmt.Fprintf(&b, "  %s | %s\n", number, line)
+	fmt.Fprintf(&b, "  %s | %s%s", strings.Repeat(" ", len(number)), strings.Repeat(" ", from), strings.Repeat("^", width))
+	if e.Hint != "" {
+		fmt.Fprintf(&b, "\n  hint: %s", e.Hint)
+	}
+	return b.String()
+}
+
+// maxSnippet bounds the printed part of a line, in characters.
+const maxSnippet = 120
+
+// marked returns the line of the place, cut to maxSnippet around it, and where in it the mark begins and how wide it is.
+func (e *Error) marked() (line string, from, width int) {
+	start := strings.LastIndexByte(e.Text[:e.Pos], '\n') + 1
+	end := len(e.Text)
+	if i := strings.IndexByte(e.Text[e.Pos:], '\n'); i >= 0 {
+		end = e.Pos + i
+	}
+	printable := func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}
+	runes := []rune(strings.Map(printable, e.Text[start:end]))
+	from = utf8.RuneCountInString(e.Text[start:e.Pos])
+	width = max(1, utf8.RuneCountInString(e.Text[e.Pos:min(e.End, end)]))
+	if cut := from - maxSnippet/2; cut > 0 {
+		runes, from = runes[cut:], from-cut
+	}
+	runes = runes[:min(len(runes), maxSnippet)]
+	return string(runes), from, max(1, min(width, len(runes)-from))
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/parser/lexer"
+)
+
+// refused are the operators of expr that policies do not have, with what to write instead.
+var refused = map[string]string{
+	"matches":    "regular expressions have no bound; give the task a label and compare it with ==",
+	"contains":   "names are compared whole: use ==, or in [...]",
+	"startsWith": "names are compared whole: use ==, or in [...]",
+	"endsWith":   "names are compared whole: use ==, or in [...]",
+	"**":         "multiply with *",
+	"^":          "multiply with *",
+	"??":         "every state stub always has a value",
+	"?.":         "every state stub always has a value; write .",
+	"|":          "write f(x) instead of x | f(); for a choice write or",
+	"::":         "write the function's name alone",
+}
+
+// checkTokens refuses operators that policies do not have, and nesting beyond MaxDepth.
+func (s *source) checkTokens() *Error {
+	depth := nesting{levels: []level{{}}}
+	for i, t := range s.tokens {
+		property := i > 0 && s.tokens[i-1].Is(lexer.Operator, ".")
+		if t.Kind == lexer.Operator && !property {
+			if hint, ok := refused[t.Value]; ok {
+				return s.errorAt(t.Location, hint, "there is no operator %s", t.Value)
+			}
+		}
+		if t.Kind == lexer.Number && !fits(t.Value) {
+			return s.errorAt(t.Location, "", "the number %s is too large", t.Value)
+		}
+		if t.Kind == lexer.Bytes {
+			return s.errorAt(t.Location, `write "..." without b in front`, "there are no byte strings")
+		}
+		if property {
+			continue
+		}
+		before := lexer.Token{}
+		if i > 0 {
+			before = s.tokens[i-1]
+		}
+		if depth.add(t, before, s.operand(i-1)); depth.now > MaxDepth {
+			return s.errorAt(t.Location, "name the parts with let, or split the policy",
+				"the policy is nested more than %d deep", MaxDepth)
+		}
+	}
+	return nil
+}
+
+// fits reports whether a number is in range; what is no number at all is left to the parser, which says it well.
+func fits(number string) bool {
+	number = strings.ReplaceAll(number, "_", "")
+	_, ierr := strconv.ParseInt(number, 0, 64)
+	_, ferr := strconv.ParseFloat(number, 64)
+	if strings.ContainsAny(number, ".eE") && !strings.ContainsAny(number, "xX") {
+		return !errors.Is(ferr, strconv.ErrRange)
+	}
+	return !errors.Is(ierr, strconv.ErrRange)
+}
+
+// operand reports whether the token i ends an operand, so that a + behind it adds and one elsewhere is a sign.
+func (s *source) operand(i int) bool {
+	if i < 0 {
+		return false
+	}
+	switch t := s.tokens[i]; t.Kind {
+	case lexer.Identifier, lexer.Number, lexer.String:
+		return true
+	case lexer.Bracket:
+		return t.Value == ")" || t.Value == "]" || t.Value == "}"
+	}
+	return s.tokens[i].Is(lexer.Operator, "#")
+}
+
+// level is what the parser has under way inside one pair of brackets.
+type level struct {
+	lets   int // let and if: open to the end of the level
+	nested int // ?: and every not behind an arithmetic operator or a sign: open to the next , or ;
+	signs  int // operators in front of the operand to come
+}
+
+// nesting follows how deep a recursive parser would be: never less, sometimes a little more.
+type nesting struct {
+	levels []level
+	now    int
+}
+
+func (n *nesting) add(t, before lexer.Token, afterOperand bool) {
+	top := &n.levels[len(n.levels)-1]
+	switch {
+	case t.Kind == lexer.Bracket && (t.Value == "(" || t.Value == "[" || t.Value == "{"):
+		n.levels = append(n.levels, level{})
+		n.now++
+	case t.Kind == lexer.Bracket:
+		n.now -= 1 + top.lets + top.nested + top.signs
+		n.levels = n.levels[:len(n.levels)-1]
+		n.operand()
+	case t.Kind != lexer.Operator || t.Value == "#":
+		n.operand()
+	case t.Value == "let" || t.Value == "if":
+		top.lets++
+		n.now++
+	case t.Value == "?":
+		top.nested++
+		n.now++
+	case t.Value == "," || t.Value == ";":
+		n.now -= top.nested + top.signs
+		top.nested, top.signs = 0, 0
+	case afterOperand:
+	case t.Value == "not" || t.Value == "!":
+		// In a * not b * not c the second not is inside the first: its precedence is lower.
+		if before.Is(lexer.Operator, "*", "/", "%", "+", "-", "not", "!") {
+			top.nested++
+		} else {
+			top.signs++
+		}
+		n.now++
+	case t.Value == "-" || t.Value == "+":
+		top.signs++
+		n.now++
+	}
+}
+
+// operand ends the run of signs in front of it.
+func (n *nesting) operand() {
+	top := &n.levels[len(n.levels)-1]
+	n.now -= top.signs
+	top.signs = 0
+}

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// in lowers x in [...], x in lo..hi and x in task.stack.
+func (l *lowerer) in(n *ast.BinaryNode) value {
+	x := l.value(n.Left)
+	if x.node.Type == stubs.NameList {
+		l.refuse(n.Left, `write "name" in task.stack`, "%s is a list", l.excerpt(n.Left))
+	}
+	switch right := n.Right.(type) {
+	case *ast.ArrayNode:
+		return l.shared(n, x, func(x value) value { return value{node: l.inList(n, right, x)} })
+	case *ast.BinaryNode:
+		if right.Operator == ".." {
+			return l.shared(n, x, func(x value) value { return value{node: l.inRange(n, right, x)} })
+		}
+	case *ast.MemberNode:
+		if src, t := l.list(right); src != nil && t == stubs.Name {
+			return l.shared(n, l.name(n.Left, x), func(x value) value { return value{node: l.inStub(n, right, *src, x)} })
+		}
+	}
+	l.refuse(n.Right, `write x in ["a", "b"], x in 1..9 or "name" in task.stack`, "%s is no list", l.excerpt(n.Right))
+	return value{}
+}
+
+// inList compares x with every element, in a balanced tree: long lists stay shallow.
+func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node {
+	if len(list.Nodes) == 0 {
+		l.refuse(list, "name at least one element", "the list is empty")
+	}
+	equal := make([]*Node, len(list.Nodes))
+	for i, en := range list.Nodes {
+		e := l.value(en)
+		if !e.constant() {
+			l.refuse(en, "write x == y", "a list holds constants, and %s is %s", l.excerpt(en), describe(e))
+		}
+		left := l.use(n.Left, x)
+		e, left = l.adapt(en, e, left), l.adapt(n.Left, left, e)
+		if e.node.Type != left.node.Type {
+			l.mismatch(en, n.Left, left, en, e)
+		}
+		l.checkKind(en, x, e)
+		left, e = l.name(n.Left, left), l.name(en, e)
+		equal[i] = l.folded(en, OpEq, stubs.Bool, left.node, e.node)
+	}
+	return l.either(n, equal)
+}
+
+// either joins conditions by or.
+func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
+	if len(conditions) == 1 {
+		return conditions[0]
+	}
+	half := len(conditions) / 2
+	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
+}
+
+// inRange tests the bounds; the range may be as long as it likes.
+func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
+	lo, hi := l.bounds(r)
+	if x.node.Type != stubs.Int {
+		l.refuse(n, "compare with >= and <=", "a range holds plain numbers, and %s is %s", l.excerpt(n.Left), describe(x))
+	}
+	above := l.folded(n, OpGe, stubs.Bool, l.use(n.Left, x).node, l.constant(r, stubs.Int, uint64(lo)))
+	below := l.folded(n, OpLe, stubs.Bool, l.use(n.Left, x).node, l.constant(r, stubs.Int, uint64(hi)))
+	return l.node(n, OpAnd, stubs.Bool, above, below)
+}
+
+// bounds returns the constant bounds of a range.
+func (l *lowerer) bounds(r *ast.BinaryNode) (lo, hi int64) {
+	bound := func(n ast.Node) int64 {
+		v := l.value(n)
+		if !v.constant() || v.node.Type != stubs.Int {
+			l.refuse(n, "write numbers, as in 1..9", "the bounds of a range are plain constants, and %s is %s", l.excerpt(n), describe(v))
+		}
+		return int64(v.node.Imm)
+	}
+	lo, hi = bound(r.Left), bound(r.Right)
+	if hi < lo {
+		l.refuse(r, "write the smaller number first", "the range %s is empty", l.excerpt(r))
+	}
+	return lo, hi
+}
+
+// inStub looks for x among the elements of a list stub.
+func (l *lowerer) inStub(n *ast.BinaryNode, right ast.Node, src Source, x value) *Node {
+	if x.node.Type != stubs.Name {
+		l.refuse(n, `write "name" in `+l.excerpt(right), "%s holds names, and %s is %s", l.excerpt(right), l.excerpt(n.Left), describe(x))
+	}
+	local := l.local(stubs.Name)
+	element := l.node(right, OpLocal, stubs.Name)
+	element.Index = local
+	anyOf := l.node(n, OpAny, stubs.Bool, nil, l.node(n, OpEq, stubs.Bool, element, l.use(n.Left, x).node))
+	anyOf.Source, anyOf.Index = src, local
+	return anyOf
+}

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// MaxNodes bounds the operations of a lowered program.
+const MaxNodes = 8192
+
+// Parse checks the text of a policy against env and lowers it to a program; the error is an *Error and the first one found.
+// The text may be hostile: size and nesting are checked before anything recursive runs. It does not bound the time that the
+// program takes; the verifier of package analyzer does.
+func Parse(text string, env Env) (p *Program, err error) {
+	src, bad := read(text)
+	if bad != nil {
+		return nil, bad
+	}
+	if bad := src.checkTokens(); bad != nil {
+		return nil, bad
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, src.syntaxError(err)
+	}
+	l := &lowerer{source: src, env: env, prog: &Program{Text: text, On: env.On},
+		reads: map[readKey]int{}, reasons: map[string]int{}}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case refusal:
+			p, err = nil, r.Error
+		default:
+			panic(r)
+		}
+	}()
+	l.prog.Root = l.tail(tree.Node)
+	return l.prog, nil
+}
+
+// lowerer checks a syntax tree and lowers it in one walk. It stops at the first error, by a panic with a refusal that
+// Parse recovers.
+type lowerer struct {
+	*source
+	env      Env
+	prog     *Program
+	scope    []binding // let names, innermost last
+	elements []value   // of the quantifiers around, innermost last
+	nodes    int
+	reads    map[readKey]int
+	reasons  map[string]int
+}
+
+type refusal struct{ *Error }
+
+// refuse ends the walk with an error about n.
+func (l *lowerer) refuse(n ast.Node, hint, format string, args ...any) {
+	pos, end := l.place(n)
+	panic(refusal{newError(l.text, pos, end, hint, fmt.Sprintf(format, args...))})
+}
+
+// node makes an operation at the place of at.
+func (l *lowerer) node(at ast.Node, op Op, t stubs.Type, operands ...*Node) *Node {
+	if l.nodes++; l.nodes > MaxNodes {
+		l.refuse(at, "split it into several policies", "the policy has more than %d operations", MaxNodes)
+	}
+	n := &Node{Op: op, Type: t}
+	n.Pos, n.End = l.place(at)
+	for i, o := range operands {
+		*[]**Node{&n.A, &n.B, &n.C}[i] = o
+	}
+	return n
+}
+
+// folded is node for operations without effect: over constants it is the constant they make.
+func (l *lowerer) folded(at ast.Node, op Op, t stubs.Type, operands ...*Node) *Node {
+	n := l.node(at, op, t, operands...)
+	word, ok, err := fold(n)
+	switch {
+	case errors.Is(err, ErrDivideByZero):
+		l.refuse(at, "", "%s divides by zero", l.excerpt(at))
+	case err != nil:
+		l.refuse(at, "", "%s overflows", l.excerpt(at))
+	case ok:
+		return &Node{Op: OpConst, Type: t, Imm: word, Pos: n.Pos, End: n.End}
+	}
+	return n
+}
+
+// constant makes a constant at the place of at.
+func (l *lowerer) constant(at ast.Node, t stubs.Type, word uint64) *Node {
+	n := l.node(at, OpConst, t)
+	n.Imm = word
+	return n
+}
+
+// local declares a local of type t.
+func (l *lowerer) local(t stubs.Type) int {
+	l.prog.Locals = append(l.prog.Locals, t)
+	return len(l.prog.Locals) - 1
+}

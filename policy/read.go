@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// groups are the first words of state stubs, with the paths in each.
+var groups = func() map[string][]string {
+	m := map[string][]string{}
+	for _, s := range stubs.Catalogue {
+		group, _, _ := strings.Cut(s.Path, ".")
+		m[group] = append(m[group], s.Path)
+	}
+	return m
+}()
+
+// readKey tells the reads of a program apart.
+type readKey struct {
+	id  stubs.ID
+	key string
+}
+
+// member lowers the read of a state stub or a state.
+func (l *lowerer) member(n *ast.MemberNode) value {
+	base, fields := l.path(n)
+	id, ok := base.(*ast.IdentifierNode)
+	if !ok {
+		l.refuse(n, "", "%s has no fields", l.excerpt(base))
+	}
+	if id.Value == "state" {
+		return l.state(n, fields)
+	}
+	if _, ok := groups[id.Value]; !ok {
+		v := l.identifier(id)
+		l.refuse(n, "", "%s is %s and has no fields", id.Value, describe(v))
+	}
+	path := id.Value + "." + fields[0]
+	stub, ok := stubs.Lookup(path)
+	if !ok {
+		l.refuse(n, didYouMean(path, groups[id.Value]), "there is no state stub %s", path)
+	}
+	return l.stub(n, stub, fields[1:])
+}
+
+// path splits a.b["c"] into its base and the fields, which are constants.
+func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []string) {
+	base = n
+	for {
+		m, ok := base.(*ast.MemberNode)
+		if !ok {
+			slices.Reverse(fields)
+			return base, fields
+		}
+		if _, isNumber := m.Property.(*ast.IntegerNode); isNumber {
+			l.refuse(m, "look at elements with any, all, none, count and in", "elements have no numbers")
+		}
+		fields = append(fields, l.constantText(m.Property, "a key"))
+		base = m.Node
+	}
+}
+
+// stub lowers the read of a stub of the catalogue.
+func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []string) value {
+	key := ""
+	switch {
+	case s.Keyed && len(keys) == 0:
+		l.refuse(n, `write `+s.Path+`["name"]`, "%s needs a key", s.Path)
+	case s.Keyed && keys[0] == "":
+		l.refuse(n, "", "the key of %s is empty", s.Path)
+	case s.Keyed:
+		key, keys = keys[0], keys[1:]
+	}
+	if len(keys) > 0 {
+		l.refuse(n, "remove "+keys[0], "%s is a %s and has no fields", s.Path, s.Type)
+	}
+	if missing := l.env.On &^ s.On; missing != 0 {
+		l.refuse(n, "it is set on "+s.On.String()+" only", "%s is not known on %s", s.Path, missing)
+	}
+	words := 1
+	if s.Type == stubs.NameList {
+		words += int(s.Max)
+	}
+	return value{node: l.read(n, readKey{s.ID, key}, s.Type, words), enum: s.Enum}
+}
+
+// state lowers state.NAME.
+func (l *lowerer) state(n ast.Node, fields []string) value {
+	t, ok := l.env.States[fields[0]]
+	if !ok {
+		l.refuse(n, l.stateHint(fields[0]), "there is no state %q", fields[0])
+	}
+	if len(fields) > 1 {
+		l.refuse(n, "remove "+fields[1], "state.%s is a %s and has no fields", fields[0], t)
+	}
+	return value{node: l.read(n, readKey{stubs.State, fields[0]}, t, 1)}
+}
+
+func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
+
+func (l *lowerer) stateHint(name string) string {
+	if s := suggest(name, l.stateNames()); s != "" {
+		return "did you mean " + s + "?"
+	}
+	return "register it, or give the policy a private state of that name"
+}
+
+// read makes a read of the snapshot; equal reads share their words.
+func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
+	r := l.node(n, OpRead, t)
+	i, ok := l.reads[key]
+	if !ok {
+		i = len(l.prog.Reads)
+		l.reads[key] = i
+		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Type: t,
+			Offset: l.prog.Words, Words: words, Pos: r.Pos})
+		l.prog.Words += words
+	}
+	r.Index = l.prog.Reads[i].Offset
+	return r
+}

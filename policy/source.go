@@ -1,0 +1,231 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser/lexer"
+)
+
+// Bounds of a policy's text. They are checked before the recursive parser sees it.
+const (
+	MaxText   = 64 << 10 // bytes
+	MaxTokens = 4096     // words, numbers, strings and operators
+	MaxDepth  = 100      // brackets, operators in front, ?:, if and let inside each other
+)
+
+// source is a policy's text with its tokens: it translates the parser's positions, which are in characters and lack the
+// ends, into byte ranges.
+type source struct {
+	text   string
+	tokens []lexer.Token
+	at     map[int]int // offset of a token in characters -> its index
+	match  []int       // of a bracket: the index of its partner; -1 otherwise
+	bytes  []int       // offset in characters -> in bytes
+	spans  map[ast.Node]span
+}
+
+// span is a range of tokens, both ends included.
+type span struct{ first, last int }
+
+// read splits the text into tokens and checks its bounds.
+func read(text string) (*source, *Error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	s := &source{text: text, at: map[int]int{}, spans: map[ast.Node]span{}}
+	for i := range text {
+		s.bytes = append(s.bytes, i)
+	}
+	s.bytes = append(s.bytes, len(text))
+	tokens, err := lexer.Lex(file.NewSource(text))
+	if err != nil {
+		return nil, s.syntaxError(err)
+	}
+	s.tokens = tokens[:len(tokens)-1] // without the one for the end
+	if len(s.tokens) == 0 {
+		return nil, newError(text, 0, 0, `write continue() for a policy that does nothing`, "the policy is empty")
+	}
+	if len(s.tokens) > MaxTokens {
+		t := s.tokens[MaxTokens]
+		return nil, s.errorAt(t.Location, "split it into several policies", "the policy has more than %d words and operators", MaxTokens)
+	}
+	for i, t := range s.tokens {
+		s.at[t.From] = i
+	}
+	return s, s.checkBrackets()
+}
+
+// checkText refuses what the parser should not even see.
+func checkText(text string) *Error {
+	if len(text) > MaxText {
+		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",
+			fmt.Sprintf("the policy has %d bytes, and %d are allowed", len(text), MaxText))
+	}
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return newError(text, i, i+1, "save it as UTF-8", "the policy is not valid UTF-8")
+			}
+		}
+		if r < ' ' && !strings.ContainsRune("\t\r\n", r) {
+			return newError(text, i, i+1, "remove it", fmt.Sprintf("the policy holds the control character %U", r))
+		}
+	}
+	return nil
+}
+
+// checkBrackets matches the brackets.
+func (s *source) checkBrackets() *Error {
+	partner := map[string]string{")": "(", "]": "[", "}": "{"}
+	s.match = make([]int, len(s.tokens))
+	var open []int
+	for i, t := range s.tokens {
+		s.match[i] = -1
+		if t.Kind != lexer.Bracket {
+			continue
+		}
+		want, closing := partner[t.Value]
+		if !closing {
+			open = append(open, i)
+			continue
+		}
+		if len(open) == 0 {
+			return s.errorAt(t.Location, "", "%s was never opened", t.Value)
+		}
+		from := open[len(open)-1]
+		open = open[:len(open)-1]
+		if s.tokens[from].Value != want {
+			return s.errorAt(t.Location, "", "%s does not close %s", t.Value, s.tokens[from].Value)
+		}
+		s.match[i], s.match[from] = from, i
+	}
+	if len(open) > 0 {
+		t := s.tokens[open[len(open)-1]]
+		return s.errorAt(t.Location, "", "%s is never closed", t.Value)
+	}
+	return nil
+}
+
+// errorAt marks a place given in characters.
+func (s *source) errorAt(at file.Location, hint, format string, args ...any) *Error {
+	clamp := func(n int) int { return s.bytes[min(max(n, 0), len(s.bytes)-1)] }
+	return newError(s.text, clamp(at.From), clamp(at.To), hint, fmt.Sprintf(format, args...))
+}
+
+// syntaxError translates an error of expr's lexer or parser.
+func (s *source) syntaxError(err error) *Error {
+	var fe *file.Error
+	if !errors.As(err, &fe) {
+		return newError(s.text, 0, 0, "", err.Error())
+	}
+	message, at := strings.TrimPrefix(fe.Message, "compilation failed: "), fe.Location
+	if strings.HasPrefix(message, "unexpected token EOF") || strings.HasPrefix(message, "unexpected end") {
+		end := len(s.bytes) - 1
+		return s.errorAt(file.Location{From: end, To: end}, s.syntaxHint(len(s.tokens)), "the text ends too early")
+	}
+	if i, ok := s.at[at.From]; ok && strings.HasPrefix(message, "unexpected token") {
+		message = fmt.Sprintf("unexpected %q", s.tokens[i].Value)
+		return s.errorAt(at, s.syntaxHint(i), "%s", message)
+	}
+	return s.errorAt(at, "", "%s", message)
+}
+
+// syntaxHint guesses what was meant where the parser did not expect the token i.
+func (s *source) syntaxHint(i int) string {
+	if i > 0 && s.tokens[i-1].Is(lexer.Bracket, "}") {
+		return "an if needs an else, { continue() } for nothing to do; statements are separated by ;"
+	}
+	if i == len(s.tokens) {
+		return ""
+	}
+	switch t := s.tokens[i]; {
+	case t.Is(lexer.Operator, "="):
+		return "compare with ==; name a value with let x = ...; and write a state with set(\"name\", value)"
+	case t.Is(lexer.Operator, "&"), t.Is(lexer.Operator, "|"):
+		return "write and, or"
+	case t.Is(lexer.Operator, "#"):
+		return "# is the element of any, all, none and count, inside their second argument"
+	case t.Is(lexer.Operator, "if"), t.Is(lexer.Operator, "let"):
+		return "put it in parentheses"
+	case t.Kind == lexer.Identifier || t.Is(lexer.Operator, "let"):
+		return "statements are separated by ;"
+	}
+	return ""
+}
+
+// span returns the tokens of a node, the parentheses around it included.
+func (s *source) span(n ast.Node) span {
+	if sp, ok := s.spans[n]; ok {
+		return sp
+	}
+	sp := s.outline(n)
+	for sp.first > 0 && s.match[sp.first-1] == sp.last+1 && s.tokens[sp.first-1].Value == "(" &&
+		(sp.first < 2 || s.tokens[sp.first-2].Kind != lexer.Identifier) {
+		sp.first, sp.last = sp.first-1, sp.last+1
+	}
+	s.spans[n] = sp
+	return sp
+}
+
+// outline is span without the parentheses around.
+func (s *source) outline(n ast.Node) span {
+	own := s.at[n.Location().From]
+	close := func(i int) int { // of the bracket i, if it is one
+		if i < len(s.match) && s.match[i] > i {
+			return s.match[i]
+		}
+		return min(i, len(s.tokens)-1)
+	}
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		inner := s.span(n.Node)
+		return span{min(own, inner.first), inner.last}
+	case *ast.BinaryNode:
+		return span{s.span(n.Left).first, s.span(n.Right).last}
+	case *ast.ConditionalNode:
+		return span{s.span(n.Cond).first, s.span(n.Exp2).last}
+	case *ast.VariableDeclaratorNode:
+		return span{own, s.span(n.Expr).last}
+	case *ast.SequenceNode:
+		return span{s.span(n.Nodes[0]).first, s.span(n.Nodes[len(n.Nodes)-1]).last}
+	case *ast.PredicateNode:
+		return s.span(n.Node)
+	case *ast.ChainNode:
+		return s.span(n.Node)
+	case *ast.MemberNode:
+		last := close(own)
+		if s.tokens[own].Value != "[" {
+			last = own
+		}
+		return span{s.span(n.Node).first, last}
+	case *ast.SliceNode:
+		return span{s.span(n.Node).first, close(own)}
+	case *ast.CallNode, *ast.BuiltinNode:
+		return span{own, close(own + 1)}
+	case *ast.ArrayNode, *ast.MapNode:
+		return span{own, close(own)}
+	}
+	return span{own, own}
+}
+
+// place returns the byte range of a node.
+func (s *source) place(n ast.Node) (pos, end int) {
+	sp := s.span(n)
+	return s.bytes[s.tokens[sp.first].From], s.bytes[s.tokens[sp.last].To]
+}
+
+// excerpt returns the text of a node for an error, cut when it is long.
+func (s *source) excerpt(n ast.Node) string {
+	pos, end := s.place(n)
+	words := strings.Fields(s.text[pos:end])
+	text := []rune(strings.Join(words, " "))
+	if len(text) > 40 {
+		return string(text[:37]) + "..."
+	}
+	return string(text)
+}

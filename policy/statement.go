@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// MaxReason bounds the reason of a throw, in bytes.
+const MaxReason = 256
+
+// tail lowers what ends a path of the policy: a verdict, or an effect with continue() understood.
+func (l *lowerer) tail(n ast.Node) *Node {
+	switch n := n.(type) {
+	case *ast.ConditionalNode:
+		return l.node(n, OpIf, stubs.Verdict, l.condition(n), l.tail(n.Exp1), l.tail(n.Exp2))
+	case *ast.VariableDeclaratorNode:
+		return l.let(n, func() *Node { return l.tail(n.Expr) })
+	case *ast.SequenceNode:
+		return l.sequence(n, l.tail)
+	}
+	name, args, ok := callOf(n)
+	switch {
+	case ok && verdicts[name]:
+		return l.verdict(n, name, args)
+	case ok && effects[name]:
+		return l.node(n, OpSeq, stubs.Verdict, l.effect(n), l.node(n, OpVerdict, stubs.Verdict))
+	}
+	v := l.value(n)
+	l.refuse(n, `write ... ? throw("reason") : continue()`, "a policy ends in a verdict, and %s is %s", l.excerpt(n), describe(v))
+	return nil
+}
+
+// sequence lowers effects and then, by last, the last node: in the order of the text, which is the order of the sites.
+func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *Node) *Node {
+	var first []*Node
+	for _, e := range n.Nodes[:len(n.Nodes)-1] {
+		first = append(first, l.effect(e))
+	}
+	body := last(n.Nodes[len(n.Nodes)-1])
+	for i := len(first) - 1; i >= 0; i-- {
+		body = l.node(n, OpSeq, body.Type, first[i], body)
+	}
+	return body
+}
+
+// effect lowers what stands before the end of a path: effects, and choices between them.
+func (l *lowerer) effect(n ast.Node) *Node {
+	switch n := n.(type) {
+	case *ast.ConditionalNode:
+		return l.node(n, OpIf, stubs.Unit, l.condition(n), l.effect(n.Exp1), l.effect(n.Exp2))
+	case *ast.VariableDeclaratorNode:
+		return l.let(n, func() *Node { return l.effect(n.Expr) })
+	case *ast.SequenceNode:
+		return l.sequence(n, l.effect)
+	}
+	name, args, ok := callOf(n)
+	switch {
+	case ok && effects[name]:
+		return l.site(n, name, args)
+	case ok && verdicts[name]:
+		l.refuse(n, "a verdict stands at the end, behind the effects", "%s() does not end the policy here", name)
+	}
+	v := l.value(n)
+	l.refuse(n, `name it with let x = ...;, or write set("name", value)`, "%s is %s that nothing uses", l.excerpt(n), describe(v))
+	return nil
+}
+
+// condition lowers the condition of a choice.
+func (l *lowerer) condition(n *ast.ConditionalNode) *Node {
+	if n.Cond == n.Exp1 {
+		l.refuse(n, "write a ? b : c", "there is no operator ?:")
+	}
+	return l.boolean(n.Cond, "the condition")
+}
+
+// boolean lowers n, which must be a bool; what names its part in an error.
+func (l *lowerer) boolean(n ast.Node, what string) *Node {
+	v := l.value(n)
+	if v.node.Type != stubs.Bool {
+		l.refuse(n, "compare it, as in x > y", "%s must be a bool, and %s is %s", what, l.excerpt(n), describe(v))
+	}
+	return v.node
+}
+
+// binding is a name given by let.
+type binding struct {
+	name string
+	value
+}
+
+// let lowers a declaration in front of a body. A constant gets no local: its name stands for it.
+func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
+	l.checkLetName(n)
+	v := l.value(n.Value)
+	if v.node.Type == stubs.NameList {
+		l.refuse(n.Value, "use it where it is needed", "a list cannot be named")
+	}
+	depth := len(l.scope)
+	defer func() { l.scope = l.scope[:depth] }()
+	if v.node.Op == OpConst {
+		l.scope = append(l.scope, binding{n.Name, v})
+		return body()
+	}
+	local := l.local(v.node.Type)
+	use := &Node{Op: OpLocal, Type: v.node.Type, Index: local}
+	l.scope = append(l.scope, binding{n.Name, value{node: use, enum: v.enum}})
+	inner := body()
+	let := l.node(n, OpLet, inner.Type, v.node, inner)
+	let.Index = local
+	return let
+}
+
+func (l *lowerer) checkLetName(n *ast.VariableDeclaratorNode) {
+	const hint = "choose another name"
+	for _, b := range l.scope {
+		if b.name == n.Name {
+			l.refuse(n, hint, "%s is already the name of a value", n.Name)
+		}
+	}
+	if _, group := groups[n.Name]; group || functions[n.Name] || n.Name == "state" {
+		l.refuse(n, hint, "%s already means something else", n.Name)
+	}
+}
+
+// verdict lowers continue(), throw("reason") and switch().
+func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
+	v := l.node(n, OpVerdict, stubs.Verdict)
+	switch name {
+	case "continue":
+		l.arguments(n, name, args, 0)
+		return v
+	case "switch":
+		l.arguments(n, name, args, 0)
+		v.Imm = uint64(stubs.Switch)
+	case "throw":
+		v.Imm = uint64(stubs.Throw)
+		v.Index = l.reason(n, args)
+	}
+	if l.env.On&stubs.Exit != 0 {
+		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on exit", name)
+	}
+	return v
+}
+
+// reason returns the index of a throw's reason.
+func (l *lowerer) reason(n ast.Node, args []ast.Node) int {
+	l.arguments(n, "throw", args, 1)
+	text := l.constantText(args[0], "a reason")
+	switch {
+	case text == "":
+		l.refuse(args[0], "say why the task is interrupted", "the reason is empty")
+	case len(text) > MaxReason:
+		l.refuse(args[0], "", "the reason has %d bytes, and %d are allowed", len(text), MaxReason)
+	}
+	if i, ok := l.reasons[text]; ok {
+		return i
+	}
+	l.reasons[text] = len(l.prog.Reasons)
+	l.prog.Reasons = append(l.prog.Reasons, text)
+	return l.reasons[text]
+}

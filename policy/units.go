@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// sizeUnits are the units of bytes("64MiB"), those that end in another one first.
+var sizeUnits = []struct {
+	name string
+	size float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// parseSize reads a size such as "64MiB" or "1.5GB". It must come to a whole number of bytes.
+func parseSize(s string) (int64, error) {
+	for _, u := range sizeUnits {
+		number, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || strings.ContainsAny(number, "xXpPnN_") {
+			return 0, fmt.Errorf("%q does not begin with a number", s)
+		}
+		f *= u.size
+		if f != math.Trunc(f) {
+			return 0, fmt.Errorf("%q is not a whole number of bytes", s)
+		}
+		if math.Abs(f) >= 1<<62 {
+			return 0, fmt.Errorf("%q is too large", s)
+		}
+		return int64(f), nil
+	}
+	return 0, fmt.Errorf("%q has no unit", s)
+}
+
+// parseDuration reads a duration such as "100ms".
+func parseDuration(s string) (int64, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil {
+		return int64(d), nil
+	}
+	if _, bare := strconv.ParseFloat(s, 64); bare == nil {
+		return 0, fmt.Errorf("%q has no unit", s)
+	}
+	reason := strings.TrimPrefix(err.Error(), "time: ")
+	return 0, errors.New(reason)
+}
+
+// describe names a value's type in an error: "a duration", "a plain number".
+func describe(v value) string {
+	switch v.node.Type {
+	case stubs.Bool:
+		return "a bool"
+	case stubs.Int:
+		if v.node.Op == OpConst {
+			return "a plain number"
+		}
+		return "a count"
+	case stubs.Float:
+		if v.node.Op == OpConst {
+			return "a plain number"
+		}
+		return "a ratio"
+	case stubs.Duration:
+		return "a duration"
+	case stubs.Bytes:
+		return "a size in bytes"
+	case stubs.Name:
+		if v.constText {
+			return "a string"
+		}
+		return "a name"
+	case stubs.NameList:
+		return "a list of names"
+	}
+	return "a " + v.node.Type.String()
+}
+
+// unitHint says how to give the bare number or string v, as written in text, the unit of type t. It is empty when it cannot tell.
+func unitHint(v value, text string, t stubs.Type) string {
+	plain := v.node.Op == OpConst && (v.node.Type == stubs.Int || v.node.Type == stubs.Float)
+	switch {
+	case plain && t == stubs.Duration:
+		return fmt.Sprintf("write duration(%q)", text+"ms")
+	case plain && t == stubs.Bytes:
+		return fmt.Sprintf("write bytes(%q)", text+"MiB")
+	case plain && t == stubs.Name:
+		return fmt.Sprintf("write %q", text)
+	case v.constText && t == stubs.Duration:
+		return fmt.Sprintf("write duration(%s)", text)
+	case v.constText && t == stubs.Bytes:
+		return fmt.Sprintf("write bytes(%s)", text)
+	case v.node.Type == stubs.Int && t == stubs.Float:
+		return fmt.Sprintf("write float(%s)", text)
+	}
+	return ""
+}

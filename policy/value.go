@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"math"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// value is a lowered expression that has a value.
+type value struct {
+	node      *Node
+	enum      bool   // a task's kind: only the names of stubs.Kinds make sense beside it
+	constText bool   // a string constant: its word is set where it is used as a name
+	text      string // of a string constant
+}
+
+func (v value) constant() bool { return v.node.Op == OpConst }
+
+// value lowers an expression that has a value.
+func (l *lowerer) value(n ast.Node) value {
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		return value{node: l.constant(n, stubs.Bool, stubs.FromBool(n.Value))}
+	case *ast.IntegerNode:
+		return value{node: l.constant(n, stubs.Int, uint64(n.Value))}
+	case *ast.FloatNode:
+		return value{node: l.constant(n, stubs.Float, math.Float64bits(n.Value))}
+	case *ast.StringNode:
+		return l.stringConstant(n)
+	case *ast.IdentifierNode:
+		return l.identifier(n)
+	case *ast.MemberNode:
+		return l.member(n)
+	case *ast.PointerNode:
+		return l.element(n)
+	case *ast.UnaryNode:
+		return l.unary(n)
+	case *ast.BinaryNode:
+		return l.binary(n)
+	case *ast.ConditionalNode:
+		return l.choice(n)
+	case *ast.VariableDeclaratorNode:
+		var inner value
+		n2 := l.let(n, func() *Node { inner = l.value(n.Expr); return inner.node })
+		inner.node = n2
+		return inner
+	case *ast.CallNode, *ast.BuiltinNode:
+		return l.function(n)
+	}
+	return l.refusedNode(n)
+}
+
+// refusedNode explains the syntax of expr that policies do not have.
+func (l *lowerer) refusedNode(n ast.Node) value {
+	switch n.(type) {
+	case *ast.NilNode:
+		l.refuse(n, "every state stub always has a value; an unset name is \"\"", "there is no nil")
+	case *ast.ArrayNode:
+		l.refuse(n, "a list stands behind in, as in task.name in [\"a\", \"b\"]", "a list is no value")
+	case *ast.MapNode:
+		l.refuse(n, "compare the names one by one", "there are no maps")
+	case *ast.SliceNode:
+		l.refuse(n, "look at elements with any, all, none and count", "there are no slices")
+	case *ast.SequenceNode:
+		l.refuse(n, "effects stand on their own, not inside a condition or a value", "%s is no value", l.excerpt(n))
+	case *ast.ChainNode:
+		l.refuse(n, refused["?."], "there is no operator ?.")
+	}
+	l.refuse(n, "", "%s is not part of the policy language", l.excerpt(n))
+	return value{}
+}
+
+// maxName bounds a string in a policy, in bytes.
+const maxName = 1024
+
+func (l *lowerer) stringConstant(n *ast.StringNode) value {
+	if len(n.Value) > maxName {
+		l.refuse(n, "", "the string has %d bytes, and %d are allowed", len(n.Value), maxName)
+	}
+	if strings.ContainsFunc(n.Value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		l.refuse(n, "", "the string holds control characters")
+	}
+	return value{node: l.constant(n, stubs.Name, 0), constText: true, text: n.Value}
+}
+
+// constantText returns the string constant n; what names its part in an error.
+func (l *lowerer) constantText(n ast.Node, what string) string {
+	v := l.value(n)
+	if !v.constText {
+		l.refuse(n, `write "..."; strings cannot be built`, "%s must be a string constant, and %s is %s", what, l.excerpt(n), describe(v))
+	}
+	return v.text
+}
+
+// name interns a string constant, so that its word can be compared and stored.
+func (l *lowerer) name(n ast.Node, v value) value {
+	if !v.constText {
+		return v
+	}
+	id := stubs.Intern(v.text)
+	if id == stubs.Other && v.text != stubs.Other.String() {
+		l.refuse(n, "", "the table of names is full, so %q cannot be told from others", v.text)
+	}
+	v.node.Imm = uint64(id)
+	return v
+}
+
+// identifier lowers a name given by let.
+func (l *lowerer) identifier(n *ast.IdentifierNode) value {
+	for _, b := range l.scope {
+		if b.name == n.Value {
+			return l.use(n, b.value)
+		}
+	}
+	if g, ok := groups[n.Value]; ok {
+		l.refuse(n, "write one of "+strings.Join(g, ", "), "%s is a group of state stubs", n.Value)
+	}
+	if n.Value == "state" {
+		l.refuse(n, didYouMean("", l.stateNames()), "state needs the name of a state, as in state.NAME")
+	}
+	if functions[n.Value] {
+		l.refuse(n, "write "+n.Value+"(...)", "%s is a function", n.Value)
+	}
+	if strings.HasPrefix(n.Value, "$") {
+		l.refuse(n, "name the state stub, as in task.running", "there is no %s", n.Value)
+	}
+	known := []string{"true", "false"}
+	for _, b := range l.scope {
+		known = append(known, b.name)
+	}
+	for g, paths := range groups {
+		known = append(append(known, g), paths...)
+	}
+	hint := "state stubs begin with task, arriving, queue, loop, runtime, event or state; a name is a string in quotes"
+	if s := suggest(n.Value, known); s != "" {
+		hint = "did you mean " + s + "?"
+	}
+	l.refuse(n, hint, "there is no %s", n.Value)
+	return value{}
+}
+
+// use makes another occurrence of a value that is a constant or a local.
+func (l *lowerer) use(at ast.Node, v value) value {
+	n := l.node(at, v.node.Op, v.node.Type)
+	n.Index, n.Imm = v.node.Index, v.node.Imm
+	v.node = n
+	return v
+}
+
+// shared makes a value usable several times in body: what is more than a constant, a local or a read is computed once, into a
+// local. The body copies it with use.
+func (l *lowerer) shared(at ast.Node, v value, body func(value) value) value {
+	switch v.node.Op {
+	case OpConst, OpLocal, OpRead:
+		return body(v)
+	}
+	local := l.local(v.node.Type)
+	template := v
+	template.node = &Node{Op: OpLocal, Type: v.node.Type, Index: local}
+	result := body(template)
+	let := l.node(at, OpLet, result.node.Type, v.node, result.node)
+	let.Index = local
+	result.node = let
+	return result
+}
+
+// choice lowers a ?: or if that has a value.
+func (l *lowerer) choice(n *ast.ConditionalNode) value {
+	c := l.condition(n)
+	a, b := l.value(n.Exp1), l.value(n.Exp2)
+	a, b = l.adapt(n.Exp1, a, b), l.adapt(n.Exp2, b, a)
+	if a.node.Type != b.node.Type {
+		l.mismatch(n, n.Exp1, a, n.Exp2, b)
+	}
+	a, b = l.name(n.Exp1, a), l.name(n.Exp2, b)
+	return value{node: l.node(n, OpIf, a.node.Type, c, a.node, b.node), enum: a.enum && b.enum}
+}
