@@ -1,15 +1,24 @@
-// Package analyzer proves policies harmless before anything of them runs: well-formed, deterministic, bounded in cost,
-// free of division by zero. Nothing compiles or evaluates a program without its proof, a Verified.
+// Package analyzer proves policies harmless before anything of them runs. Nothing compiles or evaluates a policy without
+// its proof, a Verified.
+//
+// A verified program is well-formed (the types of operands, the scopes of locals, reads inside the snapshot, effects where
+// statements are and nowhere else, one verdict at the end of every path), it terminates within a known number of steps,
+// its outcome depends on its snapshot alone (there is no other operation to take a value from), and it never divides by
+// zero. What remains possible at run time is an integer overflow or a float that fits no integer: then the evaluation ends
+// there with an error and changes nothing. What always overflows or never fits is refused.
+//
+// The analysis follows every path of the program with the values that each expression can have there: ranges of numbers
+// and sets of names, as the catalogue of stubs gives them and the conditions on the path narrow them. It may think possible
+// what is not, never the reverse.
 package analyzer
 
 import (
-	"errors"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// DefaultCost is the greatest worst-case number of steps of a policy when Limits.Cost is 0.
+// DefaultCost is the greatest worst-case number of steps of a policy when Limits.Cost is 0: about a microsecond.
 const DefaultCost = 1000
 
 // Limits are what a policy is verified against. The zero Limits are sound defaults.
@@ -29,23 +38,35 @@ type Verified struct {
 // Program returns the program that was verified, or nil for the zero Verified.
 func (v Verified) Program() *policy.Program { return v.program }
 
-// Cost returns the greatest number of steps an evaluation can take.
+// Cost returns the greatest number of steps an evaluation can take, see policy.Bound.
 func (v Verified) Cost() int { return v.cost }
 
-// Warnings returns what is probably a mistake but cannot do harm, in the order of the text.
+// Warnings returns what is probably a mistake but cannot do harm, in the order of the text. The caller must not change it.
 func (v Verified) Warnings() []Warning { return v.warnings }
 
-// Warning is one remark about a verified program.
-type Warning struct {
-	Message string
-	Pos     int // byte offsets in the program's text
-	End     int
-}
-
-// Verify proves that the program is safe to run, or says why it is not.
+// Verify proves that the program is safe to run, or says why it is not: with a *policy.Error, or with an error that wraps
+// ErrMalformed when Parse cannot have made the program. It stops at the first error. Verify takes time in proportion to
+// the program, and at most a fraction of a second whatever it is given; the program must not change while it runs, nor
+// after.
+//
+// Warnings are no errors: conditions that are always true or always false, a throw, switch or effect that is never
+// reached, durations finer than the policy's interval. When because of them a policy can do nothing but continue, its
+// author meant something else, and it is refused; a policy that is written as nothing but continue() is only warned about.
 func Verify(p *policy.Program, limits Limits) (Verified, error) {
-	if p == nil || p.Root == nil {
-		return Verified{}, errors.New("no program")
+	if err := checkForm(p); err != nil {
+		return Verified{}, err
 	}
-	return Verified{program: p}, nil
+	cost, err := checkCost(p, limits)
+	if err != nil {
+		return Verified{}, err
+	}
+	a := newAnalysis(p, limits.Interval)
+	a.statement(p.Root)
+	if a.err == nil {
+		a.review()
+	}
+	if a.err != nil {
+		return Verified{}, a.err
+	}
+	return Verified{program: p, cost: cost, warnings: a.warnings}, nil
 }

@@ -1,0 +1,73 @@
+package analyzer
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// checkDivisor refuses a division whose divisor can be zero here. That of floats is refused as well: its result would be
+// an infinity or no number, and the comparisons after it would mean nothing.
+func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
+	if n.Op != policy.OpDiv && n.Op != policy.OpMod || !divisor.hasZero() {
+		return
+	}
+	text := a.text(n.B)
+	if divisor.equalsZero() {
+		a.refuse(n, "", "division by zero: %s is always 0 here", text)
+		return
+	}
+	a.refuse(n, "guard it: "+text+" != 0 ? ... : ...", "%s may be 0 here: it is %s", text, describe(divisor))
+}
+
+func (v value) equalsZero() bool {
+	return v.of == stubs.Float && v.floats.single() || v.of.Integral() && v.ints.single()
+}
+
+// checkPossible refuses an operation that fails for every value its operands can have.
+func (a *analysis) checkPossible(n *policy.Node, operand value) {
+	if n.Op == policy.OpInt {
+		a.refuse(n, "", "%s never fits an integer: it is %s", a.text(n.A), describe(operand))
+		return
+	}
+	a.refuse(n, "", "%s always overflows: its result is beyond 64 bits", a.text(n))
+}
+
+// checkInterval refuses an interval() that is always beyond the bounds.
+func (a *analysis) checkInterval(n *policy.Node, v value) {
+	if a.p.Sites[n.Index].Effect != stubs.Interval {
+		return
+	}
+	allowed := interval{lo: int64(policy.MinInterval), hi: int64(policy.MaxInterval)}
+	if v.ints.meet(allowed).empty() {
+		a.refuse(n.A, "", "an interval is %v to %v; this is %s", policy.MinInterval, policy.MaxInterval, describe(v))
+	}
+}
+
+// clocks are the stubs that move with time, and so are seen once an interval only.
+var clocks = map[stubs.ID]bool{
+	stubs.TaskSectionRunning: true, stubs.TaskSections: true, stubs.TaskRunning: true, stubs.TaskElapsed: true,
+	stubs.TaskWaited: true, stubs.TaskBlocked: true, stubs.TaskDeadline: true, stubs.TaskSlice: true, stubs.QueueOldest: true,
+}
+
+// checkResolution warns about a comparison of a clock with a duration below the policy's interval.
+func (a *analysis) checkResolution(n *policy.Node, x, y term) {
+	switch n.Op {
+	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
+	default:
+		return
+	}
+	if a.facts.shapes[x].op == policy.OpConst {
+		x, y = y, x
+	}
+	clock, constant := a.facts.shapes[x], a.facts.shapes[y]
+	if clock.op != policy.OpRead || clock.of != stubs.Duration || constant.op != policy.OpConst {
+		return
+	}
+	d := time.Duration(constant.imm)
+	if r := a.reads[int(clock.imm)]; clocks[r.Stub] && 0 < d && d < a.interval {
+		a.warn(n, "use at least the interval, or evaluate the policy more often",
+			"the policy is evaluated every %v: it notices %v up to %v late", a.interval, d, a.interval)
+	}
+}

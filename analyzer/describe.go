@@ -1,0 +1,77 @@
+package analyzer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// maxQuote bounds the part of the text that a message quotes, in characters.
+const maxQuote = 40
+
+// text is what the author wrote for n, on one line.
+func (a *analysis) text(n *policy.Node) string {
+	text := strings.Join(strings.Fields(a.p.Text[n.Pos:n.End]), " ")
+	if text == "" {
+		return "this"
+	}
+	if runes := []rune(text); len(runes) > maxQuote {
+		return string(runes[:maxQuote-3]) + "..."
+	}
+	return text
+}
+
+// describe tells the values in words: "0 or more", `"safe" or "both"`.
+func describe(v value) string {
+	switch {
+	case v.of == stubs.Bool:
+		return map[truth]string{{yes: true}: "true", {no: true}: "false"}[v.truth]
+	case v.of == stubs.Name:
+		return describeNames(v.names)
+	case v.of == stubs.Float:
+		f := v.floats
+		return describeRange(math.IsInf(f.lo, -1), math.IsInf(f.hi, 1), f.lo == f.hi, fmt.Sprint(f.lo), fmt.Sprint(f.hi))
+	}
+	i := v.ints
+	return describeRange(i.lo == math.MinInt64, i.hi == math.MaxInt64, i.single(), number(v.of, i.lo), number(v.of, i.hi))
+}
+
+func number(t stubs.Type, n int64) string {
+	if t == stubs.Duration {
+		return time.Duration(n).String()
+	}
+	return fmt.Sprint(n)
+}
+
+func describeRange(noLo, noHi, single bool, lo, hi string) string {
+	switch {
+	case single:
+		return "always " + lo
+	case noLo && noHi:
+		return "any number"
+	case noHi:
+		return lo + " or more"
+	case noLo:
+		return hi + " or less"
+	}
+	return lo + " to " + hi
+}
+
+func describeNames(s nameSet) string {
+	quoted := make([]string, len(s.ids))
+	for i, id := range s.ids {
+		quoted[i] = fmt.Sprintf("%q", id)
+	}
+	list := strings.Join(quoted, " or ")
+	switch {
+	case !s.except:
+		return list
+	case list == "":
+		return "any name"
+	}
+	return "anything but " + list
+}

@@ -1,0 +1,207 @@
+package analyzer
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// analysis follows every path of a well-formed program once, in the order of evaluation, with the facts of that path.
+type analysis struct {
+	p        *policy.Program
+	interval time.Duration
+	facts    *facts
+	reads    map[int]policy.Read    // by offset
+	locals   []term                 // by local: what it is bound to
+	values   map[*policy.Node]value // of expressions that are reached: every value they can have
+	reached  map[*policy.Node]bool  // verdicts and effects
+	err      error                  // the first
+	warnings []Warning
+}
+
+func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
+	a := &analysis{
+		p: p, interval: interval, facts: newFacts(), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
+		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{},
+	}
+	for _, r := range p.Reads {
+		a.reads[r.Offset] = r
+	}
+	return a
+}
+
+// refuse notes an error about n, unless there is an earlier one.
+func (a *analysis) refuse(n *policy.Node, hint, format string, args ...any) {
+	if a.err == nil {
+		a.err = a.p.Errorf(n, hint, format, args...)
+	}
+}
+
+// statement follows a node of type Unit or Verdict.
+func (a *analysis) statement(n *policy.Node) {
+	if a.facts.dead {
+		return
+	}
+	switch n.Op {
+	case policy.OpVerdict:
+		a.reached[n] = true
+	case policy.OpEffect:
+		if n.A != nil {
+			_, v := a.eval(n.A)
+			a.checkInterval(n, v)
+		}
+		a.reached[n] = !a.facts.dead
+	case policy.OpSeq:
+		a.statement(n.A)
+		a.statement(n.B)
+	case policy.OpLet:
+		a.locals[n.Index], _ = a.eval(n.A)
+		a.statement(n.B)
+	case policy.OpIf:
+		cond, v := a.eval(n.A)
+		if v.truth.yes {
+			a.facts.assume(cond, true, func() { a.statement(n.B) })
+		}
+		if v.truth.no {
+			a.facts.assume(cond, false, func() { a.statement(n.C) })
+		}
+	}
+}
+
+// eval follows an expression, and returns its term and values.
+func (a *analysis) eval(n *policy.Node) (term, value) {
+	t, v := a.compute(n)
+	a.facts.learn(t, v)
+	if now := a.facts.known[t]; !now.empty() {
+		v = now
+	}
+	if n.Type == stubs.Bool {
+		v = a.probe(n, t, v)
+	}
+	a.values[n] = v
+	return t, v
+}
+
+func (a *analysis) compute(n *policy.Node) (term, value) {
+	switch n.Op {
+	case policy.OpConst:
+		t := a.facts.constant(n.Type, n.Imm)
+		return t, a.facts.known[t]
+	case policy.OpRead:
+		t := a.facts.read(a.reads[n.Index])
+		return t, a.facts.known[t]
+	case policy.OpLocal:
+		t := a.locals[n.Index]
+		return t, a.facts.value(t, reach)
+	case policy.OpLet:
+		a.locals[n.Index], _ = a.eval(n.A)
+		return a.eval(n.B)
+	case policy.OpAnd:
+		return a.junction(n, true)
+	case policy.OpOr:
+		return a.junction(n, false)
+	case policy.OpIf:
+		return a.choice(n)
+	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+		return a.quantifier(n)
+	}
+	return a.operation(n)
+}
+
+// junction follows "and" and "or": the second operand is evaluated only where the first is b.
+func (a *analysis) junction(n *policy.Node, b bool) (term, value) {
+	x, vx := a.eval(n.A)
+	if vx.only(!b) {
+		return x, vx
+	}
+	y, vy := none, value{}
+	a.facts.assume(x, b, func() { y, vy = a.eval(n.B) })
+	v, _ := apply(n.Op, n.Type, vx, vy)
+	return a.facts.operation(n.Op, n.Type, x, y), v
+}
+
+func (a *analysis) choice(n *policy.Node) (term, value) {
+	cond, v := a.eval(n.A)
+	branch := func(n *policy.Node, b bool) (t term, v value) {
+		a.facts.assume(cond, b, func() { t, v = a.eval(n) })
+		return t, v
+	}
+	switch {
+	case !v.truth.no:
+		return branch(n.B, true)
+	case !v.truth.yes:
+		return branch(n.C, false)
+	}
+	x, vx := branch(n.B, true)
+	y, vy := branch(n.C, false)
+	return a.facts.choice(n.Type, cond, x, y), vx.join(vy)
+}
+
+// quantifier follows a predicate once, for all elements.
+func (a *analysis) quantifier(n *policy.Node) (term, value) {
+	length, element := interval{lo: 0, hi: int64(n.Source.Bound())}, nameValue(anyName)
+	if !n.Source.List {
+		length.lo, element = length.hi, intValue(stubs.Int, interval{lo: n.Source.Lo, hi: n.Source.Hi})
+	}
+	holds := truth{}
+	if length.hi > 0 {
+		a.locals[n.Index] = a.facts.unique(element)
+		m := a.facts.mark()
+		_, v := a.eval(n.B)
+		a.facts.undo(m)
+		holds = v.truth
+	}
+	v := quantified(n.Op, length, holds)
+	return a.facts.unique(v), v
+}
+
+// quantified is what a quantifier over so many elements can be, whose predicate can be holds.
+func quantified(op policy.Op, length interval, holds truth) value {
+	some := truth{yes: holds.yes, no: length.lo == 0 || holds.no} // any
+	every := truth{yes: length.lo == 0 || holds.yes, no: holds.no}
+	switch op {
+	case policy.OpAny:
+		return boolValue(some)
+	case policy.OpNone:
+		return boolValue(some.not())
+	case policy.OpAll:
+		return boolValue(every)
+	}
+	if !holds.yes {
+		length.hi = 0
+	}
+	if holds.no || !holds.yes {
+		length.lo = 0
+	}
+	return intValue(stubs.Int, length)
+}
+
+// operation follows an operation that evaluates all its operands.
+func (a *analysis) operation(n *policy.Node) (term, value) {
+	x, vx := a.eval(n.A)
+	y, vy := none, vx
+	if n.B != nil {
+		y, vy = a.eval(n.B)
+	}
+	a.checkDivisor(n, vy)
+	v, never := apply(n.Op, n.Type, vx, vy)
+	if never {
+		a.checkPossible(n, vx)
+	}
+	a.checkResolution(n, x, y)
+	return a.facts.operation(n.Op, n.Type, x, y), v
+}
+
+// probe finds that a condition is always true or false because the other leads to a contradiction with what is known. It
+// tries only the conditions that others are made of.
+func (a *analysis) probe(n *policy.Node, t term, v value) value {
+	if v.truth.constant() || n.Op != policy.OpLocal && (n.B == nil || n.A == nil || n.A.Type == stubs.Bool || n.Op == policy.OpLet) {
+		return v
+	}
+	refined := truth{a.facts.possible(t, true), a.facts.possible(t, false)}
+	if refined == (truth{}) {
+		return v
+	}
+	return boolValue(refined)
+}

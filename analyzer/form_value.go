@@ -1,0 +1,137 @@
+package analyzer
+
+import (
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// maxElements bounds the range of a quantifier. The limit of the cost is far below, but the cost is computed after.
+const maxElements = 1 << 20
+
+// operand checks a node that has a value of the type want, one level below depth.
+func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
+	depth++
+	if err := f.enter(n, depth); err != nil {
+		return err
+	}
+	if n.Type != want || !scalar(want) {
+		return at(n, "a %v where a %v belongs", n.Type, want)
+	}
+	switch n.Op {
+	case policy.OpConst, policy.OpRead, policy.OpLocal:
+		return f.leaf(n)
+	case policy.OpLet:
+		return f.let(n, depth, func() error { return f.operand(n.B, want, depth) })
+	case policy.OpIf:
+		return f.operands(n, depth, stubs.Bool, want, want)
+	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+		return f.quantifier(n, depth)
+	}
+	return f.operator(n, depth)
+}
+
+// operands checks that n has operands of exactly these types.
+func (f *form) operands(n *policy.Node, depth int, types ...stubs.Type) error {
+	for i, operand := range []*policy.Node{n.A, n.B, n.C} {
+		if i >= len(types) {
+			if operand != nil {
+				return at(n, "too many operands")
+			}
+			continue
+		}
+		if err := f.operand(operand, types[i], depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *form) leaf(n *policy.Node) error {
+	if n.A != nil || n.B != nil || n.C != nil {
+		return at(n, "too many operands")
+	}
+	switch n.Op {
+	case policy.OpConst:
+		if n.Type == stubs.Bool && n.Imm > 1 || n.Type == stubs.Name && n.Imm>>32 != 0 {
+			return at(n, "%#x is no %v", n.Imm, n.Type)
+		}
+	case policy.OpRead:
+		if r, ok := f.reads[n.Index]; !ok || r.Type != n.Type {
+			return at(n, "no %v is read at word %d of the snapshot", n.Type, n.Index)
+		}
+	default:
+		if n.Index < 0 || n.Index >= len(f.scope) || !f.scope[n.Index] {
+			return at(n, "local %d is used outside its scope", n.Index)
+		}
+		if t := f.p.Locals[n.Index]; t != n.Type {
+			return at(n, "local %d is a %v, not a %v", n.Index, t, n.Type)
+		}
+	}
+	return nil
+}
+
+// operator checks an operation whose operands are all evaluated, or short-circuited.
+func (f *form) operator(n *policy.Node, depth int) error {
+	t := n.Type
+	operand := stubs.Invalid // of operations whose operands may be of several types: that of the first
+	if n.A != nil {
+		operand = n.A.Type
+	}
+	ok := true
+	var types []stubs.Type
+	switch n.Op {
+	case policy.OpNot:
+		ok, types = t == stubs.Bool, []stubs.Type{stubs.Bool}
+	case policy.OpAnd, policy.OpOr:
+		ok, types = t == stubs.Bool, []stubs.Type{stubs.Bool, stubs.Bool}
+	case policy.OpNeg:
+		ok, types = t.Numeric(), []stubs.Type{t}
+	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv:
+		ok, types = t.Numeric(), []stubs.Type{t, t}
+	case policy.OpMod:
+		ok, types = t.Integral(), []stubs.Type{t, t}
+	case policy.OpEq, policy.OpNe:
+		ok, types = t == stubs.Bool && scalar(operand), []stubs.Type{operand, operand}
+	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
+		ok, types = t == stubs.Bool && operand.Numeric(), []stubs.Type{operand, operand}
+	case policy.OpFloat:
+		ok, types = t == stubs.Float && operand.Integral(), []stubs.Type{operand}
+	case policy.OpInt:
+		ok, types = t.Integral(), []stubs.Type{stubs.Float}
+	case policy.OpRetype:
+		ok, types = t.Integral() && operand.Integral(), []stubs.Type{operand}
+	default:
+		return at(n, "no operation with a value")
+	}
+	if !ok {
+		return at(n, "operands of type %v do not make a %v", operand, t)
+	}
+	return f.operands(n, depth, types...)
+}
+
+func (f *form) quantifier(n *policy.Node, depth int) error {
+	want, element := stubs.Bool, stubs.Int
+	if n.Op == policy.OpCount {
+		want = stubs.Int
+	}
+	if n.Type != want || n.A != nil || n.C != nil {
+		return at(n, "no quantifier")
+	}
+	if s := n.Source; s.List {
+		element = stubs.Name
+		if r, ok := f.reads[s.Offset]; !ok || r.Type != stubs.NameList || s.Max != r.Words-1 {
+			return at(n, "no list of %d names is read at word %d of the snapshot", s.Max, s.Offset)
+		}
+	} else if s.Bound() > maxElements {
+		return f.p.Errorf(n, "make the range shorter", "the range has %d elements, and %d are allowed", s.Bound(), maxElements)
+	}
+	if err := f.local(n, depth); err != nil {
+		return err
+	}
+	if t := f.p.Locals[n.Index]; t != element {
+		return at(n, "elements are %vs, local %d is a %v", element, n.Index, t)
+	}
+	f.scope[n.Index] = true
+	defer func() { f.scope[n.Index] = false }()
+	return f.operand(n.B, stubs.Bool, depth)
+}

@@ -1,0 +1,276 @@
+package analyzer
+
+import (
+	"math"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// random makes well-formed programs whose conditions are about the same few stubs and small constants, so that they often
+// imply or contradict each other: what the analysis reasons about. (The generator of package isolate makes wilder programs,
+// to exercise the code generator.) Its decisions come from bytes, so that a fuzzer can mutate them; at their end all are 0.
+type random struct {
+	data  []byte
+	prog  policy.Program
+	scope []int // locals in scope
+	nodes int
+}
+
+func (r *random) below(n int) int {
+	if len(r.data) == 0 {
+		return 0
+	}
+	b := r.data[0]
+	r.data = r.data[1:]
+	return int(b) % n
+}
+
+func pick[T any](r *random, from ...T) T { return from[r.below(len(from))] }
+
+var randomStubs = []stubs.ID{
+	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskDeadline, stubs.TaskPriority,
+	stubs.QueueLength, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
+}
+
+var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Name}
+
+var randomScalars = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Bytes, stubs.Name}
+
+func randomProgram(r *random) *policy.Program {
+	p := &r.prog
+	p.On, p.Reasons = stubs.Tick, []string{"a", "b", "c"}
+	add := func(read policy.Read) {
+		read.Offset = p.Words
+		p.Words += read.Words
+		p.Reads = append(p.Reads, read)
+	}
+	for _, id := range randomStubs {
+		read := policy.Read{Stub: id, Type: stubs.Catalogue[id].Type, Words: 1}
+		if read.Type == stubs.NameList {
+			read.Words += int(stubs.Catalogue[id].Max)
+		}
+		add(read)
+	}
+	for _, t := range randomStates {
+		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
+	}
+	p.Root = r.statement(stubs.Verdict, 6)
+	return p
+}
+
+// word chooses a word of the type, small in most cases. Those that a stub cannot have are for constants and states only.
+func (r *random) word(t stubs.Type) uint64 {
+	switch t {
+	case stubs.Bool:
+		return uint64(r.below(2))
+	case stubs.Name:
+		return uint64(pick(r, append(stubs.Kinds[:], stubs.Intern("a"), stubs.Intern("b"))...))
+	case stubs.Float:
+		return math.Float64bits(pick(r, 0, 1, 0.5, 2, -1, 1e18, -1e19, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), 5e-324, 1<<63))
+	}
+	return uint64(pick[int64](r, 0, 1, 2, 3, 4, 5, -1, -2, 1<<31, 1<<53+1, math.MaxInt64, math.MinInt64, math.MaxInt64-1, math.MinInt64+1))
+}
+
+// snapshot chooses words that the stubs can have.
+func (r *random) snapshot() []uint64 {
+	s := make([]uint64, r.prog.Words)
+	for _, read := range r.prog.Reads {
+		w := r.word(read.Type)
+		if read.Stub != stubs.State {
+			stub := stubs.Catalogue[read.Stub]
+			switch {
+			case stub.Enum:
+				w = uint64(stubs.Kinds[r.below(4)])
+			case read.Type.Integral():
+				w = uint64(min(max(int64(w), stub.Min), stub.Max))
+			case read.Type == stubs.Float:
+				w = math.Float64bits(pick(r, 0, 0.25, 0.5, 1, 5e-324))
+			case read.Type == stubs.NameList:
+				w = uint64(r.below(read.Words))
+				for i := 1; i < read.Words; i++ {
+					s[read.Offset+i] = r.word(stubs.Name)
+				}
+			}
+		}
+		s[read.Offset] = w
+	}
+	return s
+}
+
+func (r *random) node(op policy.Op, t stubs.Type, operands ...*policy.Node) *policy.Node {
+	r.nodes++
+	n := &policy.Node{Op: op, Type: t}
+	for i, operand := range operands {
+		*[]**policy.Node{&n.A, &n.B, &n.C}[i] = operand
+	}
+	return n
+}
+
+func (r *random) statement(t stubs.Type, depth int) *policy.Node {
+	if depth == 0 {
+		return r.act(t, depth)
+	}
+	switch r.below(6) {
+	case 0:
+		return r.act(t, depth)
+	case 1:
+		return r.node(policy.OpSeq, t, r.statement(stubs.Unit, depth-1), r.statement(t, depth-1))
+	case 2:
+		local := randomScalars[r.below(len(randomScalars))]
+		a := r.value(local, depth-1)
+		return r.within(policy.OpLet, local, t, a, func() *policy.Node { return r.statement(t, depth-1) })
+	}
+	return r.node(policy.OpIf, t, r.value(stubs.Bool, depth), r.statement(t, depth-1), r.statement(t, depth-1))
+}
+
+// act makes a verdict, an effect, or a statement that does nothing.
+func (r *random) act(t stubs.Type, depth int) *policy.Node {
+	if t == stubs.Verdict {
+		n := r.node(policy.OpVerdict, t)
+		n.Imm, n.Index = uint64(r.below(3)), r.below(3)
+		return n
+	}
+	site := policy.Site{Effect: stubs.Cancel, Type: stubs.Unit}
+	n := r.node(policy.OpEffect, t)
+	if r.below(3) > 0 {
+		site = policy.Site{Effect: stubs.Set, Name: "s", Type: randomStates[r.below(len(randomStates))]}
+		n.A = r.value(site.Type, depth)
+	}
+	n.Index = len(r.prog.Sites)
+	r.prog.Sites = append(r.prog.Sites, site)
+	return n
+}
+
+// within makes a binding of a new local to a, with the body in its scope.
+func (r *random) within(op policy.Op, local, t stubs.Type, a *policy.Node, body func() *policy.Node) *policy.Node {
+	n := r.node(op, t, a)
+	n.Index = len(r.prog.Locals)
+	r.prog.Locals = append(r.prog.Locals, local)
+	r.scope = append(r.scope, n.Index)
+	n.B = body()
+	r.scope = r.scope[:len(r.scope)-1]
+	return n
+}
+
+func (r *random) value(t stubs.Type, depth int) *policy.Node {
+	if depth <= 0 || r.nodes > 200 {
+		return r.leaf(t)
+	}
+	sub := func(t stubs.Type) *policy.Node { return r.value(t, depth-1) }
+	switch r.below(7) {
+	case 0:
+		return r.node(policy.OpIf, t, sub(stubs.Bool), sub(t), sub(t))
+	case 1:
+		local := randomScalars[r.below(len(randomScalars))]
+		return r.within(policy.OpLet, local, t, sub(local), func() *policy.Node { return sub(t) })
+	case 2:
+		return r.leaf(t)
+	}
+	integral := pick(r, stubs.Int, stubs.Duration, stubs.Bytes)
+	switch {
+	case t == stubs.Bool:
+		return r.condition(depth)
+	case t == stubs.Int && r.below(8) == 0:
+		return r.quantifier(policy.OpCount, t, depth)
+	case t.Integral() && r.below(6) == 0:
+		return r.node(policy.OpInt, t, sub(stubs.Float))
+	case t.Integral() && r.below(6) == 0:
+		return r.node(policy.OpRetype, t, sub(integral))
+	case t == stubs.Float && r.below(3) == 0:
+		return r.node(policy.OpFloat, t, sub(integral))
+	case t.Numeric() && r.below(6) == 0:
+		return r.node(policy.OpNeg, t, sub(t))
+	case t.Numeric():
+		return r.arithmetic(t, depth)
+	}
+	return r.leaf(t)
+}
+
+// arithmetic makes divisions that are often guarded, by a condition about the divisor.
+func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
+	ops := 4
+	if t.Integral() {
+		ops = 5
+	}
+	op := policy.OpAdd + policy.Op(r.below(ops))
+	a, b := r.value(t, depth-1), r.value(t, depth-1)
+	if op != policy.OpDiv && op != policy.OpMod || r.below(4) == 0 {
+		return r.node(op, t, a, b)
+	}
+	var guard *policy.Node
+	zero := r.node(policy.OpConst, t)
+	switch compare := policy.OpEq + policy.Op(r.below(6)); {
+	case b.Op == policy.OpSub && r.below(2) == 0:
+		guard = r.node(compare, stubs.Bool, copyOf(b.A), copyOf(b.B))
+	default:
+		guard = r.node(compare, stubs.Bool, copyOf(b), zero)
+	}
+	branches := []*policy.Node{r.node(op, t, a, b), r.leaf(t)}
+	first := r.below(2)
+	return r.node(policy.OpIf, t, guard, branches[first], branches[1-first])
+}
+
+func (r *random) condition(depth int) *policy.Node {
+	sub := func(t stubs.Type) *policy.Node { return r.value(t, depth-1) }
+	switch r.below(8) {
+	case 0:
+		return r.node(policy.OpNot, stubs.Bool, sub(stubs.Bool))
+	case 1, 2:
+		return r.node(policy.OpAnd, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
+	case 3:
+		return r.node(policy.OpOr, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
+	case 4:
+		return r.quantifier(policy.OpAny+policy.Op(r.below(3)), stubs.Bool, depth)
+	}
+	t, ops := randomScalars[r.below(len(randomScalars))], 2
+	if t.Numeric() {
+		ops = 6
+	}
+	return r.node(policy.OpEq+policy.Op(r.below(ops)), stubs.Bool, sub(t), sub(t))
+}
+
+func (r *random) quantifier(op policy.Op, t stubs.Type, depth int) *policy.Node {
+	source, element := policy.Source{Lo: int64(r.below(4)) - 1, Hi: int64(r.below(4)) - 1}, stubs.Int
+	if r.below(2) == 0 {
+		element = stubs.Name
+		for _, read := range r.prog.Reads {
+			if read.Type == stubs.NameList {
+				source = policy.Source{List: true, Offset: read.Offset, Max: read.Words - 1}
+			}
+		}
+	}
+	n := r.within(op, element, t, nil, func() *policy.Node { return r.value(stubs.Bool, depth-1) })
+	n.Source = source
+	return n
+}
+
+func (r *random) leaf(t stubs.Type) *policy.Node {
+	if r.below(3) == 0 {
+		n := r.node(policy.OpConst, t)
+		n.Imm = r.word(t)
+		return n
+	}
+	var leaves []*policy.Node
+	for _, l := range r.scope {
+		if r.prog.Locals[l] == t {
+			leaves = append(leaves, &policy.Node{Op: policy.OpLocal, Type: t, Index: l})
+		}
+	}
+	for _, read := range r.prog.Reads {
+		if read.Type == t {
+			leaves = append(leaves, &policy.Node{Op: policy.OpRead, Type: t, Index: read.Offset})
+		}
+	}
+	r.nodes++
+	return leaves[r.below(len(leaves))]
+}
+
+func copyOf(n *policy.Node) *policy.Node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.A, c.B, c.C = copyOf(n.A), copyOf(n.B), copyOf(n.C)
+	return &c
+}

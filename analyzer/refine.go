@@ -1,0 +1,221 @@
+package analyzer
+
+import (
+	"math"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// refine adds what follows from the condition t being b. It may miss consequences, and never invents one.
+func (f *facts) refine(t term, b bool) {
+	f.fuel--
+	if f.dead || f.fuel < 0 {
+		return
+	}
+	f.learn(t, known(b))
+	if f.dead {
+		return
+	}
+	switch s := f.shapes[t]; s.op {
+	case policy.OpNot:
+		f.refine(s.a, !b)
+	case policy.OpAnd:
+		f.refineAnd(s.a, s.b, b)
+	case policy.OpIf:
+		f.either(
+			func() { f.refine(s.a, true); f.refine(s.b, b) },
+			func() { f.refine(s.a, false); f.refine(s.c, b) },
+		)
+	case policy.OpEq:
+		f.refineEqual(s.a, s.b, b)
+	case policy.OpLt:
+		f.refineLess(s.a, s.b, b)
+	case policy.OpLe:
+		f.refineLessOrEqual(s.a, s.b, b)
+	}
+}
+
+func (f *facts) refineAnd(x, y term, b bool) {
+	if b {
+		f.refine(x, true)
+		f.refine(y, true)
+		return
+	}
+	f.either(
+		func() { f.refine(x, false) },
+		func() { f.refine(x, true); f.refine(y, false) },
+	)
+}
+
+func (f *facts) refineEqual(x, y term, b bool) {
+	vx, vy := f.value(x, reach), f.value(y, reach)
+	switch of := vx.of; {
+	case of == stubs.Bool:
+		f.refineSame(x, vy, b)
+		f.refineSame(y, vx, b)
+	case b && of == stubs.Float:
+		f.narrow(x, floatValue(vy.floats.numbers()))
+		f.narrow(y, floatValue(vx.floats.numbers()))
+	case b:
+		f.narrow(x, vy)
+		f.narrow(y, vx)
+	default:
+		f.narrow(x, vx.without(vy))
+		f.narrow(y, vy.without(vx))
+	}
+	if b {
+		f.relate(x, y, exactly(0), exactlyFloat(0))
+	} else {
+		f.relate(x, y, anyInt.without(0), anyFloat.without(0))
+	}
+}
+
+// refineSame adds that the bool x equals one with the values v, or does not.
+func (f *facts) refineSame(x term, v value, equal bool) {
+	if v.truth.constant() {
+		f.refine(x, v.truth.yes == equal)
+	}
+}
+
+// refineLess adds that x < y, or not.
+func (f *facts) refineLess(x, y term, b bool) {
+	vx, vy := f.value(x, reach), f.value(y, reach)
+	switch integral := vx.of.Integral(); {
+	case !b && integral:
+		f.ordered(y, x, vy, vx, false)
+	case b && integral:
+		f.ordered(x, y, vx, vy, true)
+	case b:
+		f.orderedFloats(x, y, vx.floats.numbers(), vy.floats.numbers(), true)
+	case !vx.floats.nan && !vy.floats.nan:
+		f.orderedFloats(y, x, vy.floats, vx.floats, false)
+	}
+}
+
+// refineLessOrEqual adds that the floats x <= y, or not.
+func (f *facts) refineLessOrEqual(x, y term, b bool) {
+	vx, vy := f.value(x, reach).floats, f.value(y, reach).floats
+	switch {
+	case b:
+		f.orderedFloats(x, y, vx.numbers(), vy.numbers(), false)
+	case !vx.nan && !vy.nan:
+		f.orderedFloats(y, x, vy, vx, true)
+	}
+}
+
+// ordered adds that x < y, or x <= y when not strict.
+func (f *facts) ordered(x, y term, vx, vy value, strict bool) {
+	upper, lower, gap := wide{vy.ints.hi, 0}, wide{vx.ints.lo, 0}, int64(0)
+	if strict {
+		upper, lower, gap = wideSub(upper.n, 1), wideAdd(lower.n, 1), 1
+	}
+	if upper.over != 0 || lower.over != 0 { // nothing is below the least int64, or above the greatest
+		f.dead = true
+		return
+	}
+	f.narrow(x, intValue(vx.of, interval{lo: math.MinInt64, hi: upper.n}))
+	f.narrow(y, intValue(vy.of, interval{lo: lower.n, hi: math.MaxInt64}))
+	f.relate(y, x, interval{lo: gap, hi: math.MaxInt64}, floats{})
+}
+
+func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
+	upper, lower, gap := vy.hi, vx.lo, 0.0
+	if strict {
+		upper, lower, gap = below(upper), above(lower), above(0)
+	}
+	f.narrow(x, floatValue(floats{lo: math.Inf(-1), hi: upper}))
+	f.narrow(y, floatValue(floats{lo: lower, hi: math.Inf(1)}))
+	f.relate(y, x, interval{}, floats{lo: gap, hi: math.Inf(1), nan: true})
+}
+
+// relate adds what x - y can be, and y - x, to the facts about these differences: it is how x != y guards a division by
+// x - y. Differences with constants are left out, as narrow deals with them better. Doubles that differ have a difference,
+// thanks to subnormal numbers; two equal infinities have NaN.
+func (f *facts) relate(x, y term, ints interval, fl floats) {
+	of := f.shapes[x].of
+	if !of.Numeric() || f.shapes[x].op == policy.OpConst || f.shapes[y].op == policy.OpConst {
+		return
+	}
+	fl.nan = true
+	back, _ := ints.neg()
+	if ints.hi == math.MaxInt64 {
+		back.lo = math.MinInt64 // x - y may be the one int64 that has no negation
+	}
+	v, w := intValue(of, ints), intValue(of, back)
+	if of == stubs.Float {
+		v, w = floatValue(fl), floatValue(fl.neg())
+	}
+	f.learn(f.operation(policy.OpSub, of, x, y), v)
+	f.learn(f.operation(policy.OpSub, of, y, x), w)
+}
+
+// without removes w from v when w is one value.
+func (v value) without(w value) value {
+	switch {
+	case v.of == stubs.Float && w.floats.single():
+		v.floats = v.floats.without(w.floats.lo)
+	case v.of == stubs.Name && w.names.single():
+		v.names = v.names.meet(w.names.complement())
+	case v.of.Integral() && w.ints.single():
+		v.ints = v.ints.without(w.ints.lo)
+	}
+	return v
+}
+
+// narrow adds that t has one of the values v, and what follows for the terms it is made of.
+func (f *facts) narrow(t term, v value) {
+	f.fuel--
+	if f.dead || f.fuel < 0 || !f.learn(t, v) || f.dead {
+		return
+	}
+	v = f.known[t]
+	s := f.shapes[t]
+	switch {
+	case s.op == policy.OpNeg && s.of == stubs.Float:
+		f.narrow(s.a, floatValue(v.floats.neg()))
+	case s.op == policy.OpNeg:
+		i, _ := v.ints.neg()
+		f.narrow(s.a, intValue(s.of, i))
+	case s.op == policy.OpRetype:
+		f.narrow(s.a, v.retyped(f.shapes[s.a].of))
+	case s.op == policy.OpFloat:
+		f.narrow(s.a, intValue(f.shapes[s.a].of, v.floats.integers()))
+	case s.op == policy.OpAdd && s.of.Integral():
+		f.narrowSum(s.a, s.b, v.ints)
+	case s.op == policy.OpSub && s.of.Integral():
+		f.narrowDifference(s.a, s.b, v.ints)
+	}
+}
+
+// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact inverse holds.
+func (f *facts) narrowSum(x, y term, sum interval) {
+	vx, vy := f.value(x, reach), f.value(y, reach)
+	nx, _ := sum.sub(vy.ints)
+	ny, _ := sum.sub(vx.ints)
+	f.narrow(x, intValue(vx.of, nx))
+	f.narrow(y, intValue(vy.of, ny))
+}
+
+// narrowDifference adds that the integers x - y = difference.
+func (f *facts) narrowDifference(x, y term, difference interval) {
+	vx, vy := f.value(x, reach), f.value(y, reach)
+	nx, _ := difference.add(vy.ints)
+	ny, _ := vx.ints.sub(difference)
+	f.narrow(x, intValue(vx.of, nx))
+	f.narrow(y, intValue(vy.of, ny))
+}
+
+// integers are those whose conversion to float64 is in s. Beyond 2^53 the conversion rounds, and nothing is concluded.
+func (s floats) integers() interval {
+	const exact = 1 << 53
+	i := anyInt
+	if s.lo > -exact && s.lo <= exact {
+		i.lo = int64(math.Ceil(s.lo))
+	}
+	if s.hi < exact && s.hi >= -exact {
+		i.hi = int64(math.Floor(s.hi))
+	}
+	i.nonzero = s.nonzero || !s.hasZero()
+	return i.normal()
+}

@@ -1,0 +1,180 @@
+package analyzer
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// The analysis is sound when every value that it excludes is never there. The tests below put each claim into the program
+// itself: an expression e with the values V becomes "let x = (e in V or trap); e", where trap divides by zero at a place
+// of its own; what is never reached gets the trap alone. Then the reference interpreter runs the program.
+
+// trapped is the place of traps in the text.
+const trapped = 1 << 30
+
+func operation(op policy.Op, t stubs.Type, operands ...*policy.Node) *policy.Node {
+	return new(random).node(op, t, operands...)
+}
+
+func literal(t stubs.Type, word uint64) *policy.Node {
+	return &policy.Node{Op: policy.OpConst, Type: t, Imm: word}
+}
+
+func trap() *policy.Node {
+	divide := operation(policy.OpDiv, stubs.Int, literal(stubs.Int, 1), literal(stubs.Int, 0))
+	divide.Pos = trapped
+	return operation(policy.OpEq, stubs.Bool, divide, literal(stubs.Int, 0))
+}
+
+// all joins conditions by and.
+func all(conditions ...*policy.Node) *policy.Node {
+	n := literal(stubs.Bool, 1)
+	for _, c := range conditions {
+		n = operation(policy.OpAnd, stubs.Bool, n, c)
+	}
+	return n
+}
+
+// within is the condition that e has one of the values v.
+func within(e *policy.Node, v value) *policy.Node {
+	compare := func(op policy.Op, word uint64) *policy.Node {
+		return operation(op, stubs.Bool, copyOf(e), literal(e.Type, word))
+	}
+	switch e.Type {
+	case stubs.Bool:
+		return operation(policy.OpIf, stubs.Bool, copyOf(e), literal(stubs.Bool, stubs.FromBool(v.truth.yes)), literal(stubs.Bool, stubs.FromBool(v.truth.no)))
+	case stubs.Name:
+		one := literal(stubs.Bool, 0)
+		for _, id := range v.names.ids {
+			one = operation(policy.OpOr, stubs.Bool, one, compare(policy.OpEq, uint64(id)))
+		}
+		if v.names.except {
+			one = operation(policy.OpNot, stubs.Bool, one)
+		}
+		return one
+	case stubs.Float:
+		number := all(compare(policy.OpGe, math.Float64bits(v.floats.lo)), compare(policy.OpLe, math.Float64bits(v.floats.hi)))
+		if v.floats.nonzero {
+			number = all(number, compare(policy.OpNe, 0))
+		}
+		isNaN := operation(policy.OpNe, stubs.Bool, copyOf(e), copyOf(e))
+		return operation(policy.OpIf, stubs.Bool, isNaN, literal(stubs.Bool, stubs.FromBool(v.floats.nan)), number)
+	}
+	number := all(compare(policy.OpGe, uint64(v.ints.lo)), compare(policy.OpLe, uint64(v.ints.hi)))
+	if v.ints.nonzero {
+		number = all(number, compare(policy.OpNe, 0))
+	}
+	return number
+}
+
+// checkSound checks the claims about one random program over random snapshots, and reports whether it was accepted.
+func checkSound(t *testing.T, data []byte, runs int) (accepted bool) {
+	r := &random{data: data}
+	p := randomProgram(r)
+	if err := checkForm(p); err != nil {
+		t.Fatalf("the generator made a bad program: %v", err)
+	}
+	snapshots := make([][]uint64, runs)
+	for i := range snapshots {
+		snapshots[i] = r.snapshot()
+	}
+	v, err := Verify(p, Limits{Cost: math.MaxInt})
+	for _, s := range snapshots {
+		_, steps, runErr := policy.Interpret(p, s)
+		if err == nil && (errors.Is(runErr, policy.ErrDivideByZero) || steps > v.Cost()) {
+			t.Fatalf("a verified program took %d steps of %d: %v", steps, v.Cost(), runErr)
+		}
+	}
+	a := newAnalysis(p, 0)
+	a.statement(p.Root)
+	claims := 0
+	var visit func(n *policy.Node)
+	visit = func(n *policy.Node) {
+		if n == nil || t.Failed() {
+			return
+		}
+		visit(n.A)
+		visit(n.B)
+		visit(n.C)
+		if claims++; claims < 150 {
+			checkClaim(t, a, n, snapshots)
+		}
+	}
+	visit(p.Root)
+	return err == nil
+}
+
+// checkClaim checks what the analysis says about the one node n.
+func checkClaim(t *testing.T, a *analysis, n *policy.Node, snapshots [][]uint64) {
+	var claim *policy.Node
+	v, evaluated := a.values[n]
+	switch {
+	case n.Op == policy.OpConst:
+		return
+	case evaluated:
+		if v.same(anyOf(n.Type)) {
+			return
+		}
+		claim = operation(policy.OpOr, stubs.Bool, within(n, v), trap())
+	case n.Type == stubs.Unit && n.Op != policy.OpEffect || n.Type == stubs.Verdict && n.Op != policy.OpVerdict || a.reached[n]:
+		return
+	default:
+		claim = trap()
+	}
+	original := *n
+	defer func() { *n = original }()
+	*n = policy.Node{Op: policy.OpLet, Type: n.Type, Index: len(a.p.Locals), A: claim, B: copyOf(n)}
+	instrumented := *a.p
+	instrumented.Locals = append(instrumented.Locals[:len(instrumented.Locals):len(instrumented.Locals)], stubs.Bool)
+	for _, s := range snapshots {
+		_, _, err := policy.Interpret(&instrumented, s)
+		var at *policy.EvalError
+		if errors.As(err, &at) && at.Pos == trapped {
+			*n = original
+			t.Errorf("wrong claim about\n%s\nin\n%s\nevaluated: %v, values %+v\nsnapshot %d", show(n), show(a.p.Root), evaluated, v, s)
+			return
+		}
+	}
+}
+
+func TestSound(t *testing.T) {
+	programs := 3000
+	if testing.Short() {
+		programs = 300
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	accepted := 0
+	for range programs {
+		data := make([]byte, 700)
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		if checkSound(t, data, 12) {
+			accepted++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d of %d accepted", accepted, programs)
+	if accepted < programs/10 {
+		t.Errorf("%d of %d programs were accepted; the test sees too few", accepted, programs)
+	}
+}
+
+func FuzzSound(f *testing.F) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		data := make([]byte, 400)
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { checkSound(t, data, 12) })
+}

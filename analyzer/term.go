@@ -1,0 +1,89 @@
+package analyzer
+
+import (
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A term numbers an expression by what it computes: equal expressions have one term, however they are written and
+// through whatever locals, because nothing that a policy reads changes during an evaluation. What a condition proves
+// about a term thus holds wherever the term is used under it.
+type term int32
+
+// shape is what makes two expressions equal. Comparisons and junctions are normal: of the boolean operations only OpNot,
+// OpAnd, OpEq, OpLt, OpLe (floats alone) and OpIf occur.
+type shape struct {
+	op      policy.Op
+	of      stubs.Type
+	a, b, c term
+	imm     uint64 // of a constant; the offset of a read; a number of its own for what equals only itself
+}
+
+// none is the missing operand of a shape.
+const none = term(-1)
+
+// term returns the number of s, which it makes with the values that s has by itself: everything, when values is nil.
+func (f *facts) term(s shape, values *value) term {
+	if t, ok := f.index[s]; ok {
+		return t
+	}
+	v := anyOf(s.of)
+	if values != nil {
+		v = *values
+	}
+	t := term(len(f.shapes))
+	f.index[s] = t
+	f.shapes = append(f.shapes, s)
+	f.known = append(f.known, v)
+	return t
+}
+
+func (f *facts) constant(of stubs.Type, word uint64) term {
+	v := constant(of, word)
+	return f.term(shape{policy.OpConst, of, none, none, none, word}, &v)
+}
+
+func (f *facts) read(r policy.Read) term {
+	v := readValue(r)
+	return f.term(shape{policy.OpRead, r.Type, none, none, none, uint64(r.Offset)}, &v)
+}
+
+// unique makes a term that equals no other: a quantifier or its element.
+func (f *facts) unique(v value) term {
+	return f.term(shape{policy.OpLocal, v.of, none, none, none, uint64(len(f.shapes))}, &v)
+}
+
+func (f *facts) not(a term) term {
+	if s := f.shapes[a]; s.op == policy.OpNot {
+		return s.a
+	}
+	return f.term(shape{policy.OpNot, stubs.Bool, a, none, none, 0}, nil)
+}
+
+// operation numbers an operation of one or two operands, b being none for one, in its normal form.
+func (f *facts) operation(op policy.Op, of stubs.Type, a, b term) term {
+	integral := f.shapes[a].of.Integral()
+	switch op {
+	case policy.OpNot:
+		return f.not(a)
+	case policy.OpNe:
+		return f.not(f.operation(policy.OpEq, of, a, b))
+	case policy.OpOr:
+		return f.not(f.operation(policy.OpAnd, of, f.not(a), f.not(b)))
+	case policy.OpGt:
+		return f.operation(policy.OpLt, of, b, a)
+	case policy.OpGe:
+		return f.operation(policy.OpLe, of, b, a)
+	case policy.OpLe:
+		if integral { // of floats both a <= b and b < a may be false
+			return f.not(f.operation(policy.OpLt, of, b, a))
+		}
+	case policy.OpEq, policy.OpAdd, policy.OpMul:
+		a, b = min(a, b), max(a, b)
+	}
+	return f.term(shape{op, of, a, b, none, 0}, nil)
+}
+
+func (f *facts) choice(of stubs.Type, cond, a, b term) term {
+	return f.term(shape{policy.OpIf, of, cond, a, b, 0}, nil)
+}

@@ -1,0 +1,203 @@
+package analyzer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// truth is a set of bools.
+type truth struct{ yes, no bool }
+
+func (t truth) not() truth { return truth{yes: t.no, no: t.yes} }
+
+func (t truth) constant() bool { return t.yes != t.no }
+
+// nameSet is a finite set of names, or all names but a finite set.
+type nameSet struct {
+	ids    []stubs.NameID // sorted; never written to
+	except bool
+}
+
+var anyName = nameSet{except: true}
+
+func exactName(id stubs.NameID) nameSet { return nameSet{ids: []stubs.NameID{id}} }
+
+func (s nameSet) has(id stubs.NameID) bool {
+	_, found := slices.BinarySearch(s.ids, id)
+	return found != s.except
+}
+
+func (s nameSet) empty() bool { return !s.except && len(s.ids) == 0 }
+
+func (s nameSet) single() bool { return !s.except && len(s.ids) == 1 }
+
+func (s nameSet) complement() nameSet { return nameSet{s.ids, !s.except} }
+
+func (s nameSet) meet(t nameSet) nameSet {
+	if s.except && t.except {
+		ids := slices.Concat(s.ids, t.ids)
+		slices.Sort(ids)
+		return nameSet{slices.Compact(ids), true}
+	}
+	if s.except {
+		s, t = t, s
+	}
+	var ids []stubs.NameID
+	for _, id := range s.ids {
+		if t.has(id) {
+			ids = append(ids, id)
+		}
+	}
+	return nameSet{ids: ids}
+}
+
+func (s nameSet) join(t nameSet) nameSet {
+	return s.complement().meet(t.complement()).complement()
+}
+
+func (s nameSet) equal(t nameSet) truth {
+	return truth{yes: !s.meet(t).empty(), no: !s.single() || !t.single() || s.ids[0] != t.ids[0]}
+}
+
+// value is the set of words that an expression of one type can have, in the representation of that type; the others are
+// zero. It may be greater than the truth, never less.
+type value struct {
+	of     stubs.Type
+	truth  truth
+	ints   interval
+	floats floats
+	names  nameSet
+}
+
+// anyOf is every value of the type.
+func anyOf(t stubs.Type) value {
+	return value{of: t, truth: truth{true, true}, ints: anyInt, floats: anyFloat, names: anyName}
+}
+
+func boolValue(t truth) value                 { return value{of: stubs.Bool, truth: t} }
+func intValue(t stubs.Type, i interval) value { return value{of: t, ints: i} }
+func floatValue(f floats) value               { return value{of: stubs.Float, floats: f} }
+func nameValue(n nameSet) value               { return value{of: stubs.Name, names: n} }
+func known(b bool) value                      { return boolValue(truth{yes: b, no: !b}) }
+func (v value) retyped(t stubs.Type) value    { return intValue(t, v.ints) }
+func (v value) only(b bool) bool              { return v.truth == truth{yes: b, no: !b} }
+func constant(t stubs.Type, word uint64) value {
+	switch {
+	case t == stubs.Bool:
+		return known(word != 0)
+	case t == stubs.Float:
+		return floatValue(exactlyFloat(math.Float64frombits(word)))
+	case t == stubs.Name:
+		return nameValue(exactName(stubs.NameID(word)))
+	}
+	return intValue(t, exactly(int64(word)))
+}
+
+// unlimited marks a bound of the catalogue that stands for "no bound": the analysis then assumes none.
+const unlimited = 1 << 62
+
+// readValue is what the catalogue says about a stub's values. A registered state can have any.
+func readValue(r policy.Read) value {
+	v := anyOf(r.Type)
+	if r.Stub >= stubs.State {
+		return v
+	}
+	stub := stubs.Catalogue[r.Stub]
+	switch {
+	case stub.Enum:
+		v.names = nameSet{}
+		for _, kind := range stubs.Kinds {
+			v.names = v.names.join(exactName(kind))
+		}
+	case r.Type == stubs.Float && stub.Min > -unlimited && stub.Max < unlimited:
+		v.floats = floats{lo: float64(stub.Min), hi: float64(stub.Max)}
+	case r.Type.Integral():
+		if stub.Min > -unlimited {
+			v.ints.lo = stub.Min
+		}
+		if stub.Max < unlimited {
+			v.ints.hi = stub.Max
+		}
+	}
+	return v
+}
+
+func (v value) empty() bool {
+	switch {
+	case v.of == stubs.Bool:
+		return v.truth == truth{}
+	case v.of == stubs.Float:
+		return v.floats.empty()
+	case v.of == stubs.Name:
+		return v.names.empty()
+	}
+	return v.ints.empty()
+}
+
+func (v value) meet(w value) value {
+	switch {
+	case v.of == stubs.Bool:
+		return boolValue(truth{v.truth.yes && w.truth.yes, v.truth.no && w.truth.no})
+	case v.of == stubs.Float:
+		return floatValue(v.floats.meet(w.floats))
+	case v.of == stubs.Name:
+		return nameValue(v.names.meet(w.names))
+	}
+	return intValue(v.of, v.ints.meet(w.ints))
+}
+
+func (v value) join(w value) value {
+	switch {
+	case v.of == stubs.Bool:
+		return boolValue(truth{v.truth.yes || w.truth.yes, v.truth.no || w.truth.no})
+	case v.of == stubs.Float:
+		return floatValue(v.floats.join(w.floats))
+	case v.of == stubs.Name:
+		return nameValue(v.names.join(w.names))
+	}
+	return intValue(v.of, v.ints.join(w.ints))
+}
+
+func (v value) same(w value) bool {
+	return v.of == w.of && v.truth == w.truth && v.ints == w.ints && v.floats == w.floats &&
+		v.names.except == w.names.except && slices.Equal(v.names.ids, w.names.ids)
+}
+
+func (v value) hasZero() bool {
+	if v.of == stubs.Float {
+		return v.floats.hasZero()
+	}
+	return v.ints.hasZero()
+}
+
+func (v value) equal(w value) truth {
+	switch {
+	case v.of == stubs.Bool:
+		return truth{
+			yes: v.truth.yes && w.truth.yes || v.truth.no && w.truth.no,
+			no:  v.truth.yes && w.truth.no || v.truth.no && w.truth.yes,
+		}
+	case v.of == stubs.Float:
+		return v.floats.equal(w.floats)
+	case v.of == stubs.Name:
+		return v.names.equal(w.names)
+	}
+	return v.ints.equal(w.ints)
+}
+
+func (v value) less(w value) truth {
+	if v.of == stubs.Float {
+		return v.floats.less(w.floats)
+	}
+	return v.ints.less(w.ints)
+}
+
+func (v value) lessOrEqual(w value) truth {
+	if v.of == stubs.Float {
+		return v.floats.lessOrEqual(w.floats)
+	}
+	return w.ints.less(v.ints).not()
+}

@@ -1,0 +1,125 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Warning is a remark about a verified program: the place, the reason and a hint. It prints as an error does: %v is one
+// line, %+v marks the place.
+type Warning struct{ *policy.Error }
+
+func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
+	a.warnings = append(a.warnings, Warning{a.p.Errorf(n, hint, format, args...)})
+}
+
+// review collects, after the program was followed, what was always the same and what was never reached.
+func (a *analysis) review() {
+	r := review{analysis: a, constant: make([]bool, len(a.p.Locals))}
+	r.statement(a.p.Root)
+	switch {
+	case r.acts == 0:
+		a.warn(a.p.Root, "", "the policy does nothing: it has no throw, switch or effect")
+	case len(r.unreached) == r.acts:
+		a.refuse(r.unreached[0], "", "the policy can only continue: %s is never reached%s", a.text(r.unreached[0]), r.why())
+	default:
+		for _, n := range r.unreached {
+			a.warn(n, "", "%s is never reached", a.text(n))
+		}
+	}
+	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
+}
+
+// review walks the tree a second time, for warnings.
+type review struct {
+	*analysis
+	constant  []bool // by local: its definition is always the same, and that was said there
+	acts      int    // throws, switches and effects
+	unreached []*policy.Node
+}
+
+// why quotes the first condition that is always the same.
+func (r *review) why() string {
+	if len(r.warnings) == 0 {
+		return ""
+	}
+	return ", because " + r.warnings[0].Reason
+}
+
+func (r *review) statement(n *policy.Node) {
+	switch n.Op {
+	case policy.OpVerdict:
+		if stubs.Decision(n.Imm) != stubs.Continue {
+			r.act(n)
+		}
+	case policy.OpEffect:
+		r.act(n)
+		r.expression(n.A, n)
+	case policy.OpSeq:
+		r.statement(n.A)
+		r.statement(n.B)
+	case policy.OpLet:
+		r.let(n)
+		r.statement(n.B)
+	case policy.OpIf:
+		r.expression(n.A, n)
+		r.statement(n.B)
+		r.statement(n.C)
+	}
+}
+
+func (r *review) act(n *policy.Node) {
+	r.acts++
+	if !r.reached[n] {
+		r.unreached = append(r.unreached, n)
+	}
+}
+
+func (r *review) let(n *policy.Node) {
+	before := len(r.warnings)
+	r.expression(n.A, n)
+	r.constant[n.Index] = len(r.warnings) > before
+}
+
+// expression warns about the smallest conditions in n that are always the same. One operator of the text may have become
+// several operations at one place: only the outermost is what the author wrote.
+func (r *review) expression(n, parent *policy.Node) {
+	if n == nil {
+		return
+	}
+	before := len(r.warnings)
+	if n.Op == policy.OpLet {
+		r.let(n)
+	} else {
+		r.expression(n.A, n)
+	}
+	r.expression(n.B, n)
+	r.expression(n.C, n)
+	explained := len(r.warnings) > before
+	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
+	if v, reached := r.values[n]; reached && n.Type == stubs.Bool && v.truth.constant() && !explained && !part && r.surprising(n) {
+		r.warn(n, "", "%s is always %v%s", r.text(n), v.truth.yes, r.because(n))
+	}
+}
+
+// surprising reports whether a constant condition deserves a warning: not the literal, nor the use of a local about which
+// there is one.
+func (r *review) surprising(n *policy.Node) bool {
+	return n.Op != policy.OpConst && (n.Op != policy.OpLocal || !r.constant[n.Index])
+}
+
+// because tells the values of the operand that is not constant.
+func (r *review) because(n *policy.Node) string {
+	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
+		return ""
+	}
+	for _, operand := range []*policy.Node{n.A, n.B} {
+		if operand.Op != policy.OpConst && operand.Type != stubs.Bool {
+			return fmt.Sprintf(": %s is %s here", r.text(operand), describe(r.values[operand]))
+		}
+	}
+	return ""
+}
