@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -18,7 +19,21 @@ func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
 		a.refuse(n, "", "division by zero: %s is always 0 here", text)
 		return
 	}
-	a.refuse(n, "guard it: "+text+" != 0 ? ... : ...", "%s may be 0 here: it is %s", text, describe(divisor))
+	a.refuse(n, fmt.Sprintf("guard it: %s != %s ? ... : ...", text, zero(n.B)), "division by zero: %s may be 0 here", text)
+}
+
+// zero is how the author writes the zero of n's type, below the conversions that the language puts in by itself.
+func zero(n *policy.Node) string {
+	for n.Op == policy.OpFloat || n.Op == policy.OpRetype {
+		n = n.A
+	}
+	switch n.Type {
+	case stubs.Duration:
+		return `duration("0s")`
+	case stubs.Bytes:
+		return `bytes("0B")`
+	}
+	return "0"
 }
 
 func (v value) equalsZero() bool {

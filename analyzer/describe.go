@@ -37,8 +37,11 @@ func describe(v value) string {
 		return describeRange(math.IsInf(f.lo, -1), math.IsInf(f.hi, 1), f.lo == f.hi, fmt.Sprint(f.lo), fmt.Sprint(f.hi))
 	}
 	i := v.ints
-	return describeRange(i.lo == math.MinInt64, i.hi == math.MaxInt64, i.single(), number(v.of, i.lo), number(v.of, i.hi))
+	return describeRange(i.lo <= -large, i.hi >= large, i.single(), number(v.of, i.lo), number(v.of, i.hi))
 }
+
+// large is the least number that nobody cares about: as a bound it means that there is none.
+const large = 1 << 40
 
 func number(t stubs.Type, n int64) string {
 	if t == stubs.Duration {

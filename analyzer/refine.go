@@ -130,11 +130,10 @@ func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 }
 
 // relate adds what x - y can be, and y - x, to the facts about these differences: it is how x != y guards a division by
-// x - y. Differences with constants are left out, as narrow deals with them better. Doubles that differ have a difference,
-// thanks to subnormal numbers; two equal infinities have NaN.
+// x - y. Floats that differ have a difference, thanks to subnormal numbers; two equal infinities have NaN.
 func (f *facts) relate(x, y term, ints interval, fl floats) {
 	of := f.shapes[x].of
-	if !of.Numeric() || f.shapes[x].op == policy.OpConst || f.shapes[y].op == policy.OpConst {
+	if !of.Numeric() {
 		return
 	}
 	fl.nan = true

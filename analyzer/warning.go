@@ -79,36 +79,41 @@ func (r *review) act(n *policy.Node) {
 }
 
 func (r *review) let(n *policy.Node) {
-	before := len(r.warnings)
-	r.expression(n.A, n)
-	r.constant[n.Index] = len(r.warnings) > before
+	r.constant[n.Index] = r.expression(n.A, n)
 }
 
-// expression warns about the smallest conditions in n that are always the same. One operator of the text may have become
-// several operations at one place: only the outermost is what the author wrote.
-func (r *review) expression(n, parent *policy.Node) {
+// expression warns about the smallest conditions in n that are always the same, and reports whether there are any. One
+// operator of the text may have become several operations at one place: only the outermost is what the author wrote.
+func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n == nil {
-		return
+		return false
 	}
-	before := len(r.warnings)
 	if n.Op == policy.OpLet {
 		r.let(n)
+		told = r.constant[n.Index]
 	} else {
-		r.expression(n.A, n)
+		told = r.expression(n.A, n)
 	}
-	r.expression(n.B, n)
-	r.expression(n.C, n)
-	explained := len(r.warnings) > before
+	told = r.expression(n.B, n) || told
+	told = r.expression(n.C, n) || told
+	if n.Op == policy.OpLocal {
+		told = r.constant[n.Index]
+	}
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
-	if v, reached := r.values[n]; reached && n.Type == stubs.Bool && v.truth.constant() && !explained && !part && r.surprising(n) {
-		r.warn(n, "", "%s is always %v%s", r.text(n), v.truth.yes, r.because(n))
+	v, reached := r.values[n]
+	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
+		return told
 	}
+	r.warn(n, "", "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
+	return true
 }
 
-// surprising reports whether a constant condition deserves a warning: not the literal, nor the use of a local about which
-// there is one.
-func (r *review) surprising(n *policy.Node) bool {
-	return n.Op != policy.OpConst && (n.Op != policy.OpLocal || !r.constant[n.Index])
+// condition quotes a condition. The comparison with an element of x in [...] has the element's place.
+func (r *review) condition(n *policy.Node) string {
+	if n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End {
+		return r.text(n.A) + " == " + r.text(n.B)
+	}
+	return r.text(n)
 }
 
 // because tells the values of the operand that is not constant.
