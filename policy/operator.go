@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"slices"
-
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -101,12 +99,8 @@ func (l *lowerer) checkKind(n ast.Node, kind, v value) {
 	if !kind.enum || !v.constText {
 		return
 	}
-	var kinds []string
-	for _, k := range stubs.Kinds {
-		kinds = append(kinds, k.String())
-	}
-	if !slices.Contains(kinds, v.text) {
-		l.refuse(n, `write "atomic", "preemptible", "safe" or "both"`, "there is no kind %q", v.text)
+	if !knownKind(v.text) {
+		l.refuse(n, "write "+kindNames, "there is no kind %q", v.text)
 	}
 }
 

@@ -1,0 +1,121 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// MaxDocument bounds a YAML document, in bytes.
+const MaxDocument = 1 << 20
+
+// Document is what a YAML document declares, for people who operate servers. docs/policy.md describes its format.
+type Document struct {
+	States   map[string]any    // name -> initial value: bool, int64, float64 or time.Duration
+	Kinds    map[string]string // task name -> "atomic", "preemptible", "safe" or "both"
+	Policies []Spec            // limits first, then preemption, then the policies, each valid
+}
+
+// ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
+// which begin with "document:LINE: ". It does not parse the expressions: what they may refer to is known where they are
+// registered.
+func ReadDocument(r io.Reader) (*Document, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("document: %w", err)
+	}
+	if len(text) > MaxDocument {
+		return nil, fmt.Errorf("document: it has more than %d bytes; split it", MaxDocument)
+	}
+	root, err := readYAML(text)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{States: map[string]any{}, Kinds: map[string]string{}}
+	if err := d.decode(root); err != nil {
+		return nil, err
+	}
+	return d, d.checkNames(root)
+}
+
+// readYAML parses the one document in text, without aliases and tags.
+func readYAML(text []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("document:1: it is empty; write version: 1")
+	case err != nil:
+		return nil, yamlError(err)
+	}
+	switch err := decoder.Decode(&more); {
+	case err == nil:
+		return nil, lineError(&more, "there is a second document; put it into another file")
+	case !errors.Is(err, io.EOF):
+		return nil, yamlError(err)
+	}
+	root := doc.Content[0]
+	return root, plain(root)
+}
+
+// yamlError gives an error of the YAML parser our form.
+func yamlError(err error) error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		return fmt.Errorf("document:%s", rest)
+	}
+	return fmt.Errorf("document:1: %s", message)
+}
+
+func lineError(n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("document:%d: %s", n.Line, fmt.Sprintf(format, args...))
+}
+
+// plain refuses aliases, which can make a small text expand without end, and tags.
+func plain(n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		return lineError(n, "anchors and aliases are not supported; write the value out")
+	case n.Style&yaml.TaggedStyle != 0:
+		return lineError(n, "the tag %s is not supported; remove it", n.Tag)
+	}
+	for _, c := range n.Content {
+		if err := plain(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode fills the document from its root.
+func (d *Document) decode(root *yaml.Node) error {
+	var version int64
+	err := decodeMap(root, "the document", []key{
+		{name: "version", required: true, read: func(n *yaml.Node) error { return readInt(n, &version) }},
+		{name: "states", read: d.readStates},
+		{name: "kinds", read: d.readKinds},
+		{name: "limits", read: d.readLimits},
+		{name: "preemption", read: d.readPreemption},
+		{name: "policies", read: d.readPolicies},
+	})
+	if err == nil && version != 1 {
+		return lineError(root, "version %d is not known; write version: 1", version)
+	}
+	return err
+}
+
+// checkNames refuses two policies of one name.
+func (d *Document) checkNames(root *yaml.Node) error {
+	seen := map[string]bool{}
+	for _, s := range d.Policies {
+		if seen[s.Name] {
+			return lineError(root, "two policies have the name %q", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+func (d *Document) readStates(n *yaml.Node) (err error) {
+	d.States, err = readStateValues(n, "states")
+	return err
+}
+
+func (d *Document) readKinds(n *yaml.Node) error {
+	if _, err := mapping(n, "kinds"); err != nil {
+		return err
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		task, v := n.Content[i].Value, n.Content[i+1]
+		var kind string
+		if err := readString(v, &kind); err != nil {
+			return err
+		}
+		if !knownKind(kind) {
+			return lineError(v, "there is no kind %q; want %s", kind, kindNames)
+		}
+		d.Kinds[task] = kind
+	}
+	return nil
+}
+
+func (d *Document) readLimits(n *yaml.Node) error {
+	items, err := sequence(n, "limits")
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		var l TimeLimit
+		err := decodeMap(item, "a limit", []key{
+			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
+			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
+			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
+			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
+		})
+		if err != nil {
+			return err
+		}
+		s, err := l.Spec()
+		if err != nil {
+			return lineError(item, "%v", err)
+		}
+		d.Policies = append(d.Policies, s)
+	}
+	return nil
+}
+
+func (d *Document) readPreemption(n *yaml.Node) error {
+	var t Trigger
+	err := decodeMap(n, "preemption", []key{
+		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
+		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t) }},
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.validate(); err != nil {
+		return lineError(n, "preemption: %v", err)
+	}
+	d.Policies = append(d.Policies, DefaultPreemption(t))
+	return nil
+}
+
+func (d *Document) readPolicies(n *yaml.Node) error {
+	items, err := sequence(n, "policies")
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		s, err := readPolicy(item)
+		if err != nil {
+			return err
+		}
+		if err := s.Validate(); err != nil {
+			return lineError(item, "%v", err)
+		}
+		d.Policies = append(d.Policies, s)
+	}
+	return nil
+}
+
+func readPolicy(n *yaml.Node) (s Spec, err error) {
+	err = decodeMap(n, "a policy", []key{
+		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
+		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},
+		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On) }},
+		{name: "event", read: func(n *yaml.Node) error { return readCustom(n, &s.On) }},
+		{name: "expr", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Expr) }},
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
+		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
+		{name: "state", read: func(n *yaml.Node) (err error) {
+			s.State, err = readStateValues(n, "state")
+			return err
+		}},
+	})
+	return s, err
+}
+
+// readInterval reads every: 100us.
+func readInterval(n *yaml.Node, t *Trigger) error {
+	var every time.Duration
+	if err := readDuration(n, &every); err != nil {
+		return err
+	}
+	t.Interval = every
+	if err := Every(every).validate(); err != nil || every == 0 {
+		return lineError(n, "the interval %v is not between %v and %v", every, MinInterval, MaxInterval)
+	}
+	return nil
+}
+
+// readEvents reads on: enqueue, or on: [enqueue, start].
+func readEvents(n *yaml.Node, t *Trigger) error {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	for _, item := range items {
+		var name string
+		if err := readString(item, &name); err != nil {
+			return err
+		}
+		event := stubs.EventNamed(name)
+		if event == 0 || event == stubs.Tick {
+			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit or custom", name)
+		}
+		t.Events |= event
+	}
+	return nil
+}
+
+// readCustom reads event: NAME.
+func readCustom(n *yaml.Node, t *Trigger) error {
+	if err := readString(n, &t.Custom); err != nil {
+		return err
+	}
+	if t.Custom == "" {
+		return lineError(n, "the event's name is empty; write on: custom for all of them")
+	}
+	if t.Events != 0 {
+		return lineError(n, "a policy has either on or event")
+	}
+	t.Events = stubs.Custom
+	return nil
+}
+
+func readMode(n *yaml.Node, m *Mode) error {
+	var name string
+	if err := readString(n, &name); err != nil {
+		return err
+	}
+	for _, known := range []Mode{Enforce, Observe} {
+		if known.String() == name {
+			*m = known
+			return nil
+		}
+	}
+	return lineError(n, "there is no mode %q; want enforce or observe", name)
+}
+
+func readMatch(n *yaml.Node, m *Match) error {
+	return decodeMap(n, "match", []key{
+		{name: "loops", read: func(n *yaml.Node) error { return readStrings(n, "loops", &m.Loops) }},
+		{name: "tasks", read: func(n *yaml.Node) error { return readStrings(n, "tasks", &m.Tasks) }},
+		{name: "kinds", read: func(n *yaml.Node) error { return readStrings(n, "kinds", &m.Kinds) }},
+	})
+}

@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// The ready-made policies return plain Specs: what they do can be read in Spec.Expr, and the caller may change Match or
+// Mode before registering them.
+
+// interval returns how often to look for the end of a span of time: a hundredth of it, so that the verdict comes 1 % late
+// at most, but at least 50 µs and at most 10 ms.
+func interval(span time.Duration) time.Duration {
+	return min(max(span/100, 50*time.Microsecond), 10*time.Millisecond)
+}
+
+// quote writes a name as a string constant of the language.
+func quote(name string) string { return strconv.Quote(name) }
+
+// length writes a duration as a constant of the language.
+func length(d time.Duration) string { return fmt.Sprintf("duration(%q)", d.String()) }
+
+// checkNameText refuses what cannot be a string constant.
+func checkNameText(what, name string) error {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	switch {
+	case name == "":
+		return fmt.Errorf("%s is empty", what)
+	case len(name) > maxName:
+		return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(name), maxName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, control):
+		return fmt.Errorf("%s %q is no printable text", what, name)
+	}
+	return nil
+}
+
+// specName makes a policy's name from a prefix and any text; two texts never make the same one.
+func specName(prefix, text string) string {
+	safe := strings.Map(func(r rune) rune {
+		if validateName(string(r)) != nil {
+			return '-'
+		}
+		return r
+	}, text)
+	if keep := maxSpecName - len(prefix) - 18; len(safe) > keep || safe != text {
+		hash := fnv.New64a()
+		hash.Write([]byte(text))
+		safe = fmt.Sprintf("%s-%x", safe[:min(len(safe), keep)], hash.Sum64())
+	}
+	return prefix + "/" + safe
+}
+
+// DefaultPreemption lets a waiting safe task preempt: while one waits, a running task of kind preemptible or both is
+// switched out at its next safe point. With events, enqueue and start are added to them: a safe task may arrive while a
+// task runs, and a task may start while safe ones wait.
+func DefaultPreemption(on Trigger) Spec {
+	if on.Interval == 0 {
+		on.Events |= stubs.Enqueue | stubs.Start
+	}
+	return Spec{
+		Name: "default-preemption",
+		On:   on,
+		Expr: `queue.safe > 0 and task.kind in ["preemptible", "both"] ? switch() : continue()`,
+	}
+}
+
+// minQuantum is the shortest turn that switching does not eat up.
+const minQuantum = 100 * time.Microsecond
+
+// RoundRobin makes the tasks of kind both take turns: one that has run for quantum since it last got its slot is switched
+// out when a safe or a suspended task waits. The interval is a hundredth of the quantum, at least 50 µs, at most 10 ms.
+// It errs on a quantum under 100 µs.
+func RoundRobin(quantum time.Duration) (Spec, error) {
+	if quantum < minQuantum {
+		return Spec{}, fmt.Errorf("round robin: the quantum %v is shorter than %v", quantum, minQuantum)
+	}
+	return Spec{
+		Name: "round-robin",
+		On:   Every(interval(quantum)),
+		Expr: fmt.Sprintf(`task.kind == "both" and task.slice >= %s and (queue.safe > 0 or queue.suspended > 0) ? switch() : continue()`, length(quantum)),
+	}, nil
+}
+
+// CallerGone throws into tasks whose context has ended: nobody waits for their result. It looks every millisecond.
+func CallerGone() Spec {
+	return Spec{
+		Name: "caller-gone",
+		On:   Every(time.Millisecond),
+		Expr: `task.cancelled ? throw("the caller is gone") : continue()`,
+	}
+}

@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// TimeLimit throws into a task when a section, or the task itself, of the name Func has run longer than Limit. Running
+// time counts, not waiting.
+type TimeLimit struct {
+	Func     string        // the name of a section or a task
+	Limit    time.Duration // > 0
+	Interval time.Duration // how often it looks; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
+	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
+}
+
+// Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a limit or an interval out
+// of bounds.
+func (l TimeLimit) Spec() (Spec, error) {
+	if l.Interval == 0 {
+		l.Interval = interval(l.Limit)
+	}
+	if l.Reason == "" {
+		name := l.Func
+		if len(name) > MaxReason/2 {
+			name = "it"
+		}
+		l.Reason = fmt.Sprintf("%s ran longer than %v", name, l.Limit)
+	}
+	if err := l.validate(); err != nil {
+		return Spec{}, fmt.Errorf("time limit: %w", err)
+	}
+	name, limit := quote(l.Func), length(l.Limit)
+	return Spec{
+		Name: specName("time-limit", l.Func),
+		On:   Every(l.Interval),
+		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name == %s and task.running > %s) ? throw(%s) : continue()`,
+			name, limit, name, limit, quote(l.Reason)),
+	}, nil
+}
+
+func (l TimeLimit) validate() error {
+	if err := checkNameText("the name of the section or task", l.Func); err != nil {
+		return err
+	}
+	if l.Limit <= 0 {
+		return fmt.Errorf("the limit of %q is %v; want more than 0", l.Func, l.Limit)
+	}
+	if err := Every(l.Interval).validate(); err != nil {
+		return err
+	}
+	if len(l.Reason) > MaxReason {
+		return fmt.Errorf("the reason has %d bytes, and %d are allowed", len(l.Reason), MaxReason)
+	}
+	return checkNameText("the reason", l.Reason)
+}
+
+// OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when it becomes so. A loop is
+// overloaded while more than Queue tasks wait, or one has waited longer than Wait. The state is shared by the loops that
+// the policy matches: with several loops, set Spec.Match.Loops and register one alarm each.
+type OverloadAlarm struct {
+	Name     string        // of the policy; "": "overload-alarm/STATE"
+	Queue    int           // 0: the length does not count
+	Wait     time.Duration // 0: the wait does not count
+	State    string        // a registered bool state; "": a private one
+	Func     string        // a function registered as safe, called once when the state becomes true; "": none
+	Interval time.Duration // 0: 1 ms
+}
+
+// Spec returns the policy. It errs when no bound is set, on negative bounds and on names that cannot be.
+func (a OverloadAlarm) Spec() (Spec, error) {
+	if err := a.validate(); err != nil {
+		return Spec{}, fmt.Errorf("overload alarm: %w", err)
+	}
+	s := Spec{Name: a.Name, On: Every(a.Interval)}
+	if a.Interval == 0 {
+		s.On = Every(time.Millisecond)
+	}
+	if a.State == "" {
+		a.State = "overloaded"
+		s.State = map[string]any{a.State: false}
+	}
+	if s.Name == "" {
+		s.Name = specName("overload-alarm", a.State)
+	}
+	raise := fmt.Sprintf(`set(%q, true)`, a.State)
+	if a.Func != "" {
+		raise = fmt.Sprintf(`(set(%q, true); call(%s))`, a.State, quote(a.Func))
+	}
+	s.Expr = fmt.Sprintf(`let over = %s; over and not state.%s ? %s : not over and state.%s ? set(%q, false) : continue()`,
+		a.condition(), a.State, raise, a.State, a.State)
+	return s, s.Validate()
+}
+
+// condition is the part of the expression that says what overload is.
+func (a OverloadAlarm) condition() string {
+	queue, wait := fmt.Sprintf("queue.length > %d", a.Queue), "queue.oldest > "+length(a.Wait)
+	switch {
+	case a.Wait == 0:
+		return queue
+	case a.Queue == 0:
+		return wait
+	}
+	return queue + " or " + wait
+}
+
+func (a OverloadAlarm) validate() error {
+	switch {
+	case a.Queue < 0:
+		return fmt.Errorf("the queue length %d is negative", a.Queue)
+	case a.Wait < 0:
+		return fmt.Errorf("the wait %v is negative", a.Wait)
+	case a.Queue == 0 && a.Wait == 0:
+		return errors.New("no bound is set; set Queue, Wait or both")
+	case a.State != "" && !isIdentifier(a.State):
+		return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", a.State)
+	case a.State == "" && a.Func == "":
+		return errors.New("nobody would notice; set State, Func or both")
+	case a.Func != "":
+		return checkNameText("the function's name", a.Func)
+	}
+	return nil
+}

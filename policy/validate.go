@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// maxSpecName bounds a policy's name, in bytes.
+const maxSpecName = 128
+
+// Validate reports what is wrong with the spec, its expression excepted: name, trigger, mode, match and private state.
+func (s Spec) Validate() error {
+	if err := validateName(s.Name); err != nil {
+		return err
+	}
+	check := errors.Join(s.On.validate(), s.Mode.validate(), s.Match.validate(), validateState(s.State))
+	if check != nil {
+		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
+	}
+	return nil
+}
+
+// Parse validates the spec and parses its expression, where states and funcs are what is registered: the types of the
+// states by name, and the functions registered as safe. An error in the expression is an *Error.
+func (s Spec) Parse(states map[string]stubs.Type, funcs map[string]bool) (*Program, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	env := Env{On: s.On.Set(), States: map[string]stubs.Type{}, Funcs: funcs}
+	maps.Copy(env.States, states)
+	for name, v := range s.State {
+		if _, ok := states[name]; ok {
+			return nil, fmt.Errorf("policy %q: state %q is registered already; choose another name for the private one", s.Name, name)
+		}
+		_, env.States[name], _ = stubs.Word(v)
+	}
+	p, err := Parse(s.Expr, env)
+	if err != nil {
+		return nil, fmt.Errorf("policy %q: %w", s.Name, err)
+	}
+	return p, nil
+}
+
+// firstOf returns the first of joined errors: one line says enough to go on.
+func firstOf(joined error) error {
+	return joined.(interface{ Unwrap() []error }).Unwrap()[0]
+}
+
+func validateName(name string) error {
+	allowed := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r)
+	}
+	bad := func(r rune) bool { return !allowed(r) }
+	switch {
+	case name == "":
+		return errors.New("the policy has no name; give it one, as in \"limit-regex\"")
+	case len(name) > maxSpecName:
+		return fmt.Errorf("policy name %.20q... has %d bytes, and %d are allowed", name, len(name), maxSpecName)
+	case strings.ContainsFunc(name, bad):
+		return fmt.Errorf("policy name %q: a name has letters, digits, '-', '_', '.' and '/' only", name)
+	}
+	return nil
+}
+
+func (t Trigger) validate() error {
+	switch {
+	case t.Interval != 0 && t.Events != 0:
+		return fmt.Errorf("it has both an interval (%v) and events (%v); make two policies", t.Interval, t.Events)
+	case t.Interval != 0 && (t.Interval < MinInterval || t.Interval > MaxInterval):
+		return fmt.Errorf("the interval %v is not between %v and %v", t.Interval, MinInterval, MaxInterval)
+	case t.Interval != 0 && t.Custom != "":
+		return fmt.Errorf("it has an interval, so the event name %q means nothing", t.Custom)
+	case t.Interval != 0:
+		return nil
+	case t.Events == 0:
+		return errors.New("it is never evaluated; say when with Every, On or OnCustom")
+	case t.Events&stubs.Tick != 0:
+		return errors.New("tick is no event to name; use Every with an interval")
+	case t.Events&^stubs.AnyEvent != 0:
+		return fmt.Errorf("unknown events %#x", uint16(t.Events&^stubs.AnyEvent))
+	case t.Custom != "" && t.Events&stubs.Custom == 0:
+		return fmt.Errorf("the event name %q needs the event custom; use OnCustom", t.Custom)
+	}
+	return nil
+}
+
+func (m Mode) validate() error {
+	if m > Observe {
+		return fmt.Errorf("unknown mode %d; want Enforce or Observe", m)
+	}
+	return nil
+}
+
+func (m Match) validate() error {
+	for _, k := range m.Kinds {
+		if !knownKind(k) {
+			return fmt.Errorf("match.kinds: there is no kind %q; want %s", k, kindNames)
+		}
+	}
+	if slices.Contains(m.Loops, "") {
+		return errors.New("match.loops: a loop's name is empty")
+	}
+	if slices.Contains(m.Tasks, "") {
+		return errors.New("match.tasks: a task's name is empty")
+	}
+	return nil
+}
+
+const kindNames = `"atomic", "preemptible", "safe" or "both"`
+
+func knownKind(name string) bool {
+	for _, k := range stubs.Kinds {
+		if k.String() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func validateState(state map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		if !isIdentifier(name) {
+			return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", name)
+		}
+		switch state[name].(type) {
+		case bool, int, int64, float64, time.Duration:
+		default:
+			return fmt.Errorf("state %q has the Go type %T; want bool, int, int64, float64 or time.Duration", name, state[name])
+		}
+	}
+	return nil
+}
+
+// isIdentifier reports whether name can stand behind state. in an expression.
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxSpecName
+}
