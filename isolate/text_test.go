@@ -1,0 +1,189 @@
+package isolate
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for the other.
+var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
+
+var (
+	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name}
+	funcs  = map[string]bool{"F": true}
+)
+
+func envOf(text string) policy.Env {
+	if strings.Contains(text, "interval") {
+		return textEnvs[1]
+	}
+	return textEnvs[0]
+}
+
+// texts are policies as people write them, with one snapshot each (what it does not name is 0) and its result.
+var texts = []struct {
+	text  string
+	state map[string]any
+	want  string
+}{
+	{`task.section == "regex.match" and task.section_running > duration("100ms") ? throw("slow") : continue()`,
+		map[string]any{"task.section": "regex.match", "task.section_running": 101 * time.Millisecond}, "throw 0 0"},
+	{`task.section == "regex.match" and task.section_running > duration("100ms") ? throw("slow") : continue()`,
+		map[string]any{"task.section": "other", "task.section_running": time.Hour}, "continue 0 0"},
+	{`queue.safe > 0 and task.kind in ["preemptible", "both"] ? switch() : continue()`,
+		map[string]any{"queue.safe": 1, "task.kind": "both"}, "switch 0 0"},
+	{`if arriving.labels["tier"] == "gold" { set("i", state.i + 1); call("F") } else { set("i", 0) }; task.preemptions < 3 ? switch() : throw("often")`,
+		map[string]any{`arriving.labels["tier"]`: "gold", "task.preemptions": 5, "state.i": 41}, "throw 0 11 0:0x2a 1:0x0"},
+	{`let left = task.deadline - task.running; left < duration("1ms") ? throw("late") : continue()`,
+		map[string]any{"task.deadline": 2 * time.Second, "task.running": 2 * time.Second}, "throw 0 0"},
+	{`count(task.stack, # == "json") >= 2 or any(1..3, # == state.i) ? throw("deep") : continue()`,
+		map[string]any{"task.stack": []string{"json", "http", "json"}}, "throw 0 0"},
+	{`none(task.stack, # == "json") and all(task.stack, # != "") ? switch() : continue()`,
+		map[string]any{"task.stack": []string{"a", "b"}}, "switch 0 0"},
+	{`loop.utilization > 0.9 ? interval(duration("50us")) : cancel(); set("f", loop.utilization * 2); switch()`,
+		map[string]any{"loop.utilization": 0.5}, "switch 0 110 1:0x0 2:0x3ff0000000000000"},
+	{`set("d", min(task.running, 2 * task.waited)); set("b", state.f == state.f); continue()`,
+		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
+	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": 1 << 40}, "offset 0: integer overflow"},
+	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
+}
+
+func TestTexts(t *testing.T) {
+	stores := engines(t)
+	for _, c := range texts {
+		p, err := policy.Parse(c.text, envOf(c.text))
+		if err != nil {
+			t.Errorf("%s\n%v", c.text, err)
+			continue
+		}
+		v, err := analyzer.Verify(p, analyzer.Limits{})
+		if err != nil {
+			t.Errorf("%s\n%v", c.text, err)
+			continue
+		}
+		if got := agree(t, stores, v.Program(), snapshotOf(t, p, c.state))[0]; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+// snapshotOf lays values out as the program reads them.
+func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 {
+	s := make([]uint64, p.Words)
+	set := func(offset int, value any) {
+		w, _, err := stubs.Word(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s[offset] = w
+	}
+	for _, r := range p.Reads {
+		value, ok := state[path(r)]
+		if !ok {
+			continue
+		}
+		elements, isList := value.([]string)
+		if !isList {
+			set(r.Offset, value)
+			continue
+		}
+		set(r.Offset, len(elements))
+		for i, e := range elements {
+			set(r.Offset+1+i, e)
+		}
+	}
+	return s
+}
+
+func path(r policy.Read) string {
+	if r.Stub == stubs.State {
+		return "state." + r.Key
+	}
+	stub := stubs.Catalogue[r.Stub]
+	if stub.Keyed {
+		return stub.Path + `["` + r.Key + `"]`
+	}
+	return stub.Path
+}
+
+// FuzzText: whatever verifies compiles, stays within its bound and means the same to every evaluator, over snapshots that no
+// runtime would ever make.
+func FuzzText(f *testing.F) {
+	stores := engines(f)
+	for i, c := range texts {
+		f.Add(c.text, uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		p, err := policy.Parse(text, envOf(text))
+		if err != nil {
+			return
+		}
+		v, err := analyzer.Verify(p, analyzer.Limits{})
+		if err != nil {
+			return
+		}
+		if v.Cost() != policy.Bound(p.Root) || v.Cost() > analyzer.DefaultCost {
+			t.Errorf("verified at a cost of %d; the bound is %d", v.Cost(), policy.Bound(p.Root))
+		}
+		random := rand.New(rand.NewPCG(seed, 0))
+		agree(t, stores, v.Program(), randomSnapshot(p, random), randomSnapshot(p, random), make([]uint64, p.Words))
+	})
+}
+
+// randomSnapshot chooses among the extremes of each read's type.
+func randomSnapshot(p *policy.Program, random *rand.Rand) []uint64 {
+	data := make([]byte, p.Words)
+	for i := range data {
+		data[i] = byte(random.Uint32())
+	}
+	c := &choices{data}
+	s := make([]uint64, p.Words)
+	for _, r := range p.Reads {
+		t := r.Type
+		if t == stubs.NameList {
+			t = stubs.Name
+		}
+		for i := range r.Words {
+			s[r.Offset+i] = c.word(t)
+		}
+	}
+	return s
+}
+
+// TestCompileVerified goes the public way.
+func TestCompileVerified(t *testing.T) {
+	p, err := policy.Parse(`queue.length > 2 ? switch() : continue()`, textEnvs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := analyzer.Verify(p, analyzer.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range engines(t) {
+		m, err := s.Compile(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.NewEvaluator()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for length, want := range map[uint64]stubs.Decision{2: stubs.Continue, 3: stubs.Switch} {
+			e.Snapshot()[0] = length
+			if out, err := e.Eval(); err != nil || out.Decision != want {
+				t.Errorf("%d: got %v, %v, want %v", length, out.Decision, err, want)
+			}
+		}
+		if err := errors.Join(e.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
