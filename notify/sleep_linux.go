@@ -19,38 +19,37 @@ const (
 // longest bounds one system call's sleep, so that no deadline overflows the kernel's time, of 32 bits on some machines.
 const longest = int64(time.Hour)
 
-// sleeper sleeps by futex: the one call that sleeps to an absolute time, ends early when it is told to, and does not
+// futexSleeper sleeps by futex: the one call that sleeps to an absolute time, ends early when it is told to, and does not
 // begin when it was told to already.
-type sleeper struct {
-	until  unix.Timespec // here, not on the stack: the kernel reads it while the goroutine sleeps
+type futexSleeper struct {
+	until  unix.Timespec // here, not on the stack, which may move while the kernel reads it
 	thread atomic.Int64  // its id, for onThread
 }
 
-func (s *sleeper) init() {}
+func newSleeper() sleeper { return new(futexSleeper) }
 
 // enter prepares the calling thread. By default the kernel lets a sleep last 50 µs longer, to wake several threads at
 // once; the setting is the thread's own, and threads it would start are started by another (runtime.LockOSThread).
-func (s *sleeper) enter() {
+func (s *futexSleeper) enter() {
 	s.thread.Store(int64(unix.Gettid()))
 	// Refused (by a seccomp filter, say) it costs those 50 µs of punctuality and nothing else.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }
 
 // leave forgets the thread: its id may soon be another's.
-func (s *sleeper) leave() { s.thread.Store(0) }
+func (s *futexSleeper) leave() { s.thread.Store(0) }
 
-func (s *sleeper) onThread() bool { return s.thread.Load() == int64(unix.Gettid()) }
+func (s *futexSleeper) onThread() bool { return s.thread.Load() == int64(unix.Gettid()) }
 
-// sleep returns at the time at, or after wake, or for no reason. It does not sleep unless *state is asleep.
-func (s *sleeper) sleep(state *atomic.Uint32, at, now int64) {
+func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 	s.until = unix.NsecToTimespec(monotonicBase + min(at, now+longest))
 	// Whatever the result (woken, timed out, state changed, interrupted), the caller looks at its words again.
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWaitBitset|futexPrivate, uintptr(asleep),
 		uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
 }
 
-// wake ends sleep. It does not block, so the scheduler need not hear of the call.
-func (s *sleeper) wake(state *atomic.Uint32) {
+// wake does not block, so the scheduler need not hear of the call.
+func (s *futexSleeper) wake(state *atomic.Uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWake|futexPrivate, 1, 0, 0, 0)
 }
 

@@ -32,8 +32,8 @@ type Timer struct {
 	want   atomic.Int64
 	state  atomic.Uint32
 	handle func(now int64) (next int64)
+	thread sleeper
 	ended  chan struct{} // closed when there is no thread and will be none
-	sleeper
 }
 
 // Values of Timer.state.
@@ -58,9 +58,12 @@ func NewTimer(handle func(now int64) (next int64)) *Timer {
 	if handle == nil {
 		panic("notify: NewTimer of a nil handler; want the function to run")
 	}
-	t := &Timer{handle: handle, ended: make(chan struct{})}
+	return newTimer(handle, newSleeper())
+}
+
+func newTimer(handle func(now int64) (next int64), thread sleeper) *Timer {
+	t := &Timer{handle: handle, thread: thread, ended: make(chan struct{})}
 	t.want.Store(Never)
-	t.sleeper.init()
 	return t
 }
 
@@ -94,7 +97,7 @@ func (t *Timer) rouse() {
 	switch {
 	case t.state.Load() == awake:
 	case t.state.CompareAndSwap(asleep, awake):
-		t.wake(&t.state)
+		t.thread.wake(&t.state)
 	case t.state.CompareAndSwap(unstarted, awake):
 		go t.run()
 	}
@@ -104,7 +107,7 @@ func (t *Timer) rouse() {
 // by several goroutines; each waits. Called from the handler, which it would wait for, it panics where it can tell
 // (Linux), else it never returns.
 func (t *Timer) Close() {
-	if t.onThread() {
+	if t.thread.onThread() {
 		panic("notify: Close called from the timer's own handler, which it waits for; return Never from it, and close elsewhere")
 	}
 	t.want.Store(closed)
@@ -121,14 +124,14 @@ func (t *Timer) run() {
 	defer close(t.ended)
 	// Never unlocked: a goroutine that ends locked takes its thread, and what was set for it, along.
 	runtime.LockOSThread()
-	t.enter()
-	defer t.leave()
+	t.thread.enter()
+	defer t.thread.leave()
 	for {
 		t.state.Store(asleep)
 		want := t.want.Load()
 		now := Now()
 		if want > now {
-			t.sleep(&t.state, want, now)
+			t.thread.sleep(&t.state, want, now)
 			t.state.Store(awake)
 			continue
 		}

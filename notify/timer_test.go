@@ -19,16 +19,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long a test waits for what must come: long enough for a machine that others keep busy.
 const patience = 20 * time.Second
 
-// newTimer returns a timer that reports each run on a channel, and is closed at the test's end.
-func newTimer(t testing.TB, next func(now int64) int64) (*Timer, <-chan int64) {
+// eachSleeper runs the test with the system's way to sleep, and with the one for systems without a futex.
+func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
+	t.Run("system", func(t *testing.T) { test(t, newSleeper) })
+	t.Run("go", func(t *testing.T) { test(t, newGoSleeper) })
+}
+
+// reporting returns a timer that reports each run on a channel, and is closed at the test's end.
+func reporting(t testing.TB, thread sleeper, next func(now int64) int64) (*Timer, <-chan int64) {
 	runs := make(chan int64, 1024)
-	timer := NewTimer(func(now int64) int64 {
+	timer := newTimer(func(now int64) int64 {
 		select {
 		case runs <- now:
 		default: // a test that lost interest
 		}
 		return next(now)
-	})
+	}, thread)
 	t.Cleanup(timer.Close)
 	return timer, runs
 }
@@ -65,7 +71,11 @@ func TestNowIsPositiveAndMonotonic(t *testing.T) {
 }
 
 func TestWakeAtRunsTheHandlerAtItsTimeAndNotBefore(t *testing.T) {
-	timer, runs := newTimer(t, once)
+	eachSleeper(t, testWakeAtRunsTheHandlerAtItsTimeAndNotBefore)
+}
+
+func testWakeAtRunsTheHandlerAtItsTimeAndNotBefore(t *testing.T, thread func() sleeper) {
+	timer, runs := reporting(t, thread(), once)
 	for _, in := range []time.Duration{0, -time.Second, time.Microsecond, 100 * time.Microsecond, 3 * time.Millisecond, 40 * time.Millisecond} {
 		at := Now() + int64(in)
 		timer.WakeAt(at)
@@ -79,10 +89,12 @@ func TestWakeAtRunsTheHandlerAtItsTimeAndNotBefore(t *testing.T) {
 	}
 }
 
-func TestEarlierWishShortensTheSleep(t *testing.T) {
+func TestEarlierWishShortensTheSleep(t *testing.T) { eachSleeper(t, testEarlierWishShortensTheSleep) }
+
+func testEarlierWishShortensTheSleep(t *testing.T, thread func() sleeper) {
 	for name, far := range map[string]int64{"two hours": Now() + int64(2*time.Hour), "a year": int64(365 * 24 * time.Hour), "almost never": Never - 1} {
 		t.Run(name, func(t *testing.T) {
-			timer, runs := newTimer(t, once)
+			timer, runs := reporting(t, thread(), once)
 			timer.WakeAt(far)
 			awaitAsleep(t, timer)
 			timer.WakeAt(far + 1) // later: changes nothing
@@ -105,11 +117,13 @@ func awaitAsleep(t testing.TB, timer *Timer) {
 	}
 }
 
-func TestNextIsTheHandlersWish(t *testing.T) {
+func TestNextIsTheHandlersWish(t *testing.T) { eachSleeper(t, testNextIsTheHandlersWish) }
+
+func testNextIsTheHandlersWish(t *testing.T, thread func() sleeper) {
 	const ticks, every = 20, int64(200 * time.Microsecond)
 	left := ticks
 	var first int64
-	timer, runs := newTimer(t, func(now int64) int64 {
+	timer, runs := reporting(t, thread(), func(now int64) int64 {
 		if left == ticks {
 			first = now
 		}
@@ -133,11 +147,13 @@ func TestNextIsTheHandlersWish(t *testing.T) {
 	await(t, runs, "woken after Never")
 }
 
-func TestHandlerMayReturnAnyTime(t *testing.T) {
+func TestHandlerMayReturnAnyTime(t *testing.T) { eachSleeper(t, testHandlerMayReturnAnyTime) }
+
+func testHandlerMayReturnAnyTime(t *testing.T, thread func() sleeper) {
 	for name, next := range map[string]int64{"the past": 1, "zero": 0, "least": math.MinInt64} {
 		t.Run(name, func(t *testing.T) {
 			left := 100
-			timer, runs := newTimer(t, func(int64) int64 {
+			timer, runs := reporting(t, thread(), func(int64) int64 {
 				if left--; left == 0 {
 					return Never
 				}
@@ -152,16 +168,18 @@ func TestHandlerMayReturnAnyTime(t *testing.T) {
 }
 
 // A wish that comes while the handler runs is for another run.
-func TestWishDuringTheHandler(t *testing.T) {
+func TestWishDuringTheHandler(t *testing.T) { eachSleeper(t, testWishDuringTheHandler) }
+
+func testWishDuringTheHandler(t *testing.T, thread func() sleeper) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var runs atomic.Int64
-	timer := NewTimer(func(int64) int64 {
+	timer := newTimer(func(int64) int64 {
 		if runs.Add(1) == 1 {
 			close(entered)
 			<-leave
 		}
 		return Never
-	})
+	}, thread())
 	t.Cleanup(timer.Close)
 	timer.WakeAt(0)
 	<-entered
@@ -181,7 +199,9 @@ func awaitCount(t testing.TB, n *atomic.Int64, want int64) {
 
 // Many goroutines wish for random times, all at once. Each waits for a run at or after its time; a wish that got lost is
 // never answered, for a handler that did not see it does not ask for it either.
-func TestHammer(t *testing.T) {
+func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
+
+func testHammer(t *testing.T, thread func() sleeper) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	const wishers, wishes = 16, 400
 	type wish struct {
@@ -189,7 +209,7 @@ func TestHammer(t *testing.T) {
 		done chan int64
 	}
 	all := make([]wish, wishers)
-	timer := NewTimer(func(now int64) int64 {
+	timer := newTimer(func(now int64) int64 {
 		for i := range all {
 			w := &all[i]
 			if at := w.at.Load(); at != 0 && at <= now {
@@ -204,7 +224,7 @@ func TestHammer(t *testing.T) {
 			}
 		}
 		return next
-	})
+	}, thread())
 	defer timer.Close()
 	var wg sync.WaitGroup
 	for i := range all {
@@ -231,7 +251,9 @@ func TestHammer(t *testing.T) {
 	wg.Wait()
 }
 
-func TestClose(t *testing.T) {
+func TestClose(t *testing.T) { eachSleeper(t, testClose) }
+
+func testClose(t *testing.T, thread func() sleeper) {
 	for _, c := range []struct {
 		name  string
 		setUp func(t *testing.T, timer *Timer, runs <-chan int64)
@@ -249,7 +271,7 @@ func TestClose(t *testing.T) {
 		{"just woken", func(_ *testing.T, timer *Timer, _ <-chan int64) { timer.WakeAt(0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			timer, runs := newTimer(t, once)
+			timer, runs := reporting(t, thread(), once)
 			c.setUp(t, timer, runs)
 			var closers sync.WaitGroup
 			for range 4 {
@@ -269,16 +291,18 @@ func TestClose(t *testing.T) {
 }
 
 // Close, WakeAt and the start of the thread meet in every order.
-func TestCloseAgainstWakeAt(t *testing.T) {
+func TestCloseAgainstWakeAt(t *testing.T) { eachSleeper(t, testCloseAgainstWakeAt) }
+
+func testCloseAgainstWakeAt(t *testing.T, thread func() sleeper) {
 	for range 500 {
 		var running atomic.Bool
-		timer := NewTimer(func(now int64) int64 {
+		timer := newTimer(func(now int64) int64 {
 			if !running.CompareAndSwap(false, true) {
 				t.Error("two handlers at once")
 			}
 			running.Store(false)
 			return now // at once, again and again
-		})
+		}, thread())
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() { timer.WakeAt(Now()) })
@@ -302,8 +326,10 @@ func TestNilHandlerIsRefused(t *testing.T) {
 	NewTimer(nil)
 }
 
-func TestTickAllocatesNothing(t *testing.T) {
-	timer, runs := newTimer(t, once)
+func TestTickAllocatesNothing(t *testing.T) { eachSleeper(t, testTickAllocatesNothing) }
+
+func testTickAllocatesNothing(t *testing.T, thread func() sleeper) {
+	timer, runs := reporting(t, thread(), once)
 	timer.WakeAt(0)
 	await(t, runs, "first")
 	if n := testing.AllocsPerRun(200, func() {

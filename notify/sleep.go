@@ -1,0 +1,59 @@
+package notify
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// sleeper is how a timer's thread sleeps. All but wake are called on the thread.
+type sleeper interface {
+	enter() // before the first sleep
+	leave() // at the thread's end
+	// onThread reports whether the caller is the thread, where that can be told, else false.
+	onThread() bool
+	// sleep returns at the time at, or after wake, or for no reason. It does not sleep when *state is not asleep any
+	// more. now is the time of the call, before at.
+	sleep(state *atomic.Uint32, at, now int64)
+	// wake ends a sleep, also one that is about to begin. Called after *state was taken from asleep to awake.
+	wake(state *atomic.Uint32)
+}
+
+// goSleeper sleeps by Go's own timer: for systems without a futex. It is as punctual as the scheduler lets it be.
+type goSleeper struct {
+	timer *time.Timer
+	woken chan struct{} // holds a wake that the thread has not seen
+}
+
+func newGoSleeper() sleeper { return &goSleeper{woken: make(chan struct{}, 1)} }
+
+func (s *goSleeper) enter()         {}
+func (s *goSleeper) onThread() bool { return false }
+
+func (s *goSleeper) leave() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+func (s *goSleeper) sleep(_ *atomic.Uint32, at, now int64) {
+	if at == Never {
+		<-s.woken
+		return
+	}
+	if s.timer == nil {
+		s.timer = time.NewTimer(time.Duration(at - now))
+	} else {
+		s.timer.Reset(time.Duration(at - now))
+	}
+	select {
+	case <-s.woken:
+	case <-s.timer.C:
+	}
+}
+
+func (s *goSleeper) wake(*atomic.Uint32) {
+	select {
+	case s.woken <- struct{}{}:
+	default: // an earlier wake is still to be seen, and serves for this one
+	}
+}

@@ -1,0 +1,84 @@
+package notify
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
+	type seen struct {
+		thread, slack int
+		err           error
+	}
+	saw := make(chan seen, 1)
+	timer := NewTimer(func(int64) int64 {
+		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		saw <- seen{unix.Gettid(), slack, err}
+		return Never
+	})
+	defer timer.Close()
+	timer.WakeAt(0)
+	s := <-saw
+	if s.err != nil || s.slack != 1 {
+		t.Fatalf("the thread's timer slack is %d ns (%v), want 1", s.slack, s.err)
+	}
+	timer.WakeAt(0)
+	if again := <-saw; again.thread != s.thread {
+		t.Fatalf("the handler ran on thread %d, then on %d", s.thread, again.thread)
+	}
+	timer.Close()
+	if s.thread == os.Getpid() {
+		return // it was the process's first thread, which Go parks for good instead
+	}
+	dir := fmt.Sprintf("/proc/self/task/%d", s.thread)
+	for start := Now(); ; {
+		if _, err := os.Stat(dir); os.IsNotExist(err) {
+			return
+		}
+		if Now()-start > int64(patience) {
+			t.Fatalf("thread %d outlives its timer", s.thread)
+		}
+	}
+}
+
+func TestCloseFromTheHandlerIsRefused(t *testing.T) {
+	saw := make(chan any, 1)
+	var timer *Timer
+	timer = NewTimer(func(int64) int64 {
+		defer func() { saw <- recover() }()
+		timer.Close()
+		return Never
+	})
+	defer timer.Close()
+	timer.WakeAt(0)
+	select {
+	case v := <-saw:
+		if s, _ := v.(string); !strings.Contains(s, "from the timer's own handler") {
+			t.Fatalf("Close panicked with %v", v)
+		}
+	case <-time.After(patience):
+		t.Fatal("Close waits for its own caller")
+	}
+}
+
+// The kernel's clock and Now differ by a constant, measured once: a deadline given to the kernel comes neither early nor
+// far off.
+func TestMonotonicBase(t *testing.T) {
+	for range 100 {
+		before := Now()
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			t.Fatal(err)
+		}
+		after := Now()
+		const reading = int64(time.Microsecond) // of one clock, undisturbed; the base may be as much too great
+		if now := ts.Nano() - monotonicBase; now < before-reading || now > after {
+			t.Fatalf("the kernel's clock says %d, Now %d before and %d after", now, before, after)
+		}
+	}
+}
