@@ -1,0 +1,107 @@
+package cocoon
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Block runs fn while the task's slot is given to others: for network and disk, locks, channels, sleep. It returns fn's
+// error when the task has a slot again, also when fn panics. It is a safe point. Without a task in ctx, or inside another
+// Block, fn just runs.
+func Block(ctx context.Context, fn func() error) error {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return fn()
+	}
+	s.block()
+	err := s.away(fn)
+	s.answer()
+	return err
+}
+
+func (s *strand) away(fn func() error) error {
+	defer s.unblock()
+	return fn()
+}
+
+// Yield lets the tasks that wait go first: the slot goes round once. It is a safe point. Without a task in ctx it yields
+// the processor to other goroutines.
+func Yield(ctx context.Context) {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		runtime.Gosched()
+		return
+	}
+	s.answer()
+	l := s.loop
+	l.mu.Lock()
+	now := notify.Now()
+	l.unseat(s)
+	keeps := l.core.Yield(&s.core, now)
+	if keeps {
+		l.seat(s, now)
+	} else {
+		l.deliver(now)
+	}
+	l.mu.Unlock()
+	if !keeps {
+		<-s.wake
+		s.answer()
+	}
+}
+
+// block gives the task's slot up.
+func (s *strand) block() {
+	l := s.loop
+	l.mu.Lock()
+	now := notify.Now()
+	if l.wants(stubs.Block) {
+		l.evaluateEvent(s, stubs.Block, now)
+	}
+	l.unseat(s)
+	s.dropLent()
+	l.core.Block(&s.core, now)
+	l.deliver(now)
+	l.mu.Unlock()
+	s.blocked = true
+}
+
+// unblock gets it a slot again.
+func (s *strand) unblock() {
+	l := s.loop
+	l.mu.Lock()
+	now := notify.Now()
+	granted := l.core.Unblock(&s.core, now)
+	if granted {
+		l.seat(s, now)
+	}
+	l.mu.Unlock()
+	if !granted {
+		l.rt.armStall(now)
+		<-s.wake
+	}
+	s.blocked = false
+	if l.wants(stubs.Unblock) {
+		l.happened(s, stubs.Unblock)
+	}
+	l.rt.armTick(s)
+}
+
+// dropLent takes s off the list of those whose slot was lent. Called under loop.mu.
+func (s *strand) dropLent() {
+	if !s.lent.Load() {
+		return
+	}
+	s.lent.Store(false)
+	l := s.loop
+	for i, x := range l.lent {
+		if x == s {
+			l.lent = append(l.lent[:i], l.lent[i+1:]...)
+			break
+		}
+	}
+	l.lentN.Store(int32(len(l.lent)))
+}

@@ -1,0 +1,195 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// bound is a policy on one loop, with an evaluator of its own: it is only used under the loop's lock, so evaluations
+// neither share an evaluator nor wait for one.
+type bound struct {
+	reg     *Registration
+	version *compiled
+	loop    *Loop
+	eval    *isolate.Evaluator
+	reads   []read
+	sites   []site
+	names   []stubs.NameID // of Match.Tasks
+	kinds   uint8          // bit k: tasks of kind k match; 0: all
+	perTask bool
+
+	due      int64 // of a time policy: when it is next evaluated
+	sawQuiet bool  // it was evaluated since the loop became quiet
+}
+
+// read is one stub to be written into the snapshot.
+type read struct {
+	stub   stubs.ID
+	offset int
+	words  int
+	key    stubs.NameID
+	state  *stateVar
+}
+
+// site is one effect, with what it acts on.
+type site struct {
+	effect stubs.Effect
+	state  *stateVar
+	fn     *safeFunc
+}
+
+// newBound is called with regMu held.
+func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) *bound {
+	p := c.verified.Program()
+	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask()}
+	state := func(name string) *stateVar {
+		if v := c.private[name]; v != nil {
+			return v
+		}
+		return (*l.rt.states.Load())[name]
+	}
+	for _, r := range p.Reads {
+		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
+		if r.Stub == stubs.State {
+			x.state = state(r.Key)
+		} else {
+			x.key = stubs.Intern(r.Key)
+		}
+		b.reads = append(b.reads, x)
+	}
+	for _, s := range p.Sites {
+		x := site{effect: s.Effect}
+		switch s.Effect {
+		case stubs.Set:
+			x.state = state(s.Name)
+		case stubs.Call:
+			x.fn = l.rt.funcs[s.Name]
+		}
+		b.sites = append(b.sites, x)
+	}
+	for _, n := range c.spec.Match.Tasks {
+		b.names = append(b.names, stubs.Intern(n))
+	}
+	for _, k := range c.spec.Match.Kinds {
+		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
+	}
+	return b
+}
+
+// matches reports whether the policy is concerned with tasks like s.
+func (b *bound) matches(s *strand) bool {
+	if b.kinds != 0 && b.kinds&(1<<s.core.Kind) == 0 {
+		return false
+	}
+	return len(b.names) == 0 || slices.Contains(b.names, s.task.class.name)
+}
+
+func (b *bound) join() {
+	b.loop.mu.Lock()
+	defer b.loop.mu.Unlock()
+	b.due = notify.Now()
+	b.loop.hub.Subscribe(uint16(b.version.spec.On.Set()), b)
+}
+
+func (b *bound) leave() {
+	b.loop.mu.Lock()
+	defer b.loop.mu.Unlock()
+	b.loop.hub.Unsubscribe(b)
+}
+
+// running calls f for each strand that runs on the loop. Called under mu.
+func (l *Loop) running(f func(*strand) (more bool)) {
+	for i := range l.slots {
+		if s := l.slots[i].Load(); s != nil && !f(s) {
+			return
+		}
+	}
+	for _, s := range l.lent {
+		if !f(s) {
+			return
+		}
+	}
+}
+
+// evaluateEach evaluates a policy for each running task that it matches or, when it is about no task, once. Called under
+// mu, with the view's notification filled in.
+func (l *Loop) evaluateEach(b *bound, now int64) {
+	if !b.perTask {
+		l.view.about(nil, nil)
+		l.evaluate(b, now)
+		return
+	}
+	l.running(func(s *strand) bool {
+		if b.matches(s) {
+			l.view.about(s, nil)
+			l.evaluate(b, now)
+		}
+		return true
+	})
+}
+
+// happened lets the policies of an event see it; the task is the calling goroutine's.
+func (l *Loop) happened(s *strand, e stubs.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.evaluateEvent(s, e, notify.Now())
+}
+
+// evaluateEvent evaluates the policies of an event of s. Called under mu.
+func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
+	for _, b := range l.hub.Listeners(uint16(e)) {
+		if b.matches(s) {
+			l.view.about(s, nil)
+			l.evaluate(b, now)
+		}
+	}
+}
+
+// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. They are evaluated
+// for each running preemptible task that might make room, until one is switched; and once without any when there is none.
+// A throw refuses s. Called under mu.
+func (l *Loop) arriving(s *strand, now int64) {
+	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
+		if !b.matches(s) {
+			continue
+		}
+		asked := false
+		if b.perTask && s.core.State() == sched.Queued {
+			l.running(func(c *strand) bool {
+				if c.core.Kind&Preemptible == 0 {
+					return true
+				}
+				asked = true
+				l.view.about(c, s)
+				return l.evaluate(b, now) == stubs.Continue
+			})
+		}
+		if !asked {
+			l.view.about(nil, s)
+			l.evaluate(b, now)
+		}
+		if s.withdrawn != nil {
+			return
+		}
+	}
+}
+
+// notifyCustom lets the policies of a custom event see it.
+func (l *Loop) notifyCustom(name string, value float64) {
+	if !l.wants(stubs.Custom) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := notify.Now()
+	l.view.event, l.view.value = stubs.Intern(name), value
+	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
+		if c := b.version.spec.On.Custom; c == "" || c == name {
+			l.evaluateEach(b, now)
+		}
+	}
+}

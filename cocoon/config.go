@@ -1,0 +1,124 @@
+package cocoon
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+)
+
+// Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns the feature off where
+// its comment says so.
+type Config struct {
+	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS.
+	Slots int
+
+	// MaxQueue bounds the tasks of the default loop that wait for their first slot; above it Run and Go answer
+	// ErrOverloaded. 0: no bound.
+	MaxQueue int
+
+	// MaxStarted bounds the tasks of the default loop that have started and not ended (running, blocked or suspended);
+	// above it new tasks wait. 0: no bound.
+	MaxStarted int
+
+	// MaxBypass bounds how long a suspended task is passed over by others. It is then resumed, and runs undisturbed for
+	// a quarter of that time. 0: 100 ms; negative: no bound.
+	MaxBypass time.Duration
+
+	// StallAfter is how long a task may hold a slot for which others wait without passing a safe point; then the slot is
+	// lent to a waiting task, and the stall is reported. 0: 20 ms; negative: never.
+	StallAfter time.Duration
+
+	// Breath is how often a running preemptible task gives its core to the kernel for an instant, so that the threads
+	// that poll the network and the clock get there (docs/design.md §4). 0: 100 µs; negative: never.
+	Breath time.Duration
+
+	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs.
+	KeepProcs bool
+
+	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
+	MaxFailures int
+
+	// Logger gets stalls, policy errors, what observing policies would have done, and panics of tasks. nil: slog.Default().
+	Logger *slog.Logger
+}
+
+// LoopConfig is the set-up of one more loop; its fields mean what Config's mean.
+type LoopConfig struct {
+	Name       string // unique in the runtime
+	Slots      int    // 0: 1, the classic event loop
+	MaxQueue   int
+	MaxStarted int
+
+	// Exclusive loops never lend a slot: their tasks stay atomic towards each other even when one stalls.
+	Exclusive bool
+}
+
+const (
+	defaultMaxBypass   = 100 * time.Millisecond
+	defaultStallAfter  = 20 * time.Millisecond
+	defaultBreath      = 100 * time.Microsecond
+	defaultMaxFailures = 8
+	maxSlots           = 1 << 16
+)
+
+// complete fills in the defaults and refuses what makes no sense.
+func (c Config) complete() (Config, error) {
+	if err := checkBounds("Config", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
+		return c, err
+	}
+	if c.MaxFailures < 0 {
+		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
+	}
+	if c.Slots == 0 {
+		c.Slots = userProcs()
+	}
+	orDefault(&c.MaxBypass, defaultMaxBypass)
+	orDefault(&c.StallAfter, defaultStallAfter)
+	orDefault(&c.Breath, defaultBreath)
+	orDefault(&c.MaxFailures, defaultMaxFailures)
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c, nil
+}
+
+func (c LoopConfig) complete() (LoopConfig, error) {
+	if c.Name == "" {
+		return c, fmt.Errorf("cocoon: a loop needs a name: set LoopConfig.Name")
+	}
+	if err := checkBounds("LoopConfig", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
+		return c, err
+	}
+	orDefault(&c.Slots, 1)
+	return c, nil
+}
+
+func checkBounds(in string, slots, queue, started int) error {
+	switch {
+	case slots < 0 || slots > maxSlots:
+		return fmt.Errorf("cocoon: %s.Slots is %d; want 1 to %d, or 0 for the default", in, slots, maxSlots)
+	case queue < 0:
+		return fmt.Errorf("cocoon: %s.MaxQueue is %d; want 1 or more, or 0 for no bound", in, queue)
+	case started < 0:
+		return fmt.Errorf("cocoon: %s.MaxStarted is %d; want 1 or more, or 0 for no bound", in, started)
+	}
+	return nil
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// userProcs is GOMAXPROCS as the application sees it: without the spares that runtimes have added.
+func userProcs() int {
+	procs.mu.Lock()
+	defer procs.mu.Unlock()
+	if procs.slots > 0 {
+		return procs.original
+	}
+	return runtime.GOMAXPROCS(0)
+}

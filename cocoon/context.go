@@ -1,0 +1,149 @@
+package cocoon
+
+import (
+	"context"
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// scope is what a context knows of Cocoon: the task it belongs to, and the attributes for tasks started from it.
+type scope struct {
+	task  *Task
+	attrs *attrs
+}
+
+type scopeKey struct{}
+
+// scopeOf returns the innermost scope of ctx, or nil.
+func scopeOf(ctx context.Context) *scope {
+	switch c := ctx.(type) {
+	case *taskContext:
+		return &c.scope
+	case *attrContext:
+		return &c.scope
+	}
+	sc, _ := ctx.Value(scopeKey{}).(*scope)
+	return sc
+}
+
+// attrs is an immutable list of attributes, newest first.
+type attrs struct {
+	next     *attrs
+	priority int32
+	label    stubs.NameID // 0: this entry sets the priority
+	value    stubs.NameID
+}
+
+func (a *attrs) prio() int32 {
+	for ; a != nil; a = a.next {
+		if a.label == 0 {
+			return a.priority
+		}
+	}
+	return 0
+}
+
+func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
+	for ; a != nil; a = a.next {
+		if a.label == label {
+			return a.value
+		}
+	}
+	return 0
+}
+
+type attrContext struct {
+	context.Context
+	scope
+}
+
+func (c *attrContext) Value(key any) any {
+	if _, ok := key.(scopeKey); ok {
+		return &c.scope
+	}
+	return c.Context.Value(key)
+}
+
+func withAttr(ctx context.Context, a attrs) context.Context {
+	c := &attrContext{Context: ctx}
+	if sc := scopeOf(ctx); sc != nil {
+		c.scope = *sc
+	}
+	a.next = c.attrs
+	c.attrs = &a
+	return c
+}
+
+// WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the default. Policies see it as
+// task.priority. Child tasks inherit it.
+func WithPriority(ctx context.Context, priority int32) context.Context {
+	return withAttr(ctx, attrs{priority: priority})
+}
+
+// WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
+// inherit it. Label names and values are interned for the life of the process, at most 65,536 of them; later values count
+// as "other".
+func WithLabel(ctx context.Context, name, value string) context.Context {
+	if name == "" {
+		panic("cocoon: WithLabel: the label's name is empty")
+	}
+	return withAttr(ctx, attrs{label: stubs.Intern(name), value: stubs.Intern(value)})
+}
+
+// taskContext is the task as a context. A task is carved from a slab and never used twice, so a context kept beyond the
+// task's end stays what it was: cancelled, with its values.
+type taskContext Task
+
+// cancelContext carries the cancellation of a task. It is made when somebody asks for Done, or cancels: most tasks never
+// need one.
+type cancelContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (c *taskContext) task() *Task { return (*Task)(c) }
+
+func (c *taskContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
+
+func (c *taskContext) Done() <-chan struct{} { return c.task().cancellation().Done() }
+
+func (c *taskContext) Err() error {
+	if in := c.inner.Load(); in != nil {
+		return in.Err()
+	}
+	if c.released.Load() {
+		return context.Canceled
+	}
+	return c.ctx.Err()
+}
+
+func (c *taskContext) Value(key any) any {
+	if _, ok := key.(scopeKey); ok {
+		return &c.scope
+	}
+	if in := c.inner.Load(); in != nil {
+		return in.Value(key) // it answers for package context's own keys, so that children need no goroutine
+	}
+	return c.ctx.Value(key)
+}
+
+func (c *taskContext) String() string { return "cocoon.Task(" + c.task().Path() + ")" }
+
+// cancellation returns the task's cancelContext. Against a concurrent release: release sets released, then looks at
+// inner; here inner is set, then released is looked at; so one of the two cancels.
+func (t *Task) cancellation() *cancelContext {
+	if in := t.inner.Load(); in != nil {
+		return in
+	}
+	ctx, cancel := context.WithCancelCause(t.ctx)
+	in := &cancelContext{ctx, cancel}
+	if !t.inner.CompareAndSwap(nil, in) {
+		cancel(nil)
+		return t.inner.Load()
+	}
+	if t.released.Load() {
+		cancel(nil)
+	}
+	return in
+}

@@ -1,0 +1,58 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// defaultRuntime is started by its first use.
+var defaultRuntime = sync.OnceValue(func() *Runtime {
+	rt, err := New(Config{})
+	if err != nil {
+		// The zero Config is valid, so only an operating system that refuses memory gets here.
+		panic(fmt.Sprintf("cocoon: the default runtime: %v", err))
+	}
+	return rt
+})
+
+// Default returns the runtime of the package-level functions. It has the zero Config and is started by its first use.
+func Default() *Runtime { return defaultRuntime() }
+
+// Run runs fn as a task of the default runtime, see Loop.Run.
+func Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
+	return Default().Run(ctx, name, fn)
+}
+
+// Go starts fn as a task of the default runtime, see Loop.Go.
+func Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
+	return Default().Go(ctx, name, fn)
+}
+
+// RegisterPolicy registers a policy with the default runtime, see Runtime.RegisterPolicy.
+func RegisterPolicy(p Policy) (*Registration, error) { return Default().RegisterPolicy(p) }
+
+// RegisterTimeLimit registers a time limit with the default runtime, see Runtime.RegisterTimeLimit.
+func RegisterTimeLimit(l TimeLimit) (*Registration, error) { return Default().RegisterTimeLimit(l) }
+
+// RegisterDefaultPreemption registers preemption for waiting safe tasks with the default runtime, see
+// Runtime.RegisterDefaultPreemption.
+func RegisterDefaultPreemption(on Trigger) (*Registration, error) {
+	return Default().RegisterDefaultPreemption(on)
+}
+
+// RegisterState registers states with the default runtime, see Runtime.RegisterState.
+func RegisterState(values map[string]any) error { return Default().RegisterState(values) }
+
+// RegisterSafeFunc registers a safe function with the default runtime, see Runtime.RegisterSafeFunc.
+func RegisterSafeFunc(f any) error { return Default().RegisterSafeFunc(f) }
+
+// RegisterPreemptibleFunc registers a preemptible function with the default runtime, see Runtime.RegisterPreemptibleFunc.
+func RegisterPreemptibleFunc(f any) error { return Default().RegisterPreemptibleFunc(f) }
+
+// LoadPolicies loads a document into the default runtime, see Runtime.LoadPolicies.
+func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
+
+// State returns a state of the default runtime, see Runtime.State.
+func State(name string) any { return Default().State(name) }

@@ -1,0 +1,146 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Errors that callers branch on, by errors.Is.
+var (
+	// ErrOverloaded: the loop's queue is at MaxQueue; the task did not start.
+	ErrOverloaded = errors.New("loop is overloaded")
+	// ErrShutdown: the runtime is shutting down, or has; the task did not start.
+	ErrShutdown = errors.New("runtime is shut down")
+	// ErrCancelled: the task was cancelled by Cancel, its own or a parent's. errors.Is also matches context.Canceled.
+	ErrCancelled error = cancelled{}
+	// ErrDuplicate: the name is registered already.
+	ErrDuplicate = errors.New("already registered")
+	// ErrGone: the policy was cancelled before.
+	ErrGone = errors.New("no longer registered")
+	// ErrGoexit: the task ended by runtime.Goexit.
+	ErrGoexit = errors.New("task called runtime.Goexit")
+)
+
+type cancelled struct{}
+
+func (cancelled) Error() string        { return "task was cancelled" }
+func (cancelled) Is(target error) bool { return target == context.Canceled }
+
+// PreemptedError says that a task was thrown into, or refused by a policy before it started. It is what Run, Section and
+// Wait return for it, and the cause of the task's context.
+type PreemptedError struct {
+	Policy  string        // the policy that threw; "" for Cancel and Shutdown
+	Reason  string        // of the throw
+	Task    string        // the task's name, with its parents': "import/parse"
+	Section string        // the innermost section at the verdict; "" outside any
+	Running time.Duration // how long the task had run at the verdict
+	Started bool          // false: refused on arrival, nothing of the task ran
+	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
+
+	frames []uintptr // where it happened
+}
+
+func (e *PreemptedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "task %q ", e.Task)
+	if e.Section != "" {
+		fmt.Fprintf(&b, "preempted in section %q", e.Section)
+	} else if e.Started {
+		b.WriteString("preempted")
+	} else {
+		b.WriteString("refused")
+	}
+	if e.Policy != "" {
+		fmt.Fprintf(&b, " by policy %q", e.Policy)
+	}
+	if e.Started {
+		fmt.Fprintf(&b, " after running %v", e.Running)
+	}
+	if at := e.Where(); at != "" {
+		fmt.Fprintf(&b, " at %s", at)
+	}
+	if e.Reason != "" {
+		b.WriteString(": " + e.Reason)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *PreemptedError) Unwrap() error { return e.Cause }
+
+// Where returns the function, file and line of the safe point at which the task was thrown into; "" if it was not running.
+func (e *PreemptedError) Where() string {
+	f, ok := e.first()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)
+}
+
+// Stack returns the task's stack at the safe point, one function with file and line a line; "" if it was not running.
+func (e *PreemptedError) Stack() string {
+	if len(e.frames) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for fs := runtime.CallersFrames(e.frames); ; {
+		f, more := fs.Next()
+		if !ours(f.Function) {
+			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return b.String()
+		}
+	}
+}
+
+func (e *PreemptedError) first() (runtime.Frame, bool) {
+	if len(e.frames) == 0 {
+		return runtime.Frame{}, false
+	}
+	for fs := runtime.CallersFrames(e.frames); ; {
+		f, more := fs.Next()
+		if !ours(f.Function) {
+			return f, true
+		}
+		if !more {
+			return runtime.Frame{}, false
+		}
+	}
+}
+
+// ours reports whether a function belongs to the way from the poll to the throw.
+func ours(function string) bool {
+	const module = "github.com/cocoon-go/cocoon/"
+	return strings.HasPrefix(function, module+"cocoon.(*strand)") || strings.HasPrefix(function, module+"cocoon.SafePoint") ||
+		strings.HasPrefix(function, module+"cocoon.answer") || strings.HasPrefix(function, module+"safepoint.")
+}
+
+// TaskError is what Wait returns for a task that failed: which one, whose child it was, and why.
+type TaskError struct {
+	Task string // with its parents: "import/parse"
+	Err  error
+}
+
+func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e.Err) }
+
+// Unwrap returns the error of the task's function.
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// PanicError is the error of a task, started by Go, whose function panicked.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the panic's value when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

@@ -1,0 +1,129 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+)
+
+// Func names a function for registration, where its own name, such as that of a closure, will not do.
+type Func struct {
+	Name string
+	Do   func(ctx context.Context)
+}
+
+// FuncName returns the name under which a function value is registered: its qualified name, as in "main.GetHandler". It
+// returns "" for what is no function.
+func FuncName(f any) string {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return ""
+	}
+	return strings.TrimSuffix(runtime.FuncForPC(v.Pointer()).Name(), "-fm")
+}
+
+// RegisterSafeFunc declares safe: the tasks of that name, which may then run while a preemptible task is suspended
+// half-way. f is a name, a function value (see FuncName) or a Func. A function of type func(), func(context.Context) or a
+// Func can also be called by policies, with call("name"), by its full name or what comes after the last dot. Such a call
+// runs on a goroutine of its own, one at a time: while one runs, further ones are counted as missed; the context ends
+// at Shutdown.
+func (rt *Runtime) RegisterSafeFunc(f any) error {
+	name, do, err := funcOf("RegisterSafeFunc", f)
+	if err != nil {
+		return err
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	if do != nil {
+		if err := rt.addFunc(name, do); err != nil {
+			return err
+		}
+	}
+	rt.addKind(name, Safe)
+	return nil
+}
+
+// RegisterPreemptibleFunc declares preemptible the tasks of that name: they may be suspended at safe points. f is as for
+// RegisterSafeFunc. A name may be both preemptible and safe.
+func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
+	name, _, err := funcOf("RegisterPreemptibleFunc", f)
+	if err != nil {
+		return err
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	rt.addKind(name, Preemptible)
+	return nil
+}
+
+// funcOf returns the name that f stands for, and how to call it when a policy may.
+func funcOf(in string, f any) (name string, do func(context.Context), err error) {
+	switch f := f.(type) {
+	case string:
+		name = f
+	case Func:
+		if f.Do == nil {
+			return "", nil, fmt.Errorf("cocoon: %s: Func.Do is nil", in)
+		}
+		name, do = f.Name, f.Do
+	case func():
+		if name = FuncName(f); name != "" {
+			do = func(context.Context) { f() }
+		}
+	case func(context.Context):
+		name, do = FuncName(f), f
+	default:
+		name = FuncName(f)
+	}
+	if name == "" {
+		return "", nil, fmt.Errorf("cocoon: %s of a %T that names no function; want a name, a function that is not nil, or a Func", in, f)
+	}
+	return name, do, nil
+}
+
+// safeFunc is a function that policies may call.
+type safeFunc struct {
+	name    string
+	do      func(context.Context)
+	running atomic.Bool
+	calls   atomic.Int64
+	missed  atomic.Int64
+	panics  atomic.Int64
+}
+
+// addFunc registers a callable under its full and its short name. Called with regMu held.
+func (rt *Runtime) addFunc(name string, do func(context.Context)) error {
+	if rt.funcs[name] != nil {
+		return fmt.Errorf("cocoon: function %q: %w", name, ErrDuplicate)
+	}
+	f := &safeFunc{name: name, do: do}
+	rt.funcs[name] = f
+	if short := name[strings.LastIndexByte(name, '.')+1:]; rt.funcs[short] == nil {
+		rt.funcs[short] = f
+	}
+	return nil
+}
+
+// call runs the function on a goroutine of its own, so that whoever evaluated the policy does not wait: it may be the
+// timer thread.
+func (f *safeFunc) call(rt *Runtime) {
+	if !f.running.CompareAndSwap(false, true) {
+		f.missed.Add(1)
+		return
+	}
+	f.calls.Add(1)
+	go func() {
+		defer f.running.Store(false)
+		defer func() {
+			if r := recover(); r != nil {
+				f.panics.Add(1)
+				rt.cfg.Logger.Error("cocoon: safe function called by a policy panicked", "func", f.name, "panic", r, "stack", string(debug.Stack()))
+			}
+		}()
+		f.do(rt.ctx)
+	}()
+}

@@ -1,0 +1,47 @@
+package cocoon
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, kinds and policies. Either all are
+// registered or, on an error, none. Functions that its policies call must be registered before.
+func (rt *Runtime) LoadPolicies(r io.Reader) error {
+	doc, err := policy.ReadDocument(r)
+	if err != nil {
+		return fmt.Errorf("cocoon: %w", err)
+	}
+	states, err := newStates(doc.States)
+	if err != nil {
+		return err
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	before := rt.states.Load()
+	if err := rt.addStates(states); err != nil {
+		return err
+	}
+	var done []*Registration
+	for _, p := range doc.Policies {
+		r, err := rt.register(p)
+		if err != nil {
+			for _, r := range done {
+				delete(rt.policies, r.name)
+				r.unbind()
+			}
+			rt.repace()
+			rt.states.Store(before)
+			return err
+		}
+		done = append(done, r)
+	}
+	for name, kind := range doc.Kinds {
+		rt.addKind(name, Kind(slices.Index(stubs.Kinds[:], stubs.Intern(kind))))
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package cocoon
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Loop is a queue of tasks and a number of slots: at most that many of its tasks run at once. With one slot it is the
+// classic event loop: its tasks are atomic towards each other between safe points. All methods are safe for concurrent
+// use.
+type Loop struct {
+	rt   *Runtime
+	name stubs.NameID
+	cfg  LoopConfig
+	pool sync.Pool // of *strand
+
+	// slots[i] is the strand that holds slot i. Written under mu; a poll reads it to find its own strand.
+	slots []atomic.Pointer[strand]
+
+	mu        sync.Mutex
+	core      *sched.Core
+	live      map[*strand]struct{} // strands with a task
+	closed    bool
+	lent      []*strand // run on without a slot
+	view      view      // what policies see, filled anew for each evaluation
+	quietAt   int64     // since when nothing runs or waits; 0: something does
+	contended bool      // a task waited since the last tick
+	util      utilization
+
+	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under mu
+	lentN atomic.Int32       // len(lent)
+	stats loopStats
+}
+
+func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
+	l := &Loop{
+		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
+		slots: make([]atomic.Pointer[strand], cfg.Slots),
+		live:  map[*strand]struct{}{},
+	}
+	l.core = sched.NewCore(sched.Config{
+		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
+		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
+	})
+	l.pool.New = func() any {
+		s := &strand{loop: l, wake: make(chan struct{}, 1), slab: new(slab)}
+		s.core.Owner = s
+		return s
+	}
+	return l
+}
+
+// Name returns the loop's name; the default loop is called "default".
+func (l *Loop) Name() string { return l.cfg.Name }
+
+// seat records that s holds a slot. Called under mu, before s runs.
+func (l *Loop) seat(s *strand, now int64) {
+	l.slots[s.core.Slot()].Store(s)
+	s.runBase.Store(now - s.core.Account(now).Running)
+	l.quietAt = 0
+	if s.requests.Load() != 0 && !s.raised {
+		s.raise(now) // posted while it did not run
+	}
+}
+
+// unseat records that s is about to give up slot i. Called under mu, before the core is told, so that whoever gets the
+// slot is recorded over it.
+func (l *Loop) unseat(s *strand) {
+	s.quiet()
+	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
+		l.slots[i].Store(nil)
+	}
+}
+
+// deliver hands their slots to the tasks that the core has granted one. Called under mu after every call of the core that
+// may free a slot.
+func (l *Loop) deliver(now int64) {
+	for _, t := range l.core.Granted() {
+		s := t.Owner.(*strand)
+		l.seat(s, now)
+		s.wake <- struct{}{}
+	}
+}
+
+// wants reports whether some policy is evaluated on the event.
+func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
+
+// strandOfGoroutine returns the strand that the calling goroutine runs for, on any loop of the process, or nil.
+func strandOfGoroutine() *strand {
+	g := goroutine.ID()
+	for _, rt := range *runtimes.Load() {
+		for _, l := range *rt.loops.Load() {
+			for i := range l.slots {
+				if s := l.slots[i].Load(); s != nil && s.g.Load() == g {
+					return s
+				}
+			}
+			if l.lentN.Load() > 0 {
+				if s := l.lentStrand(g); s != nil {
+					return s
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Loop) lentStrand(g uintptr) *strand {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.lent {
+		if s.g.Load() == g {
+			return s
+		}
+	}
+	return nil
+}
+
+// Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have started go on. It lets
+// an application that runs out of some resource say so (the component model's backpressure counter).
+func (l *Loop) Hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.core.Hold()
+}
+
+// Release takes one Hold back. A Release without a Hold panics.
+func (l *Loop) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := notify.Now()
+	if l.core.Load(now).Holds == 0 {
+		panic(fmt.Sprintf("cocoon: loop %q: Release without Hold", l.cfg.Name))
+	}
+	l.core.Release(now)
+	l.deliver(now)
+}

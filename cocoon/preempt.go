@@ -1,0 +1,174 @@
+package cocoon
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+func init() { safepoint.Attach(answer) }
+
+// SafePoint is a place where the calling task may be preempted: switched out for another, or thrown into, which unwinds
+// it as a panic with a *PreemptedError up to the next Section, Run or Go. Call it in loops that may run long, where the
+// task's data are in order and no lock is held. Without a task in ctx it does nothing. Cost: a load and a branch, half a
+// nanosecond, unless something is asked of some task of the process.
+func SafePoint(ctx context.Context) {
+	if !safepoint.Raised() {
+		return
+	}
+	if s := strandOf(ctx); s != nil {
+		s.answer()
+		return
+	}
+	answer()
+}
+
+// answer is the slow path of every poll of the process.
+func answer() {
+	if s := strandOfGoroutine(); s != nil {
+		s.answer()
+	}
+}
+
+// answer does what is asked of the task; it returns when the task may go on, or panics with a throw.
+func (s *strand) answer() {
+	for s.requests.Load() != 0 || s.lent.Load() {
+		if s.blocked || !s.answerOnce() {
+			return
+		}
+	}
+}
+
+// answerOnce takes the requests and reports whether the task was parked meanwhile, so that there may be new ones.
+func (s *strand) answerOnce() (parked bool) {
+	l := s.loop
+	l.mu.Lock()
+	now := notify.Now()
+	want := s.requests.Load()
+	if want != 0 && want != wantBreath {
+		l.stats.toSafePoint.add(now - s.postedAt)
+	}
+	s.requests.Store(want & wantThrow)
+	s.quiet()
+	s.lastSafe, s.pause = now, 0
+	s.safePoints++
+	if want&wantThrow != 0 {
+		err := s.due()
+		l.mu.Unlock()
+		if err != nil && !goroutine.Unwinding() {
+			s.throw(err)
+		}
+		l.rt.timer.WakeAt(now + minPause) // raise the word again until it has arrived
+		return false
+	}
+	switch {
+	case s.lent.Load():
+		s.dropLent()
+		if l.core.Unblock(&s.core, now) {
+			l.seat(s, now)
+			l.mu.Unlock()
+			return true
+		}
+	case want&wantSwitch != 0 && l.core.MaySwitch(&s.core, now):
+		l.unseat(s)
+		l.core.Suspend(&s.core, now)
+		l.deliver(now)
+	default:
+		l.mu.Unlock()
+		if want&wantBreath != 0 {
+			yieldCore()
+		}
+		return false
+	}
+	l.mu.Unlock()
+	l.rt.armStall(now)
+	<-s.wake
+	return true
+}
+
+// throwRequest is a throw on its way.
+type throwRequest struct {
+	err     *PreemptedError
+	section uint64 // the section it was made for; 0: the task
+	overdue bool   // the task did not answer, so its context was ended; guarded by loop.mu
+}
+
+// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under loop.mu.
+func (s *strand) due() *PreemptedError {
+	p := s.pending
+	if p.section != 0 && !s.sections.has(p.section) {
+		s.pending, s.throwing = nil, nil
+		s.unpost(wantThrow)
+		s.loop.stats.void.Add(1)
+		return nil
+	}
+	return p.err
+}
+
+// throw unwinds the calling task. The error goes to one task, so it is safe to complete it here.
+func (s *strand) throw(err *PreemptedError) {
+	if err.frames == nil {
+		pcs := make([]uintptr, 64)
+		err.frames = pcs[:runtime.Callers(3, pcs)]
+	}
+	s.throwing = err
+	panic(err)
+}
+
+// postThrow asks the task to unwind; the first throw stays. A throw that no section will catch also ends the task's
+// context at once; one towards a section does so only when the task does not answer (see nag). Called under loop.mu.
+func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
+	if s.pending != nil {
+		return false
+	}
+	s.pending = &throwRequest{err: err, section: section}
+	s.post(wantThrow, now)
+	if section == 0 {
+		s.cancelContext()
+	}
+	return true
+}
+
+// cancelContext ends the task's context with the throw as its cause, on another goroutine: functions that wait for the
+// context run there, and the caller holds a lock. Called under loop.mu.
+func (s *strand) cancelContext() {
+	t, err := s.task, s.pending.err
+	go t.cancellation().cancel(err)
+}
+
+// preempted makes the error of a throw into the task. Called under loop.mu.
+func (s *strand) preempted(policy, reason, section string, cause error, now int64) *PreemptedError {
+	return &PreemptedError{
+		Policy: policy, Reason: reason, Section: section, Cause: cause, Started: true,
+		Task: s.task.Path(), Running: time.Duration(s.core.Account(now).Running),
+	}
+}
+
+// Cancel asks the task to end, and its children: a task that waits for its first slot never starts, another is thrown
+// into at its next safe point, through all sections, and its context ends now. Cancelling a task that has ended does
+// nothing to it.
+func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
+
+func (t *Task) cancel(reason string, cause error) {
+	l := t.strand.loop
+	l.mu.Lock()
+	if s := t.strand; s.task == t {
+		now := notify.Now()
+		err := s.preempted("", reason, "", cause, now)
+		if err.Started = t.Status() != Starting; !s.withdraw(err, now) {
+			s.pending = nil // an end of the task goes before a throw into a section
+			s.postThrow(err, 0, now)
+		}
+	} else if t.Status() == Starting {
+		t.doom = cause
+	}
+	l.mu.Unlock()
+	t.cancellation().cancel(cause)
+	for _, c := range t.Children() {
+		c.cancel("cancelled with its parent", cause)
+	}
+}

@@ -1,0 +1,257 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// Runtime owns loops, policies, the isolate in which policies run, and the timer. Most programs need one, the default
+// runtime of the package-level functions. All methods are safe for concurrent use.
+type Runtime struct {
+	cfg    Config
+	loops  atomic.Pointer[[]*Loop] // the first is the default loop; replaced under regMu
+	timer  *notify.Timer
+	store  *isolate.Store
+	ctx    context.Context // of functions that policies call
+	cancel context.CancelFunc
+	tasks  atomic.Int64 // tasks that have not ended
+	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
+	sample sample
+
+	classes     sync.Map // name -> *class
+	classCount  atomic.Int64
+	otherClass  *class
+	preemptible atomic.Bool // some class is
+
+	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
+
+	// regMu serialises registrations. It is taken before any loop's mu, and not by evaluations.
+	regMu    sync.Mutex
+	policies map[string]*Registration
+	funcs    map[string]*safeFunc
+	closing  bool
+	stopped  chan struct{} // closed when Shutdown has done all it can
+}
+
+// runtimes are the live runtimes of the process: a poll finds its task through them.
+var (
+	runtimesMu sync.Mutex
+	runtimes   atomic.Pointer[[]*Runtime]
+)
+
+func init() { runtimes.Store(new([]*Runtime)) }
+
+func changeRuntimes(change func([]*Runtime) []*Runtime) {
+	runtimesMu.Lock()
+	defer runtimesMu.Unlock()
+	list := change(slices.Clone(*runtimes.Load()))
+	runtimes.Store(&list)
+}
+
+// New starts a runtime with its default loop. It lives until Shutdown.
+func New(cfg Config) (*Runtime, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	store, err := isolate.NewStore(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
+	}
+	rt := &Runtime{
+		cfg: cfg, store: store,
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, stopped: make(chan struct{}),
+	}
+	rt.ctx, rt.cancel = context.WithCancel(context.Background())
+	rt.otherClass = &class{text: "other", name: 1}
+	rt.states.Store(new(map[string]*stateVar))
+	rt.loops.Store(&[]*Loop{newLoop(rt, LoopConfig{
+		Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
+	})})
+	rt.timer = notify.NewTimer(rt.onTimer)
+	rt.addSlots(cfg.Slots)
+	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
+	return rt, nil
+}
+
+func (rt *Runtime) addSlots(n int) {
+	if !rt.cfg.KeepProcs {
+		addProcs(n)
+	}
+}
+
+// Loop returns the default loop.
+func (rt *Runtime) Loop() *Loop { return (*rt.loops.Load())[0] }
+
+// NewLoop adds a loop. Policies registered before and after apply to it, where they match. A loop lives as long as its
+// runtime.
+func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	if rt.closing {
+		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrShutdown)
+	}
+	loops := *rt.loops.Load()
+	if slices.ContainsFunc(loops, func(l *Loop) bool { return l.cfg.Name == cfg.Name }) {
+		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrDuplicate)
+	}
+	l := newLoop(rt, cfg)
+	for _, r := range rt.policies {
+		if err := r.bind(l); err != nil {
+			r.unbindFrom(l)
+			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
+		}
+	}
+	loops = append(slices.Clone(loops), l)
+	rt.loops.Store(&loops)
+	rt.addSlots(cfg.Slots)
+	return l, nil
+}
+
+// Run runs fn as a task of the default loop, see Loop.Run.
+func (rt *Runtime) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
+	return rt.Loop().Run(ctx, name, fn)
+}
+
+// Go starts fn as a task of the default loop, see Loop.Go.
+func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
+	return rt.Loop().Go(ctx, name, fn)
+}
+
+// Notify raises the custom event of that name: policies registered for it are evaluated on the calling goroutine, for
+// each running task or, when they are about no task, once a loop.
+func (rt *Runtime) Notify(name string, value float64) {
+	for _, l := range *rt.loops.Load() {
+		l.notifyCustom(name, value)
+	}
+}
+
+// armTick sees to it that the timer comes for a task that begins to run.
+func (rt *Runtime) armTick(s *strand) {
+	after := rt.pace.Load()
+	if rt.cfg.Breath > 0 && s.core.Kind&Preemptible != 0 && (after == 0 || int64(rt.cfg.Breath) < after) {
+		after = int64(rt.cfg.Breath)
+	}
+	if after > 0 {
+		rt.timer.WakeAt(notify.Now() + after)
+	}
+}
+
+// armStall sees to it that the timer looks after the loops while a task waits.
+func (rt *Runtime) armStall(now int64) {
+	if rt.cfg.StallAfter > 0 {
+		rt.timer.WakeAt(now + int64(rt.cfg.StallAfter)/2)
+	}
+}
+
+// ShutdownError names the tasks that did not end.
+type ShutdownError struct{ Tasks []string }
+
+func (e *ShutdownError) Error() string {
+	return fmt.Sprintf("cocoon: shutdown: %d tasks did not end: %v", len(e.Tasks), e.Tasks)
+}
+
+// shutdownGrace is how long tasks have to unwind after the throw.
+const shutdownGrace = time.Second
+
+// Shutdown ends the runtime. New tasks are refused with ErrShutdown from now on. It waits until all tasks have ended;
+// when ctx ends before, it throws into those that are left, with ErrShutdown as the cause, and waits a second more for
+// them to unwind. It returns a *ShutdownError when tasks are left even then; they keep running, without policies. Calls
+// after the first wait for it.
+func (rt *Runtime) Shutdown(ctx context.Context) error {
+	rt.regMu.Lock()
+	first := !rt.closing
+	rt.closing = true
+	rt.regMu.Unlock()
+	if !first {
+		select {
+		case <-rt.stopped:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for _, l := range *rt.loops.Load() {
+		l.mu.Lock()
+		l.closed = true
+		l.mu.Unlock()
+	}
+	if !rt.drained(ctx) {
+		for _, t := range rt.liveTasks() {
+			t.cancel("shutdown", ErrShutdown)
+		}
+		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+		defer cancel()
+		rt.drained(grace)
+	}
+	return rt.stop()
+}
+
+// drained waits until no task is left, and reports false when ctx ends first. It looks again and again, at growing
+// intervals, because Shutdown alone would pay for a notification that every end of a task had to raise.
+func (rt *Runtime) drained(ctx context.Context) bool {
+	for pause := 50 * time.Microsecond; rt.tasks.Load() > 0; pause = min(2*pause, 10*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			return rt.tasks.Load() == 0
+		case <-time.After(pause):
+		}
+	}
+	return true
+}
+
+func (rt *Runtime) liveTasks() (tasks []*Task) {
+	for _, l := range *rt.loops.Load() {
+		l.mu.Lock()
+		for s := range l.live {
+			tasks = append(tasks, s.task)
+		}
+		l.mu.Unlock()
+	}
+	return tasks
+}
+
+// stop ends the timer and the isolate, and forgets the runtime, unless tasks are left whose polls must find them.
+func (rt *Runtime) stop() error {
+	defer close(rt.stopped)
+	rt.cancel()
+	rt.timer.Close()
+	rt.regMu.Lock()
+	for _, r := range rt.policies {
+		r.unbind()
+	}
+	rt.policies = map[string]*Registration{}
+	rt.regMu.Unlock()
+	err := rt.store.Close()
+	slots := 0
+	for _, l := range *rt.loops.Load() {
+		slots += l.cfg.Slots
+	}
+	rt.addSlots(-slots)
+	if left := rt.liveTasks(); len(left) > 0 {
+		e := &ShutdownError{}
+		for _, t := range left {
+			e.Tasks = append(e.Tasks, t.Path())
+		}
+		slices.Sort(e.Tasks)
+		return e
+	}
+	changeRuntimes(func(l []*Runtime) []*Runtime {
+		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
+	})
+	if err != nil {
+		return fmt.Errorf("cocoon: shutdown: the isolate: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package cocoon
+
+import (
+	"math"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// sampleEvery is how often the values of the process are read.
+const sampleEvery = int64(10 * time.Millisecond)
+
+// sample holds what policies see as runtime.*. The timer's thread writes it.
+type sample struct {
+	goroutines atomic.Uint64
+	heap       atomic.Uint64 // bytes
+	cpu        atomic.Uint64 // float64 bits, in cores
+	late       atomic.Int64  // ns the last tick came late
+
+	read     [2]metrics.Sample
+	lastAt   int64
+	lastCPU  int64
+	expected int64
+}
+
+// expect notes when the next tick should come.
+func (s *sample) expect(next int64) { s.expected = next }
+
+// tick notes how late this tick comes, and reads the values of the process when it is time: about 3 µs.
+func (s *sample) tick(now int64) {
+	if s.expected != 0 && s.expected != notify.Never && now >= s.expected {
+		s.late.Store(now - s.expected)
+	}
+	if s.lastAt != 0 && now-s.lastAt < sampleEvery {
+		return
+	}
+	s.read[0].Name, s.read[1].Name = "/sched/goroutines:goroutines", "/memory/classes/heap/objects:bytes"
+	metrics.Read(s.read[:])
+	s.goroutines.Store(s.read[0].Value.Uint64())
+	s.heap.Store(s.read[1].Value.Uint64())
+	cpu := processCPU()
+	if s.lastAt != 0 {
+		s.cpu.Store(math.Float64bits(float64(cpu-s.lastCPU) / float64(now-s.lastAt)))
+	}
+	s.lastAt, s.lastCPU = now, cpu
+}
+
+// utilization is the share of slot time in use, averaged over about 100 ms.
+type utilization struct {
+	share float64
+	asOf  int64
+	busy  int64
+}
+
+const utilizationWindow = float64(100 * time.Millisecond)
+
+// at returns the utilisation at now, brought up to date at most once a millisecond.
+func (u *utilization) at(c *sched.Core, now int64) float64 {
+	d := now - u.asOf
+	if d < int64(time.Millisecond) {
+		return u.share
+	}
+	load := c.Load(now)
+	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots))
+	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/utilizationWindow))
+	u.asOf, u.busy = now, load.BusyTime
+	return u.share
+}

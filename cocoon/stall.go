@@ -1,0 +1,50 @@
+package cocoon
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// lend gives the slot of a stalled task to the others. Called under mu.
+func (l *Loop) lend(s *strand, now int64) {
+	i := s.core.Slot()
+	l.slots[i].Store(nil)
+	s.lent.Store(true)
+	l.lent = append(l.lent, s)
+	l.lentN.Store(int32(len(l.lent)))
+	l.core.Lend(&s.core, now)
+	l.deliver(now)
+	l.stats.stalls.Add(1)
+	go l.reportStall(s, s.task.Path(), time.Duration(now-s.core.Arrived()))
+}
+
+// stallReports is how often stacks of stalled tasks are taken: it stops the world.
+const stallReports = time.Second
+
+// reportStall logs a stall, with the task's stack if none was taken in the last second.
+func (l *Loop) reportStall(s *strand, path string, age time.Duration) {
+	args := []any{"task", path, "loop", l.cfg.Name, "age", age}
+	last, now := l.stats.lastStack.Load(), time.Now().UnixNano()
+	if now-last >= int64(stallReports) && l.stats.lastStack.CompareAndSwap(last, now) {
+		if stack := s.stack(); stack != "" {
+			args = append(args, "stack", stack)
+		}
+	}
+	l.rt.cfg.Logger.Warn("cocoon: task holds a slot without passing a safe point; its slot is lent to others", args...)
+}
+
+// stack returns the stack of the task's goroutine. Go gives out the stacks of all goroutines only; the right one is that
+// in which (*strand).call has s as its receiver.
+func (s *strand) stack() string {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	frame := []byte(fmt.Sprintf("cocoon.(*strand).call(%p,", s))
+	for _, g := range bytes.Split(buf, []byte("\n\n")) {
+		if bytes.Contains(g, frame) {
+			return string(g)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package cocoon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// stateVar is a registered or private state: policies write it, tasks read it.
+type stateVar struct {
+	typ  stubs.Type
+	word atomic.Uint64
+}
+
+// newStates checks and encodes the states of a registration.
+func newStates(values map[string]any) (map[string]*stateVar, error) {
+	states := make(map[string]*stateVar, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !validName(name) {
+			return nil, fmt.Errorf("cocoon: state %q: a name has letters, digits and '_', and begins with no digit", name)
+		}
+		word, typ, err := stubs.Word(values[name])
+		if err == nil && typ == stubs.Name {
+			err = fmt.Errorf("a string; want bool, int, int64, float64 or time.Duration")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cocoon: state %q is %w", name, err)
+		}
+		v := &stateVar{typ: typ}
+		v.word.Store(word)
+		states[name] = v
+	}
+	return states, nil
+}
+
+func validName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// RegisterState makes states that policies may write, by set("name", value), and tasks may read, by State. A value is a
+// bool, int, int64, float64 or time.Duration, and the state keeps that type. Either all are registered or, on an error,
+// none.
+func (rt *Runtime) RegisterState(values map[string]any) error {
+	states, err := newStates(values)
+	if err != nil {
+		return err
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	return rt.addStates(states)
+}
+
+// addStates is called with regMu held.
+func (rt *Runtime) addStates(states map[string]*stateVar) error {
+	all := maps.Clone(*rt.states.Load())
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if all[name] != nil {
+			return fmt.Errorf("cocoon: state %q: %w", name, ErrDuplicate)
+		}
+		all[name] = states[name]
+	}
+	rt.states.Store(&all)
+	return nil
+}
+
+// State returns the value of a registered state: bool, int64, float64 or time.Duration; nil when there is none of that
+// name. Reading costs a map look-up and an atomic load.
+func (rt *Runtime) State(name string) any {
+	v := (*rt.states.Load())[name]
+	if v == nil {
+		return nil
+	}
+	return stubs.Value(v.word.Load(), v.typ)
+}
+
+// StateBool returns a registered state of type bool without allocating; false when there is none.
+func (rt *Runtime) StateBool(name string) bool {
+	v := (*rt.states.Load())[name]
+	return v != nil && v.typ == stubs.Bool && v.word.Load() != 0
+}

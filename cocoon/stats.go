@@ -1,0 +1,169 @@
+package cocoon
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// Histogram counts durations: Counts[i] those of 2^i to 2^(i+1) ns, exclusive.
+type Histogram struct {
+	Counts [48]int64
+}
+
+// Quantile returns a duration that the share q (0 to 1) of the values do not exceed, exact to a factor of two; 0 without
+// values.
+func (h Histogram) Quantile(q float64) time.Duration {
+	total := int64(0)
+	for _, n := range h.Counts {
+		total += n
+	}
+	left := int64(q * float64(total))
+	for i, n := range h.Counts {
+		if left -= n; left < 0 || n > 0 && left == 0 {
+			return time.Duration(1)<<(i+1) - 1
+		}
+	}
+	return 0
+}
+
+type histogram struct{ counts [48]atomic.Int64 }
+
+func (h *histogram) add(ns int64) { h.counts[min(47, max(0, bits.Len64(uint64(max(1, ns)))-1))].Add(1) }
+
+func (h *histogram) snapshot() (s Histogram) {
+	for i := range h.counts {
+		s.Counts[i] = h.counts[i].Load()
+	}
+	return s
+}
+
+// loopStats are a loop's counters.
+type loopStats struct {
+	refused     atomic.Int64
+	stalls      atomic.Int64
+	void        atomic.Int64
+	lastStack   atomic.Int64
+	toSafePoint histogram
+
+	// Guarded by mu.
+	done     int64
+	account  sched.Account // of tasks that have ended
+	queueing histogram
+}
+
+// ended adds the account of a task that has ended. Called under mu.
+func (s *loopStats) ended(a sched.Account) {
+	s.done++
+	s.account.Queued += a.Queued
+	s.account.Running += a.Running
+	s.account.Suspended += a.Suspended
+	s.account.Blocked += a.Blocked
+	s.account.Preemptions += a.Preemptions
+	s.queueing.add(a.Queued)
+}
+
+// Stats is a snapshot of a runtime.
+type Stats struct {
+	Tasks    int64 // that have not ended
+	Loops    []LoopStats
+	Policies map[string]PolicyStats
+}
+
+// LoopStats is a snapshot of a loop.
+type LoopStats struct {
+	Name        string
+	Slots       int
+	Busy        int     // slots taken
+	Queued      int     // tasks that wait for a slot
+	QueuedSafe  int     // the safe ones among them
+	Suspended   int     // tasks suspended half-way
+	Lent        int     // tasks that run on although their slot was lent
+	Utilization float64 // share of slot time in use over about 100 ms, 0 to 1
+
+	Ended   int64   // tasks that have ended after they started
+	Refused int64   // tasks that never started: refused, or cancelled before
+	Stalls  int64   // slots lent
+	Void    int64   // throws whose section had ended by itself
+	Account Account // of the tasks that have ended, summed; SafePoints is not summed
+
+	Queueing    Histogram // time a task waited for slots, a value each task that ended
+	ToSafePoint Histogram // time from a request to the safe point that answered it
+}
+
+// Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
+func (rt *Runtime) Stats() Stats {
+	st := Stats{Tasks: rt.tasks.Load(), Policies: map[string]PolicyStats{}}
+	for _, l := range *rt.loops.Load() {
+		st.Loops = append(st.Loops, l.Stats())
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	for name, r := range rt.policies {
+		st.Policies[name] = r.Stats()
+	}
+	return st
+}
+
+// Stats returns a snapshot of the loop.
+func (l *Loop) Stats() LoopStats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := notify.Now()
+	load := l.core.Load(now)
+	return LoopStats{
+		Name: l.cfg.Name, Slots: load.Slots, Busy: load.Busy, Queued: load.Waiting, QueuedSafe: load.WaitingSafe,
+		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.util.at(l.core, now),
+		Ended: l.stats.done, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
+		Account:  accountOf(l.stats.account, 0),
+		Queueing: l.stats.queueing.snapshot(), ToSafePoint: l.stats.toSafePoint.snapshot(),
+	}
+}
+
+// policyStats are a policy's counters.
+type policyStats struct {
+	evaluations, throws, refusals, switches, effects atomic.Int64
+	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
+	errors, failures, lastLog                        atomic.Int64
+	lastError                                        atomic.Pointer[string]
+}
+
+// PolicyStats counts what a policy did, over all its versions.
+type PolicyStats struct {
+	Evaluations int64
+	Throws      int64 // into running tasks
+	Refusals    int64 // of arriving tasks
+	Switches    int64 // requests to switch
+	Effects     int64
+
+	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
+
+	Errors    int64  // evaluations that erred
+	LastError string // of the last of them
+	Off       bool   // cancelled, or switched off after failures
+	Interval  time.Duration
+}
+
+func (s *policyStats) snapshot() PolicyStats {
+	st := PolicyStats{
+		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
+		Switches: s.switches.Load(), Effects: s.effects.Load(),
+		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
+		Errors: s.errors.Load(),
+	}
+	if e := s.lastError.Load(); e != nil {
+		st.LastError = *e
+	}
+	return st
+}
+
+// Stats returns the policy's counters.
+func (r *Registration) Stats() PolicyStats {
+	st := r.stats.snapshot()
+	st.Off = r.off.Load()
+	st.Interval = time.Duration(r.interval.Load())
+	return st
+}

@@ -1,0 +1,153 @@
+package cocoon
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// strand is the live part of a task: what the scheduler needs while it waits and runs. Strands are reused; strand.task
+// says whose it is, and who wants something of a task compares under the loop's lock.
+type strand struct {
+	loop *Loop
+	wake chan struct{} // one element: the slot is handed over here
+
+	// Guarded by loop.mu.
+	core       sched.Task
+	task       *Task
+	handle     *Handle       // of Go; nil for Run
+	pending    *throwRequest // with the throw request
+	withdrawn  error         // why it was taken out of the queue
+	raised     bool          // the process-wide word is up for this strand
+	postedAt   int64         // when the oldest unanswered request was posted
+	raisedAt   int64
+	pause      int64 // until the word is raised again, growing while it does not answer
+	lastSafe   int64 // last answer
+	lastBreath int64
+	safePoints int64
+
+	requests atomic.Uint32 // written under loop.mu
+	lent     atomic.Bool   // written under loop.mu
+	g        atomic.Uintptr
+	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under loop.mu
+
+	// Owned by the task's goroutine.
+	throwing *PreemptedError // in flight, or swallowed
+	outer    *strand         // the task on the same goroutine that this one runs inside of
+	inner    *strand         // the task on the same goroutine that runs inside this one
+	inherits bool            // it runs in outer's slot
+	blocked  bool            // inside Block, or waiting for inner to end
+	sections sectionStack    // written by the goroutine, read by policies
+	returned bool
+	slab     *slab // the next tasks of this strand
+}
+
+// slabSize is how many tasks are carved from one allocation.
+const slabSize = 64
+
+type slab struct {
+	tasks [slabSize]Task
+	next  int
+}
+
+// newStrand prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
+func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, *Task) {
+	sc := scopeOf(ctx)
+	s := l.pool.Get().(*strand)
+	if s.slab.next == slabSize {
+		s.slab = new(slab)
+	}
+	t := &s.slab.tasks[s.slab.next]
+	s.slab.next++
+	t.ctx, t.class, t.strand = ctx, l.rt.classOf(name), s
+	t.scope.task = t
+	if sc != nil {
+		t.attrs = sc.attrs
+		if sc.task != nil {
+			t.up = sc.task
+			t.up.adopt(t)
+		}
+	}
+	s.handle = h
+	s.core.Reset(Kind(t.class.kind.Load()))
+	return s, t
+}
+
+// account returns the account so far. Called under loop.mu.
+func (s *strand) account(now int64) Account { return accountOf(s.core.Account(now), s.safePoints) }
+
+// running returns the running time so far. Called under loop.mu or by the task's goroutine while it runs.
+func (s *strand) running(now int64) int64 { return now - s.runBase.Load() }
+
+// strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the innermost of those nested on
+// this goroutine. A context that was handed to another goroutine leads nowhere there.
+func strandOf(ctx context.Context) *strand {
+	t := TaskOf(ctx)
+	if t == nil || t.strand.g.Load() != goroutine.ID() || t.strand.task != t {
+		return nil
+	}
+	s := t.strand
+	for s.inner != nil {
+		s = s.inner
+	}
+	return s
+}
+
+// Requests: what is wanted of a running task. All are posted and taken under the loop's lock:
+//
+//  1. Whoever decides (a policy, Cancel, the timer) locks the loop, compares strand.task, and posts: the bit is set, and
+//     the process-wide word raised if the task runs.
+//  2. The task's next poll sees the word, finds its strand by its goroutine, locks the loop, takes the bits, lowers the
+//     word, and does what they say.
+//  3. A task that leaves its slot lowers the word; the bits stay, and it looks at them when it has a slot again.
+//  4. The timer lowers the word when a task does not answer at once, and raises it again after a pause, so that the
+//     polls of others stay cheap.
+//  5. A throw's bit stays until the throw has arrived at its boundary: swallowed by a recover, it is thrown again.
+const (
+	wantThrow uint32 = 1 << iota
+	wantSwitch
+	wantBreath
+	wantProbe // only to see whether the task passes safe points
+)
+
+// post asks for something. Called under loop.mu.
+func (s *strand) post(want uint32, now int64) {
+	old := s.requests.Load()
+	if old == 0 {
+		s.postedAt = now
+	}
+	s.requests.Store(old | want)
+	if !s.raised && s.onSlot() {
+		s.raise(now)
+	}
+}
+
+func (s *strand) onSlot() bool {
+	st := s.core.State()
+	return st == sched.Running || st == sched.Lent
+}
+
+func (s *strand) raise(now int64) {
+	s.raised, s.raisedAt = true, now
+	safepoint.Raise()
+}
+
+// quiet lowers the word if it is up for s. Called under loop.mu.
+func (s *strand) quiet() {
+	if s.raised {
+		s.raised = false
+		safepoint.Lower()
+	}
+}
+
+// unpost takes requests back. Called under loop.mu.
+func (s *strand) unpost(want uint32) {
+	left := s.requests.Load() &^ want
+	s.requests.Store(left)
+	if left == 0 {
+		s.quiet()
+	}
+}

@@ -1,0 +1,144 @@
+package cocoon
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+const (
+	// linger is how long the timer goes on after a loop became quiet: a busy server would otherwise pay the system call
+	// that wakes it for every task.
+	linger = int64(10 * time.Millisecond)
+
+	// hush is how long the word stays up for a task that does not answer; then it is lowered, so that the polls of
+	// others are cheap again, and raised after a pause that doubles from minPause to maxPause.
+	hush     = int64(20 * time.Microsecond)
+	minPause = int64(100 * time.Microsecond)
+	maxPause = int64(1600 * time.Microsecond)
+)
+
+// onTimer is the timer's handler: time policies, unanswered requests, breath, stalls. It runs on the timer's thread and
+// returns when it must run again.
+func (rt *Runtime) onTimer(now int64) (next int64) {
+	rt.sample.tick(now)
+	next = notify.Never
+	for _, l := range *rt.loops.Load() {
+		next = min(next, l.onTimer(now))
+	}
+	rt.sample.expect(next)
+	return next
+}
+
+func (l *Loop) onTimer(now int64) (next int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next = l.evaluateTicks(now)
+	for i := range l.slots {
+		if s := l.slots[i].Load(); s != nil {
+			next = min(next, l.breathe(s, now), s.nag(now), l.checkStall(s, now))
+		}
+	}
+	for _, s := range l.lent {
+		next = min(next, s.nag(now))
+	}
+	if l.contended {
+		l.contended = l.core.Waiting() > 0
+		next = min(next, now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
+	}
+	return next
+}
+
+// evaluateTicks evaluates the time policies that are due. When nothing runs or waits any more each is evaluated once
+// again, so that a policy about the loop sees the quiet, and not before something happens after that.
+func (l *Loop) evaluateTicks(now int64) (next int64) {
+	next = notify.Never
+	quiet := l.quietAt != 0 && len(l.lent) == 0
+	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
+		if b.reg.off.Load() {
+			continue
+		}
+		interval := b.reg.interval.Load()
+		if b.due > now+interval {
+			b.due = now + interval // the interval was shortened
+		}
+		if now >= b.due && !(quiet && b.sawQuiet) {
+			l.evaluateEach(b, now)
+			b.sawQuiet = quiet
+			if b.due += interval; b.due <= now {
+				b.due = now + interval // missed ticks are not made up for
+			}
+		}
+		if !quiet || !b.sawQuiet || now-l.quietAt < linger {
+			next = min(next, max(b.due, now+interval/4))
+		}
+	}
+	return next
+}
+
+// breathe asks a running preemptible task to give its core to the kernel for an instant, when it is time.
+func (l *Loop) breathe(s *strand, now int64) (next int64) {
+	breath := int64(l.rt.cfg.Breath)
+	if breath <= 0 || s.core.Kind&Preemptible == 0 {
+		return notify.Never
+	}
+	if now-s.lastBreath >= breath {
+		s.lastBreath = now
+		s.post(wantBreath, now)
+	}
+	return s.lastBreath + breath
+}
+
+// nag lowers the word for a task that does not answer, and raises it again after a pause. A throw towards a section that
+// is overdue ends the task's context, for what waits for that.
+func (s *strand) nag(now int64) (next int64) {
+	switch {
+	case s.raised && now-s.raisedAt >= hush:
+		s.quiet()
+		s.pause = min(max(2*s.pause, minPause), maxPause)
+		next = now + s.pause
+	case s.raised:
+		next = s.raisedAt + hush
+	case s.requests.Load() == 0:
+		return notify.Never
+	case now-s.raisedAt >= hush+s.pause:
+		s.raise(now)
+		next = now + hush
+	default:
+		next = s.raisedAt + hush + s.pause
+	}
+	if p := s.pending; p != nil && p.section != 0 && !p.overdue {
+		limit := int64(s.loop.rt.cfg.StallAfter)
+		if limit <= 0 {
+			limit = int64(defaultStallAfter)
+		}
+		if now-s.postedAt >= limit {
+			p.overdue = true
+			s.cancelContext()
+		}
+	}
+	return next
+}
+
+// checkStall lends the slot of a task that holds it while others wait, and passes no safe point: first it is probed, and
+// when it has not answered within StallAfter its slot goes to a waiting task (invariant 8).
+func (l *Loop) checkStall(s *strand, now int64) (next int64) {
+	limit := int64(l.rt.cfg.StallAfter)
+	if limit <= 0 || l.cfg.Exclusive || l.core.Waiting() == 0 {
+		return notify.Never
+	}
+	silent := now - max(s.core.Since(), s.lastSafe)
+	if silent < limit/2 {
+		return now - silent + limit/2
+	}
+	if s.requests.Load()&^wantBreath == 0 {
+		s.post(wantProbe, now)
+	}
+	asked := now - s.postedAt
+	if silent < limit || asked < limit/2 {
+		return now + max(limit-silent, limit/2-asked)
+	}
+	l.lend(s, now)
+	return notify.Never
+}

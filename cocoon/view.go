@@ -1,0 +1,215 @@
+package cocoon
+
+import (
+	"math"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// view is what a policy looks at: a loop, the task in question, the one that arrives, the event. Each loop has one, used
+// under its lock.
+type view struct {
+	task     *strand
+	arriving *strand
+	event    stubs.NameID
+	value    float64
+
+	haveSections bool
+	open         []openSection
+	buf          [stubs.MaxStack]openSection
+}
+
+// about sets the tasks in question; either may be nil.
+func (v *view) about(task, arriving *strand) {
+	v.task, v.arriving = task, arriving
+	v.haveSections = false
+}
+
+// subject returns the task that a log line is about.
+func (v *view) subject() *strand {
+	if v.arriving != nil {
+		return v.arriving
+	}
+	return v.task
+}
+
+// sections returns the task's open sections, read once an evaluation.
+func (v *view) sections() []openSection {
+	if !v.haveSections {
+		v.open = v.task.sections.read(&v.buf)
+		v.haveSections = true
+	}
+	return v.open
+}
+
+// noDeadline is what a policy sees of a task without a deadline.
+const noDeadline = 1 << 62
+
+// fill writes the snapshot that a policy reads.
+func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
+	for i := range reads {
+		r := &reads[i]
+		switch {
+		case r.stub == stubs.TaskStack:
+			v.fillStack(words[r.offset : r.offset+r.words])
+		case r.stub <= stubs.TaskSlice:
+			words[r.offset] = v.ofTask(r, now)
+		case r.stub <= stubs.ArrivingLabels:
+			words[r.offset] = v.ofArriving(r)
+		case r.stub <= stubs.LoopUtilization:
+			words[r.offset] = l.ofLoop(r.stub, now)
+		case r.stub <= stubs.RuntimeCPU:
+			words[r.offset] = l.rt.ofRuntime(r.stub)
+		case r.stub == stubs.EventName:
+			words[r.offset] = uint64(v.event)
+		case r.stub == stubs.EventValue:
+			words[r.offset] = math.Float64bits(v.value)
+		case r.stub == stubs.State:
+			words[r.offset] = r.state.word.Load()
+		}
+	}
+}
+
+func (v *view) fillStack(words []uint64) {
+	words[0] = 0
+	if v.task == nil {
+		return
+	}
+	open := v.sections()
+	words[0] = uint64(len(open))
+	for i, o := range open {
+		words[1+i] = uint64(o.name)
+	}
+}
+
+// ofTask returns a value of the task in question; without one, the value that says nothing.
+func (v *view) ofTask(r *read, now int64) uint64 {
+	s := v.task
+	if s == nil {
+		if r.stub == stubs.TaskDeadline {
+			return noDeadline
+		}
+		return 0
+	}
+	switch r.stub {
+	case stubs.TaskName:
+		return uint64(s.task.class.name)
+	case stubs.TaskKind:
+		return uint64(stubs.Kinds[s.core.Kind])
+	case stubs.TaskPriority:
+		return uint64(int64(s.task.attrs.prio()))
+	case stubs.TaskLabels:
+		return uint64(s.task.attrs.lookup(r.key))
+	case stubs.TaskDeadline:
+		return deadline(s.task)
+	case stubs.TaskCancelled:
+		return stubs.FromBool(s.task.ctx.Err() != nil)
+	case stubs.TaskElapsed:
+		return uint64(now - s.core.Arrived())
+	case stubs.TaskSlice:
+		if st := s.core.State(); st == sched.Running || st == sched.Lent {
+			return uint64(now - s.core.Since())
+		}
+		return 0
+	case stubs.TaskSection, stubs.TaskSectionRunning, stubs.TaskSections:
+		return v.ofSection(r, now)
+	}
+	a := s.core.Account(now)
+	switch r.stub {
+	case stubs.TaskRunning:
+		return uint64(a.Running)
+	case stubs.TaskWaited:
+		return uint64(a.Queued + a.Suspended)
+	case stubs.TaskBlocked:
+		return uint64(a.Blocked)
+	default: // stubs.TaskPreemptions
+		return uint64(a.Preemptions)
+	}
+}
+
+func (v *view) ofSection(r *read, now int64) uint64 {
+	open := v.sections()
+	running := v.task.core.Account(now).Running
+	if r.stub == stubs.TaskSections {
+		for _, o := range open { // the outermost of that name: it has run longest
+			if o.name == r.key {
+				return uint64(max(0, running-o.start))
+			}
+		}
+		return 0
+	}
+	if len(open) == 0 {
+		return 0
+	}
+	last := open[len(open)-1]
+	if r.stub == stubs.TaskSection {
+		return uint64(last.name)
+	}
+	return uint64(max(0, running-last.start))
+}
+
+func (v *view) ofArriving(r *read) uint64 {
+	s := v.arriving
+	switch r.stub {
+	case stubs.ArrivingName:
+		return uint64(s.task.class.name)
+	case stubs.ArrivingKind:
+		return uint64(stubs.Kinds[s.core.Kind])
+	case stubs.ArrivingPriority:
+		return uint64(int64(s.task.attrs.prio()))
+	case stubs.ArrivingLabels:
+		return uint64(s.task.attrs.lookup(r.key))
+	default: // stubs.ArrivingDeadline
+		return deadline(s.task)
+	}
+}
+
+func deadline(t *Task) uint64 {
+	if at, ok := t.ctx.Deadline(); ok {
+		return uint64(time.Until(at))
+	}
+	return noDeadline
+}
+
+// ofLoop returns a value of the loop. Called under mu.
+func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
+	switch id {
+	case stubs.LoopName:
+		return uint64(l.name)
+	case stubs.LoopUtilization:
+		return math.Float64bits(l.util.at(l.core, now))
+	}
+	load := l.core.Load(now)
+	switch id {
+	case stubs.QueueLength:
+		return uint64(load.Waiting)
+	case stubs.QueueSafe:
+		return uint64(load.WaitingSafe)
+	case stubs.QueueSuspended:
+		return uint64(load.Suspended)
+	case stubs.QueueOldest:
+		return uint64(load.Oldest)
+	case stubs.LoopSlots:
+		return uint64(load.Slots)
+	default: // stubs.LoopBusy
+		return uint64(load.Busy)
+	}
+}
+
+// ofRuntime returns a value of the runtime and the process, as sampled.
+func (rt *Runtime) ofRuntime(id stubs.ID) uint64 {
+	switch id {
+	case stubs.RuntimeTasks:
+		return uint64(max(0, rt.tasks.Load()))
+	case stubs.RuntimeGoroutines:
+		return rt.sample.goroutines.Load()
+	case stubs.RuntimeHeap:
+		return rt.sample.heap.Load()
+	case stubs.RuntimeSchedLatency:
+		return uint64(rt.sample.late.Load())
+	default: // stubs.RuntimeCPU
+		return rt.sample.cpu.Load()
+	}
+}
