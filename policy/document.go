@@ -35,11 +35,31 @@ func ReadDocument(r io.Reader) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{States: map[string]any{}, Kinds: map[string]string{}}
+	d := documentReader{lines: map[string]int{}}
+	d.doc.States, d.doc.Kinds = map[string]any{}, map[string]string{}
 	if err := d.decode(root); err != nil {
 		return nil, err
 	}
-	return d, d.checkNames(root)
+	return &d.doc, nil
+}
+
+// documentReader is a document under way, with the lines of its policies by name.
+type documentReader struct {
+	doc   Document
+	lines map[string]int
+}
+
+// add takes a policy that the node n declares.
+func (d *documentReader) add(n *yaml.Node, s Spec) error {
+	if err := s.Validate(); err != nil {
+		return lineError(n, "%v", err)
+	}
+	if line, twice := d.lines[s.Name]; twice {
+		return lineError(n, "there is another policy %q, in line %d", s.Name, line)
+	}
+	d.lines[s.Name] = n.Line
+	d.doc.Policies = append(d.doc.Policies, s)
+	return nil
 }
 
 // readYAML parses the one document in text, without aliases and tags.
@@ -92,7 +112,7 @@ func plain(n *yaml.Node) error {
 }
 
 // decode fills the document from its root.
-func (d *Document) decode(root *yaml.Node) error {
+func (d *documentReader) decode(root *yaml.Node) error {
 	var version int64
 	err := decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: func(n *yaml.Node) error { return readInt(n, &version) }},
@@ -106,16 +126,4 @@ func (d *Document) decode(root *yaml.Node) error {
 		return lineError(root, "version %d is not known; write version: 1", version)
 	}
 	return err
-}
-
-// checkNames refuses two policies of one name.
-func (d *Document) checkNames(root *yaml.Node) error {
-	seen := map[string]bool{}
-	for _, s := range d.Policies {
-		if seen[s.Name] {
-			return lineError(root, "two policies have the name %q", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return nil
 }

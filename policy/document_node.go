@@ -176,6 +176,9 @@ func stateValue(n *yaml.Node) (any, error) {
 			return i, err
 		case "!!float":
 			var f float64
+			if !strings.ContainsAny(n.Value, ".eE") { // YAML makes a float of it
+				return nil, lineError(n, "the number %s is too large", n.Value)
+			}
 			err := n.Decode(&f)
 			return f, err
 		case "!!str":

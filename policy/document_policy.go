@@ -8,12 +8,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-func (d *Document) readStates(n *yaml.Node) (err error) {
-	d.States, err = readStateValues(n, "states")
+func (d *documentReader) readStates(n *yaml.Node) (err error) {
+	d.doc.States, err = readStateValues(n, "states")
 	return err
 }
 
-func (d *Document) readKinds(n *yaml.Node) error {
+func (d *documentReader) readKinds(n *yaml.Node) error {
 	if _, err := mapping(n, "kinds"); err != nil {
 		return err
 	}
@@ -26,12 +26,12 @@ func (d *Document) readKinds(n *yaml.Node) error {
 		if !knownKind(kind) {
 			return lineError(v, "there is no kind %q; want %s", kind, kindNames)
 		}
-		d.Kinds[task] = kind
+		d.doc.Kinds[task] = kind
 	}
 	return nil
 }
 
-func (d *Document) readLimits(n *yaml.Node) error {
+func (d *documentReader) readLimits(n *yaml.Node) error {
 	items, err := sequence(n, "limits")
 	if err != nil {
 		return err
@@ -51,12 +51,14 @@ func (d *Document) readLimits(n *yaml.Node) error {
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
-		d.Policies = append(d.Policies, s)
+		if err := d.add(item, s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (d *Document) readPreemption(n *yaml.Node) error {
+func (d *documentReader) readPreemption(n *yaml.Node) error {
 	var t Trigger
 	err := decodeMap(n, "preemption", []key{
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
@@ -68,11 +70,10 @@ func (d *Document) readPreemption(n *yaml.Node) error {
 	if err := t.validate(); err != nil {
 		return lineError(n, "preemption: %v", err)
 	}
-	d.Policies = append(d.Policies, DefaultPreemption(t))
-	return nil
+	return d.add(n, DefaultPreemption(t))
 }
 
-func (d *Document) readPolicies(n *yaml.Node) error {
+func (d *documentReader) readPolicies(n *yaml.Node) error {
 	items, err := sequence(n, "policies")
 	if err != nil {
 		return err
@@ -82,10 +83,9 @@ func (d *Document) readPolicies(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := s.Validate(); err != nil {
-			return lineError(item, "%v", err)
+		if err := d.add(item, s); err != nil {
+			return err
 		}
-		d.Policies = append(d.Policies, s)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -128,8 +129,12 @@ func validateState(state map[string]any) error {
 		if !isIdentifier(name) {
 			return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", name)
 		}
-		switch state[name].(type) {
-		case bool, int, int64, float64, time.Duration:
+		switch v := state[name].(type) {
+		case bool, int, int64, time.Duration:
+		case float64:
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("state %q is %v; want a finite number", name, v)
+			}
 		default:
 			return fmt.Errorf("state %q has the Go type %T; want bool, int, int64, float64 or time.Duration", name, state[name])
 		}

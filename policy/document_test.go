@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+const fullDocument = `
+version: 1
+states:
+  overloaded: false
+  ratio: 0.5
+  count: 3
+  budget: 100ms
+kinds:
+  ScanHandler: preemptible
+  "GET /": safe
+limits:
+  - {func: regex.match, limit: 100ms}
+  - func: json
+    limit: 1s
+    interval: 5ms
+    reason: json took too long
+preemption: {on: enqueue}
+policies:
+  - name: shed
+    every: 1ms
+    mode: observe
+    match: {loops: [main], tasks: ["GET /"], kinds: [both, safe]}
+    state: {seen: 0, since: 0s}
+    expr: |
+      queue.length > 100
+        ? set("overloaded", true)
+        : set("overloaded", false)
+  - name: on-two
+    on: [enqueue, exit]
+    expr: continue()
+  - name: on-deploy
+    event: deploy
+    expr: continue()
+`
+
+func TestReadDocument(t *testing.T) {
+	d, err := ReadDocument(strings.NewReader(fullDocument))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStates := map[string]any{"overloaded": false, "ratio": 0.5, "count": int64(3), "budget": 100 * time.Millisecond}
+	if !reflect.DeepEqual(d.States, wantStates) {
+		t.Errorf("states %v", d.States)
+	}
+	if !reflect.DeepEqual(d.Kinds, map[string]string{"ScanHandler": "preemptible", "GET /": "safe"}) {
+		t.Errorf("kinds %v", d.Kinds)
+	}
+	regex, _ := TimeLimit{Func: "regex.match", Limit: 100 * time.Millisecond}.Spec()
+	json, _ := TimeLimit{Func: "json", Limit: time.Second, Interval: 5 * time.Millisecond, Reason: "json took too long"}.Spec()
+	want := []Spec{
+		regex, json, DefaultPreemption(On(stubs.Enqueue)),
+		{Name: "shed", On: Every(time.Millisecond), Mode: Observe,
+			Match: Match{Loops: []string{"main"}, Tasks: []string{"GET /"}, Kinds: []string{"both", "safe"}},
+			State: map[string]any{"seen": int64(0), "since": time.Duration(0)},
+			Expr:  "queue.length > 100\n  ? set(\"overloaded\", true)\n  : set(\"overloaded\", false)\n"},
+		{Name: "on-two", On: On(stubs.Enqueue | stubs.Exit), Expr: "continue()"},
+		{Name: "on-deploy", On: OnCustom("deploy"), Expr: "continue()"},
+	}
+	if !reflect.DeepEqual(d.Policies, want) {
+		t.Errorf("policies\n%+v\nwant\n%+v", d.Policies, want)
+	}
+	for _, s := range d.Policies {
+		if _, err := s.Parse(map[string]stubs.Type{"overloaded": stubs.Bool}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReadDocumentMinimal(t *testing.T) {
+	d, err := ReadDocument(strings.NewReader("version: 1\n"))
+	if err != nil || len(d.Policies) != 0 || d.States == nil || d.Kinds == nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func TestReadDocumentRefuses(t *testing.T) {
+	bomb := "version: 1\na: &a [x, x, x, x]\nb: &b [*a, *a, *a]\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "document:1: it is empty"},
+		{"comment", "# nothing\n", "document:1: it is empty"},
+		{"null", "---\n", "the document is nothing"},
+		{"no version", "states: {}\n", "document:1: the document needs the key version"},
+		{"version 2", "version: 2\n", "version 2 is not known"},
+		{"version text", "version: one\n", `document:1: the string "one" stands where a whole number is wanted`},
+		{"syntax", "version: 1\nstates: {a: 1\n", "document:"},
+		{"tab", "version: 1\nstates:\n\ta: 1\n", "document:3: found character"},
+		{"list", "- 1\n", "document:1: the document is a list; want keys"},
+		{"unknown key", "version: 1\npolicys: []\n", `document:2: the document has no key "policys"; did you mean policies?`},
+		{"duplicate key", "version: 1\nstates: {}\nversion: 1\n", `document:3: the document has the key "version" twice, first in line 1`},
+		{"duplicate state", "version: 1\nstates:\n  a: 1\n  a: 2\n", `document:4: states has the key "a" twice`},
+		{"alias", bomb, "document:2: anchors and aliases"},
+		{"tag", "version: !!str 1\n", "the tag !!str is not supported"},
+		{"merge", "version: 1\nstates:\n  <<: {a: 1}\n", "document:3: a key of states is"},
+		{"two documents", "version: 1\n---\nversion: 1\n", "document:2: there is a second document"},
+		{"state name", "version: 1\nstates:\n  a-b: 1\n", `document:3: state "a-b": a name has`},
+		{"state type", "version: 1\nstates:\n  a: [1]\n", "document:3: a state is a list"},
+		{"state null", "version: 1\nstates:\n  a:\n", "document:3: a state is nothing"},
+		{"state text", "version: 1\nstates:\n  a: hello\n", `document:3: the string "hello" stands where a duration is wanted`},
+		{"state range", "version: 1\nstates:\n  a: 99999999999999999999\n", "document:3: the number 99999999999999999999 is too large"},
+		{"state infinite", "version: 1\nstates:\n  a: .inf\n", `document:3: state "a" is +Inf`},
+		{"number key", "version: 1\nkinds:\n  404: safe\n", "document:3: a key of kinds is int 404"},
+		{"kind", "version: 1\nkinds:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic"`},
+		{"kind type", "version: 1\nkinds:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
+		{"limits type", "version: 1\nlimits: {}\n", "document:2: limits is a mapping; want a list"},
+		{"limit without", "version: 1\nlimits:\n  - func: f\n", "document:3: a limit needs the key limit"},
+		{"limit zero", "version: 1\nlimits:\n  - func: f\n    limit: 0s\n", "document:3: time limit: the limit of"},
+		{"limit number", "version: 1\nlimits:\n  - func: f\n    limit: 100\n", "document:4: int 100 stands where a duration is wanted"},
+		{"limit twice", "version: 1\nlimits:\n  - {func: f, limit: 1s}\n  - {func: f, limit: 2s}\n", `document:4: there is another policy "time-limit/f", in line 3`},
+		{"preemption", "version: 1\npreemption: {}\n", "document:2: preemption: it is never evaluated"},
+		{"preemption both", "version: 1\npreemption: {on: enqueue, every: 1ms}\n", "document:2: preemption: it has both"},
+		{"preemption tick", "version: 1\npreemption: {on: tick}\n", `there is no event "tick"; want enqueue`},
+		{"no trigger", "version: 1\npolicies:\n  - name: p\n    expr: continue()\n", `document:3: policy "p": it is never evaluated`},
+		{"two triggers", "version: 1\npolicies:\n  - name: p\n    on: start\n    every: 1ms\n    expr: continue()\n", "both an interval"},
+		{"on and event", "version: 1\npolicies:\n  - name: p\n    on: start\n    event: e\n    expr: continue()\n", "document:5: a policy has either"},
+		{"interval", "version: 1\npolicies:\n  - name: p\n    every: 1us\n    expr: continue()\n", "document:4: the interval 1µs is not"},
+		{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
+		{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
+		{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
+		{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce or observe`},
+		{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
+		{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
+		{"match type", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {loops: main}}\n", `loops is the string "main"; want a list`},
+		{"same name", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue()}\n  - {name: p, on: exit, expr: continue()}\n", `document:4: there is another policy "p", in line 3`},
+		{"deep", "version: 1\nstates: " + strings.Repeat("[", 20000), "document:"},
+		{"deep and closed", "version: 1\nstates: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "document:"},
+		{"huge", "version: 1\n#" + strings.Repeat("x", MaxDocument), "document: it has more than 1048576 bytes"},
+		{"nul", "version: 1\x00\n", "document:"},
+		{"not utf-8", "version: \xff\n", "document:"},
+	} {
+		_, err := ReadDocument(strings.NewReader(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "document:") {
+			t.Errorf("%s: error %.200v\nwant one with %q", c.name, err, c.want)
+		}
+	}
+}
+
+type broken struct{}
+
+var errBroken = errors.New("disk on fire")
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestReadDocumentKeepsReadErrors(t *testing.T) {
+	if _, err := ReadDocument(broken{}); !errors.Is(err, errBroken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzReadDocument(f *testing.F) {
+	f.Add(fullDocument)
+	f.Add("version: 1\nstates: {a: &x [*x]}")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ReadDocument(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, s := range d.Policies {
+			if err := s.Validate(); err != nil {
+				t.Errorf("%q gives an invalid policy: %v", text, err)
+			}
+		}
+	})
+}
