@@ -1,0 +1,38 @@
+.DEFAULT_GOAL := help
+
+# Packages with fuzz tests; FUZZTIME is for each fuzz test.
+FUZZTIME ?= 20s
+STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+test: ## Run all tests
+	go test ./...
+
+race: ## Run all tests under the race detector
+	go test -race ./...
+
+lint: ## Check format, go vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	go vet ./...
+	$(STATICCHECK) ./...
+
+bench: ## Measure every claimed figure beside its peers
+	go run -C bench .
+
+hol: ## Run the head-of-line blocking example
+	go run ./examples/hol
+
+fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
+	@for package in $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do \
+		for name in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$name"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+ci: ## Run what the continuous integration runs
+	.ci/run
+
+.PHONY: help test race lint bench hol fuzz ci

@@ -1,0 +1,90 @@
+// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio says more than a number
+// from another machine.
+//
+// A section is one file with a func(context.Context, *report) error, and one line in sections.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+)
+
+// section measures one thing. It adds its results to the report as it gets them.
+type section struct {
+	name    string
+	about   string
+	measure func(ctx context.Context, r *report) error
+}
+
+var sections = []section{
+	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	asJSON := flags.Bool("json", false, "print one JSON object a result instead of a table")
+	pattern := flags.String("run", "", "run only the sections whose name matches this regular `expression`")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")
+		for _, s := range sections {
+			fmt.Fprintf(stderr, "  %-8s %s\n", s.name, s.about)
+		}
+		fmt.Fprint(stderr, "\nIt exits with 1 when a claim does not hold.\n\nUsage: go run -C bench . [flags]\n\n")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
+	}
+	chosen, err := choose(*pattern)
+	if err != nil {
+		return err
+	}
+	r := &report{stdout: stdout, stderr: stderr, json: *asJSON}
+	for _, s := range chosen {
+		r.begin(s)
+		if err := s.measure(ctx, r); err != nil {
+			return errors.Join(fmt.Errorf("section %s: %w", s.name, err), r.finish())
+		}
+	}
+	return r.finish()
+}
+
+// choose returns the sections whose name matches the pattern, at least one.
+func choose(pattern string) (chosen []section, err error) {
+	matcher, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("-run: %w", err)
+	}
+	var names []string
+	for _, s := range sections {
+		names = append(names, s.name)
+		if matcher.MatchString(s.name) {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-run %s: no section matches; there are %v", pattern, names)
+	}
+	return chosen, nil
+}

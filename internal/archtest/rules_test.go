@@ -1,0 +1,77 @@
+// Package archtest keeps the import rules of docs/design.md ("Layout and who may import whom"). It has tests only.
+package archtest
+
+import "strings"
+
+const module = "github.com/cocoon-go/cocoon"
+
+// below lists what each package of this module may import of this module. A key ending in "/" stands for all packages
+// below that folder. "*" is everything that is not itself a command or an example.
+var below = map[string]string{
+	"safepoint":          "",
+	"internal/sched":     "",
+	"internal/goroutine": "",
+	"stubs":              "",
+	"notify":             "",
+	"policy":             "stubs",
+	"analyzer":           "stubs policy",
+	"isolate":            "stubs policy analyzer",
+	"cocoon":             "safepoint internal/sched internal/goroutine stubs notify policy analyzer isolate",
+	"cocoonhttp":         "safepoint stubs notify policy analyzer isolate cocoon",
+	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
+	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
+	"instrument":         "",                      // so does it
+	"cmd/":               "*",
+	"examples/":          "*",
+}
+
+// thirdParty lists the modules that may be imported, and by which packages.
+var thirdParty = map[string]string{
+	"github.com/expr-lang/expr":     "policy",
+	"gopkg.in/yaml.v3":              "policy",
+	"github.com/tetratelabs/wazero": "isolate guest",
+	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
+	"golang.org/x/sys":              "notify cocoon examples/",
+	"go.etcd.io/bbolt":              "examples/",
+}
+
+// pure lists packages that may import these packages of the standard library only.
+var pure = map[string]string{
+	"safepoint":      "sync/atomic",
+	"internal/sched": "errors fmt math cmp slices strings iter container/heap container/list",
+}
+
+// allows reports whether a list of rules names pkg, itself or by a folder above it.
+func allows(list, pkg string) bool {
+	for rule := range strings.FieldsSeq(list) {
+		if matches(rule, pkg) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(rule, pkg string) bool {
+	switch {
+	case rule == "*":
+		return !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "examples/")
+	case strings.HasSuffix(rule, "/"):
+		return strings.HasPrefix(pkg, rule)
+	}
+	return rule == pkg
+}
+
+// ruleFor returns the row of below that is about pkg.
+func ruleFor(pkg string) (allowed string, ok bool) {
+	for row, allowed := range below {
+		if matches(row, pkg) {
+			return allowed, true
+		}
+	}
+	return "", false
+}
+
+// within reports whether an import path is the module's root or a package of it.
+func within(module, path string) bool {
+	return path == module || strings.HasPrefix(path, module+"/")
+}
