@@ -127,6 +127,8 @@ func kind(r string) string {
 	return "fired"
 }
 
+// FuzzAgree runs the programs and snapshots that the bytes choose. Run it with -fuzzminimizetime=10x: minimising long inputs
+// takes the fuzzer longer than finding them.
 func FuzzAgree(f *testing.F) {
 	stores := engines(f)
 	f.Add([]byte{})

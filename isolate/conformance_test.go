@@ -146,3 +146,28 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestArithmeticEdges runs every operation over every pair of extremes, read from the snapshot so that nothing is constant.
+func TestArithmeticEdges(t *testing.T) {
+	stores := engines(t)
+	for _, operands := range []stubs.Type{stubs.Int, stubs.Float, stubs.Name} {
+		var pairs [][]uint64
+		for _, a := range extremes[operands] {
+			for _, b := range extremes[operands] {
+				pairs = append(pairs, []uint64{a, b})
+			}
+		}
+		for op := policy.OpAdd; op <= policy.OpGe; op++ {
+			result := operands
+			switch {
+			case op >= policy.OpEq:
+				result = stubs.Bool
+			case !operands.Numeric(), op == policy.OpMod && operands == stubs.Float:
+				continue
+			}
+			value := operation(op, result, read(operands, 0), read(operands, 1))
+			p := &policy.Program{Root: then(effect(0, value), verdict(stubs.Continue, 0)), Words: 2, Sites: make([]policy.Site, 1)}
+			agree(t, stores, p, pairs...)
+		}
+	}
+}

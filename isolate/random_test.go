@@ -30,7 +30,7 @@ var (
 
 var extremes = map[stubs.Type][]uint64{
 	stubs.Bool: {0, 1},
-	stubs.Int: {0, 1, math.MaxUint64, 2, 3, 1 << 31, 1<<31 - 1, math.MaxUint64 - 1<<31, 1 << 32, 3037000500, 1 << 62, 1<<63 - 1, 1 << 63, 1<<63 + 1,
+	stubs.Int: {0, 1, math.MaxUint64, 2, 3, 1 << 31, 1<<31 - 1, math.MaxUint64 - 1<<31, 1 << 32, -1 << 32 & math.MaxUint64, -1 << 31 & math.MaxUint64, 3037000500, 1 << 62, 1<<63 - 1, 1 << 63, 1<<63 + 1,
 		100_000_000},
 	stubs.Name: {0, 1, 2, 7, 1 << 32, math.MaxUint64},
 	stubs.Float: {0, 1 << 63, math.Float64bits(1), math.Float64bits(-1), math.Float64bits(0.5), math.Float64bits(1e18), math.Float64bits(-1e19),
