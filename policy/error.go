@@ -29,8 +29,17 @@ func newError(text string, pos, end int, hint, reason string) *Error {
 		Text: text, Pos: pos, End: end,
 		Line:   strings.Count(before, "\n") + 1,
 		Col:    utf8.RuneCountInString(before[start:]) + 1,
-		Reason: reason, Hint: hint,
+		Reason: clip(reason), Hint: clip(hint),
 	}
+}
+
+// clip bounds a message, which may quote words of any length.
+func clip(s string) string {
+	const most = 400
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "..."
 }
 
 // Errorf makes an error about the node n of the program, or about its whole text when n is nil. The hint may be empty.

@@ -227,7 +227,7 @@ func (l *lowerer) assignment(n ast.Node, args []ast.Node) (string, *Node) {
 	}
 	v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
 	if v.node.Type != t {
-		l.refuse(args[1], unitHint(v, l.excerpt(args[1]), t), "the state %s is a %s and %s is %s", name, t, l.excerpt(args[1]), describe(v))
+		l.refuse(args[1], unitHint(v, l.excerpt(args[1]), t), "the state %s is %s and %s is %s", name, article(t), l.excerpt(args[1]), describe(v))
 	}
 	return name, l.name(args[1], v).node
 }

@@ -38,7 +38,7 @@ func (s *source) checkTokens() *Error {
 		if t.Kind == lexer.Bytes {
 			return s.errorAt(t.Location, `write "..." without b in front`, "there are no byte strings")
 		}
-		if property {
+		if property && t.Kind != lexer.Bracket {
 			continue
 		}
 		before := lexer.Token{}

@@ -43,9 +43,21 @@ func (l *lowerer) member(n *ast.MemberNode) value {
 	path := id.Value + "." + fields[0]
 	stub, ok := stubs.Lookup(path)
 	if !ok {
-		l.refuse(n, didYouMean(path, groups[id.Value]), "there is no state stub %s", path)
+		l.refuse(n, stubHint(id.Value, fields[0]), "there is no state stub %s", path)
 	}
 	return l.stub(n, stub, fields[1:])
+}
+
+// stubHint says which stub of a group was meant: the field decides, not the group before it.
+func stubHint(group, field string) string {
+	var fields []string
+	for _, p := range groups[group] {
+		fields = append(fields, strings.TrimPrefix(p, group+"."))
+	}
+	if s := suggest(field, fields); s != "" {
+		return "did you mean " + group + "." + s + "?"
+	}
+	return "there is " + strings.Join(groups[group], ", ")
 }
 
 // path splits a.b["c"] into its base and the fields, which are constants.
@@ -77,7 +89,7 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []string) value {
 		key, keys = keys[0], keys[1:]
 	}
 	if len(keys) > 0 {
-		l.refuse(n, "remove "+keys[0], "%s is a %s and has no fields", s.Path, s.Type)
+		l.refuse(n, "remove "+keys[0], "%s is %s and has no fields", s.Path, article(s.Type))
 	}
 	if missing := l.env.On &^ s.On; missing != 0 {
 		l.refuse(n, "it is set on "+s.On.String()+" only", "%s is not known on %s", s.Path, missing)
@@ -96,7 +108,7 @@ func (l *lowerer) state(n ast.Node, fields []string) value {
 		l.refuse(n, l.stateHint(fields[0]), "there is no state %q", fields[0])
 	}
 	if len(fields) > 1 {
-		l.refuse(n, "remove "+fields[1], "state.%s is a %s and has no fields", fields[0], t)
+		l.refuse(n, "remove "+fields[1], "state.%s is %s and has no fields", fields[0], article(t))
 	}
 	return value{node: l.read(n, readKey{stubs.State, fields[0]}, t, 1)}
 }

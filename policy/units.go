@@ -83,12 +83,23 @@ func describe(v value) string {
 	case stubs.NameList:
 		return "a list of names"
 	}
-	return "a " + v.node.Type.String()
+	return article(v.node.Type)
+}
+
+// article names a type in an error: "a duration", "an int".
+func article(t stubs.Type) string {
+	if t == stubs.Int {
+		return "an int"
+	}
+	return "a " + t.String()
 }
 
 // unitHint says how to give the bare number or string v, as written in text, the unit of type t. It is empty when it cannot tell.
 func unitHint(v value, text string, t stubs.Type) string {
-	plain := v.node.Op == OpConst && (v.node.Type == stubs.Int || v.node.Type == stubs.Float)
+	plain := v.constant() && (v.node.Type == stubs.Int || v.node.Type == stubs.Float)
+	if plain {
+		text = fmt.Sprint(stubs.Value(v.node.Imm, v.node.Type)) // not the name or the sum that it was written as
+	}
 	switch {
 	case plain && t == stubs.Duration:
 		return fmt.Sprintf("write duration(%q)", text+"ms")
@@ -100,7 +111,7 @@ func unitHint(v value, text string, t stubs.Type) string {
 		return fmt.Sprintf("write duration(%s)", text)
 	case v.constText && t == stubs.Bytes:
 		return fmt.Sprintf("write bytes(%s)", text)
-	case v.node.Type == stubs.Int && t == stubs.Float:
+	case v.node.Type == stubs.Int && t == stubs.Float && !plain:
 		return fmt.Sprintf("write float(%s)", text)
 	}
 	return ""
