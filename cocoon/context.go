@@ -7,24 +7,22 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// scope is what a context knows of Cocoon: the task it belongs to, and the attributes for tasks started from it.
-type scope struct {
-	task  *Task
-	attrs *attrs
-}
-
 type scopeKey struct{}
 
-// scopeOf returns the innermost scope of ctx, or nil.
-func scopeOf(ctx context.Context) *scope {
+// scopeOf returns what ctx knows of Cocoon: the task it belongs to, and the attributes for tasks started from it.
+func scopeOf(ctx context.Context) (*Task, *attrs) {
+	switch ctx.(type) {
+	case *taskContext, *attrContext:
+	default:
+		ctx, _ = ctx.Value(scopeKey{}).(context.Context)
+	}
 	switch c := ctx.(type) {
 	case *taskContext:
-		return &c.scope
+		return c.task(), c.attrs
 	case *attrContext:
-		return &c.scope
+		return c.task, c.attrs
 	}
-	sc, _ := ctx.Value(scopeKey{}).(*scope)
-	return sc
+	return nil, nil
 }
 
 // attrs is an immutable list of attributes, newest first.
@@ -55,24 +53,21 @@ func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
 
 type attrContext struct {
 	context.Context
-	scope
+	task  *Task
+	attrs *attrs
 }
 
 func (c *attrContext) Value(key any) any {
 	if _, ok := key.(scopeKey); ok {
-		return &c.scope
+		return c
 	}
 	return c.Context.Value(key)
 }
 
 func withAttr(ctx context.Context, a attrs) context.Context {
-	c := &attrContext{Context: ctx}
-	if sc := scopeOf(ctx); sc != nil {
-		c.scope = *sc
-	}
-	a.next = c.attrs
-	c.attrs = &a
-	return c
+	task, inherited := scopeOf(ctx)
+	a.next = inherited
+	return &attrContext{ctx, task, &a}
 }
 
 // WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the default. Policies see it as
@@ -120,7 +115,7 @@ func (c *taskContext) Err() error {
 
 func (c *taskContext) Value(key any) any {
 	if _, ok := key.(scopeKey); ok {
-		return &c.scope
+		return c
 	}
 	if in := c.inner.Load(); in != nil {
 		return in.Value(key) // it answers for package context's own keys, so that children need no goroutine

@@ -25,7 +25,7 @@ type Loop struct {
 
 	mu        sync.Mutex
 	core      *sched.Core
-	live      map[*strand]struct{} // strands with a task
+	live      *strand // those with a task, a list
 	closed    bool
 	lent      []*strand // run on without a slot
 	view      view      // what policies see, filled anew for each evaluation
@@ -42,14 +42,13 @@ func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 	l := &Loop{
 		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
 		slots: make([]atomic.Pointer[strand], cfg.Slots),
-		live:  map[*strand]struct{}{},
 	}
 	l.core = sched.NewCore(sched.Config{
 		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
 	})
 	l.pool.New = func() any {
-		s := &strand{loop: l, wake: make(chan struct{}, 1), slab: new(slab)}
+		s := &strand{loop: l, wake: make(chan struct{}, 1)}
 		s.core.Owner = s
 		return s
 	}

@@ -164,7 +164,7 @@ func (t *Task) cancel(reason string, cause error) {
 			s.postThrow(err, 0, now)
 		}
 	} else if t.Status() == Starting {
-		t.doom = cause
+		t.doomed = true
 	}
 	l.mu.Unlock()
 	t.cancellation().cancel(cause)

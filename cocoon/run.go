@@ -121,7 +121,10 @@ func (l *Loop) closedFor(t *Task) error {
 	if l.closed {
 		return ErrShutdown
 	}
-	return t.doom
+	if t.doomed {
+		return ErrCancelled
+	}
+	return nil
 }
 
 // enter blocks the task that s runs inside of, for s is about to wait for a slot of its own.
@@ -133,10 +136,13 @@ func (s *strand) enter(outer *strand) {
 // begin makes the strand t's. Called under mu.
 func (s *strand) begin(t *Task) {
 	s.task, s.pending, s.withdrawn = t, nil, nil
-	s.requests.Store(0)
 	s.safePoints = 0
-	s.loop.rt.tasks.Add(1)
-	s.loop.live[s] = struct{}{}
+	l := s.loop
+	l.rt.tasks.Add(1)
+	if s.prev, s.next = nil, l.live; l.live != nil {
+		l.live.prev = s
+	}
+	l.live = s
 }
 
 // arrive queues the task, lets the enqueue policies see it, and waits for its slot.
@@ -227,7 +233,6 @@ func (s *strand) withdraw(why error, now int64) bool {
 // started marks the task's start, and lets the start policies see it.
 func (s *strand) started(t *Task) error {
 	l := s.loop
-	t.status.Store(uint32(Started))
 	if l.wants(stubs.Start) {
 		l.happened(s, stubs.Start)
 	}
@@ -241,7 +246,7 @@ func (s *strand) started(t *Task) error {
 //
 //go:noinline
 func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
-	t.status.Store(uint32(Started)) // for a nested task, which is not started by arrive
+	t.status.Store(uint32(Started))
 	s.returned = false
 	defer s.leave(t, &err)
 	if s.requests.Load() != 0 {
@@ -314,19 +319,27 @@ func (s *strand) end(now int64) {
 	if s.handle != nil {
 		s.handle.account = s.account(now)
 	}
-	delete(l.live, s)
-	s.quiet()
-	s.requests.Store(0)
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		l.live = s.next
+	}
+	if s.requests.Load() != 0 {
+		s.quiet()
+		s.requests.Store(0)
+	}
 	s.task, s.pending = nil, nil
 	l.rt.tasks.Add(-1)
-	if load := l.core.Load(now); load.Busy == 0 && load.Waiting == 0 {
+	if l.core.Idle() {
 		l.quietAt = now
 	}
 }
 
 func (s *strand) recycle() {
 	s.outer, s.handle, s.inherits = nil, nil, false
-	s.g.Store(0)
 	s.loop.pool.Put(s)
 }
 

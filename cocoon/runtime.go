@@ -214,7 +214,7 @@ func (rt *Runtime) drained(ctx context.Context) bool {
 func (rt *Runtime) liveTasks() (tasks []*Task) {
 	for _, l := range *rt.loops.Load() {
 		l.mu.Lock()
-		for s := range l.live {
+		for s := l.live; s != nil; s = s.next {
 			tasks = append(tasks, s.task)
 		}
 		l.mu.Unlock()

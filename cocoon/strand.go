@@ -19,6 +19,7 @@ type strand struct {
 	core       sched.Task
 	task       *Task
 	handle     *Handle       // of Go; nil for Run
+	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
 	raised     bool          // the process-wide word is up for this strand
@@ -42,34 +43,23 @@ type strand struct {
 	blocked  bool            // inside Block, or waiting for inner to end
 	sections sectionStack    // written by the goroutine, read by policies
 	returned bool
-	slab     *slab // the next tasks of this strand
+	slab     []Task // the next tasks of this strand
 }
 
 // slabSize is how many tasks are carved from one allocation.
 const slabSize = 64
 
-type slab struct {
-	tasks [slabSize]Task
-	next  int
-}
-
 // newStrand prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
 func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, *Task) {
-	sc := scopeOf(ctx)
 	s := l.pool.Get().(*strand)
-	if s.slab.next == slabSize {
-		s.slab = new(slab)
+	if len(s.slab) == 0 {
+		s.slab = make([]Task, slabSize)
 	}
-	t := &s.slab.tasks[s.slab.next]
-	s.slab.next++
+	t := &s.slab[0]
+	s.slab = s.slab[1:]
 	t.ctx, t.class, t.strand = ctx, l.rt.classOf(name), s
-	t.scope.task = t
-	if sc != nil {
-		t.attrs = sc.attrs
-		if sc.task != nil {
-			t.up = sc.task
-			t.up.adopt(t)
-		}
+	if t.up, t.attrs = scopeOf(ctx); t.up != nil {
+		t.up.adopt(t)
 	}
 	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
@@ -86,7 +76,8 @@ func (s *strand) running(now int64) int64 { return now - s.runBase.Load() }
 // this goroutine. A context that was handed to another goroutine leads nowhere there.
 func strandOf(ctx context.Context) *strand {
 	t := TaskOf(ctx)
-	if t == nil || t.strand.g.Load() != goroutine.ID() || t.strand.task != t {
+	// A task that has not ended owns its strand, so the strand's goroutine is the task's.
+	if t == nil || t.ended() || t.strand.g.Load() != goroutine.ID() {
 		return nil
 	}
 	s := t.strand

@@ -14,17 +14,16 @@ import (
 // Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from a Handle. All methods
 // may be called from any goroutine, at any time.
 type Task struct {
-	scope // of itself
-
 	ctx      context.Context // given by the caller
 	up       *Task           // parent, or nil
+	attrs    *attrs
 	class    *class
 	strand   *strand // its live part, while strand.task is this task
 	inner    atomic.Pointer[cancelContext]
 	kids     atomic.Pointer[children]
 	status   atomic.Uint32
 	released atomic.Bool // it and all its children have ended
-	doom     error       // cancelled before it arrived; guarded by the loop's mu
+	doomed   bool        // cancelled before it arrived; guarded by the loop's mu
 }
 
 // Status is a task's place in its life (the component model's task states).
@@ -44,10 +43,8 @@ func (s Status) String() string {
 
 // TaskOf returns the task that ctx belongs to, or nil.
 func TaskOf(ctx context.Context) *Task {
-	if sc := scopeOf(ctx); sc != nil {
-		return sc.task
-	}
-	return nil
+	t, _ := scopeOf(ctx)
+	return t
 }
 
 // Name returns the name that the task was started with.

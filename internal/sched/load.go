@@ -30,6 +30,9 @@ func (c *Core) Load(now int64) Load {
 	return l
 }
 
+// Idle reports whether no task holds a slot or waits for one.
+func (c *Core) Idle() bool { return c.busy == 0 && c.wait.len() == 0 }
+
 // Waiting reports how many tasks wait for a slot.
 func (c *Core) Waiting() int { return c.wait.len() }
 
