@@ -20,6 +20,7 @@ var modes = []mode{
 	{"idle", "no scans", false, []string{"GOMAXPROCS="}, openPlain},
 	{"plain", "net/http alone", true, []string{"GOMAXPROCS="}, openPlain},
 	{"gomaxprocs", "net/http with GOMAXPROCS=8", true, []string{"GOMAXPROCS=8"}, openPlain},
+	{"cocoon", "scans are preemptible, gets are safe", true, []string{"GOMAXPROCS="}, openHybrid},
 }
 
 func modeNames() []string {
