@@ -1,8 +1,6 @@
 package analyzer
 
-import (
-	"github.com/cocoon-go/cocoon/policy"
-)
+import "github.com/cocoon-go/cocoon/policy"
 
 // checkCost returns the program's bound, or an error when it exceeds the limit. Loops are bounded by their sources, so
 // every program has a bound.
@@ -25,17 +23,19 @@ func checkCost(p *policy.Program, limits Limits) (int, error) {
 // costliest descends to the part that is to blame: as long as one operand makes up most of a node's cost, but not into a
 // loop, whose length is to blame and not its body.
 func costliest(n *policy.Node) *policy.Node {
+	bound := policy.Bound(n)
 	for !quantifier(n.Op) {
-		worst := n.A
-		for _, operand := range []*policy.Node{n.B, n.C} {
-			if policy.Bound(operand) > policy.Bound(worst) {
-				worst = operand
+		var worst *policy.Node
+		most := 0
+		for _, operand := range []*policy.Node{n.A, n.B, n.C} {
+			if cost := policy.Bound(operand); cost > most {
+				worst, most = operand, cost
 			}
 		}
-		if policy.Bound(worst) < policy.Bound(n)/4*3 || worst == nil {
+		if most < bound/4*3 || worst == nil {
 			break
 		}
-		n = worst
+		n, bound = worst, most
 	}
 	return n
 }

@@ -20,8 +20,9 @@ type change struct {
 	was  value
 }
 
-// maxFuel bounds the work of refinement, about 100 ns each, because nested conditions can make it exponential.
-const maxFuel = 1 << 19
+// maxFuel bounds the work of refinement, about a microsecond each, because nested conditions can make it exponential. Real
+// policies need some hundreds.
+const maxFuel = 1 << 18
 
 func newFacts() *facts {
 	return &facts{index: map[shape]term{}, fuel: maxFuel}

@@ -72,11 +72,10 @@ func (f *form) leaf(n *policy.Node) error {
 
 // operator checks an operation whose operands are all evaluated, or short-circuited.
 func (f *form) operator(n *policy.Node, depth int) error {
-	t := n.Type
-	operand := stubs.Invalid // of operations whose operands may be of several types: that of the first
-	if n.A != nil {
-		operand = n.A.Type
+	if n.A == nil {
+		return at(n, "an operand is missing")
 	}
+	t, operand := n.Type, n.A.Type
 	ok := true
 	var types []stubs.Type
 	switch n.Op {

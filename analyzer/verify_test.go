@@ -13,7 +13,7 @@ import (
 
 var testEnv = policy.Env{
 	On:     stubs.Tick,
-	States: map[string]stubs.Type{"i": stubs.Int, "f": stubs.Float, "b": stubs.Bool, "d": stubs.Duration, "n": stubs.Name, "j": stubs.Int},
+	States: map[string]stubs.Type{"i": stubs.Int, "f": stubs.Float, "b": stubs.Bool, "d": stubs.Duration, "n": stubs.Name, "j": stubs.Int, "g": stubs.Float},
 	Funcs:  map[string]bool{"Trace": true},
 }
 
@@ -144,6 +144,10 @@ func TestRefused(t *testing.T) {
 		{`task.kind == "safe" and task.kind == "atomic" ? switch() : continue()`, `because task.kind == "atomic" is always false: task.kind is "safe" here`},
 		{`set("b", true); queue.length < 0 ? throw("x") : continue()`, ""},
 		{`continue()`, ""},
+		{`state.i < state.j and state.i - state.j == -9223372036854775807 - 1 ? throw("x") : continue()`, ""},
+		{`state.i < state.j and state.i - state.j == 0 ? throw("x") : continue()`, "can only continue"},
+		{`state.f == state.g and state.f - state.g != 0.0 ? throw("x") : continue()`, ""}, // infinities
+		{`state.f != state.g and state.f - state.g == 0.0 ? throw("x") : continue()`, "can only continue"},
 		{`interval(task.running > duration("1s") ? duration("1ns") : duration("2ns"))`, "an interval is 5µs to 24h0m0s"},
 		{`interval(task.running > duration("1s") ? duration("1ns") : duration("1ms"))`, ""},
 	} {

@@ -1,0 +1,140 @@
+package analyzer
+
+import (
+	"math"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Every operation on sets is checked with every pair of members from these, which are the ends and the neighbours of what
+// goes wrong.
+var (
+	sampleInts   = []int64{math.MinInt64, math.MinInt64 + 1, -3, -2, -1, 0, 1, 2, 3, 1<<53 + 1, math.MaxInt64}
+	sampleFloats = []float64{math.Inf(-1), -1 << 63, -1, -5e-324, math.Copysign(0, -1), 0.5, 3, math.MaxFloat64, math.Inf(1), math.NaN()}
+)
+
+func sampleValues(t stubs.Type) (sets []value, words []uint64) {
+	if t == stubs.Float {
+		for i, lo := range sampleFloats {
+			words = append(words, math.Float64bits(lo))
+			for _, hi := range sampleFloats[i:] {
+				if !math.IsNaN(hi) && !math.IsNaN(lo) {
+					set := floats{lo: lo, hi: hi}
+					sets = append(sets, floatValue(set), floatValue(set.without(0)), floatValue(floats{lo: lo, hi: hi, nan: true}))
+				}
+			}
+		}
+		return append(sets, floatValue(noFloats(true))), words
+	}
+	for i, lo := range sampleInts {
+		words = append(words, uint64(lo))
+		for _, hi := range sampleInts[i:] {
+			set := interval{lo: lo, hi: hi}
+			sets = append(sets, intValue(t, set), intValue(t, set.without(0)))
+		}
+	}
+	return sets, words
+}
+
+func (v value) has(word uint64) bool { return !v.meet(constant(v.of, word)).empty() }
+
+// compute runs one operation of the reference interpreter.
+func compute(op policy.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
+	p := &policy.Program{Locals: []stubs.Type{of}, Sites: []policy.Site{{Effect: stubs.Set, Type: of}}, Reasons: nil}
+	n := operation(op, of, literal(operand, a), literal(operand, b))
+	effect := operation(policy.OpEffect, stubs.Unit, n)
+	p.Root = operation(policy.OpSeq, stubs.Verdict, effect, operation(policy.OpVerdict, stubs.Verdict))
+	out, _, err := policy.Interpret(p, nil)
+	if err != nil {
+		return 0, false
+	}
+	return out.Values[0], true
+}
+
+func TestOperations(t *testing.T) {
+	comparisons := []policy.Op{policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe}
+	arithmetic := []policy.Op{policy.OpNeg, policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv}
+	for _, operand := range []stubs.Type{stubs.Int, stubs.Float} {
+		for _, op := range comparisons {
+			checkOperation(t, op, stubs.Bool, operand)
+		}
+		for _, op := range arithmetic {
+			checkOperation(t, op, operand, operand)
+		}
+	}
+	checkOperation(t, policy.OpMod, stubs.Int, stubs.Int)
+	checkOperation(t, policy.OpFloat, stubs.Float, stubs.Int)
+	checkOperation(t, policy.OpInt, stubs.Int, stubs.Float)
+}
+
+// checkOperation checks that the result of members is a member of the result, and that what never works does not.
+func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
+	t.Helper()
+	sets, words := sampleValues(operand)
+	type result struct {
+		word uint64
+		ok   bool
+	}
+	results := make([][]result, len(words))
+	for i, a := range words {
+		for _, b := range words {
+			r, ok := compute(op, of, operand, a, b)
+			results[i] = append(results[i], result{r, ok})
+		}
+	}
+	members := make([][]int, len(sets)) // by set: indexes of words
+	for i, set := range sets {
+		for j, w := range words {
+			if set.has(w) {
+				members[i] = append(members[i], j)
+			}
+		}
+	}
+	for i, x := range sets {
+		for j, y := range sets {
+			v, never := apply(op, of, x, y)
+			for _, a := range members[i] {
+				for _, b := range members[j] {
+					if r := results[a][b]; r.ok && (never || !v.has(r.word)) {
+						t.Fatalf("%s of %v in %+v and %v in %+v is %v, not in %+v (never: %v)", opNames[op], stubs.Value(words[a], operand), x,
+							stubs.Value(words[b], operand), y, stubs.Value(r.word, of), v, never)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Meet keeps what is in both sets, join what is in one of them.
+func TestMeetJoin(t *testing.T) {
+	for _, of := range []stubs.Type{stubs.Int, stubs.Float} {
+		sets, words := sampleValues(of)
+		for _, x := range sets {
+			for _, y := range sets {
+				meet, join := x.meet(y), x.join(y)
+				for _, w := range words {
+					if x.has(w) && y.has(w) != meet.has(w) || x.has(w) && !join.has(w) {
+						t.Fatalf("%v: %+v and %+v: meet %+v, join %+v", stubs.Value(w, of), x, y, meet, join)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestNameSet(t *testing.T) {
+	sets := []nameSet{anyName, {}, exactName(1), exactName(2), exactName(1).join(exactName(3)), exactName(2).complement(),
+		exactName(1).join(exactName(2)).complement()}
+	for _, x := range sets {
+		for _, y := range sets {
+			meet, join := x.meet(y), x.join(y)
+			for id := stubs.NameID(0); id < 5; id++ {
+				if (x.has(id) && y.has(id)) != meet.has(id) || (x.has(id) || y.has(id)) != join.has(id) {
+					t.Errorf("%d: %+v and %+v: meet %+v, join %+v", id, x, y, meet, join)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package analyzer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// What we ship passes without a warning, and cheaply.
+func TestReadyMade(t *testing.T) {
+	specs := []policy.Spec{
+		policy.DefaultPreemption(policy.On(stubs.Enqueue)), policy.DefaultPreemption(policy.Every(time.Millisecond)), policy.CallerGone(),
+	}
+	add := func(s policy.Spec, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, s)
+	}
+	add(policy.RoundRobin(time.Millisecond))
+	for _, limit := range []time.Duration{50 * time.Microsecond, 100 * time.Millisecond, time.Hour} {
+		add(policy.TimeLimit{Func: "regex.match", Limit: limit}.Spec())
+	}
+	for _, alarm := range []policy.OverloadAlarm{{Queue: 10}, {Wait: time.Second}, {Queue: 10, Wait: time.Second, Func: "Trace"}} {
+		add(alarm.Spec())
+	}
+	for _, s := range specs {
+		p, err := s.Parse(nil, map[string]bool{"Trace": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(p, Limits{Cost: 100, Interval: s.On.Interval})
+		if err != nil || len(v.Warnings()) > 0 {
+			t.Errorf("%s: %v %v", s.Expr, err, v.Warnings())
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	p, err := policy.Parse(`let busy = loop.busy >= loop.slots; task.kind in ["preemptible", "both"] and busy and
+		task.elapsed > duration("0s") and task.running / task.elapsed > 0.5 ? switch() : continue()`, policy.Env{On: stubs.Tick})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Verify(p, Limits{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+// Command cocoon is the tool of Cocoon's users: it checks and explains policies before a server loads them.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Exit codes of all verbs.
+const (
+	exitOK    = 0
+	exitFound = 1 // the verb did its work and found errors
+	exitUsage = 2 // it was called in a way that makes no sense, or could not read its input
+)
+
+// streams are what a verb reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// verb is one subcommand; each has a file of its own.
+type verb struct {
+	name, summary string
+	run           func(args []string, s streams) int
+}
+
+var verbs = []verb{
+	{"policy", "check policies, or explain what they read, do and cost", runPolicy},
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// run carries out one command line and returns its exit code.
+func run(args []string, s streams) int {
+	if len(args) == 0 {
+		usage(s.err)
+		return exitUsage
+	}
+	switch args[0] {
+	case "-h", "-help", "--help", "help":
+		usage(s.out)
+		return exitOK
+	}
+	for _, v := range verbs {
+		if v.name == args[0] {
+			return v.run(args[1:], s)
+		}
+	}
+	fmt.Fprintf(s.err, "cocoon: there is no verb %q; run cocoon -h for those there are\n", args[0])
+	return exitUsage
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "usage: cocoon VERB ...\n\nverbs:\n")
+	for _, v := range verbs {
+		fmt.Fprintf(w, "  %-10s %s\n", v.name, v.summary)
+	}
+	fmt.Fprint(w, "\ncocoon VERB -h tells more. Exit codes: 0 all is well, 1 errors were found, 2 wrong use.\n")
+}

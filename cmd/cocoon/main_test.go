@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command runs one command line.
+func command(in string, args ...string) (code int, out, err string) {
+	var o, e strings.Builder
+	code = run(args, streams{strings.NewReader(in), &o, &e})
+	return code, o.String(), e.String()
+}
+
+const document = `version: 1
+states: {overloaded: false}
+policies:
+  - name: good
+    every: 1ms
+    expr: |
+      task.running > duration("1s") ? throw("late") : state.overloaded ? set("overloaded", false) : continue()
+  - name: odd
+    on: [enqueue]
+    expr: 'queue.length < 0 ? throw("never") : switch()'
+  - name: bad
+    mode: observe
+    every: 1ms
+    expr: |
+      task.cancelled
+        ? throw("gone")
+        : 1 / queue.length > 0 ? switch() : continue()
+`
+
+func TestCommandLines(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
+	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
+	for _, test := range []struct {
+		args     []string
+		in       string
+		code     int
+		out, err []string // parts of the output; none: no output
+	}{
+		{args: nil, code: 2, err: []string{"usage: cocoon VERB", "policy"}},
+		{args: []string{"-h"}, out: []string{"usage: cocoon VERB", "Exit codes"}},
+		{args: []string{"polic"}, code: 2, err: []string{`there is no verb "polic"`}},
+		{args: []string{"policy"}, code: 2, err: []string{"say check or explain"}},
+		{args: []string{"policy", "-h"}, out: []string{"usage: cocoon policy check", "default 1000"}},
+		{args: []string{"policy", "check", "-h"}, out: []string{"usage: cocoon policy check"}},
+		{args: []string{"policy", "chek"}, code: 2, err: []string{`"chek" is neither check nor explain`}},
+		{args: []string{"policy", "check"}, code: 2, err: []string{"name at least one document, or give -expr"}},
+		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
+		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
+		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"flags stand before"}},
+		{args: []string{"policy", "check", filepath.Join(dir, "none.yaml")}, code: 2, err: []string{"none.yaml: no such file"}},
+		{args: []string{"policy", "check", "-on", "enqueue", good}, code: 2, err: []string{"go with -expr"}},
+		{args: []string{"policy", "check", "-expr", "continue()"}, code: 2, err: []string{"either -on or -every"}},
+		{args: []string{"policy", "check", "-expr", "continue()", "-on", "exit", good}, code: 2, err: []string{"good.yaml is one"}},
+		{args: []string{"policy", "check", "-expr", "continue()", "-on", "tick"}, code: 2, err: []string{`no event "tick"`}},
+		{args: []string{"policy", "check", "-state", "x", good}, code: 2, err: []string{"want NAME=TYPE"}},
+
+		{args: []string{"policy", "check", good}},
+		{args: []string{"policy", "explain", good}, out: []string{
+			"good.yaml: good\n", "every 1ms, for each running task\n", "mode       enforce\n", " of 1000 steps at most\n", "task.running, state.overloaded\n",
+			`throw("late"), continue()`, `set("overloaded")`}},
+		{args: []string{"policy", "check", all}, code: 1, out: []string{
+			"odd: warning: policy.expr:1:1: queue.length < 0 is always false", "bad: error: policy.expr:3:5: division by zero: queue.length may be 0 here",
+			"3 |   : 1 / queue.length > 0 ? switch() : continue()\n      |     ^^^^^^^^^^^^^^^^\n"}},
+		{args: []string{"policy", "check", good, broken}, code: 1, out: []string{`broken.yaml: error: line 2: the document has no key "policys"`}},
+		{args: []string{"policy", "check", "-"}, in: document, code: 1, out: []string{"-: bad: error:"}},
+		{args: []string{"policy", "check", "-cost", "3", good}, code: 1, out: []string{"and 3 are allowed"}},
+
+		{args: []string{"policy", "check", "-expr", "", "-on", "enqueue"}, code: 1, out: []string{"the policy is empty"}},
+		{args: []string{"policy", "check", "-expr", "switch()", "-every", "0"}, code: 1, out: []string{"it is never evaluated"}},
+		{args: []string{"policy", "check", "-expr", "switch()", "-every", "1ns"}, code: 1, out: []string{"the interval 1ns is not between"}},
+		{args: []string{"policy", "check", "-expr", `arriving.kind == "safe" ? switch() : continue()`, "-on", "enqueue"}},
+		{args: []string{"policy", "check", "-expr", `arriving.kind == "safe" ? switch() : continue()`, "-on", "enqueue+start"}, code: 1,
+			out: []string{"arriving.kind is not known on start"}},
+		{args: []string{"policy", "check", "-expr", `set("x", 1)`, "-on", "exit"}, code: 1, out: []string{`there is no state "x"`}},
+		{args: []string{"policy", "check", "-state", "x=int", "-expr", `set("x", 1)`, "-on", "exit"}},
+		{args: []string{"policy", "check", "-expr", `call("F")`, "-on", "exit"}, code: 1, out: []string{`no function "F"`}},
+		{args: []string{"policy", "explain", "-safe", "F", "-expr", `call("F")`, "-on", "exit"}, out: []string{`call("F")`, "reads      nothing"}},
+		{args: []string{"policy", "explain", "-state", "o=bool", "-expr", `set("o", queue.length > 9)`, "-every", "1ms"}, out: []string{"every 1ms, for each loop"}},
+	} {
+		code, out, err := command(test.in, test.args...)
+		if code != test.code || !contains(out, test.out) || !contains(err, test.err) {
+			t.Errorf("cocoon %q: exit code %d, want %d\nstdout %q, want %q\nstderr %q, want %q", test.args, code, test.code, out, test.out, err, test.err)
+		}
+	}
+}
+
+// contains reports whether text has all parts; without parts it must be empty.
+func contains(text string, parts []string) bool {
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			return false
+		}
+	}
+	return len(parts) > 0 || text == ""
+}
+
+func TestPolicyJSON(t *testing.T) {
+	code, out, _ := command(document, "policy", "check", "-json", "-")
+	var reports []report
+	if err := json.Unmarshal([]byte(out), &reports); err != nil {
+		t.Fatal(err)
+	}
+	if code != 1 || len(reports) != 3 {
+		t.Fatalf("exit code %d, %d reports", code, len(reports))
+	}
+	if r := reports[0]; r.Policy != "good" || r.File != "-" || r.Cost == 0 || len(r.Findings) != 0 || len(r.Reads) != 2 {
+		t.Errorf("good: %+v", r)
+	}
+	if r := reports[1]; len(r.Findings) != 2 || r.Findings[0].Severity != "warning" || r.failed() {
+		t.Errorf("odd: %+v", r)
+	}
+	r := reports[2]
+	if len(r.Findings) != 1 || r.Cost != 0 {
+		t.Fatalf("bad: %+v", r)
+	}
+	f := r.Findings[0]
+	if f.Severity != "error" || f.Line != 3 || f.Column != 5 || f.Pos != 37 || f.End != 53 || f.Hint == "" {
+		t.Errorf("bad: %+v", f)
+	}
+	if _, out, _ := command("version: 1\n", "policy", "check", "-json", "-"); strings.TrimSpace(out) != "[]" {
+		t.Errorf("no policies: %q", out)
+	}
+}
