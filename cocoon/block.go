@@ -65,6 +65,7 @@ func (s *strand) block() {
 	s.dropLent()
 	l.core.Block(&s.core, now)
 	l.deliver(now)
+	l.noteQuiet(now)
 	l.mu.Unlock()
 	s.blocked = true
 }

@@ -88,17 +88,28 @@ func (b *bound) matches(s *strand) bool {
 	return len(b.names) == 0 || slices.Contains(b.names, s.task.class.name)
 }
 
-func (b *bound) join() {
-	b.loop.mu.Lock()
-	defer b.loop.mu.Unlock()
-	b.due = notify.Now()
-	b.loop.hub.Subscribe(uint16(b.version.spec.On.Set()), b)
+// boundOn returns the one for loop l, or nil.
+func boundOn(l *Loop, bounds []*bound) *bound {
+	for _, b := range bounds {
+		if b.loop == l {
+			return b
+		}
+	}
+	return nil
 }
 
-func (b *bound) leave() {
-	b.loop.mu.Lock()
-	defer b.loop.mu.Unlock()
-	b.loop.hub.Unsubscribe(b)
+// exchange puts one version of a policy in force on the loop in place of another, in one step; either may be nil. When it
+// returns, old is not being evaluated and never will be.
+func (l *Loop) exchange(old, fresh *bound) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old != nil {
+		l.hub.Unsubscribe(old)
+	}
+	if fresh != nil {
+		fresh.due = notify.Now() + fresh.reg.interval.Load()
+		l.hub.Subscribe(uint16(fresh.version.spec.On.Set()), fresh)
+	}
 }
 
 // running calls f for each strand that runs on the loop. Called under mu.

@@ -87,6 +87,13 @@ func (l *Loop) deliver(now int64) {
 	}
 }
 
+// noteQuiet notes when the loop has become quiet. Called under mu when a task gave its slot up.
+func (l *Loop) noteQuiet(now int64) {
+	if l.core.Idle() {
+		l.quietAt = now
+	}
+}
+
 // wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 

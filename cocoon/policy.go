@@ -150,11 +150,8 @@ func (r *Registration) install(c *compiled) error {
 	r.interval.Store(int64(c.spec.On.Interval))
 	r.stats.failures.Store(0)
 	r.off.Store(false)
-	for _, b := range old.bounds {
-		b.leave()
-	}
-	for _, b := range r.bounds {
-		b.join()
+	for _, l := range *r.rt.loops.Load() {
+		l.exchange(boundOn(l, old.bounds), boundOn(l, r.bounds))
 	}
 	old.discard()
 	return nil
@@ -183,7 +180,7 @@ func (r *Registration) bind(l *Loop) error {
 		return err
 	}
 	for _, b := range r.bounds[n:] {
-		b.join()
+		l.exchange(nil, b)
 	}
 	return nil
 }
@@ -197,7 +194,7 @@ func (r *Registration) unbindFrom(l *Loop) {
 func (r *Registration) unbind() {
 	r.off.Store(true)
 	for _, b := range r.bounds {
-		b.leave()
+		b.loop.exchange(b, nil)
 	}
 	r.discard()
 	r.bounds = nil

@@ -78,7 +78,7 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	}
 	if s.outer != nil {
 		if s.inherit(t) {
-			return nil
+			return s.started(t)
 		}
 		s.enter(s.outer)
 	}
@@ -333,8 +333,12 @@ func (s *strand) end(now int64) {
 	}
 	s.task, s.pending = nil, nil
 	l.rt.tasks.Add(-1)
-	if l.core.Idle() {
-		l.quietAt = now
+	l.noteQuiet(now)
+	if l.closed && l.rt.tasks.Load() == 0 {
+		select {
+		case l.rt.empty <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -369,16 +373,14 @@ func (h *Handle) Task() *Task { return h.task }
 // Done is closed when the task has ended.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and returns its cause. When
-// called inside a task it does not give up the slot: wrap it in Block for that.
+// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and returns its cause.
+// Inside a task, whose context ctx must be, the slot is given to others meanwhile, as by Block.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
 	default:
-		select {
-		case <-h.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := Block(ctx, func() error { return h.wait(ctx) }); err != nil {
+			return err
 		}
 	}
 	h.once.Do(func() {
@@ -387,6 +389,15 @@ func (h *Handle) Wait(ctx context.Context) error {
 		}
 	})
 	return h.wrap
+}
+
+func (h *Handle) wait(ctx context.Context) error {
+	select {
+	case <-h.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Account returns where the task's time went; after its end, all of it.

@@ -37,6 +37,7 @@ type Runtime struct {
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
 	closing  bool
+	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
 }
 
@@ -67,7 +68,7 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		cfg: cfg, store: store,
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, stopped: make(chan struct{}),
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.otherClass = &class{text: "other", name: 1}
@@ -198,14 +199,13 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	return rt.stop()
 }
 
-// drained waits until no task is left, and reports false when ctx ends first. It looks again and again, at growing
-// intervals, because Shutdown alone would pay for a notification that every end of a task had to raise.
+// drained waits until no task is left, and reports false when ctx ends first. The loops are closed by now.
 func (rt *Runtime) drained(ctx context.Context) bool {
-	for pause := 50 * time.Microsecond; rt.tasks.Load() > 0; pause = min(2*pause, 10*time.Millisecond) {
+	for rt.tasks.Load() > 0 {
 		select {
 		case <-ctx.Done():
-			return rt.tasks.Load() == 0
-		case <-time.After(pause):
+			return false
+		case <-rt.empty:
 		}
 	}
 	return true

@@ -107,6 +107,9 @@ const (
 // post asks for something. Called under loop.mu.
 func (s *strand) post(want uint32, now int64) {
 	old := s.requests.Load()
+	if old&want != 0 {
+		return // asked already; the timer sees to it that it is heard
+	}
 	if old == 0 {
 		s.postedAt = now
 	}
