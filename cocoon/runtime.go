@@ -72,7 +72,7 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.otherClass = &class{text: "other", name: 1}
-	rt.states.Store(new(map[string]*stateVar))
+	rt.states.Store(&map[string]*stateVar{})
 	rt.loops.Store(&[]*Loop{newLoop(rt, LoopConfig{
 		Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 	})})

@@ -122,7 +122,8 @@ func (s *strand) nag(now int64) (next int64) {
 }
 
 // checkStall lends the slot of a task that holds it while others wait, and passes no safe point: first it is probed, and
-// when it has not answered within StallAfter its slot goes to a waiting task (invariant 8).
+// when it has not answered within StallAfter its slot goes to a waiting task (invariant 8). When the timer itself came
+// late the kernel is short of processors, and the task may be silent for no other reason: it gets another turn.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || l.core.Waiting() == 0 {
@@ -138,6 +139,9 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	asked := now - s.postedAt
 	if silent < limit || asked < limit/2 {
 		return now + max(limit-silent, limit/2-asked)
+	}
+	if l.rt.sample.late.Load() > limit/4 {
+		return now + limit/4
 	}
 	l.lend(s, now)
 	return notify.Never
