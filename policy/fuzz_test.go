@@ -27,7 +27,9 @@ func FuzzParse(f *testing.F) {
 		f.Add(c.text)
 	}
 	for _, c := range hostileTexts() {
-		f.Add(c.text)
+		if len(c.text) < 4096 { // the mutator is slow on long ones, which TestParseHostile tries as well
+			f.Add(c.text)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		begin := time.Now()

@@ -246,6 +246,7 @@ var badPolicies = []struct{ text, want string }{
 	{`task.stack in task.stack ? switch() : continue()`, `task.stack is a list`},
 	{`task.running in 1..2 ? switch() : continue()`, `a range holds plain numbers, and task.running is a duration`},
 	{`task.priority in 1..queue.length ? switch() : continue()`, `the bounds of a range are plain constants, and queue.length is a count`},
+	{`any(1..3, any(1..#, true)) ? switch() : continue()`, `1:18: the bounds of a range are plain constants, and # is a count`},
 	{`task.priority in 5..1 ? switch() : continue()`, `1:18: the range 5..1 is empty`},
 	{`any(1..2000, # == 1) ? switch() : continue()`, `1:5: the range 1..2000 has more than 1024 elements`},
 	{`any(-9223372036854775807..9223372036854775807, # == 1) ? switch() : continue()`, `has more than 1024 elements`},
