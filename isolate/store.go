@@ -77,8 +77,8 @@ func (s *Store) probe() error {
 // Compiled reports whether policies run as machine code; if not, an evaluation takes about a microsecond more.
 func (s *Store) Compiled() bool { return s.compiled }
 
-// Compile translates a verified policy. It takes some hundred microseconds, more for long policies. It refuses the zero
-// Verified, which proves nothing.
+// Compile translates a verified policy. It takes half a millisecond for a line of text (BenchmarkCompile), some ten for the
+// longest that the default limits admit. It refuses the zero Verified, which proves nothing.
 func (s *Store) Compile(v analyzer.Verified) (*Module, error) {
 	p := v.Program()
 	if p == nil {
@@ -124,7 +124,8 @@ type Module struct {
 	closed   bool // under store.mu
 }
 
-// NewEvaluator makes an instance of the policy with a memory of its own: 64 KiB, and some microseconds.
+// NewEvaluator makes an instance of the policy with a memory of its own. It takes some tens of microseconds and
+// 85 KB (BenchmarkNewEvaluator), which stay until it is closed.
 func (m *Module) NewEvaluator() (*Evaluator, error) {
 	m.store.mu.RLock()
 	defer m.store.mu.RUnlock()

@@ -51,7 +51,7 @@ var texts = []struct {
 		map[string]any{"loop.utilization": 0.5}, "switch 0 110 1:0x0 2:0x3ff0000000000000"},
 	{`set("d", min(task.running, 2 * task.waited)); set("b", state.f == state.f); continue()`,
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
-	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": 1 << 40}, "offset 0: integer overflow"},
+	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
 }
 
@@ -120,6 +120,7 @@ func FuzzText(f *testing.F) {
 	for i, c := range texts {
 		f.Add(c.text, uint64(i))
 	}
+	f.Add(`non.(A"0")A0(A"")A()A()`, uint64(0)) // once took Parse out of its brackets
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		p, err := policy.Parse(text, envOf(text))
 		if err != nil {
