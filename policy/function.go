@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -185,80 +184,4 @@ func (l *lowerer) abs(n ast.Node, args []ast.Node) value {
 		}
 		return value{node: l.node(n, OpIf, t, c, minus(), l.use(n, x).node)}
 	})
-}
-
-// site lowers an effect.
-func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
-	s := Site{Type: stubs.Unit}
-	var operand *Node
-	switch name {
-	case "set":
-		s.Effect = stubs.Set
-		s.Name, operand = l.assignment(n, args)
-	case "call":
-		s.Effect = stubs.Call
-		s.Name = l.safeFunc(n, args)
-	case "interval":
-		s.Effect = stubs.Interval
-		operand = l.newInterval(n, args)
-	case "cancel":
-		s.Effect = stubs.Cancel
-		l.arguments(n, name, args, 0)
-	}
-	if operand != nil {
-		s.Type = operand.Type
-	}
-	if len(l.prog.Sites) == stubs.MaxSites {
-		l.refuse(n, "split it into several policies", "the policy has more than %d effects", stubs.MaxSites)
-	}
-	e := l.node(n, OpEffect, stubs.Unit, operand)
-	s.Pos, e.Index = e.Pos, len(l.prog.Sites)
-	l.prog.Sites = append(l.prog.Sites, s)
-	return e
-}
-
-// assignment lowers the arguments of set("name", value).
-func (l *lowerer) assignment(n ast.Node, args []ast.Node) (string, *Node) {
-	l.arguments(n, "set", args, 2)
-	name := l.constantText(args[0], "the name of a state")
-	t, ok := l.env.States[name]
-	if !ok {
-		l.refuse(args[0], l.stateHint(name), "there is no state %q", name)
-	}
-	v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
-	if v.node.Type != t {
-		l.refuse(args[1], unitHint(v, l.excerpt(args[1]), t), "the state %s is %s and %s is %s", name, article(t), l.excerpt(args[1]), describe(v))
-	}
-	return name, l.name(args[1], v).node
-}
-
-// safeFunc returns the function that call("F") names.
-func (l *lowerer) safeFunc(n ast.Node, args []ast.Node) string {
-	l.arguments(n, "call", args, 1)
-	name := l.constantText(args[0], "the name of a function")
-	if l.env.Funcs[name] {
-		return name
-	}
-	hint := "register it with RegisterSafeFunc"
-	if s := suggest(name, slices.Collect(maps.Keys(l.env.Funcs))); s != "" {
-		hint = "did you mean " + s + "?"
-	}
-	l.refuse(args[0], hint, "no function %q is registered as safe", name)
-	return ""
-}
-
-// newInterval lowers the argument of interval(d).
-func (l *lowerer) newInterval(n ast.Node, args []ast.Node) *Node {
-	l.arguments(n, "interval", args, 1)
-	if l.env.On&stubs.Tick == 0 {
-		l.refuse(n, "", "interval() changes the interval of a time policy, and this one is evaluated on %s", l.env.On)
-	}
-	v := l.value(args[0])
-	if v.node.Type != stubs.Duration {
-		l.refuse(args[0], unitHint(v, l.excerpt(args[0]), stubs.Duration), "an interval is a duration, and %s is %s", l.excerpt(args[0]), describe(v))
-	}
-	if d := time.Duration(v.node.Imm); v.constant() && (d < MinInterval || d > MaxInterval) {
-		l.refuse(args[0], "", "the interval %v is not between %v and %v", d, MinInterval, MaxInterval)
-	}
-	return v.node
 }

@@ -51,6 +51,7 @@ func TestMeaning(t *testing.T) {
 		`(state.overloaded ? queue.length : 0) == 7 and (not state.overloaded ? 1 : 2.5) == 2.5`:                         true,
 		`(if state.overloaded { "a" } else { task.name }) == "a"`:                                                        true,
 		`task.labels.a == "x" and task.labels["a"] != "y" and task["labels"]["a"] == "x"`:                                true,
+		`(let n = queue.length; "scan") == task.name and (let n = queue.length; n + 1) == 8`:                             true,
 		`false or true and not false`:                    true,
 		`not state.overloaded == false`:                  true,
 		`true ? false : true`:                            false,

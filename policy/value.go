@@ -43,14 +43,23 @@ func (l *lowerer) value(n ast.Node) value {
 	case *ast.ConditionalNode:
 		return l.choice(n)
 	case *ast.VariableDeclaratorNode:
-		var inner value
-		n2 := l.let(n, func() *Node { inner = l.value(n.Expr); return inner.node })
-		inner.node = n2
-		return inner
+		return l.letValue(n)
 	case *ast.CallNode, *ast.BuiltinNode:
 		return l.function(n)
 	}
 	return l.refusedNode(n)
+}
+
+// letValue lowers a declaration in front of a value.
+func (l *lowerer) letValue(n *ast.VariableDeclaratorNode) value {
+	var v value
+	node := l.let(n, func() *Node {
+		v = l.name(n.Expr, l.value(n.Expr))
+		return v.node
+	})
+	v.constText = v.constText && node.Op == OpConst // behind a local it is a name like others
+	v.node = node
+	return v
 }
 
 // refusedNode explains the syntax of expr that policies do not have.
