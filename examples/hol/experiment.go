@@ -40,10 +40,10 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) (err e
 		if err != nil {
 			return fmt.Errorf("mode %s: %w", m.name, err)
 		}
-		show.result(m, o)
 		if o.Errors > 0 {
 			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.name, o.Errors, o.FirstErr)
 		}
+		show.result(m, o)
 	}
 	return nil
 }
