@@ -9,12 +9,14 @@ import (
 
 // random makes well-formed programs whose conditions are about the same few stubs and small constants, so that they often
 // imply or contradict each other: what the analysis reasons about. (The generator of package isolate makes wilder programs,
-// to exercise the code generator.) Its decisions come from bytes, so that a fuzzer can mutate them; at their end all are 0.
+// to exercise the code generator.) Its decisions come from bytes, so that a fuzzer can mutate them; at their end all are 0,
+// which makes what is smallest.
 type random struct {
 	data  []byte
 	prog  policy.Program
 	scope []int // locals in scope
 	nodes int
+	loops int // quantifiers around
 }
 
 func (r *random) below(n int) int {
@@ -160,12 +162,12 @@ func (r *random) value(t stubs.Type, depth int) *policy.Node {
 	sub := func(t stubs.Type) *policy.Node { return r.value(t, depth-1) }
 	switch r.below(7) {
 	case 0:
-		return r.node(policy.OpIf, t, sub(stubs.Bool), sub(t), sub(t))
+		return r.leaf(t)
 	case 1:
 		local := randomScalars[r.below(len(randomScalars))]
 		return r.within(policy.OpLet, local, t, sub(local), func() *policy.Node { return sub(t) })
 	case 2:
-		return r.leaf(t)
+		return r.node(policy.OpIf, t, sub(stubs.Bool), sub(t), sub(t))
 	}
 	integral := pick(r, stubs.Int, stubs.Duration, stubs.Bytes)
 	switch {
@@ -231,6 +233,11 @@ func (r *random) condition(depth int) *policy.Node {
 }
 
 func (r *random) quantifier(op policy.Op, t stubs.Type, depth int) *policy.Node {
+	if r.loops == 2 { // more would take too long
+		return r.leaf(t)
+	}
+	r.loops++
+	defer func() { r.loops-- }()
 	source, element := policy.Source{Lo: int64(r.below(4)) - 1, Hi: int64(r.below(4)) - 1}, stubs.Int
 	if r.below(2) == 0 {
 		element = stubs.Name

@@ -24,11 +24,11 @@ func TestReadyMade(t *testing.T) {
 	for _, limit := range []time.Duration{50 * time.Microsecond, 100 * time.Millisecond, time.Hour} {
 		add(policy.TimeLimit{Func: "regex.match", Limit: limit}.Spec())
 	}
-	for _, alarm := range []policy.OverloadAlarm{{Queue: 10}, {Wait: time.Second}, {Queue: 10, Wait: time.Second, Func: "Trace"}} {
+	for _, alarm := range []policy.OverloadAlarm{{Queue: 10, State: "o"}, {Wait: time.Second, State: "o"}, {Queue: 10, Wait: time.Second, Func: "Trace"}} {
 		add(alarm.Spec())
 	}
 	for _, s := range specs {
-		p, err := s.Parse(nil, map[string]bool{"Trace": true})
+		p, err := s.Parse(map[string]stubs.Type{"o": stubs.Bool}, map[string]bool{"Trace": true})
 		if err != nil {
 			t.Fatal(err)
 		}

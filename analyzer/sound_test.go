@@ -178,3 +178,35 @@ func FuzzSound(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { checkSound(t, data, 12) })
 }
+
+// FuzzText verifies what people may write: whatever is accepted runs without dividing by zero, within its cost.
+func FuzzText(f *testing.F) {
+	for _, d := range divisions {
+		f.Add("("+d.text+`) ? throw("x") : continue()`, uint64(1))
+	}
+	f.Add(`set("i", count(task.stack, # == "a")); interval(max(task.running, duration("1ms"))); cancel()`, uint64(2))
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		p, err := policy.Parse(text, testEnv)
+		if err != nil {
+			return
+		}
+		v, err := Verify(p, Limits{})
+		if errors.Is(err, ErrMalformed) {
+			t.Fatalf("%s\nparses, and %v", text, err)
+		}
+		if err != nil {
+			return
+		}
+		r := &random{prog: *p}
+		rng := rand.New(rand.NewPCG(seed, 1))
+		for range 10 {
+			r.data = make([]byte, 1000)
+			for i := range r.data {
+				r.data[i] = byte(rng.Uint32())
+			}
+			if _, steps, err := policy.Interpret(p, r.snapshot()); errors.Is(err, policy.ErrDivideByZero) || steps > v.Cost() {
+				t.Fatalf("%s\ntook %d steps of %d: %v", text, steps, v.Cost(), err)
+			}
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package analyzer
+
+import (
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// tables checks everything but the tree.
+func (f *form) tables() error {
+	p := f.p
+	switch {
+	case p.On == 0 || p.On&^stubs.AnyEvent != 0:
+		return malformed("%#x is no set of notifications", uint16(p.On))
+	case p.Words < 0 || p.Words > maxWords:
+		return malformed("a snapshot of %d words; 0 to %d are possible", p.Words, maxWords)
+	case len(p.Reads) > maxTable || len(p.Locals) > maxTable || len(p.Reasons) > maxTable:
+		return malformed("%d reads, %d locals, %d reasons; at most %d each", len(p.Reads), len(p.Locals), len(p.Reasons), maxTable)
+	case len(p.Sites) > stubs.MaxSites:
+		return p.Errorf(nil, "split the policy", "the policy has %d effects, and %d are allowed", len(p.Sites), stubs.MaxSites)
+	}
+	for i, t := range p.Locals {
+		if !scalar(t) {
+			return malformed("local %d has the type %v", i, t)
+		}
+	}
+	for i, s := range p.Sites {
+		if err := checkSite(i, s); err != nil {
+			return err
+		}
+	}
+	return f.layout()
+}
+
+func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }
+
+func checkSite(i int, s policy.Site) error {
+	wrong := s.Type != stubs.Unit
+	switch s.Effect {
+	case stubs.Set:
+		wrong = !scalar(s.Type)
+	case stubs.Interval:
+		wrong = s.Type != stubs.Duration
+	case stubs.Call, stubs.Cancel:
+	default:
+		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))
+	}
+	if wrong {
+		return malformed("effect %d, %v, has an operand of type %v", i, s.Effect, s.Type)
+	}
+	if s.Name == "" && (s.Effect == stubs.Set || s.Effect == stubs.Call) {
+		return malformed("effect %d, %v, has no name", i, s.Effect)
+	}
+	return nil
+}
+
+// layout checks the reads: each is a stub of the catalogue that exists on the program's notifications, inside the
+// snapshot, and no two overlap.
+func (f *form) layout() error {
+	owner := make([]bool, f.p.Words)
+	for i, r := range f.p.Reads {
+		list, err := f.stub(r)
+		if err != nil {
+			return err
+		}
+		if r.Words < 1 || r.Words > f.p.Words || r.Offset < 0 || r.Offset > f.p.Words-r.Words || !list && r.Words != 1 {
+			return malformed("read %d takes %d words at %d of a snapshot of %d", i, r.Words, r.Offset, f.p.Words)
+		}
+		for w := r.Offset; w < r.Offset+r.Words; w++ {
+			if owner[w] {
+				return malformed("read %d overlaps another", i)
+			}
+			owner[w] = true
+		}
+		f.reads[r.Offset] = r
+	}
+	return nil
+}
+
+// stub checks which state stub a read names.
+func (f *form) stub(r policy.Read) (list bool, err error) {
+	if r.Stub > stubs.State {
+		return false, malformed("there is no state stub %d", r.Stub)
+	}
+	if r.Stub == stubs.State {
+		if r.Key == "" || !scalar(r.Type) {
+			return false, malformed("the state %q has the type %v", r.Key, r.Type)
+		}
+		return false, nil
+	}
+	stub := stubs.Catalogue[r.Stub]
+	switch {
+	case r.Type != stub.Type:
+		return false, malformed("%s is read as a %v; it is a %v", stub.Path, r.Type, stub.Type)
+	case r.Key != "" && !stub.Keyed:
+		return false, malformed("%s is read with a key", stub.Path)
+	case f.p.On&^stub.On != 0:
+		return false, malformed("%s is not there on %v", stub.Path, f.p.On&^stub.On)
+	}
+	list = stub.Type == stubs.NameList
+	if list && r.Words != 1+int(stub.Max) {
+		return false, malformed("%s takes %d words; it has %d", stub.Path, r.Words, 1+stub.Max)
+	}
+	return list, nil
+}
