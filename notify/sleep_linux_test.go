@@ -49,10 +49,11 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 func TestCloseFromTheHandlerIsRefused(t *testing.T) {
 	saw := make(chan any, 1)
 	var timer *Timer
-	timer = NewTimer(func(int64) int64 {
+	timer = NewTimer(func(int64) (next int64) {
+		next = Never
 		defer func() { saw <- recover() }()
 		timer.Close()
-		return Never
+		return
 	})
 	defer timer.Close()
 	timer.WakeAt(0)

@@ -190,7 +190,7 @@ func testWishDuringTheHandler(t *testing.T, thread func() sleeper) {
 
 func awaitCount(t testing.TB, n *atomic.Int64, want int64) {
 	t.Helper()
-	for start := Now(); n.Load() < want; runtime.Gosched() {
+	for start := Now(); n.Load() < want; {
 		if Now()-start > int64(patience) {
 			t.Fatalf("%d runs, want %d", n.Load(), want)
 		}
@@ -249,6 +249,54 @@ func testHammer(t *testing.T, thread func() sleeper) {
 		})
 	}
 	wg.Wait()
+}
+
+// One wish at a time, made as the thread is about to sleep after the last one, and at the instant at which somebody else
+// wishes for a distant time. Nothing but the protocol gets the thread up, and nothing heals a wish that was overwritten.
+// The handler lingers for a random moment, so that the next wish falls on every step of the thread's way to sleep.
+func TestWishAtBedtime(t *testing.T) { eachSleeper(t, testWishAtBedtime) }
+
+func testWishAtBedtime(t *testing.T, thread func() sleeper) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
+	var runs, round atomic.Int64
+	linger := func(r *rand.Rand, most int) {
+		for range r.IntN(most) {
+			runs.Load()
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	timer := newTimer(func(int64) int64 {
+		runs.Add(1)
+		linger(random, 1000)
+		return Never
+	}, thread())
+	defer timer.Close()
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer round.Store(-1)
+	others.Go(func() {
+		random := rand.New(rand.NewPCG(2, 2))
+		far := Now() + int64(24*time.Hour)
+		for seen := int64(0); seen >= 0; {
+			now := round.Load()
+			if now == seen {
+				continue
+			}
+			seen = now
+			far-- // always earlier than the last one, so that want is written
+			linger(random, 50)
+			timer.WakeAt(far)
+		}
+	})
+	mine := rand.New(rand.NewPCG(3, 3))
+	for deadline := Now() + int64(700*time.Millisecond); Now() < deadline; {
+		before := runs.Load()
+		if round.Add(1)%2 == 0 {
+			linger(mine, 50)
+		}
+		timer.WakeAt(0)
+		awaitCount(t, &runs, before+1)
+	}
 }
 
 func TestClose(t *testing.T) { eachSleeper(t, testClose) }
