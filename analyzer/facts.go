@@ -22,7 +22,7 @@ type change struct {
 
 // maxFuel bounds the work of refinement, about a microsecond each, because nested conditions can make it exponential. Real
 // policies need some hundreds.
-const maxFuel = 1 << 18
+const maxFuel = 1 << 16
 
 func newFacts() *facts {
 	return &facts{index: map[shape]term{}, fuel: maxFuel}
