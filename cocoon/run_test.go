@@ -7,23 +7,6 @@ import (
 	"time"
 )
 
-// start returns a runtime that is shut down at the end of the test.
-func start(t testing.TB, cfg Config) *Runtime {
-	t.Helper()
-	rt, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return rt
-}
-
 func TestRunReturnsTheError(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	want := errors.New("x")

@@ -1,0 +1,218 @@
+package cocoon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// TestMain fails the whole run when it leaves a goroutine, or the process-wide word raised.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := Default().Shutdown(ctx); err != nil { // the examples use it
+		fmt.Fprintln(os.Stderr, "the default runtime:", err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if safepoint.Raised() {
+		fmt.Fprintln(os.Stderr, "the safepoint word is up at the end of all tests")
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+const patience = 20 * time.Second
+
+var background = context.Background()
+
+// start returns a runtime that is shut down at the end of the test, when all its slots must be free again (invariant 5).
+func start(t testing.TB, cfg Config) *Runtime {
+	t.Helper()
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	rt, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(background, patience)
+		defer cancel()
+		if err := rt.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		checkFree(t, rt)
+	})
+	return rt
+}
+
+// checkFree fails unless the runtime holds nothing: no task, no slot taken, nobody waiting, no request out.
+func checkFree(t testing.TB, rt *Runtime) {
+	t.Helper()
+	if st := rt.Stats(); st.Tasks != 0 {
+		t.Errorf("%d tasks are left", st.Tasks)
+	}
+	for _, l := range *rt.loops.Load() {
+		l.mu.Lock()
+		load := l.core.Load(0)
+		if load.Busy != 0 || load.Waiting != 0 || load.Suspended != 0 || l.live != nil || len(l.lent) != 0 || l.lentN.Load() != 0 {
+			t.Errorf("loop %s is not free: %+v, live task %v, lent %d", l.cfg.Name, load, l.live != nil, len(l.lent))
+		}
+		for i := range l.slots {
+			if s := l.slots[i].Load(); s != nil {
+				t.Errorf("loop %s: slot %d is still recorded as taken", l.cfg.Name, i)
+			}
+		}
+		l.mu.Unlock()
+	}
+}
+
+// eventually waits until ok holds.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			buf := make([]byte, 1<<18)
+			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		}
+	}
+}
+
+// within calls fn on another goroutine and fails when it does not return.
+func within(t testing.TB, what string, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	receive(t, what, done)
+}
+
+// receive waits for a channel.
+func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		buf := make([]byte, 1<<18)
+		t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+	}
+	return v
+}
+
+// closed reports whether a channel is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// spin passes safe points until the channel is closed, or something preempts it.
+func spin(ctx context.Context, until <-chan struct{}) {
+	for !closed(until) {
+		SafePoint(ctx)
+	}
+}
+
+// spinForever passes safe points until it is thrown into; a test that breaks the throw ends in an error, not a hang.
+func spinForever(ctx context.Context) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		SafePoint(ctx)
+	}
+	return fmt.Errorf("nobody threw within %v", patience)
+}
+
+// stall does not pass a safe point until ok holds.
+func stall(ok func() bool) error {
+	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
+		if time.Now().After(end) {
+			return fmt.Errorf("stalled for %v in vain", patience)
+		}
+	}
+	return nil
+}
+
+func register(t testing.TB, rt *Runtime, p Policy) *Registration {
+	t.Helper()
+	r, err := rt.RegisterPolicy(p)
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+	return r
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// journal is a logger's output, to be looked into.
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
+
+func (j *journal) count(text string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Count(j.buf.String(), text)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}
+
+// taken starts tasks that hold all slots of the loop, without safe points, until release is called.
+func taken(t testing.TB, l *Loop) (release func()) {
+	t.Helper()
+	gate := make(chan struct{})
+	var handles []*Handle
+	for range l.cfg.Slots {
+		running := make(chan struct{})
+		handles = append(handles, l.Go(background, "holder", func(context.Context) error {
+			close(running)
+			<-gate
+			return nil
+		}))
+		receive(t, "a slot for the holder", running)
+	}
+	return sync.OnceFunc(func() {
+		close(gate)
+		for _, h := range handles {
+			must(t, h.Wait(background))
+		}
+	})
+}
