@@ -9,7 +9,8 @@
 //
 // The analysis follows every path of the program with the values that each expression can have there: ranges of numbers
 // and sets of names, as the catalogue of stubs gives them and the conditions on the path narrow them. It may think possible
-// what is not, never the reverse.
+// what is not, never the reverse. It relies on the runtime to keep stubs within the ranges of the catalogue; registered
+// states can have any value of their type.
 package analyzer
 
 import (
