@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,7 +42,7 @@ type PreemptedError struct {
 	Started bool          // false: refused on arrival, nothing of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
-	frames []uintptr // where it happened
+	frames atomic.Pointer[[]uintptr] // where it happened; others may read the error before it does
 }
 
 func (e *PreemptedError) Error() string {
@@ -83,11 +84,12 @@ func (e *PreemptedError) Where() string {
 
 // Stack returns the task's stack at the safe point, one function with file and line a line; "" if it was not running.
 func (e *PreemptedError) Stack() string {
-	if len(e.frames) == 0 {
+	frames := e.frames.Load()
+	if frames == nil {
 		return ""
 	}
 	var b strings.Builder
-	for fs := runtime.CallersFrames(e.frames); ; {
+	for fs := runtime.CallersFrames(*frames); ; {
 		f, more := fs.Next()
 		if !ours(f.Function) {
 			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
@@ -99,10 +101,11 @@ func (e *PreemptedError) Stack() string {
 }
 
 func (e *PreemptedError) first() (runtime.Frame, bool) {
-	if len(e.frames) == 0 {
+	frames := e.frames.Load()
+	if frames == nil {
 		return runtime.Frame{}, false
 	}
-	for fs := runtime.CallersFrames(e.frames); ; {
+	for fs := runtime.CallersFrames(*frames); ; {
 		f, more := fs.Next()
 		if !ours(f.Function) {
 			return f, true

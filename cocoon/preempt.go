@@ -109,11 +109,13 @@ func (s *strand) due() *PreemptedError {
 	return p.err
 }
 
-// throw unwinds the calling task. The error goes to one task, so it is safe to complete it here.
+// throw unwinds the calling task. The error goes to one task, so it is completed here alone; others may be reading it
+// already, as the cause of the task's context.
 func (s *strand) throw(err *PreemptedError) {
-	if err.frames == nil {
+	if err.frames.Load() == nil {
 		pcs := make([]uintptr, 64)
-		err.frames = pcs[:runtime.Callers(3, pcs)]
+		pcs = pcs[:runtime.Callers(3, pcs)]
+		err.frames.Store(&pcs)
 	}
 	s.throwing = err
 	panic(err)
