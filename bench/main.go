@@ -25,6 +25,7 @@ type section struct {
 
 var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
+	{"micro", "what a run, a poll, a switch, an evaluation, a tick and a throw take: medians of five rounds (1 min)", micro},
 }
 
 func main() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -20,15 +21,42 @@ type result struct {
 	Ratio     float64 `json:"ratio"` // Value / PeerValue; 0 without a peer
 }
 
-// claim is what a ratio must be. The zero claim claims nothing.
-type claim struct{ atLeast, atMost float64 }
+// claim is what a result must be. The zero claim claims nothing.
+type claim struct {
+	atLeast, atMost float64  // the ratio; 0: no bound
+	upTo            *float64 // the value, in the result's unit; nil: no bound
+}
+
+// upTo claims that a value is no greater than bound.
+func upTo(bound float64) claim { return claim{upTo: &bound} }
+
+// text writes the bounds for the table.
+func (c claim) text(unit string) string {
+	var bounds []string
+	if c.upTo != nil {
+		bounds = append(bounds, fmt.Sprintf("<= %g %s", *c.upTo, unit))
+	}
+	if c.atMost != 0 {
+		bounds = append(bounds, fmt.Sprintf("<= %gx", c.atMost))
+	}
+	if c.atLeast != 0 {
+		bounds = append(bounds, fmt.Sprintf(">= %gx", c.atLeast))
+	}
+	return strings.Join(bounds, ", ")
+}
+
+// row is a line of the table.
+type row struct {
+	result
+	bound, met string // "" without a claim
+}
 
 // report takes results as they come: it prints JSON lines at once, a table at the end, and collects broken claims.
 type report struct {
 	stdout, stderr io.Writer
 	json           bool
 	section        string
-	results        []result
+	rows           []row
 	broken         error
 	writeErr       error
 }
@@ -49,35 +77,52 @@ func (r *report) add(got result, c claim) {
 	if got.Peer != "" && got.PeerValue != 0 {
 		got.Ratio = got.Value / got.PeerValue
 	}
-	r.results = append(r.results, got)
-	measured := got.PeerValue != 0 // without a peer's value no claim holds
-	if c.atMost != 0 && !(measured && got.Ratio <= c.atMost) {
-		r.breaks(got, "at most", c.atMost)
+	broken := got.check(c)
+	r.broken = errors.Join(r.broken, broken)
+	line := row{result: got, bound: c.text(got.Unit)}
+	switch {
+	case broken != nil:
+		line.met = "no"
+	case line.bound != "":
+		line.met = "yes"
 	}
-	if c.atLeast != 0 && !(measured && got.Ratio >= c.atLeast) {
-		r.breaks(got, "at least", c.atLeast)
-	}
+	r.rows = append(r.rows, line)
 	if r.json {
 		r.writeErr = errors.Join(r.writeErr, json.NewEncoder(r.stdout).Encode(got))
 	}
 }
 
-func (r *report) breaks(got result, bound string, limit float64) {
-	r.broken = errors.Join(r.broken, fmt.Errorf("section %s: %s of %s is %.3g %s, %.3g times that of %s; claimed is %s %g times",
-		got.Section, got.Metric, got.Name, got.Value, got.Unit, got.Ratio, got.Peer, bound, limit))
+// check returns an error for each bound that the result breaks.
+func (got result) check(c claim) (broken error) {
+	about := fmt.Sprintf("section %s: %s of %s is %.3g %s", got.Section, got.Metric, got.Name, got.Value, got.Unit)
+	ratio := func(bound string, limit float64) {
+		broken = errors.Join(broken, fmt.Errorf("%s, %.3g times that of %s; claimed is %s %g times", about, got.Ratio, got.Peer, bound, limit))
+	}
+	measured := got.PeerValue != 0 // without a peer's value no claim about a ratio holds
+	if c.atMost != 0 && !(measured && got.Ratio <= c.atMost) {
+		ratio("at most", c.atMost)
+	}
+	if c.atLeast != 0 && !(measured && got.Ratio >= c.atLeast) {
+		ratio("at least", c.atLeast)
+	}
+	if c.upTo != nil && !(got.Value <= *c.upTo) {
+		broken = errors.Join(broken, fmt.Errorf("%s; claimed is at most %g %s", about, *c.upTo, got.Unit))
+	}
+	return broken
 }
 
 // finish prints the table and returns the broken claims.
 func (r *report) finish() error {
-	if !r.json && len(r.results) > 0 {
+	if !r.json && len(r.rows) > 0 {
 		w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "SECTION\tNAME\tMETRIC\tVALUE\tPEER\tITS VALUE\tRATIO")
-		for _, x := range r.results {
+		fmt.Fprintln(w, "SECTION\tNAME\tMETRIC\tVALUE\tPEER\tITS VALUE\tRATIO\tBOUND\tMET")
+		for _, x := range r.rows {
 			peer, ratio := "", ""
 			if x.Peer != "" {
 				peer, ratio = fmt.Sprintf("%.4g %s", x.PeerValue, x.Unit), fmt.Sprintf("%.3g", x.Ratio)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.4g %s\t%s\t%s\t%s\n", x.Section, x.Name, x.Metric, x.Value, x.Unit, x.Peer, peer, ratio)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.4g %s\t%s\t%s\t%s\t%s\t%s\n",
+				x.Section, x.Name, x.Metric, x.Value, x.Unit, x.Peer, peer, ratio, x.bound, x.met)
 		}
 		r.writeErr = errors.Join(r.writeErr, w.Flush())
 	}

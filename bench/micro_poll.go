@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// microPoll measures what a safe point adds to an iteration of a loop that counts, while nothing is asked of anybody: the
+// poll that instrumentation inserts, and SafePoint. The loops are functions of their own, so that nothing around them
+// changes how they are compiled.
+func microPoll(ctx context.Context, r *report, e effort) error {
+	loop := func(body func(ctx context.Context, n int) int) side {
+		return func(ctx context.Context, e effort) (figures, error) {
+			return perOperation(e.span, func(n int) { sink = body(ctx, n) }), nil
+		}
+	}
+	got, err := medians(ctx, e, loop(bareLoop), loop(pollLoop), loop(safePointLoop))
+	if err != nil {
+		return err
+	}
+	bare := got[0][ns]
+	const peer = "bare loop"
+	for i, prefix := range []string{"", "safepoint_"} {
+		with := got[1+i][ns]
+		r.add(result{Name: "poll", Metric: prefix + "ns", Value: with, Unit: "ns", Peer: peer, PeerValue: bare}, claim{})
+		r.add(result{Name: "poll", Metric: prefix + "above_ns", Value: with - bare, Unit: "ns"}, upTo(1))
+	}
+	return nil
+}
+
+// sink keeps the loops' results alive.
+var sink int
+
+//go:noinline
+func bareLoop(_ context.Context, n int) (sum int) {
+	for i := range n {
+		sum += i
+	}
+	return sum
+}
+
+//go:noinline
+func pollLoop(_ context.Context, n int) (sum int) {
+	for i := range n {
+		sum += i
+		safepoint.Poll()
+	}
+	return sum
+}
+
+//go:noinline
+func safePointLoop(ctx context.Context, n int) (sum int) {
+	for i := range n {
+		sum += i
+		cocoon.SafePoint(ctx)
+	}
+	return sum
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+func nothing(context.Context) error { return nil }
+
+// microRun measures Run of an empty function, from one goroutine, on a loop with one slot that nobody else wants; its
+// peer is starting a goroutine and hearing of its end.
+func microRun(ctx context.Context, r *report, e effort) error {
+	got, err := medians(ctx, e, runSide, goSide)
+	if err != nil {
+		return err
+	}
+	const peer = "go and channel"
+	run, other := got[0], got[1]
+	r.add(result{Name: "run", Metric: "ns", Value: run[ns], Unit: "ns", Peer: peer, PeerValue: other[ns]}, upTo(250))
+	r.add(result{Name: "run", Metric: "allocs", Value: run[allocs], Unit: "allocs", Peer: peer, PeerValue: other[allocs]}, upTo(0))
+	r.add(result{Name: "run", Metric: "bytes", Value: run[bytes_], Unit: "B", Peer: peer, PeerValue: other[bytes_]}, claim{})
+	return nil
+}
+
+func runSide(ctx context.Context, e effort) (figures, error) {
+	return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (f figures, err error) {
+		f = perOperation(e.span, func(n int) {
+			for range n {
+				if e := rt.Run(ctx, "empty", nothing); e != nil {
+					err = e
+				}
+			}
+		})
+		return f, err
+	})
+}
+
+func goSide(_ context.Context, e effort) (figures, error) {
+	done := make(chan struct{})
+	return perOperation(e.span, func(n int) {
+		for range n {
+			go func() { done <- struct{}{} }()
+			<-done
+		}
+	}), nil
+}

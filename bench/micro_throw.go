@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// microThrow measures how long after its time limit a task is gone: from the limit, counted from the call of Run, to Run's
+// return with the error. The limit is looked after every 100 µs; the other slots are taken by tasks that poll.
+func microThrow(ctx context.Context, r *report, e effort) error {
+	e.span *= 3
+	got, err := medians(ctx, e, throwSide)
+	if err != nil {
+		return err
+	}
+	r.add(result{Name: "throw", Metric: "p50", Value: got[0][0], Unit: "µs"}, claim{})
+	r.add(result{Name: "throw", Metric: "p99", Value: got[0][1], Unit: "µs"}, upTo(1000))
+	return nil
+}
+
+func throwSide(ctx context.Context, e effort) (figures, error) {
+	const limit = 2 * time.Millisecond
+	return withRuntime(cocoon.Config{}, func(rt *cocoon.Runtime) (figures, error) {
+		if err := rt.RegisterPreemptibleFunc("endless"); err != nil {
+			return nil, err
+		}
+		if _, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "endless", Limit: limit, Interval: tickEvery}); err != nil {
+			return nil, err
+		}
+		stop, err := spin(ctx, rt, rt.Stats().Loops[0].Slots-1, "busy")
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		var late []float64
+		for begin := time.Now(); time.Since(begin) < e.span || len(late) < 100; {
+			at := time.Now()
+			err := rt.Run(ctx, "endless", func(ctx context.Context) error {
+				for {
+					cocoon.SafePoint(ctx)
+				}
+			})
+			late = append(late, float64(time.Since(at)-limit)/1e3)
+			if preempted := (*cocoon.PreemptedError)(nil); !errors.As(err, &preempted) {
+				return nil, fmt.Errorf("a task over its time limit returned %v; want a PreemptedError", err)
+			}
+		}
+		return quantiles(late)
+	})
+}
