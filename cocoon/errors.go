@@ -116,11 +116,17 @@ func (e *PreemptedError) first() (runtime.Frame, bool) {
 	}
 }
 
-// ours reports whether a function belongs to the way from the poll to the throw.
+// ours reports whether a function belongs to the way from the place where the task passed a safe point to the throw.
 func ours(function string) bool {
-	const module = "github.com/cocoon-go/cocoon/"
-	return strings.HasPrefix(function, module+"cocoon.(*strand)") || strings.HasPrefix(function, module+"cocoon.SafePoint") ||
-		strings.HasPrefix(function, module+"cocoon.answer") || strings.HasPrefix(function, module+"safepoint.")
+	rest, found := strings.CutPrefix(function, "github.com/cocoon-go/cocoon/")
+	if !found {
+		return false
+	}
+	switch rest {
+	case "cocoon.SafePoint", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
+		return true
+	}
+	return strings.HasPrefix(rest, "cocoon.(*strand)") || strings.HasPrefix(rest, "safepoint.")
 }
 
 // TaskError is what Wait returns for a task that failed: which one, whose child it was, and why.
