@@ -57,12 +57,12 @@ func (s *strand) answerOnce() (parked bool) {
 	s.lastSafe, s.pause = now, 0
 	s.safePoints++
 	if want&wantThrow != 0 {
-		err := s.due()
+		p := s.due()
 		l.mu.Unlock()
-		if err != nil && !goroutine.Unwinding() {
-			s.throw(err)
+		l.rt.timer.WakeAt(now + minPause) // the word is raised again until the throw has arrived
+		if p != nil && !goroutine.Unwinding() {
+			s.throw(p)
 		}
-		l.rt.timer.WakeAt(now + minPause) // raise the word again until it has arrived
 		return false
 	}
 	switch {
@@ -98,7 +98,7 @@ type throwRequest struct {
 }
 
 // due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under loop.mu.
-func (s *strand) due() *PreemptedError {
+func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
 		s.pending, s.throwing = nil, nil
@@ -106,16 +106,20 @@ func (s *strand) due() *PreemptedError {
 		s.loop.stats.void.Add(1)
 		return nil
 	}
-	return p.err
+	return p
 }
 
 // throw unwinds the calling task. The error goes to one task, so it is completed here alone; others may be reading it
 // already, as the cause of the task's context.
-func (s *strand) throw(err *PreemptedError) {
+func (s *strand) throw(p *throwRequest) {
+	err := p.err
 	if err.frames.Load() == nil {
 		pcs := make([]uintptr, 64)
 		pcs = pcs[:runtime.Callers(3, pcs)]
 		err.frames.Store(&pcs)
+	}
+	if p.section == 0 {
+		s.task.cancellation().cancel(err) // asked for by postThrow; here it comes before the end of the task, in any case
 	}
 	s.throwing = err
 	panic(err)
@@ -132,14 +136,15 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if section == 0 {
 		s.cancelContext()
 	}
+	s.loop.rt.timer.WakeAt(now + hush) // to lower the word if it is not answered
 	return true
 }
 
-// cancelContext ends the task's context with the throw as its cause, on another goroutine: functions that wait for the
-// context run there, and the caller holds a lock. Called under loop.mu.
+// cancelContext ends the task's context with the throw as its cause, on another goroutine: contexts that others made, and
+// functions that wait for this one, run then, and the caller holds a lock. Called under loop.mu.
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
-	go t.cancellation().cancel(err)
+	go func() { t.cancellation().cancel(err) }()
 }
 
 // preempted makes the error of a throw into the task. Called under loop.mu.
@@ -158,19 +163,30 @@ func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 func (t *Task) cancel(reason string, cause error) {
 	l := t.strand.loop
 	l.mu.Lock()
+	end := cause
 	if s := t.strand; s.task == t {
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
 		if err.Started = t.Status() != Starting; !s.withdraw(err, now) {
-			s.pending = nil // an end of the task goes before a throw into a section
-			s.postThrow(err, 0, now)
+			err = s.throwToTheEnd(err, now)
 		}
+		end = err
 	} else if t.Status() == Starting {
 		t.doomed = true
 	}
 	l.mu.Unlock()
-	t.cancellation().cancel(cause)
+	t.cancellation().cancel(end)
 	for _, c := range t.Children() {
 		c.cancel("cancelled with its parent", cause)
 	}
+}
+
+// throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the one that ends it, which is
+// an earlier one if there is. Called under loop.mu.
+func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
+	if s.pending == nil || s.pending.err.Cause == nil {
+		s.pending = nil
+		s.postThrow(err, 0, now)
+	}
+	return s.pending.err
 }
