@@ -1,0 +1,275 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// throwOnSignal registers a policy that throws into the running tasks of that name when the application says so: the
+// verdict is posted before Notify returns.
+func throwOnSignal(t testing.TB, rt *Runtime, task string) (signal func()) {
+	t.Helper()
+	register(t, rt, Policy{Name: "signal." + task, On: OnNotify(task), Expr: `throw("signalled")`, Match: Match{Tasks: []string{task}}})
+	return func() { rt.Notify(task, 0) }
+}
+
+func preemption(t testing.TB, err error) *PreemptedError {
+	t.Helper()
+	var pe *PreemptedError
+	if !errors.As(err, &pe) {
+		t.Fatalf("got %v; want a PreemptedError", err)
+	}
+	return pe
+}
+
+// Invariant 4: a task that is thrown into unwinds with its defers, and Run returns the PreemptedError.
+func TestThrowUnwindsWithDefers(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	var order []string
+	err := rt.Run(background, "job", func(ctx context.Context) error {
+		defer func() { order = append(order, "outer") }()
+		defer func() { order = append(order, "inner") }()
+		signal()
+		return spinForever(ctx)
+	})
+	pe := preemption(t, err)
+	if pe.Policy != "signal.job" || pe.Reason != "signalled" || pe.Task != "job" || pe.Section != "" || !pe.Started || pe.Cause != nil {
+		t.Errorf("%+v", pe)
+	}
+	if got := strings.Join(order, ","); got != "inner,outer" {
+		t.Errorf("deferred calls ran as %q", got)
+	}
+	for _, want := range []string{`task "job"`, `policy "signal.job"`, "signalled", "spinForever"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %q", err, want)
+		}
+	}
+	if !strings.Contains(pe.Stack(), "TestThrowUnwindsWithDefers") {
+		t.Errorf("the stack does not lead here:\n%s", pe.Stack())
+	}
+}
+
+// Where names the caller's place, whichever way the safe point was reached.
+func TestPreemptedErrorSaysWhere(t *testing.T) {
+	points := map[string]func(ctx context.Context){
+		"SafePoint":      SafePoint,
+		"safepoint.Poll": func(context.Context) { safepoint.Poll() },
+		"Yield":          Yield,
+		"Block":          func(ctx context.Context) { Block(ctx, func() error { return nil }) },
+	}
+	for name, point := range points {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 1})
+			signal := throwOnSignal(t, rt, "job")
+			err := rt.Run(background, "job", func(ctx context.Context) error {
+				signal()
+				for end := time.Now().Add(patience); time.Now().Before(end); {
+					point(ctx)
+				}
+				return nil
+			})
+			if where := preemption(t, err).Where(); !strings.Contains(where, "TestPreemptedErrorSaysWhere") {
+				t.Errorf("it happened at %q", where)
+			}
+		})
+	}
+}
+
+// Invariant 4: swallowed by a recover, it is thrown again at a later safe point, also when no policy and no other task keeps
+// the timer going.
+func TestSwallowedThrowIsThrownAgain(t *testing.T) {
+	for name, throw := range map[string]func(t *testing.T, rt *Runtime) func(context.Context){
+		"policy": func(t *testing.T, rt *Runtime) func(context.Context) {
+			signal := throwOnSignal(t, rt, "job")
+			return func(context.Context) { signal() }
+		},
+		"cancel": func(*testing.T, *Runtime) func(context.Context) {
+			return func(ctx context.Context) { TaskOf(ctx).Cancel() }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 1})
+			throw := throw(t, rt)
+			swallowed := 0
+			err := rt.Run(background, "job", func(ctx context.Context) error {
+				throw(ctx)
+				for range 3 {
+					func() {
+						defer func() {
+							if recover() != nil {
+								swallowed++
+							}
+						}()
+						spinForever(ctx)
+					}()
+				}
+				return spinForever(ctx)
+			})
+			preemption(t, err)
+			if swallowed != 3 {
+				t.Errorf("it was thrown %d times before", swallowed)
+			}
+		})
+	}
+}
+
+// A function that swallowed the throw and returns has returned: its own result counts, and nothing is left over for the
+// next task on the same goroutine.
+func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	want := errors.New("mine")
+	err := rt.Run(background, "job", func(ctx context.Context) (err error) {
+		defer func() {
+			recover()
+			err = want
+		}()
+		TaskOf(ctx).Cancel()
+		return spinForever(ctx)
+	})
+	if err != want {
+		t.Errorf("got %v", err)
+	}
+	for range 100 {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error { SafePoint(ctx); return nil }))
+	}
+}
+
+// Invariant 4: a deferred function that polls while the task unwinds is not thrown into again: it runs to its end.
+func TestDeferredFunctionsPollInPeace(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	cleaned, sectioned := false, false
+	err := rt.Run(background, "job", func(ctx context.Context) error {
+		defer func() {
+			for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
+				SafePoint(ctx)
+				Yield(ctx)
+			}
+			cleaned = true
+		}()
+		defer func() {
+			_, err := Section(ctx, "cleanup", func() (int, error) { SafePoint(ctx); return 0, nil })
+			sectioned = err == nil
+		}()
+		TaskOf(ctx).Cancel()
+		return spinForever(ctx)
+	})
+	if !errors.Is(err, ErrCancelled) || !cleaned || !sectioned {
+		t.Errorf("got %v; cleaned %v, section in a deferred call %v", err, cleaned, sectioned)
+	}
+}
+
+// A panic that replaces the throw passes through, and so does Goexit; the slot comes back (invariant 5).
+func TestPanicDuringThePassageOfAThrow(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	h := rt.Go(background, "job", func(ctx context.Context) error {
+		defer func() { recover(); panic("other") }()
+		TaskOf(ctx).Cancel()
+		return spinForever(ctx)
+	})
+	var pe *PanicError
+	if err := h.Wait(background); !errors.As(err, &pe) || pe.Value != "other" {
+		t.Errorf("got %v", err)
+	}
+	h = rt.Go(background, "job", func(ctx context.Context) error {
+		defer func() { recover(); runtime.Goexit() }()
+		TaskOf(ctx).Cancel()
+		return spinForever(ctx)
+	})
+	if err := h.Wait(background); !errors.Is(err, ErrGoexit) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Invariant 4: a throw ends the task's context, with the PreemptedError as the cause, before the task's end does.
+func TestThrowIsTheCauseOfTheContext(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	for range 200 {
+		var kept context.Context
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			kept = ctx
+			signal()
+			return spinForever(ctx)
+		})
+		pe := preemption(t, err)
+		if kept.Err() == nil || context.Cause(kept) != error(pe) {
+			t.Fatalf("the context ended by %v, its cause is %v; want %v", kept.Err(), context.Cause(kept), pe)
+		}
+	}
+}
+
+// Who watches the context may read the error while the task is still on its way to the safe point. The race detector is
+// the judge.
+func TestCauseIsReadWhileItIsThrown(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	for range 50 {
+		read := make(chan string)
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			watching := make(chan struct{})
+			go func() {
+				close(watching)
+				<-ctx.Done()
+				for range 100 {
+					_ = context.Cause(ctx).Error()
+				}
+				read <- context.Cause(ctx).Error()
+			}()
+			<-watching
+			TaskOf(ctx).strand.loop.mu.Lock()
+			s := TaskOf(ctx).strand
+			s.postThrow(s.preempted("", "test", "", nil, 0), 0, 0)
+			s.loop.mu.Unlock()
+			return spinForever(ctx)
+		})
+		preemption(t, err)
+		<-read
+	}
+}
+
+// Invariant 6: a verdict reaches the task it was made for, or nobody. The strand of the first task serves the second, too.
+func TestThrowDoesNotReachTheNextTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	for range 1000 {
+		must(t, rt.Run(background, "job", func(context.Context) error {
+			signal() // and no safe point after it
+			return nil
+		}))
+	}
+	if safepoint.Raised() {
+		t.Error("the word is still up")
+	}
+	h := rt.Go(background, "job", func(context.Context) error { return nil })
+	must(t, h.Wait(background))
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		h.Cancel() // has ended: means nobody
+		for range 1000 {
+			SafePoint(ctx)
+		}
+		return ctx.Err()
+	}))
+}
+
+// Invariant 3: between safe points a task is not thrown into.
+func TestNoThrowWithoutASafePoint(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	reached := false
+	err := rt.Run(background, "job", func(ctx context.Context) error {
+		signal()
+		for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
+		}
+		reached = true
+		return nil
+	})
+	if err != nil || !reached {
+		t.Errorf("got %v, reached %v", err, reached)
+	}
+}
