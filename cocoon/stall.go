@@ -20,19 +20,19 @@ func (l *Loop) lend(s *strand, now int64) {
 	go l.reportStall(s, s.task.Path(), time.Duration(now-s.core.Arrived()))
 }
 
-// stallReports is how often stacks of stalled tasks are taken: it stops the world.
+// stallReports is how often a loop's stalls are reported: taking the stack stops the world, and a log that floods helps
+// nobody.
 const stallReports = time.Second
 
-// reportStall logs a stall, with the task's stack if none was taken in the last second.
+// reportStall logs a stall with the task's stack, and how many there were on the loop so far. Those that come within a
+// second after a report are only counted.
 func (l *Loop) reportStall(s *strand, path string, age time.Duration) {
-	args := []any{"task", path, "loop", l.cfg.Name, "age", age}
-	last, now := l.stats.lastStack.Load(), time.Now().UnixNano()
-	if now-last >= int64(stallReports) && l.stats.lastStack.CompareAndSwap(last, now) {
-		if stack := s.stack(); stack != "" {
-			args = append(args, "stack", stack)
-		}
+	last, now := l.stats.lastReport.Load(), time.Now().UnixNano()
+	if now-last < int64(stallReports) || !l.stats.lastReport.CompareAndSwap(last, now) {
+		return
 	}
-	l.rt.cfg.Logger.Warn("cocoon: task holds a slot without passing a safe point; its slot is lent to others", args...)
+	l.rt.cfg.Logger.Warn("cocoon: task holds a slot without passing a safe point; its slot is lent to others",
+		"task", path, "loop", l.cfg.Name, "age", age, "stalls", l.stats.stalls.Load(), "stack", s.stack())
 }
 
 // stack returns the stack of the task's goroutine. Go gives out the stacks of all goroutines only; the right one is that

@@ -46,7 +46,7 @@ type loopStats struct {
 	refused     atomic.Int64
 	stalls      atomic.Int64
 	void        atomic.Int64
-	lastStack   atomic.Int64
+	lastReport  atomic.Int64
 	toSafePoint histogram
 
 	// Guarded by mu.
