@@ -12,8 +12,8 @@ import (
 // Where goroutines that do not block keep Ps busy, leave two more: asleep in its system call the thread goes on holding
 // its P, and the network poller needs another. With one to share, a tick of 100 µs has sysmon take the P away and the
 // thread ask for it back all the time, and connections wait meanwhile: a loopback echo took 0.2 ms at p50 and 3 ms at
-// p99 instead of 0.05 and 0.2. A third brings nothing. A tick costs about 20 µs of a core on a virtual machine, so one
-// of 100 µs a fifth of a core, one of 1 ms a fiftieth; set the timer to Never while there is nothing to watch.
+// p99 instead of 0.05 and 0.2. A third brings nothing. On a virtual machine of two cores a tick of 100 µs costs a
+// quarter of a core, one of 1 ms a thirtieth: set the timer to Never while there is nothing to watch.
 //
 // Two words are shared between the thread and those who call WakeAt: want, the earliest time at which the handler must
 // run, and state, in which the thread says that it sleeps. The protocol:
