@@ -121,7 +121,7 @@ func (s *strand) throw(p *throwRequest) {
 	if p.section == 0 {
 		s.task.cancellation().cancel(err) // asked for by postThrow; here it comes before the end of the task, in any case
 	}
-	s.throwing = err
+	s.throwing = p
 	panic(err)
 }
 
@@ -184,7 +184,7 @@ func (t *Task) cancel(reason string, cause error) {
 // throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the one that ends it, which is
 // an earlier one if there is. Called under loop.mu.
 func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
-	if s.pending == nil || s.pending.err.Cause == nil {
+	if s.pending == nil || s.pending.section != 0 {
 		s.pending = nil
 		s.postThrow(err, 0, now)
 	}

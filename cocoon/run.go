@@ -263,8 +263,8 @@ func (s *strand) leave(t *Task, err *error) {
 	status := Returned
 	if s.throwing != nil && !s.returned {
 		switch r := recover(); r {
-		case s.throwing:
-			*err, status = s.throwing, CancelledBeforeReturn
+		case s.throwing.err:
+			*err, status = s.throwing.err, CancelledBeforeReturn
 		default:
 			foreign = r
 		}

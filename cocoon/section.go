@@ -10,8 +10,8 @@ import (
 
 // Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies see the open sections
 // and their running time; a throw made while a section is open ends at the innermost one's boundary: Section returns the
-// *PreemptedError, and the task goes on. Only Cancel and Shutdown pass through to the end of the task. A throw that was
-// meant for a section which has ended by then is void.
+// *PreemptedError, and the task goes on. Cancel, Shutdown and a throw made outside any section pass through to the end of
+// the task. A throw that was meant for a section which has ended by then is void.
 //
 // Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine that is not the task's, fn just
 // runs. Cost: about 60 ns.
@@ -38,27 +38,29 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 		s.voidThrow(id)
 		return
 	}
-	if s.throwing == nil || s.throwing.Cause != nil {
+	if s.throwing == nil || s.throwing.section == 0 {
 		return // somebody else's panic, or a throw that ends the task
 	}
 	r := recover()
-	if r != s.throwing {
+	if r != s.throwing.err {
 		if r != nil {
 			panic(r)
 		}
 		return // Goexit
 	}
-	*err = s.throwing
+	*err = s.throwing.err
 	s.settle()
 }
 
-// settle ends a throw that has arrived at its boundary.
+// settle ends a throw that has arrived at its boundary. One that ends the task may have taken its place on the way.
 func (s *strand) settle() {
-	s.throwing = nil
 	s.loop.mu.Lock()
-	s.pending = nil
-	s.unpost(wantThrow)
+	if s.pending == s.throwing {
+		s.pending = nil
+		s.unpost(wantThrow)
+	}
 	s.loop.mu.Unlock()
+	s.throwing = nil
 }
 
 // voidThrow takes back a throw that was made for the section, which has ended by itself.

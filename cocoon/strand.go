@@ -36,12 +36,12 @@ type strand struct {
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under loop.mu
 
 	// Owned by the task's goroutine.
-	throwing *PreemptedError // in flight, or swallowed
-	outer    *strand         // the task on the same goroutine that this one runs inside of
-	inner    *strand         // the task on the same goroutine that runs inside this one
-	inherits bool            // it runs in outer's slot
-	blocked  bool            // inside Block, or waiting for inner to end
-	sections sectionStack    // written by the goroutine, read by policies
+	throwing *throwRequest // in flight, or swallowed
+	outer    *strand       // the task on the same goroutine that this one runs inside of
+	inner    *strand       // the task on the same goroutine that runs inside this one
+	inherits bool          // it runs in outer's slot
+	blocked  bool          // inside Block, or waiting for inner to end
+	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
 	slab     []Task // the next tasks of this strand
 }
