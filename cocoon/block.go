@@ -16,6 +16,11 @@ func Block(ctx context.Context, fn func() error) error {
 	if s == nil || s.blocked {
 		return fn()
 	}
+	s.answer()
+	if s.loop.wants(stubs.Block) {
+		s.loop.happened(s, stubs.Block)
+		s.answer()
+	}
 	s.block()
 	err := s.away(fn)
 	s.answer()
@@ -58,9 +63,7 @@ func (s *strand) block() {
 	l := s.loop
 	l.mu.Lock()
 	now := notify.Now()
-	if l.wants(stubs.Block) {
-		l.evaluateEvent(s, stubs.Block, now)
-	}
+	s.insist()
 	l.unseat(s)
 	s.dropLent()
 	l.core.Block(&s.core, now)

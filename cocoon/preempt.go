@@ -3,11 +3,13 @@ package cocoon
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 func init() { safepoint.Attach(answer) }
@@ -145,6 +147,20 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
 	go func() { t.cancellation().cancel(err) }()
+}
+
+// insist ends the task's context for a throw towards a section that will not answer soon: it may be waiting for just that.
+// The throw of a section that has ended concerns nobody. Called under loop.mu.
+func (s *strand) insist() {
+	p := s.pending
+	if p == nil || p.section == 0 || p.overdue {
+		return
+	}
+	var buf [stubs.MaxStack]openSection
+	p.overdue = slices.ContainsFunc(s.sections.read(&buf), func(o openSection) bool { return o.id == p.section })
+	if p.overdue {
+		s.cancelContext()
+	}
 }
 
 // preempted makes the error of a throw into the task. Called under loop.mu.

@@ -108,14 +108,13 @@ func (s *strand) nag(now int64) (next int64) {
 	default:
 		next = s.raisedAt + hush + s.pause
 	}
-	if p := s.pending; p != nil && p.section != 0 && !p.overdue {
+	if s.pending != nil {
 		limit := int64(s.loop.rt.cfg.StallAfter)
 		if limit <= 0 {
 			limit = int64(defaultStallAfter)
 		}
 		if now-s.postedAt >= limit {
-			p.overdue = true
-			s.cancelContext()
+			s.insist()
 		}
 	}
 	return next
