@@ -71,6 +71,8 @@ func TestBrokenClaimsAndFailures(t *testing.T) {
 		{"too little", add(1, 2, claim{atLeast: 1}), "claimed is at least 1 times"},
 		{"no peer, least", add(1, 0, claim{atLeast: 1}), "claimed is at least 1 times"},
 		{"no peer, most", add(1, 0, claim{atMost: 1}), "claimed is at most 1 times"},
+		{"value kept", add(2, 0, upTo(2)), ""},
+		{"value broken", add(2.5, 0, upTo(2)), "time of us is 2.5 ns; claimed is at most 2 ns"},
 		{"failed", func(context.Context, *report) error { return lost }, "section failed: lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

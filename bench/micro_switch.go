@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
@@ -21,8 +20,8 @@ import (
 // On one P the preemptible task polls as soon as it gets the processor, so no time until a safe point is in it, and no
 // other core's wake-up; the peer, two goroutines that answer each other over unbuffered channels, changes goroutines as
 // often. "spread_ns" is the same with a P for each, as they come by default: how fast other cores wake up is most of it,
-// for both. The breath is off, and stalls are called so late, because what other processes do on the core is not the
-// switch's.
+// for both. What looks at the clock is off, the breath, stalls and the bypass: when another process takes the core they act,
+// and it is not a switch that is measured then.
 func microSwitch(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, switchSide(1), pingSide(1), switchSide(3), pingSide(3))
 	if err != nil {
@@ -44,7 +43,7 @@ func withProcs(n int, f func() (figures, error)) (figures, error) {
 func switchSide(ps int) side {
 	return func(ctx context.Context, e effort) (figures, error) {
 		return withProcs(ps, func() (figures, error) {
-			cfg := cocoon.Config{Slots: 1, KeepProcs: true, Breath: -1, StallAfter: time.Second}
+			cfg := cocoon.Config{Slots: 1, KeepProcs: true, Breath: -1, StallAfter: -1, MaxBypass: -1}
 			return withRuntime(cfg, func(rt *cocoon.Runtime) (figures, error) {
 				return switches(ctx, rt, e)
 			})
