@@ -30,7 +30,7 @@ type Loop struct {
 	lent      []*strand // run on without a slot
 	view      view      // what policies see, filled anew for each evaluation
 	quietAt   int64     // since when nothing runs or waits; 0: something does
-	contended bool      // a task waited since the last tick
+	contended bool      // a task waited or was suspended since the last tick
 	util      utilization
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under mu

@@ -59,6 +59,9 @@ func (s *strand) answerOnce() (parked bool) {
 	s.lastSafe, s.pause = now, 0
 	s.safePoints++
 	if want&wantThrow != 0 {
+		if s.lent.Load() {
+			s.requests.Store(wantThrow | wantProbe) // when the throw has arrived it must come back for a slot
+		}
 		p := s.due()
 		l.mu.Unlock()
 		l.rt.timer.WakeAt(now + minPause) // the word is raised again until the throw has arrived

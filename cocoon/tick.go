@@ -44,7 +44,7 @@ func (l *Loop) onTimer(now int64) (next int64) {
 		next = min(next, s.nag(now))
 	}
 	if l.contended {
-		l.contended = l.core.Waiting() > 0
+		l.contended = l.wanted(now)
 		next = min(next, now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
 	return next
@@ -79,8 +79,8 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 
 // breathe asks a running preemptible task to give its core to the kernel for an instant, when it is time.
 func (l *Loop) breathe(s *strand, now int64) (next int64) {
-	breath := int64(l.rt.cfg.Breath)
-	if breath <= 0 || s.core.Kind&Preemptible == 0 {
+	breath := l.rt.yields
+	if breath == 0 || s.core.Kind&Preemptible == 0 {
 		return notify.Never
 	}
 	if now-s.lastBreath >= breath {
@@ -125,7 +125,7 @@ func (s *strand) nag(now int64) (next int64) {
 // late the kernel is short of processors, and the task may be silent for no other reason: it gets another turn.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
-	if limit <= 0 || l.cfg.Exclusive || l.core.Waiting() == 0 {
+	if limit <= 0 || l.cfg.Exclusive || !l.wanted(now) {
 		return notify.Never
 	}
 	silent := now - max(s.core.Since(), s.lastSafe)
@@ -143,5 +143,8 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		return now + limit/4
 	}
 	l.lend(s, now)
-	return notify.Never
+	return now + limit/2 // whoever has the slot now
 }
+
+// wanted reports whether another task could use a slot: one that waits, or is suspended. Called under mu.
+func (l *Loop) wanted(now int64) bool { return l.core.Waiting() > 0 || l.core.Load(now).Suspended > 0 }
