@@ -1,0 +1,252 @@
+package cocoon
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Invariant 8: a task that holds its slot without a safe point does not hold back the others: the slot is lent to the one
+// that waits, the stall is reported with the task's stack, and the task waits for a slot when it comes back.
+func TestStallLendsTheSlot(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: log.logger()})
+	var other atomic.Bool // another runs
+	running, back := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "staller", func(ctx context.Context) error {
+		close(running)
+		// It ends only because the other runs.
+		if err := stall(func() bool { return other.Load() && log.count("passing a safe point") > 0 }); err != nil {
+			return err
+		}
+		close(back)
+		for end := time.Now().Add(patience); rt.Loop().Stats().Lent > 0 && time.Now().Before(end); {
+			SafePoint(ctx)
+		}
+		if other.Load() {
+			t.Error("the staller came back while the other had the only slot")
+		}
+		return nil
+	})
+	receive(t, "the staller", running)
+	within(t, "the task that waits", func() {
+		must(t, rt.Run(background, "waiter", func(ctx context.Context) error {
+			other.Store(true)
+			<-back
+			eventually(t, "the staller to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+			other.Store(false)
+			return nil
+		}))
+	})
+	must(t, h.Wait(background))
+	if st := rt.Loop().Stats(); st.Stalls < 1 || st.Lent != 0 {
+		t.Errorf("%d stalls, %d lent", st.Stalls, st.Lent)
+	}
+	for _, want := range []string{"task=staller", "loop=default", "TestStallLendsTheSlot", "stall("} {
+		if log.count(want) == 0 {
+			t.Errorf("the report does not name %q:\n%s", want, log.String())
+		}
+	}
+}
+
+// A task whose slot was lent comes back also when a throw was the first thing that reached it.
+func TestStallerComesBackAfterAThrow(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
+	signal := throwOnSignal(t, rt, "staller")
+	var lent atomic.Bool
+	running, done := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "staller", func(ctx context.Context) error {
+		preemption(t, inSection(ctx, "s", func() error {
+			close(running)
+			if err := stall(lent.Load); err != nil {
+				return err
+			}
+			return spinForever(ctx)
+		}))
+		for end := time.Now().Add(patience); time.Now().Before(end); {
+			SafePoint(ctx)
+			if closed(done) {
+				return nil
+			}
+		}
+		t.Error("the staller never waited for a slot")
+		return nil
+	})
+	receive(t, "the staller", running)
+	within(t, "the task that waits", func() {
+		must(t, rt.Run(background, "waiter", func(ctx context.Context) error {
+			signal()
+			lent.Store(true)
+			eventually(t, "the staller to wait", func() bool { st := rt.Loop().Stats(); return st.Lent == 0 && st.Queued == 1 })
+			close(done)
+			return nil
+		}))
+	})
+	must(t, h.Wait(background))
+}
+
+// What a task does first when it comes back: each way finds a slot again, and none gets two (invariant 5).
+func TestStallerComesBackByAnyWay(t *testing.T) {
+	for name, come := range map[string]func(rt *Runtime, ctx context.Context){
+		"end":    func(*Runtime, context.Context) {},
+		"goexit": func(*Runtime, context.Context) { runtime.Goexit() },
+		"panic":  func(*Runtime, context.Context) { panic("x") },
+		"yield":  func(_ *Runtime, ctx context.Context) { Yield(ctx) },
+		"block":  func(_ *Runtime, ctx context.Context) { Block(ctx, func() error { return nil }) },
+		"cancel": func(_ *Runtime, ctx context.Context) { TaskOf(ctx).Cancel(); spinForever(ctx) },
+		"run":    func(rt *Runtime, ctx context.Context) { rt.Run(ctx, "in", func(context.Context) error { return nil }) },
+		"orphan": func(rt *Runtime, _ context.Context) {
+			rt.Run(background, "in", func(context.Context) error { return nil })
+		},
+		"section": func(_ *Runtime, ctx context.Context) {
+			inSection(ctx, "s", func() error { SafePoint(ctx); return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 1, MaxStarted: 3, StallAfter: time.Millisecond})
+			var lent atomic.Bool
+			running := make(chan struct{})
+			h := rt.Go(background, "staller", func(ctx context.Context) error {
+				close(running)
+				if err := stall(lent.Load); err != nil {
+					t.Error(err)
+				}
+				come(rt, ctx)
+				return nil
+			})
+			receive(t, "the staller", running)
+			within(t, "the others", func() {
+				must(t, rt.Run(background, "waiter", func(ctx context.Context) error { lent.Store(true); return nil }))
+				h.Wait(background)
+			})
+			checkFree(t, rt)
+		})
+	}
+}
+
+// Tasks that stall one after the other are passed by one after the other, also when they wait for their second slot.
+func TestStallsInARow(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
+	const tasks = 5
+	var blocked, running atomic.Int32
+	gate := make(chan struct{})
+	var handles []*Handle
+	for range tasks {
+		handles = append(handles, rt.Go(background, "staller", func(ctx context.Context) error {
+			Block(ctx, func() error { blocked.Add(1); <-gate; return nil })
+			running.Add(1)
+			return stall(func() bool { return running.Load() == tasks })
+		}))
+	}
+	eventually(t, "all to block", func() bool { return blocked.Load() == tasks })
+	eventually(t, "the timer to rest", func() bool {
+		rt.Loop().mu.Lock()
+		defer rt.Loop().mu.Unlock()
+		return !rt.Loop().contended
+	})
+	close(gate)
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}
+
+// Invariant 8, for a task that is suspended: it does not wait for a safe one that stalls.
+func TestStallDoesNotHoldBackASuspendedTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	must(t, rt.RegisterSafeFunc("get"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	var getting, resumed atomic.Bool
+	running := make(chan struct{})
+	scan := rt.Go(background, "scan", func(ctx context.Context) error {
+		close(running)
+		for end := time.Now().Add(patience); !getting.Load(); {
+			if SafePoint(ctx); time.Now().After(end) {
+				t.Error("the get did not start")
+				break
+			}
+		}
+		resumed.Store(true)
+		return nil
+	})
+	receive(t, "the scan", running)
+	must(t, rt.Run(background, "get", func(context.Context) error {
+		getting.Store(true)
+		return stall(resumed.Load)
+	}))
+	must(t, scan.Wait(background))
+}
+
+// The tasks of an exclusive loop stay atomic towards each other even when one stalls.
+func TestExclusiveLoopNeverLends(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
+	l, err := rt.NewLoop(LoopConfig{Name: "exclusive", Exclusive: true})
+	must(t, err)
+	release := taken(t, l)
+	h := l.Go(background, "waiter", func(context.Context) error { return nil })
+	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if st := l.Stats(); st.Lent != 0 || st.Stalls != 0 || st.Ended != 0 {
+			t.Fatalf("%+v", st)
+		}
+	}
+	release()
+	must(t, h.Wait(background))
+}
+
+// A task that passes safe points is no staller, however long others wait.
+func TestPollingTaskIsNotAStaller(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: 20 * time.Millisecond})
+	running, done := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "long", func(ctx context.Context) error {
+		close(running)
+		spin(ctx, done)
+		return nil
+	})
+	receive(t, "the long one", running)
+	w := rt.Go(background, "waiter", func(context.Context) error { return nil })
+	eventually(t, "probes", func() bool { return h.Account().SafePoints > 3 })
+	close(done)
+	must(t, h.Wait(background))
+	must(t, w.Wait(background))
+}
+
+// Nobody waits: a task may hold its slot as long as it likes, and the timer rests.
+func TestNoStallWhileNobodyWaits(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
+	must(t, rt.Run(background, "long", func(context.Context) error {
+		time.Sleep(50 * time.Millisecond)
+		return nil
+	}))
+	if n := rt.Loop().Stats().Stalls; n != 0 {
+		t.Errorf("%d stalls", n)
+	}
+}
+
+// The report of a stall is taken at most once a second, and names the right goroutine.
+func TestStackOfAStaller(t *testing.T) {
+	rt := start(t, Config{Slots: 2, StallAfter: -1})
+	gate := make(chan struct{})
+	var handles []*Handle
+	for range 2 {
+		handles = append(handles, rt.Go(background, "h", func(context.Context) error { <-gate; return nil }))
+	}
+	eventually(t, "both to run", func() bool { return rt.Loop().Stats().Busy == 2 })
+	stacks := map[string]bool{}
+	for _, h := range handles {
+		eventually(t, "to start", func() bool { return h.Task().Status() == Started })
+		stack := ""
+		eventually(t, "its stack", func() bool { stack = h.Task().strand.stack(); return strings.Contains(stack, "TestStackOfAStaller") })
+		stacks[strings.Split(stack, " ")[1]] = true
+	}
+	if len(stacks) != 2 {
+		t.Errorf("the stacks of two tasks are of %d goroutines", len(stacks))
+	}
+	close(gate)
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}
