@@ -41,10 +41,18 @@ func Yield(ctx context.Context) {
 		return
 	}
 	s.answer()
+	if s.passOn() {
+		s.answer()
+	}
+}
+
+// passOn lets the tasks that wait go first, and reports whether it parked meanwhile.
+func (s *strand) passOn() (parked bool) {
 	l := s.loop
 	l.mu.Lock()
 	now := notify.Now()
 	l.unseat(s)
+	s.dropLent() // lent since the last answer
 	keeps := l.core.Yield(&s.core, now)
 	if keeps {
 		l.seat(s, now)
@@ -54,8 +62,8 @@ func Yield(ctx context.Context) {
 	l.mu.Unlock()
 	if !keeps {
 		<-s.wake
-		s.answer()
 	}
+	return !keeps
 }
 
 // block gives the task's slot up.

@@ -1,7 +1,46 @@
 package cocoon
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // yieldCore lets another thread of this core run, if one waits: about 1 µs, and nothing else happens if none does. It is
 // a raw system call, because it returns at once as far as Go is concerned: the P stays here.
 func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// setSlices asks for slices of d for every thread of the process, 0 for the kernel's default, and reports whether the
+// kernel complies. Threads that are created later inherit it. A thread's policy and niceness stay as they are, and threads
+// under a real-time policy are left alone.
+func setSlices(d time.Duration) bool {
+	done := false
+	for range 2 { // twice, for threads that were just being created
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return false
+		}
+		for _, t := range tasks {
+			if tid, err := strconv.Atoi(t.Name()); err == nil {
+				done = setSlice(tid, d) || done
+			}
+		}
+	}
+	return done
+}
+
+func setSlice(tid int, d time.Duration) bool {
+	attr, err := unix.SchedGetAttr(tid, 0)
+	if err != nil || attr.Policy != unix.SCHED_NORMAL && attr.Policy != unix.SCHED_BATCH {
+		return false
+	}
+	attr.Runtime, attr.Deadline, attr.Period = uint64(d), 0, 0
+	if unix.SchedSetAttr(tid, attr, 0) != nil {
+		return false
+	}
+	// A kernel that knows no slices of a thread's own takes the call and reports no slice.
+	attr, err = unix.SchedGetAttr(tid, 0)
+	return err == nil && attr.Runtime > 0
+}

@@ -29,8 +29,10 @@ type Config struct {
 	// lent to a waiting task, and the stall is reported. 0: 20 ms; negative: never.
 	StallAfter time.Duration
 
-	// Breath is how often a running preemptible task gives its core to the kernel for an instant, so that the threads
-	// that poll the network and the clock get there (docs/design.md §4). 0: 100 µs; negative: never.
+	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
+	// that poll the network and the clock get there. On Linux 6.12 and later it is the time slice that the kernel is
+	// asked for, for all threads of the process; elsewhere running preemptible tasks give their core away at safe
+	// points, at most every 500 µs. 0: 100 µs; negative: the kernel's own ways.
 	Breath time.Duration
 
 	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs.

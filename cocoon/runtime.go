@@ -25,6 +25,10 @@ type Runtime struct {
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
 	sample sample
 
+	// yields is how often running preemptible tasks are asked to give their core away, in ns; 0: never, see breath.go.
+	yields int64
+	slices bool // the runtime has asked the kernel for short slices
+
 	classes     sync.Map // name -> *class
 	classCount  atomic.Int64
 	otherClass  *class
@@ -78,6 +82,11 @@ func New(cfg Config) (*Runtime, error) {
 	})})
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
+	if cfg.Breath > 0 {
+		if rt.slices = askSlices(cfg.Breath); !rt.slices {
+			rt.yields = int64(max(cfg.Breath, minYield))
+		}
+	}
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	return rt, nil
 }
@@ -141,8 +150,8 @@ func (rt *Runtime) Notify(name string, value float64) {
 // armTick sees to it that the timer comes for a task that begins to run.
 func (rt *Runtime) armTick(s *strand) {
 	after := rt.pace.Load()
-	if rt.cfg.Breath > 0 && s.core.Kind&Preemptible != 0 && (after == 0 || int64(rt.cfg.Breath) < after) {
-		after = int64(rt.cfg.Breath)
+	if rt.yields > 0 && s.core.Kind&Preemptible != 0 && (after == 0 || rt.yields < after) {
+		after = rt.yields
 	}
 	if after > 0 {
 		rt.timer.WakeAt(notify.Now() + after)
@@ -239,6 +248,9 @@ func (rt *Runtime) stop() error {
 		slots += l.cfg.Slots
 	}
 	rt.addSlots(-slots)
+	if rt.slices {
+		dropSlices()
+	}
 	if left := rt.liveTasks(); len(left) > 0 {
 		e := &ShutdownError{}
 		for _, t := range left {

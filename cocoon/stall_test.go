@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // Invariant 8: a task that holds its slot without a safe point does not hold back the others: the slot is lent to the one
@@ -249,4 +251,22 @@ func TestStackOfAStaller(t *testing.T) {
 	for _, h := range handles {
 		must(t, h.Wait(background))
 	}
+}
+
+// A slot may be lent between a yield's safe point and the yield itself; the task then must not end up with two (invariant 5).
+func TestYieldOfATaskJustLent(t *testing.T) {
+	rt := start(t, Config{Slots: 2, StallAfter: -1})
+	l := rt.Loop()
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		l.mu.Lock()
+		l.lend(s, notify.Now())
+		l.mu.Unlock()
+		s.passOn()
+		SafePoint(ctx)
+		if st := l.Stats(); st.Lent != 0 || st.Busy != 1 {
+			t.Errorf("%+v", st)
+		}
+		return nil
+	}))
 }
