@@ -8,10 +8,20 @@ type Config struct {
 	MaxBypass  int64 // ns a suspended task is passed over by others; 0: no bound
 }
 
-// slot is the right to run. While tasks are suspended in it, only safe tasks start in it.
+// slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only the first of the
+// suspended can be one that is not safe.
 type slot struct {
 	current   *Task
-	suspended list // in order of suspension
+	suspended list  // in order of suspension
+	passed    int64 // since when the suspended tasks have been passed over: none of them was resumed
+}
+
+// suspend puts t, which ran in the slot, among the suspended.
+func (s *slot) suspend(t *Task, now int64) {
+	if s.suspended.n == 0 {
+		s.passed = now
+	}
+	s.suspended.push(t)
 }
 
 // Core decides for one loop. Methods that free or fill slots append the tasks they granted a slot to, and Granted hands
@@ -48,10 +58,11 @@ func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
 	t.arrived, t.since = now, now
 	t.enter(Queued, now)
 	if i := c.freeSlot(); i >= 0 && !c.held() {
-		c.grantFirst(t, i, now)
+		c.started++
+		c.grant(t, i, now)
 		return true, false
 	}
-	if c.cfg.MaxQueue > 0 && c.wait.fresh[0].n+c.wait.fresh[1].n >= c.cfg.MaxQueue {
+	if c.cfg.MaxQueue > 0 && c.wait.fresh.len() >= c.cfg.MaxQueue {
 		t.enter(Done, now)
 		return false, true
 	}
@@ -85,14 +96,11 @@ func (c *Core) grant(t *Task, i int, now int64) {
 	c.setBusy(c.busy+1, now)
 }
 
-// grantFirst is grant for a task that has not run before.
-func (c *Core) grantFirst(t *Task, i int, now int64) {
-	c.started++
-	c.grant(t, i, now)
-}
-
 // vacate takes t's slot from it and returns the slot's index.
 func (c *Core) vacate(t *Task, now int64) int {
+	if t.state != Running {
+		panic("sched: a task gives up its slot and is " + t.state.String())
+	}
 	i := int(t.slot)
 	c.slots[i].current = nil
 	t.slot = -1
@@ -101,27 +109,23 @@ func (c *Core) vacate(t *Task, now int64) int {
 }
 
 func (c *Core) setBusy(n int, now int64) {
-	c.busyTime += int64(c.busy) * max(0, now-c.busyAt)
+	now = max(now, c.busyAt)
+	c.busyTime += int64(c.busy) * (now - c.busyAt)
 	c.busy, c.busyAt = n, now
 }
 
 // Exit ends t, which runs, runs on without its slot, or is blocked.
 func (c *Core) Exit(t *Task, now int64) {
-	wasHeld := c.held()
-	c.started--
 	switch t.state {
 	case Running:
-		i := c.vacate(t, now)
-		t.enter(Done, now)
-		c.fill(i, now)
+		c.vacate(t, now)
 	case Lent, Blocked:
-		t.enter(Done, now)
 	default:
 		panic("sched: exit of a task that is " + t.state.String())
 	}
-	if wasHeld && !c.held() {
-		c.fillAll(now)
-	}
+	t.enter(Done, now)
+	c.started--
+	c.fillAll(now) // all, because others may have waited for started to fall
 }
 
 // Withdraw takes a task that still waits for its first slot out of the queue. It reports false when the slot came first.

@@ -1,90 +1,119 @@
 package sched
 
-// fill gives the free slot i to the task that is to run next, if any:
+// What runs next. A slot in which nobody is suspended is clean: the task that has waited longest takes it. Over a
+// suspended task only safe ones start, and the suspended ones come back when no safe task waits, or when they have been
+// passed over for MaxBypass. That bounds the waiting of all:
 //
-//  1. In a slot with suspended tasks: a safe task that waits, unless the oldest suspended one has been passed over for
-//     MaxBypass; else the suspended task that may run (see resumable).
-//  2. In a clean slot: the task that has waited longest; else a task suspended in another slot, so that no slot idles
-//     while somebody could use it.
+//   - The tasks suspended in a slot get a fifth of it, the oldest first (see resume), or the next clean slot.
+//   - One that is not safe comes back only when it is alone, and one that waits needs a clean slot. Where ever new tasks
+//     are switched out neither would come. So when the oldest suspended task has waited for MaxBypass, only tasks that
+//     are not switched out themselves start over it (see nextOver); and when one that waits has, the oldest suspended
+//     task, too, comes back only when it is alone (see resumable), so that the slot is clean when it ends.
+
+// fill gives the slot i, if it is free, to the task that is to run next, if any.
 func (c *Core) fill(i int, now int64) {
 	s := &c.slots[i]
 	if s.current != nil {
 		return
 	}
-	if s.suspended.n == 0 {
-		c.fillClean(i, now)
-		return
+	var next *Task
+	if head := s.suspended.head; head == nil {
+		next = c.nextClean(now)
+	} else {
+		next = c.nextOver(s, head, c.resumable(head, true, now), now)
 	}
-	if !c.bypassed(s, now) {
-		if t := c.wait.first(true, c.held()); t != nil {
-			c.start(t, i, now)
-			return
-		}
+	if next != nil {
+		c.give(next, i, now)
 	}
-	c.resume(s, resumable(s), i, now)
 }
 
 // fillAll fills every free slot.
 func (c *Core) fillAll(now int64) {
-	for i := range c.slots {
+	for i := 0; i < len(c.slots) && c.busy < len(c.slots); i++ {
 		c.fill(i, now)
 	}
 }
 
-func (c *Core) fillClean(i int, now int64) {
-	if t := c.wait.first(false, c.held()); t != nil {
-		c.start(t, i, now)
-		return
-	}
+// nextClean returns the task for a clean slot: the one that has waited longest, unless tasks suspended in another slot
+// have been passed over too long, or nobody waits: no slot idles while somebody could use it.
+func (c *Core) nextClean(now int64) *Task {
+	next := c.wait.first(anyKind, c.held())
 	if c.susp == 0 {
-		return
+		return next
 	}
-	for j := range c.slots {
-		if s := &c.slots[j]; s.suspended.n > 0 {
-			c.resume(s, s.suspended.head, i, now)
-			return
+	var from *slot
+	for i := range c.slots {
+		s := &c.slots[i]
+		if s.suspended.n > 0 && (from == nil || s.passed < from.passed) {
+			from = s
 		}
 	}
+	if next == nil || c.overdue(from.passed, now) {
+		return from.suspended.head
+	}
+	return next
 }
 
-// bypassed reports whether the oldest task suspended in s has been passed over for MaxBypass.
-func (c *Core) bypassed(s *slot, now int64) bool {
-	return c.cfg.MaxBypass > 0 && now-s.suspended.head.since >= c.cfg.MaxBypass
+// nextOver returns the task for slot s, in which head is the first of the suspended tasks: a safe one that waits, or back,
+// the suspended one that may come back, if any.
+func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
+	if back != nil && c.overdue(s.passed, now) {
+		return back
+	}
+	allowed := safeKinds
+	if head.state == Suspended && c.overdue(head.since, now) {
+		allowed = onlySafe
+	}
+	if next := c.wait.first(allowed, c.held()); next != nil {
+		return next
+	}
+	return back
 }
 
-// resumable returns the suspended task that may run next in s: the oldest that is safe, because the others stay half-way;
-// the one that is not safe comes when it is alone. There is at most one such: only safe tasks start in a slot where
-// another is suspended.
-func resumable(s *slot) *Task {
-	if s.suspended.n == 1 {
-		return s.suspended.head
+// resumable returns the suspended task that may come back to a slot in which head is the first and, when empty, nobody else
+// is half-way: head, or the next if it must come back alone and would not be; nil if there is none.
+func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
+	if empty && head.next == nil {
+		return head
 	}
-	for t := s.suspended.head; t != nil; t = t.next {
-		if t.Kind&Safe != 0 {
-			return t
-		}
+	alone := head.Kind&Safe == 0
+	if w := c.wait.first(notSafe, c.held()); w != nil && c.overdue(w.since, now) {
+		alone = true
 	}
-	panic("sched: two suspended tasks in a slot and none is safe")
+	if alone {
+		return head.next
+	}
+	return head
 }
 
-func (c *Core) start(t *Task, i int, now int64) {
-	c.wait.remove(t)
-	if t.state == Queued {
-		c.grantFirst(t, i, now)
-	} else {
-		c.grant(t, i, now)
+// overdue reports whether who has waited since then has been passed over for MaxBypass.
+func (c *Core) overdue(since, now int64) bool {
+	return c.cfg.MaxBypass > 0 && now-since >= c.cfg.MaxBypass
+}
+
+// give hands the free slot i to t, which waits or is suspended.
+func (c *Core) give(t *Task, i int, now int64) {
+	switch t.state {
+	case Suspended:
+		c.resume(t, now)
+	case Queued:
+		c.started++
+		c.wait.remove(t)
+	default:
+		c.wait.remove(t)
 	}
+	c.grant(t, i, now)
 	c.granted = append(c.granted, t)
 }
 
-// resume gives slot i to t, which is suspended in s. One that was passed over for MaxBypass then runs undisturbed for a
-// quarter of that, so that safe tasks without end leave it a fifth of its slot.
-func (c *Core) resume(s *slot, t *Task, i int, now int64) {
-	if c.cfg.MaxBypass > 0 && now-t.since >= c.cfg.MaxBypass {
+// resume takes t out of those suspended in its slot. When they had been passed over for MaxBypass, it runs undisturbed for
+// a quarter of that: safe tasks without end leave the suspended ones a fifth of the slot.
+func (c *Core) resume(t *Task, now int64) {
+	s := &c.slots[t.slot]
+	if c.overdue(s.passed, now) {
 		t.immune = now + c.cfg.MaxBypass/4
 	}
 	s.suspended.remove(t)
+	s.passed = now
 	c.susp--
-	c.grant(t, i, now)
-	c.granted = append(c.granted, t)
 }

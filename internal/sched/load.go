@@ -22,19 +22,19 @@ type Load struct {
 
 // Load returns the loop's state at now.
 func (c *Core) Load(now int64) Load {
-	l := Load{Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.len(), WaitingSafe: c.wait.safe(), Suspended: c.susp, Holds: c.holds}
+	l := Load{Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.wait.safe(), Suspended: c.susp, Holds: c.holds}
 	l.BusyTime = c.busyTime + int64(c.busy)*max(0, now-c.busyAt)
 	if since, ok := c.wait.oldest(); ok {
-		l.Oldest = now - since
+		l.Oldest = max(0, now-since)
 	}
 	return l
 }
 
 // Idle reports whether no task holds a slot or waits for one.
-func (c *Core) Idle() bool { return c.busy == 0 && c.wait.len() == 0 }
+func (c *Core) Idle() bool { return c.busy == 0 && c.wait.n == 0 }
 
 // Waiting reports how many tasks wait for a slot.
-func (c *Core) Waiting() int { return c.wait.len() }
+func (c *Core) Waiting() int { return c.wait.n }
 
 // Current returns the task in slot i, or nil.
 func (c *Core) Current(i int) *Task { return c.slots[i].current }

@@ -7,14 +7,10 @@ func (c *Core) Nest(outer, inner *Task, now int64) bool {
 		return false
 	}
 	inner.Kind &= outer.Kind
-	c.started++
-	i := outer.slot
-	outer.enter(Blocked, now)
-	outer.slot = -1
+	inner.immune = outer.immune
 	inner.arrived, inner.since = now, now
-	inner.enter(Running, now)
-	inner.slot = i
-	c.slots[i].current = inner
+	c.started++
+	c.swap(outer, Blocked, inner, now)
 	return true
 }
 
@@ -25,12 +21,19 @@ func (c *Core) Unnest(outer, inner *Task, now int64) bool {
 		c.Exit(inner, now)
 		return false
 	}
-	i := inner.slot
+	outer.immune = inner.immune
 	c.started--
-	inner.enter(Done, now)
-	inner.slot = -1
-	outer.enter(Running, now)
-	outer.slot = i
-	c.slots[i].current = outer
+	c.swap(inner, Done, outer, now)
+	c.fillAll(now) // others may have waited for started to fall
 	return true
+}
+
+// swap hands from's slot to t; from goes on in state s.
+func (c *Core) swap(from *Task, s State, t *Task, now int64) {
+	i := from.slot
+	from.enter(s, now)
+	from.slot = -1
+	t.enter(Running, now)
+	t.slot = i
+	c.slots[i].current = t
 }

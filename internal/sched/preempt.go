@@ -6,26 +6,14 @@ func (c *Core) MaySwitch(t *Task, now int64) bool {
 	return t.state == Running && t.Kind&Preemptible != 0 && now >= t.immune && c.successor(t, now) != nil
 }
 
-// successor returns the task that would run in t's place while t is suspended, or nil. t is then half-way, so it must be
-// safe: one that was passed over too long, one that waits, or one suspended earlier in the same slot. When the one passed
-// over too long is not safe there is none, and t has to end first.
+// successor returns the task that would run in t's place while t is suspended half-way, or nil.
 func (c *Core) successor(t *Task, now int64) *Task {
 	s := &c.slots[t.slot]
-	if s.suspended.n > 0 && c.bypassed(s, now) {
-		if head := s.suspended.head; head.Kind&Safe != 0 {
-			return head
-		}
-		return nil
+	head := s.suspended.head
+	if head == nil {
+		return c.nextOver(s, t, nil, now)
 	}
-	if next := c.wait.first(true, c.held()); next != nil {
-		return next
-	}
-	for x := s.suspended.head; x != nil; x = x.next {
-		if x.Kind&Safe != 0 {
-			return x
-		}
-	}
-	return nil
+	return c.nextOver(s, head, c.resumable(head, false, now), now)
 }
 
 // Suspend switches t out for its successor. It reports whether it did.
@@ -35,16 +23,11 @@ func (c *Core) Suspend(t *Task, now int64) bool {
 	}
 	next := c.successor(t, now)
 	i := c.vacate(t, now)
-	s := &c.slots[i]
-	if next.state == Suspended {
-		c.resume(s, next, i, now)
-	} else {
-		c.start(next, i, now)
-	}
+	c.give(next, i, now)
 	t.enter(Suspended, now)
 	t.account.Preemptions++
 	t.slot = int32(i)
-	s.suspended.push(t)
+	c.slots[i].suspend(t, now)
 	c.susp++
 	return true
 }

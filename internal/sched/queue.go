@@ -32,60 +32,81 @@ func (l *list) remove(t *Task) {
 	l.n--
 }
 
-// waiting holds the tasks that wait for a slot: new ones, which backpressure may hold back, and started ones, each split
-// by whether they are safe, so that every choice is a comparison of list heads.
-type waiting struct {
-	fresh, started [2]list // index 1: safe
-	seq            uint64
+// kinds is a set of kinds: bit k stands for the kind k.
+type kinds uint8
+
+const (
+	onlySafe  kinds = 1 << Safe
+	safeKinds       = onlySafe | 1<<(Safe|Preemptible)
+	notSafe   kinds = 1<<Atomic | 1<<Preemptible
+	anyKind         = safeKinds | notSafe
+)
+
+// queue holds waiting tasks by kind, so that every choice is a comparison of list heads.
+type queue [4]list
+
+func (q *queue) len() int { return q[0].n + q[1].n + q[2].n + q[3].n }
+
+// first returns the task that has waited longest among those of the allowed kinds and best, or nil.
+func (q *queue) first(allowed kinds, best *Task) *Task {
+	for k := range q {
+		if t := q[k].head; t != nil && allowed&(1<<k) != 0 && (best == nil || t.seq < best.seq) {
+			best = t
+		}
+	}
+	return best
 }
 
-func class(t *Task) int { return int(t.Kind&Safe) / int(Safe) }
+// waiting holds the tasks that wait for a slot: new ones, which backpressure may hold back, and started ones.
+type waiting struct {
+	fresh, started queue
+	seq            uint64
+	n              int
+}
 
 func (w *waiting) listOf(t *Task) *list {
 	if t.state == Queued {
-		return &w.fresh[class(t)]
+		return &w.fresh[t.Kind]
 	}
-	return &w.started[class(t)]
+	return &w.started[t.Kind]
 }
 
 func (w *waiting) push(t *Task) {
 	w.seq++
 	t.seq = w.seq
 	w.listOf(t).push(t)
+	w.n++
 }
 
-func (w *waiting) remove(t *Task) { w.listOf(t).remove(t) }
+func (w *waiting) remove(t *Task) {
+	w.listOf(t).remove(t)
+	w.n--
+}
 
-func (w *waiting) len() int { return w.fresh[0].n + w.fresh[1].n + w.started[0].n + w.started[1].n }
-
-func (w *waiting) safe() int { return w.fresh[1].n + w.started[1].n }
-
-// first returns the task that has waited longest among those allowed: only safe ones, and no fresh ones while held.
-func (w *waiting) first(onlySafe, held bool) *Task {
-	best := earlier(nil, w.started[1].head)
-	if !onlySafe {
-		best = earlier(best, w.started[0].head)
+// first returns the task of the allowed kinds that has waited longest, no fresh ones while held, or nil.
+func (w *waiting) first(allowed kinds, held bool) *Task {
+	if w.n == 0 {
+		return nil
 	}
+	best := w.started.first(allowed, nil)
 	if held {
 		return best
 	}
-	best = earlier(best, w.fresh[1].head)
-	if !onlySafe {
-		best = earlier(best, w.fresh[0].head)
-	}
-	return best
+	return w.fresh.first(allowed, best)
 }
 
-func earlier(a, b *Task) *Task {
-	if a == nil || b != nil && b.seq < a.seq {
-		return b
+// safe returns how many of them are safe.
+func (w *waiting) safe() int {
+	n := 0
+	for _, k := range [...]Kind{Safe, Safe | Preemptible} {
+		n += w.fresh[k].n + w.started[k].n
 	}
-	return a
+	return n
 }
 
 // oldest returns when the longest-waiting task began to wait, and whether any waits.
 func (w *waiting) oldest() (since int64, ok bool) {
-	if t := w.first(false, false); t != nil {
+	if t := w.first(anyKind, false); t != nil {
 		return t.since, true
 	}
 	return 0, false

@@ -1,6 +1,7 @@
 // Package sched is the scheduler's decision core: which task may run, who waits, who is suspended. It is pure: no
 // goroutine, channel, lock or clock. Times and events go in by method calls, decisions come out as the list of tasks that
-// were granted a slot. The runtime, its tests and simulators are the shells around it, and serialise all calls.
+// were granted a slot. The runtime, its tests and simulators are the shells around it, and serialise all calls. Times are
+// nanoseconds of one clock; a time earlier than one before, read before the shell's lock was taken, counts as no time.
 package sched
 
 // Kind says how a task may be interleaved with others, as a set of bits.
@@ -73,7 +74,7 @@ func (t *Task) Slot() int { return int(t.slot) }
 // Account returns t's account up to now.
 func (t *Task) Account(now int64) Account {
 	a := t.account
-	a.add(t.state, now-t.since)
+	a.add(t.state, max(0, now-t.since))
 	return a
 }
 
@@ -92,6 +93,7 @@ func (a *Account) add(s State, d int64) {
 
 // enter moves t to state s and charges the time since its last move.
 func (t *Task) enter(s State, now int64) {
+	now = max(now, t.since)
 	t.account.add(t.state, now-t.since)
 	t.state, t.since = s, now
 }

@@ -1,0 +1,260 @@
+package sched
+
+import "fmt"
+
+// seat is what a picture remembers of a task: enough to see what a call changed.
+type seat struct {
+	state State
+	slot  int
+	seq   uint64
+	since int64
+}
+
+func (w *world) picture() map[*actor]seat {
+	p := make(map[*actor]seat, len(w.actors))
+	for _, a := range w.actors {
+		p[a] = seat{a.state, a.Slot(), a.seq, a.since}
+	}
+	return p
+}
+
+// checkGrants holds that nobody gets a slot without being told: those who hold a slot now and did not before are the
+// tasks in Granted, each once, and the one that the call's result named.
+func (w *world) checkGrants(before, after map[*actor]seat, granted []*Task, self *actor) error {
+	told := map[*Task]bool{}
+	for _, t := range granted {
+		if told[t] {
+			return fmt.Errorf("%s granted twice", w.nameOf(t))
+		}
+		told[t] = true
+	}
+	if self != nil {
+		if told[&self.Task] {
+			return fmt.Errorf("%s is in Granted and in the result", self.name)
+		}
+		told[&self.Task] = true
+	}
+	for a, now := range after {
+		was := before[a]
+		news := now.state == Running && was.state != Running
+		if a == self && now.state == Running {
+			news = true
+		}
+		if news != told[&a.Task] {
+			return fmt.Errorf("%s went from %v to %v, told of a slot: %t", a.name, was.state, now.state, told[&a.Task])
+		}
+		delete(told, &a.Task)
+	}
+	if len(told) > 0 {
+		return fmt.Errorf("a slot granted to a task that has ended")
+	}
+	return nil
+}
+
+// checkState holds the invariants of every state.
+func (w *world) checkState() error {
+	for _, check := range []func() error{w.checkSlots, w.checkLists, w.checkIdle, w.checkTasks, w.checkLoad} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSlots: slots and tasks agree, no slot is lost, and over a suspended task runs a safe one.
+func (w *world) checkSlots() error {
+	held := map[*Task]int{}
+	busy, suspended := 0, 0
+	for i := range w.c.slots {
+		s := &w.c.slots[i]
+		if t := s.current; t != nil {
+			busy++
+			if other, twice := held[t]; twice {
+				return fmt.Errorf("%s holds slots %d and %d", w.nameOf(t), other, i)
+			}
+			held[t] = i
+			if t.state != Running || t.Slot() != i {
+				return fmt.Errorf("slot %d is held by %s, which is %v in slot %d", i, w.nameOf(t), t.state, t.slot)
+			}
+			if s.suspended.n > 0 && t.Kind&Safe == 0 {
+				return fmt.Errorf("%s is not safe and runs over a suspended task in slot %d", w.nameOf(t), i)
+			}
+		}
+		unsafe := 0
+		for t := s.suspended.head; t != nil; t = t.next {
+			suspended++
+			if t.state != Suspended || t.Slot() != i {
+				return fmt.Errorf("%s is %v in slot %d, and listed as suspended in %d", w.nameOf(t), t.state, t.slot, i)
+			}
+			if t.Kind&Preemptible == 0 {
+				return fmt.Errorf("%s is suspended and not preemptible", w.nameOf(t))
+			}
+			if t.Kind&Safe == 0 {
+				unsafe++
+			}
+			if t.Kind&Safe == 0 && t != s.suspended.head {
+				return fmt.Errorf("%s is suspended over another and not safe", w.nameOf(t))
+			}
+		}
+		if unsafe > 1 {
+			return fmt.Errorf("slot %d has %d suspended tasks that are not safe", i, unsafe)
+		}
+	}
+	if busy != w.c.busy || suspended != w.c.susp {
+		return fmt.Errorf("busy %d, suspended %d; counted as %d, %d", busy, suspended, w.c.busy, w.c.susp)
+	}
+	running := 0
+	for _, a := range w.actors {
+		if a.state == Running {
+			running++
+		}
+	}
+	if running != busy {
+		return fmt.Errorf("%d tasks run in %d busy slots", running, busy)
+	}
+	return nil
+}
+
+// checkLists: every task that waits or is suspended is in exactly one list, the others in none, and lists are sound.
+func (w *world) checkLists() error {
+	in := map[*Task]int{}
+	walk := func(l *list) error {
+		n := 0
+		var last *Task
+		for t := l.head; t != nil; last, t = t, t.next {
+			if t.prev != last {
+				return fmt.Errorf("the list is torn before %s", w.nameOf(t))
+			}
+			in[t]++
+			if n++; n > len(w.actors) {
+				return fmt.Errorf("a list is longer than there are tasks")
+			}
+		}
+		if l.tail != last || l.n != n {
+			return fmt.Errorf("a list of %d counts %d", n, l.n)
+		}
+		return nil
+	}
+	for i := range w.c.slots {
+		if err := walk(&w.c.slots[i].suspended); err != nil {
+			return err
+		}
+	}
+	for i := range w.c.wait.fresh {
+		for _, l := range []*list{&w.c.wait.fresh[i], &w.c.wait.started[i]} {
+			if err := walk(l); err != nil {
+				return err
+			}
+			for t := l.head; t != nil; t = t.next {
+				if t.state != Queued && t.state != Ready || w.c.wait.listOf(t) != l || t.next != nil && t.next.seq <= t.seq {
+					return fmt.Errorf("%s is %v and waits in the wrong list or order", w.nameOf(t), t.state)
+				}
+			}
+		}
+	}
+	listed := 0
+	for _, a := range w.actors {
+		want := 0
+		if a.state == Queued || a.state == Ready || a.state == Suspended {
+			want = 1
+		}
+		if in[&a.Task] != want {
+			return fmt.Errorf("%s is %v and in %d lists", a.name, a.state, in[&a.Task])
+		}
+		listed += want
+	}
+	if len(in) != listed {
+		return fmt.Errorf("a task that has ended is in a list")
+	}
+	return nil
+}
+
+// checkIdle: no slot idles while somebody could use it.
+func (w *world) checkIdle() error {
+	free := -1
+	for i := range w.c.slots {
+		if w.c.slots[i].current == nil {
+			free = i
+		}
+	}
+	if free < 0 {
+		return nil
+	}
+	for _, a := range w.actors {
+		if a.state == Ready || a.state == Suspended || a.state == Queued && !w.held() {
+			return fmt.Errorf("slot %d is free and %s is %v", free, a.name, a.state)
+		}
+	}
+	return nil
+}
+
+// held is the world's own account of backpressure.
+func (w *world) held() bool {
+	return w.holds > 0 || w.cfg.MaxStarted > 0 && w.started() >= w.cfg.MaxStarted
+}
+
+func (w *world) started() int {
+	n := 0
+	for _, a := range w.actors {
+		if a.state != Queued {
+			n++
+		}
+	}
+	return n
+}
+
+// checkTasks: accounts sum up, and only who is in a slot has one.
+func (w *world) checkTasks() error {
+	if n := w.started(); n != w.c.started {
+		return fmt.Errorf("%d tasks have started and not ended; counted as %d", n, w.c.started)
+	}
+	for _, a := range w.actors {
+		acc := a.Account(w.now)
+		if sum, want := acc.Queued+acc.Running+acc.Suspended+acc.Blocked, w.now-a.Arrived(); sum != want {
+			return fmt.Errorf("%s: the account sums up to %d of %d ns", a.name, sum, want)
+		}
+		if min(acc.Queued, acc.Running, acc.Suspended, acc.Blocked) < 0 {
+			return fmt.Errorf("%s: negative time in %+v", a.name, acc)
+		}
+		if in := a.state == Running || a.state == Suspended; in != (a.slot >= 0) {
+			return fmt.Errorf("%s is %v in slot %d", a.name, a.state, a.slot)
+		}
+		if a.state == New || a.state == Done {
+			return fmt.Errorf("%s is %v among the living", a.name, a.state)
+		}
+	}
+	return nil
+}
+
+// checkLoad: the figures say what is.
+func (w *world) checkLoad() error {
+	want := Load{Slots: w.cfg.Slots, Holds: w.holds, BusyTime: w.busyTime}
+	fresh := 0
+	for _, a := range w.actors {
+		switch a.state {
+		case Running:
+			want.Busy++
+		case Suspended:
+			want.Suspended++
+		case Queued, Ready:
+			want.Waiting++
+			if a.Kind&Safe != 0 {
+				want.WaitingSafe++
+			}
+			want.Oldest = max(want.Oldest, w.now-a.since)
+			if a.state == Queued {
+				fresh++
+			}
+		}
+	}
+	if got := w.c.Load(w.now); got != want {
+		return fmt.Errorf("load is %+v, want %+v", got, want)
+	}
+	if got := w.c.Waiting(); got != want.Waiting {
+		return fmt.Errorf("waiting is %d, want %d", got, want.Waiting)
+	}
+	if w.cfg.MaxQueue > 0 && fresh > w.cfg.MaxQueue {
+		return fmt.Errorf("%d new tasks wait, more than MaxQueue", fresh)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package sched
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	steps = flag.Int("sched.steps", 100_000, "random operations to explore")
+	seed  = flag.Uint64("sched.seed", 1, "first seed of the explorer")
+)
+
+// run is one random life of a loop.
+type run struct {
+	cfg Config
+	ops []op
+}
+
+func (r run) String() string {
+	lines := []string{fmt.Sprintf("loop slots=%d maxqueue=%d maxstarted=%d maxbypass=%v",
+		r.cfg.Slots, r.cfg.MaxQueue, r.cfg.MaxStarted, time.Duration(r.cfg.MaxBypass))}
+	for _, o := range r.ops {
+		lines = append(lines, o.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// replay does r's operations, but those that are not legal, and returns the first error.
+func (r run) replay() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	w := newWorld(r.cfg)
+	for _, o := range r.ops {
+		if w.legal(o) == "" {
+			if _, err := w.do(o); err != nil {
+				return fmt.Errorf("%v: %w", o, err)
+			}
+		}
+	}
+	return w.drain()
+}
+
+// shrunk returns a shorter run that fails too: operations are left out, in halves, quarters and so on, as long as one can be.
+func (r run) shrunk() run {
+	for size := (len(r.ops) + 1) / 2; size > 0; {
+		smaller := false
+		for at := 0; at+size <= len(r.ops); {
+			without := run{r.cfg, append(append([]op{}, r.ops[:at]...), r.ops[at+size:]...)}
+			if without.replay() != nil {
+				r, smaller = without, true
+			} else {
+				at += size
+			}
+		}
+		if !smaller || size > len(r.ops) {
+			size /= 2
+		}
+	}
+	return r
+}
+
+const liveTasks = 30
+
+// randomRun makes a run by doing: each operation is drawn among those that are likely to be legal.
+func randomRun(rnd *rand.Rand, n int) (r run, err error) {
+	r.cfg = Config{Slots: 1 + rnd.IntN(4), MaxBypass: int64(rnd.IntN(3)) * int64(5*time.Millisecond)}
+	if rnd.IntN(3) == 0 {
+		r.cfg.MaxQueue = 1 + rnd.IntN(10)
+	}
+	if rnd.IntN(3) == 0 {
+		r.cfg.MaxStarted = 1 + rnd.IntN(8)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	w := newWorld(r.cfg)
+	crowd := 1 + rnd.IntN(liveTasks)
+	for len(r.ops) < n {
+		o := randomOp(rnd, w, crowd)
+		if w.legal(o) != "" {
+			continue
+		}
+		r.ops = append(r.ops, o)
+		if _, err := w.do(o); err != nil {
+			return r, fmt.Errorf("%v: %w", o, err)
+		}
+	}
+	return r, w.drain()
+}
+
+var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
+	"lend", "exit", "exit", "exit", "withdraw", "nest", "unnest", "unnest", "hold", "release", "release"}
+
+func randomOp(rnd *rand.Rand, w *world, crowd int) op {
+	name := func() string { return fmt.Sprintf("t%d", rnd.IntN(crowd)) }
+	switch {
+	case rnd.IntN(6) == 0:
+		return op{verb: "arrive", task: name(), kind: Kind(rnd.IntN(4))}
+	case rnd.IntN(5) == 0:
+		return op{verb: "advance", d: time.Duration(1+rnd.IntN(3000)) * time.Microsecond}
+	}
+	o := op{verb: verbs[rnd.IntN(len(verbs))]}
+	if o.verb == "hold" || o.verb == "release" {
+		return o
+	}
+	if len(w.actors) == 0 {
+		return op{verb: "arrive", task: name(), kind: Kind(rnd.IntN(4))}
+	}
+	a := w.actors[rnd.IntN(len(w.actors))]
+	if rnd.IntN(2) == 0 { // one that runs can do more
+		if t := w.c.Current(rnd.IntN(w.cfg.Slots)); t != nil {
+			a = w.find(w.nameOf(t))
+		}
+	}
+	switch o.verb {
+	case "nest":
+		o.with, o.kind = name(), Kind(rnd.IntN(4))
+	case "unnest":
+		if a.inner != nil {
+			o.with = a.inner.name
+		} else if a.outer != nil {
+			a, o.with = a.outer, a.name
+		}
+	}
+	o.task = a.name
+	return o
+}
+
+// drain lets every task come back and end, and no new one come: invariants 8 and 9 without a clock. Each round ends
+// whatever runs; nobody may be left after as many rounds as there are tasks.
+func (w *world) drain() error {
+	do := func(o op) error {
+		if w.legal(o) == "" {
+			if _, err := w.do(o); err != nil {
+				return fmt.Errorf("drain: %v: %w", o, err)
+			}
+		}
+		return nil
+	}
+	for w.holds > 0 {
+		if err := do(op{verb: "release"}); err != nil {
+			return err
+		}
+	}
+	for round, n := 0, 2*len(w.actors); len(w.actors) > 0; round++ {
+		if round > n {
+			return fmt.Errorf("drain: left over after all others ended: %v", w)
+		}
+		for _, a := range append([]*actor{}, w.actors...) {
+			for _, o := range []op{{verb: "unblock", task: a.name}, {verb: "exit", task: a.name}} {
+				if a.outer != nil && o.verb == "exit" {
+					o = op{verb: "unnest", task: a.outer.name, with: a.name}
+				}
+				if err := do(o); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func TestExplore(t *testing.T) {
+	const long = 500
+	for n, s := 0, *seed; n < *steps; n, s = n+long, s+1 {
+		r, err := randomRun(rand.New(rand.NewPCG(s, 0)), long)
+		if err == nil {
+			continue
+		}
+		small := r.shrunk()
+		t.Fatalf("seed %d: %v\nthe shortest way there, ending in %q:\n%v", s, err, small.replay(), small)
+	}
+}

@@ -1,0 +1,305 @@
+package sched
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// op is one thing that a shell does to the core, as a line of a scenario writes it.
+type op struct {
+	verb string
+	task string
+	with string        // the inner task of nest and unnest
+	kind Kind          // of arrive and nest
+	d    time.Duration // of advance
+}
+
+var kindNames = map[Kind]string{Atomic: "atomic", Preemptible: "preemptible", Safe: "safe", Preemptible | Safe: "both"}
+
+func (o op) String() string {
+	s := o.verb
+	for _, name := range []string{o.task, o.with} {
+		if name != "" {
+			s += " " + name
+		}
+	}
+	if o.kind != Atomic {
+		s += " kind=" + kindNames[o.kind]
+	}
+	if o.d != 0 {
+		s += " " + o.d.String()
+	}
+	return s
+}
+
+// actor is a task of the world, and how it is nested.
+type actor struct {
+	Task
+	name         string
+	inner, outer *actor
+	immune       int64 // until then it must not be switched out
+}
+
+// world is a shell without goroutines: it knows what each task may do next, does it, and checks the core after it.
+type world struct {
+	cfg    Config
+	c      *Core
+	now    int64
+	actors []*actor // arrived and not ended, in order of arrival
+	ended  map[string]*actor
+
+	holds    int
+	busyTime int64
+	passed   []int64 // by slot: since when its suspended tasks have been passed over
+}
+
+func newWorld(cfg Config) *world {
+	return &world{cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, passed: make([]int64, cfg.Slots)}
+}
+
+func (w *world) find(name string) *actor {
+	for _, a := range w.actors {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// legal returns why a shell cannot do o now, or "".
+func (w *world) legal(o op) string {
+	a, b := w.find(o.task), w.find(o.with)
+	is := func(a *actor, states ...State) string {
+		switch {
+		case a == nil:
+			return "no such task"
+		case !slices.Contains(states, a.State()):
+			return a.name + " is " + a.State().String()
+		case a.inner != nil:
+			return a.name + " is in its nested task"
+		}
+		return ""
+	}
+	switch o.verb {
+	case "arrive":
+		if a != nil {
+			return "arrived already"
+		}
+	case "block":
+		return is(a, Running, Lent)
+	case "unblock":
+		return is(a, Blocked, Lent)
+	case "yield":
+		return is(a, Running, Lent)
+	case "lend":
+		return is(a, Running)
+	case "suspend", "withdraw", "account":
+		if a == nil {
+			return "no such task"
+		}
+	case "exit":
+		if a != nil && a.outer != nil {
+			return "a nested task ends with unnest"
+		}
+		return is(a, Running, Lent, Blocked)
+	case "nest":
+		if b != nil {
+			return "arrived already"
+		}
+		return is(a, Running, Lent)
+	case "unnest":
+		if a == nil || b == nil || a.inner != b {
+			return "not nested"
+		}
+		return is(b, Running, Lent, Blocked)
+	case "release":
+		if w.holds == 0 {
+			return "no hold"
+		}
+	case "hold", "load":
+	case "advance":
+		if o.d <= 0 {
+			return "time goes forward"
+		}
+	default:
+		return "no such command"
+	}
+	return ""
+}
+
+// do does o, which must be legal, and returns what a shell would see of it.
+func (w *world) do(o op) (string, error) {
+	before := w.picture()
+	said, self := w.call(o)
+	after := w.picture()
+	granted := slices.Clone(w.c.Granted())
+	if err := w.checkGrants(before, after, granted, self); err != nil {
+		return said, err
+	}
+	if err := w.checkChoice(o, before, after); err != nil {
+		return said, err
+	}
+	if err := w.checkState(); err != nil {
+		return said, err
+	}
+	for _, t := range granted {
+		said += fmt.Sprintf(" %s>%d", w.nameOf(t), t.Slot())
+	}
+	return strings.TrimSpace(said), nil
+}
+
+// call makes the call and returns its result in words, and the task that the result granted a slot, if any.
+func (w *world) call(o op) (said string, self *actor) {
+	a, b := w.find(o.task), w.find(o.with)
+	switch o.verb {
+	case "arrive":
+		a = w.actor(o.task, o.kind)
+		granted, refused := w.c.Arrive(&a.Task, w.now)
+		switch {
+		case refused:
+			w.end(a)
+			return "refused", nil
+		case granted:
+			return fmt.Sprintf("at once>%d", a.Slot()), a
+		}
+		return "waits", nil
+	case "block":
+		w.c.Block(&a.Task, w.now)
+	case "unblock":
+		return w.gotSlot(a, w.c.Unblock(&a.Task, w.now))
+	case "yield":
+		return w.gotSlot(a, w.c.Yield(&a.Task, w.now))
+	case "suspend":
+		may := w.c.MaySwitch(&a.Task, w.now)
+		if did := w.c.Suspend(&a.Task, w.now); did != may {
+			return fmt.Sprintf("MaySwitch said %t, Suspend %t", may, did), nil
+		} else if !did {
+			return "stays", nil
+		}
+	case "lend":
+		w.c.Lend(&a.Task, w.now)
+	case "nest":
+		b = w.actor(o.with, o.kind)
+		if !w.c.Nest(&a.Task, &b.Task, w.now) {
+			w.drop(b)
+			return "cannot nest", nil
+		}
+		a.inner, b.outer = b, a
+		return fmt.Sprintf("%s nested, %s", b.name, kindNames[b.Kind]), b
+	case "unnest":
+		got := w.c.Unnest(&a.Task, &b.Task, w.now)
+		a.inner = nil
+		w.end(b)
+		if got {
+			return fmt.Sprintf("back>%d", a.Slot()), a
+		}
+		return "slot is gone", nil
+	case "exit":
+		w.c.Exit(&a.Task, w.now)
+		w.end(a)
+	case "withdraw":
+		if !w.c.Withdraw(&a.Task, w.now) {
+			return "too late", nil
+		}
+		w.end(a)
+	case "hold":
+		w.c.Hold()
+		w.holds++
+	case "release":
+		w.holds--
+		w.c.Release(w.now)
+	case "advance":
+		for i := range w.c.slots {
+			if w.c.Current(i) != nil {
+				w.busyTime += int64(o.d)
+			}
+		}
+		w.now += int64(o.d)
+	case "account":
+		acc := a.Account(w.now)
+		d := func(ns int64) string { return time.Duration(ns).String() }
+		return fmt.Sprintf("queued=%s running=%s suspended=%s blocked=%s preemptions=%d",
+			d(acc.Queued), d(acc.Running), d(acc.Suspended), d(acc.Blocked), acc.Preemptions), nil
+	case "load":
+		l := w.c.Load(w.now)
+		return fmt.Sprintf("busy=%d/%d waiting=%d safe=%d suspended=%d holds=%d oldest=%s busytime=%s", l.Busy, l.Slots,
+			l.Waiting, l.WaitingSafe, l.Suspended, l.Holds, time.Duration(l.Oldest), time.Duration(l.BusyTime)), nil
+	}
+	return "", nil
+}
+
+func (w *world) gotSlot(a *actor, got bool) (string, *actor) {
+	if got {
+		return fmt.Sprintf("at once>%d", a.Slot()), a
+	}
+	return "waits", nil
+}
+
+func (w *world) actor(name string, k Kind) *actor {
+	a := &actor{name: name}
+	a.Reset(k)
+	w.actors = append(w.actors, a)
+	return a
+}
+
+func (w *world) drop(a *actor) {
+	w.actors = slices.DeleteFunc(w.actors, func(x *actor) bool { return x == a })
+}
+
+func (w *world) end(a *actor) {
+	w.drop(a)
+	if a.outer != nil {
+		a.outer.inner = nil
+	}
+	w.ended[a.name] = a
+}
+
+func (w *world) nameOf(t *Task) string {
+	for _, a := range w.actors {
+		if &a.Task == t {
+			return a.name
+		}
+	}
+	return "?"
+}
+
+// String shows the slots, each with its task and those suspended in it, and who waits, in the order of waiting.
+func (w *world) String() string {
+	var b strings.Builder
+	for i := range w.c.slots {
+		s := &w.c.slots[i]
+		b.WriteString("[")
+		if s.current == nil {
+			b.WriteString("-")
+		} else {
+			b.WriteString(w.nameOf(s.current))
+		}
+		for t := s.suspended.head; t != nil; t = t.next {
+			b.WriteString(" /" + w.nameOf(t))
+		}
+		b.WriteString("] ")
+	}
+	for _, st := range []State{Queued, Ready, Blocked, Lent} {
+		var in []*actor
+		for _, a := range w.actors {
+			if a.State() == st {
+				in = append(in, a)
+			}
+		}
+		if st == Queued || st == Ready {
+			slices.SortFunc(in, func(x, y *actor) int { return int(x.seq) - int(y.seq) })
+		}
+		for i, a := range in {
+			if i == 0 {
+				b.WriteString(st.String() + ":")
+			}
+			b.WriteString(" " + a.name)
+			if i == len(in)-1 {
+				b.WriteString(" ")
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
