@@ -97,35 +97,31 @@ func (l *Loop) noteQuiet(now int64) {
 // wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 
-// strandOfGoroutine returns the strand that the calling goroutine runs for, on any loop of the process, or nil.
-func strandOfGoroutine() *strand {
+// strandOfGoroutine returns the innermost strand with a slot, or on loan, that the calling goroutine runs for, on any loop
+// of the process, or nil.
+func strandOfGoroutine() (innermost *strand) {
 	g := goroutine.ID()
+	// The inner of two got its slot later, and has run for a shorter time: its base is later.
+	consider := func(s *strand) {
+		if s != nil && s.g.Load() == g && (innermost == nil || s.runBase.Load() > innermost.runBase.Load()) {
+			innermost = s
+		}
+	}
 	for _, rt := range *runtimes.Load() {
 		for _, l := range *rt.loops.Load() {
 			for i := range l.slots {
-				if s := l.slots[i].Load(); s != nil && s.g.Load() == g {
-					return s
-				}
+				consider(l.slots[i].Load())
 			}
 			if l.lentN.Load() > 0 {
-				if s := l.lentStrand(g); s != nil {
-					return s
+				l.mu.Lock()
+				for _, s := range l.lent {
+					consider(s)
 				}
+				l.mu.Unlock()
 			}
 		}
 	}
-	return nil
-}
-
-func (l *Loop) lentStrand(g uintptr) *strand {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range l.lent {
-		if s.g.Load() == g {
-			return s
-		}
-	}
-	return nil
+	return innermost
 }
 
 // Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have started go on. It lets

@@ -36,7 +36,9 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 		outer.answer() // before anything is begun: it may unwind
 	}
 	s, t := l.newStrand(ctx, name, nil)
-	s.outer = outer
+	if s.outer = outer; outer != nil {
+		outer.inner = s
+	}
 	if err := s.admit(ctx, t); err != nil {
 		return err
 	}
@@ -76,49 +78,30 @@ func (h *Handle) recovered(rt *Runtime) {
 
 // admit brings the task to its first slot. On an error the task has ended and the strand is back in the pool.
 func (s *strand) admit(ctx context.Context, t *Task) error {
-	l := s.loop
 	s.g.Store(goroutine.ID())
-	if s.outer != nil && s.outer.blocked {
-		s.outer = nil // inside Block: it holds no slot
-	}
-	if s.outer != nil {
-		if s.inherit(t) {
-			return s.started(t)
-		}
-		s.enter(s.outer)
-	}
-	err := s.arrive(ctx, t)
+	err := s.nestOrArrive(ctx, t)
 	if err == nil {
-		return nil
+		return s.started(t)
 	}
-	if s.outer != nil {
-		s.outer.inner = nil
-		s.outer.unblock()
-	}
+	s.repay()
 	t.status.Store(uint32(CancelledBeforeStart))
 	t.release()
+	s.loop.stats.refused.Add(1)
 	s.recycle()
-	l.stats.refused.Add(1)
 	return err
 }
 
-// inherit starts the task in the slot of the one it runs inside of, when that is of the same loop.
-func (s *strand) inherit(t *Task) bool {
-	l, outer := s.loop, s.outer
-	if outer.loop != l {
-		return false
+func (s *strand) nestOrArrive(ctx context.Context, t *Task) error {
+	if ctx.Err() != nil {
+		return t.refusal(context.Cause(ctx))
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := notify.Now()
-	if l.closedFor(t) != nil || !l.core.Nest(&outer.core, &s.core, now) {
-		return false
+	if outer := s.outer; outer != nil && !outer.blocked {
+		if nested, err := s.inherit(t); nested || err != nil {
+			return err
+		}
+		s.enter(outer)
 	}
-	outer.quiet()
-	s.inherits, outer.inner, outer.blocked = true, s, true
-	s.begin(t)
-	l.seat(s, now)
-	return true
+	return s.arrive(ctx, t)
 }
 
 // closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already. Called under mu.
@@ -130,15 +113,6 @@ func (l *Loop) closedFor(t *Task) error {
 		return ErrCancelled
 	}
 	return nil
-}
-
-// enter blocks the task that s runs inside of, for s is about to wait for a slot of its own.
-func (s *strand) enter(outer *strand) {
-	s.outer, outer.inner = outer, s
-	if outer.loop.wants(stubs.Block) {
-		outer.loop.happened(outer, stubs.Block)
-	}
-	outer.block()
 }
 
 // begin makes the strand t's. Called under mu.
@@ -155,9 +129,6 @@ func (s *strand) begin(t *Task) {
 
 // arrive queues the task, lets the enqueue policies see it, and waits for its slot.
 func (s *strand) arrive(ctx context.Context, t *Task) error {
-	if ctx.Err() != nil {
-		return t.refusal(context.Cause(ctx))
-	}
 	l := s.loop
 	l.mu.Lock()
 	now := notify.Now()
@@ -191,17 +162,10 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	l.mu.Unlock()
 	if !granted {
 		l.rt.armStall(now)
-		if s.outer == nil {
-			// Run without the context of the task that it is called in: still that task's slot must not be held.
-			if o := strandOfGoroutine(); o != nil && o != s {
-				s.enter(o)
-			}
-		}
-		if err := s.await(ctx, t); err != nil {
-			return err
-		}
+		s.enterAll()
+		return s.await(ctx, t)
 	}
-	return s.started(t)
+	return nil
 }
 
 // await waits for the first slot, or for the end of ctx, or to be withdrawn.
@@ -297,11 +261,7 @@ func (s *strand) depart(t *Task, status Status) {
 	s.sections.cut(0)
 	kept := false
 	if s.inherits {
-		l.unseat(s)
-		if kept = l.core.Unnest(&outer.core, &s.core, now); kept {
-			l.seat(outer, now)
-			outer.blocked = false
-		}
+		kept = s.unnest(now)
 	} else {
 		l.unseat(s)
 		l.core.Exit(&s.core, now)
@@ -311,12 +271,10 @@ func (s *strand) depart(t *Task, status Status) {
 	l.stats.ended(s.core.Account(now))
 	s.end(now)
 	l.mu.Unlock()
-	if outer != nil {
-		outer.inner = nil
-		if !kept {
-			outer.unblock()
-		}
+	if s.inherits && !kept {
+		outer.unblock()
 	}
+	s.repay()
 	t.release()
 	s.recycle()
 }

@@ -40,6 +40,8 @@ type strand struct {
 	outer    *strand       // the task on the same goroutine that this one runs inside of
 	inner    *strand       // the task on the same goroutine that runs inside this one
 	inherits bool          // it runs in outer's slot
+	owes     *strand       // the tasks on the same goroutine that gave their slots up for this one, a list
+	owedNext *strand       // in that list
 	blocked  bool          // inside Block, or waiting for inner to end
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
