@@ -46,7 +46,7 @@ func (l *lowerer) assignment(n ast.Node, args []ast.Node) (string, *Node) {
 	name := l.constantText(args[0], "the name of a state")
 	t, ok := l.env.States[name]
 	if !ok {
-		l.refuse(args[0], l.stateHint(name), "there is no state %q", name)
+		l.noState(args[0], name)
 	}
 	v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
 	if v.node.Type != t {
@@ -66,8 +66,9 @@ func (l *lowerer) safeFunc(n ast.Node, args []ast.Node) string {
 	if s := suggest(name, slices.Collect(maps.Keys(l.env.Funcs))); s != "" {
 		hint = "did you mean " + s + "?"
 	}
-	l.refuse(args[0], hint, "no function %q is registered as safe", name)
-	return ""
+	r := l.refusal(args[0], hint, "no function %q is registered as safe", name)
+	r.NoFunc = name
+	panic(r)
 }
 
 // newInterval lowers the argument of interval(d).

@@ -17,6 +17,8 @@ type Error struct {
 	Pos, End  int    // the marked place, as byte offsets in Text
 	Reason    string
 	Hint      string // what to write instead; may be empty
+	NoState   string // the state that is not registered, when that is what is wrong
+	NoFunc    string // the function that is not registered, when that is what is wrong
 }
 
 // newError marks text[pos:end].

@@ -60,8 +60,12 @@ type refusal struct{ *Error }
 
 // refuse ends the walk with an error about n.
 func (l *lowerer) refuse(n ast.Node, hint, format string, args ...any) {
+	panic(l.refusal(n, hint, format, args...))
+}
+
+func (l *lowerer) refusal(n ast.Node, hint, format string, args ...any) refusal {
 	pos, end := l.place(n)
-	panic(refusal{newError(l.text, pos, end, hint, fmt.Sprintf(format, args...))})
+	return refusal{newError(l.text, pos, end, hint, fmt.Sprintf(format, args...))}
 }
 
 // node makes an operation at the place of at.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -441,5 +442,20 @@ func TestErrorf(t *testing.T) {
 	}
 	if got := p.Errorf(nil, "", "bad"); got.Error() != "policy.expr:1:1: bad" {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestErrorsNameWhatIsNotRegistered(t *testing.T) {
+	for text, want := range map[string][2]string{
+		`state.overlodaed ? switch() : continue()`: {"overlodaed", ""},
+		`set("overlodaed", true)`:                  {"overlodaed", ""},
+		`call("Alram")`:                            {"", "Alram"},
+		`len("x") > 1 ? switch() : continue()`:     {"", ""},
+	} {
+		_, err := Parse(text, testEnv)
+		var e *Error
+		if !errors.As(err, &e) || [2]string{e.NoState, e.NoFunc} != want {
+			t.Errorf("%s: %+v; want the names %q", text, err, want)
+		}
 	}
 }

@@ -105,7 +105,7 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []string) value {
 func (l *lowerer) state(n ast.Node, fields []string) value {
 	t, ok := l.env.States[fields[0]]
 	if !ok {
-		l.refuse(n, l.stateHint(fields[0]), "there is no state %q", fields[0])
+		l.noState(n, fields[0])
 	}
 	if len(fields) > 1 {
 		l.refuse(n, "remove "+fields[1], "state.%s is %s and has no fields", fields[0], article(t))
@@ -114,6 +114,13 @@ func (l *lowerer) state(n ast.Node, fields []string) value {
 }
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
+
+// noState refuses a state that is not registered.
+func (l *lowerer) noState(n ast.Node, name string) {
+	r := l.refusal(n, l.stateHint(name), "there is no state %q", name)
+	r.NoState = name
+	panic(r)
+}
 
 func (l *lowerer) stateHint(name string) string {
 	if s := suggest(name, l.stateNames()); s != "" {
