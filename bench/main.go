@@ -25,10 +25,17 @@ type section struct {
 
 var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
-	{"micro", "what a run, a poll, a switch, an evaluation, a tick and a throw take: medians of five rounds (1 min)", micro},
+	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 }
 
 func main() {
+	if server := os.Getenv(echoServer); server != "" {
+		if err := echoClient(server, os.Getenv(echoSpan)); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: client of an echo:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
