@@ -41,7 +41,7 @@ type generator struct {
 	load     load
 	schedule []request
 	samples  []sample // one a request of the schedule, written by that request's goroutine
-	totals   []int64  // totals[i] is the sum of the amounts of the records before i
+	totals   []uint64 // totals[i] is the value of the orders before i
 	client   *http.Client
 	start    time.Time
 	done     [3]atomic.Int64 // by kind: requests that have their sample
@@ -82,14 +82,14 @@ func newGenerator(l load) *generator {
 	g := &generator{
 		load:     l,
 		schedule: l.schedule(),
-		totals:   make([]int64, l.Records+1),
+		totals:   make([]uint64, l.Records+1),
 		client: &http.Client{Transport: &http.Transport{
 			MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight: none waits for a connection
 			DisableCompression:  true,
 		}},
 	}
 	for id := range l.Records {
-		g.totals[id+1] = g.totals[id] + amount(uint64(id))
+		g.totals[id+1] = g.totals[id] + makeOrder(uint64(id)).total()
 	}
 	g.samples = make([]sample, len(g.schedule))
 	g.start = time.Now()
@@ -128,7 +128,7 @@ func (g *generator) send(ctx context.Context, r request) (s sample) {
 	switch {
 	case err != nil:
 	case r.kind == get:
-		if want := encode(makeRecord(r.from)); !bytes.Equal(body, want) {
+		if want := makeOrder(r.from).encode(); !bytes.Equal(body, want) {
 			err = fmt.Errorf("body %q; want %q", body, want)
 		}
 	case r.kind == scan:

@@ -77,7 +77,7 @@ func TestWrongAnswersFailTheRun(t *testing.T) {
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/get":
-			w.Write(encode(makeRecord(1 << 20)))
+			w.Write(makeOrder(1 << 20).encode())
 		case "/scan":
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/usage":

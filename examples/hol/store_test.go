@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
 	"path/filepath"
 	"testing"
 )
@@ -27,12 +28,8 @@ func TestGet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r record
-		if err := json.Unmarshal(value, &r); err != nil {
-			t.Fatalf("get(%d) is %q: %v", id, value, err)
-		}
-		if r != makeRecord(id) {
-			t.Errorf("get(%d) = %+v; want %+v", id, r, makeRecord(id))
+		if o, err := decode(value); err != nil || o != makeOrder(id) {
+			t.Errorf("get(%d) = %+v, %v; want %+v", id, o, err, makeOrder(id))
 		}
 	}
 	if value, err := db.get(300); value != nil || err != nil {
@@ -47,9 +44,9 @@ func TestScan(t *testing.T) {
 		count    int
 		pauses   int
 	}{
-		{0, 300, 300, 18},
-		{0, 16, 16, 1},
-		{250, 266, 16, 1}, // over the 255/256 boundary: keys are ordered as numbers
+		{0, 300, 300, 4},
+		{0, 64, 64, 1},
+		{200, 264, 64, 1}, // over the 255/256 boundary: keys are ordered as numbers
 		{7, 8, 1, 0},
 		{5, 5, 0, 0},
 		{9, 3, 0, 0},
@@ -59,12 +56,26 @@ func TestScan(t *testing.T) {
 		var want summary
 		for id := c.from; id < min(c.to, 300); id++ {
 			want.Count++
-			want.Total += makeRecord(id).Amount
+			want.Total += makeOrder(id).total()
 		}
 		pauses := 0
 		got, err := db.scan(c.from, c.to, func() { pauses++ })
 		if err != nil || got != want || got.Count != c.count || pauses != c.pauses {
 			t.Errorf("scan(%d, %d) = %+v, %v with %d pauses; want %+v with %d", c.from, c.to, got, err, pauses, want, c.pauses)
+		}
+	}
+}
+
+func TestDecodeOfNoOrder(t *testing.T) {
+	good := makeOrder(7).encode()
+	for name, value := range map[string][]byte{
+		"nothing":       nil,
+		"its half":      good[:len(good)/2],
+		"one more byte": append(good[:len(good):len(good)], 0),
+		"no varint":     bytes.Repeat([]byte{0xff}, len(good)),
+	} {
+		if _, err := decode(value); !errors.Is(err, errMalformed) {
+			t.Errorf("decode of %s: %v; want %v", name, err, errMalformed)
 		}
 	}
 }
