@@ -3,10 +3,12 @@ module github.com/cocoon-go/cocoon
 go 1.25.0
 
 require (
+	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/expr-lang/expr v1.17.8 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
 	go.etcd.io/bbolt v1.5.0 // indirect
 	go.uber.org/goleak v1.3.0 // indirect
 	golang.org/x/sys v0.45.0 // indirect
+	golang.org/x/tools v0.44.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

@@ -126,6 +126,8 @@ func TestForbidden(t *testing.T) {
 		{"cocoonhttp", module + "/internal/sched", "may import"},
 		{"cmd/cocoon", module + "/instrument", ""},
 		{"examples/hol", module + "/examples/redos", "may import"},
+		{"examples/hol", module + "/examples/internal/loadtest", ""},
+		{"cocoon", module + "/examples/internal/loadtest", "may import"},
 		{"newcomer", module + "/stubs", "no rule"},
 		{"safepoint", "sync/atomic", ""},
 		{"safepoint", "sync", "sync/atomic only"},

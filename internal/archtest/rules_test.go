@@ -22,7 +22,7 @@ var below = map[string]string{
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // so does it
 	"cmd/":               "*",
-	"examples/":          "*",
+	"examples/":          "* examples/internal/", // and what they share
 }
 
 // thirdParty lists the modules that may be imported, and by which packages.
@@ -33,6 +33,7 @@ var thirdParty = map[string]string{
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
 	"golang.org/x/sys":              "notify cocoon examples/",
 	"go.etcd.io/bbolt":              "examples/",
+	"github.com/dlclark/regexp2":    "examples/",
 }
 
 // pure lists packages that may import these packages of the standard library only.

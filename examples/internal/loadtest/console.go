@@ -1,0 +1,64 @@
+package loadtest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// lateBound is how late a generator may send one request in a hundred before its own delay shows in the figures.
+const lateBound = time.Millisecond
+
+// Console tells on standard error what an experiment does now. One goroutine uses it.
+type Console struct {
+	w    io.Writer
+	live bool   // w is a terminal: the progress line is written over
+	line string // of the progress, as it stands there; elsewhere, the phase that was told last
+}
+
+// NewConsole returns a console that writes to w.
+func NewConsole(w io.Writer) *Console {
+	c := &Console{w: w}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		c.live = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return c
+}
+
+// Status says something that stays.
+func (c *Console) Status(format string, args ...any) {
+	c.Clear()
+	fmt.Fprintf(c.w, format+"\n", args...)
+}
+
+// Progress shows a line that the next one replaces, on a terminal; elsewhere it says the phase when that begins.
+func (c *Console) Progress(phase, line string) {
+	if !c.live {
+		if c.line != phase {
+			c.line = phase
+			fmt.Fprintln(c.w, phase)
+		}
+		return
+	}
+	c.Clear()
+	c.line = line
+	fmt.Fprint(c.w, line)
+}
+
+// Clear takes away the progress line.
+func (c *Console) Clear() {
+	if c.live && c.line != "" {
+		fmt.Fprintf(c.w, "\r%*s\r", len(c.line), "")
+		c.line = ""
+	}
+}
+
+// Late warns when a generator sent its requests later than lateBound; late is the 99th percentile.
+func (c *Console) Late(mode string, late time.Duration) {
+	if late > lateBound {
+		c.Status("%s: the generator did not keep its schedule: one request in a hundred was sent more than %v late, "+
+			"which is part of its latency; run on an idle machine or lower the rates", mode, late.Round(time.Microsecond))
+	}
+}

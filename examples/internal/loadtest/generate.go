@@ -1,0 +1,92 @@
+package loadtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// message is one line of a generator's standard output: progress every quarter of a second, an outcome at the end.
+type message[P, O any] struct {
+	Progress *P `json:",omitempty"`
+	Outcome  *O `json:",omitempty"`
+}
+
+// Generate is the body of a generator process: it calls drive, reports progress meanwhile and the outcome at the end. It
+// ends early when its standard input does: then the experiment has died, or wants it to.
+func Generate[P, O any](drive func(context.Context), progress func() P, outcome func() O) error {
+	runtime.GOMAXPROCS(max(4, runtime.NumCPU())) // the dispatcher's sleep holds one P
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel(errors.New("the experiment has ended"))
+	}()
+	out := json.NewEncoder(os.Stdout)
+	finished := make(chan struct{})
+	go func() {
+		drive(ctx)
+		close(finished)
+	}()
+	for tick := time.Tick(250 * time.Millisecond); ; {
+		select {
+		case <-tick:
+			p := progress()
+			if err := out.Encode(message[P, O]{Progress: &p}); err != nil {
+				return err
+			}
+		case <-finished:
+			o := outcome()
+			return out.Encode(message[P, O]{Outcome: &o})
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Follow starts the role "generator", whose body is Generate, shows its progress and returns its outcome.
+func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, err error) {
+	generator, err := Start(ctx, "generator", config, cores, nil, stderr)
+	if err != nil {
+		return outcome, err
+	}
+	defer func() { err = errors.Join(err, generator.Stop()) }()
+	for {
+		var news message[P, O]
+		if err := generator.Receive(&news); err != nil {
+			return outcome, err
+		}
+		if news.Outcome != nil {
+			return *news.Outcome, nil
+		}
+		if news.Progress != nil {
+			show(*news.Progress)
+		}
+	}
+}
+
+// Dispatch calls send(i), each on a goroutine of its own, at the moments at(i) after start, whatever became of the earlier
+// ones; the moments are in order. It returns when all sends have.
+func Dispatch(start time.Time, n int, at func(i int) time.Duration, send func(i int)) {
+	exactTimer()
+	defer runtime.UnlockOSThread()
+	var all sync.WaitGroup
+	for i := range n {
+		sleepUntil(start.Add(at(i)))
+		all.Go(func() { send(i) })
+	}
+	all.Wait()
+}
+
+// NewClient returns an HTTP client for a generator, in which no request waits for a connection.
+func NewClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight
+		DisableCompression:  true,
+	}}
+}

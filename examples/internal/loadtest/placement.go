@@ -1,0 +1,83 @@
+package loadtest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Placement is which cores the server and the generator run on. Without cores they run where the system puts them.
+type Placement struct{ Server, Generator []int }
+
+// ServerCores returns how many cores the server can load.
+func (p Placement) ServerCores() int {
+	if len(p.Server) > 0 {
+		return len(p.Server)
+	}
+	return runtime.NumCPU()
+}
+
+func (p Placement) String() string {
+	if len(p.Server) == 0 {
+		return "not pinned"
+	}
+	return fmt.Sprintf("server on core %v, generator on core %v", p.Server, p.Generator)
+}
+
+// Place reads the flag -cpus: "auto", "none" or "SERVER:GENERATOR". The note says why auto pins nothing.
+func Place(flag string) (p Placement, note string, err error) {
+	if flag == "none" {
+		return Placement{}, "", nil
+	}
+	allowed, err := allowedCPUs()
+	switch {
+	case err != nil:
+		return Placement{}, "", fmt.Errorf("-cpus %s: %w; none does without", flag, err)
+	case flag == "auto" && len(allowed) == 0:
+		return Placement{}, "processes cannot be pinned on " + runtime.GOOS + ": server and generator share the cores", nil
+	case flag == "auto" && len(allowed) == 1:
+		return Placement{}, "there is one core only: server and generator share it, so the generator delays what it measures", nil
+	case flag == "auto":
+		// The first and the last: on most machines not two threads of the same core.
+		return Placement{Server: allowed[len(allowed)-1:], Generator: allowed[:1]}, "", nil
+	case len(allowed) == 0:
+		return Placement{}, "", fmt.Errorf("-cpus %s: processes cannot be pinned on %s; want none", flag, runtime.GOOS)
+	}
+	server, generator, ok := strings.Cut(flag, ":")
+	if !ok {
+		return Placement{}, "", fmt.Errorf(`-cpus %s: want SERVER:GENERATOR, each a list of cores like 0,2-3, or auto, or none`, flag)
+	}
+	if p.Server, err = parseCores(server, allowed); err == nil {
+		p.Generator, err = parseCores(generator, allowed)
+	}
+	if err != nil {
+		return Placement{}, "", fmt.Errorf("-cpus %s: %w", flag, err)
+	}
+	return p, "", nil
+}
+
+// parseCores reads a list of cores like "0,2-3".
+func parseCores(list string, allowed []int) (cores []int, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		first, errFirst := strconv.Atoi(low)
+		last, errLast := strconv.Atoi(high)
+		if errFirst != nil || errLast != nil || last < first {
+			return nil, fmt.Errorf("%q is not a list of cores like 0,2-3", list)
+		}
+		for core := first; core <= last; core++ {
+			if !slices.Contains(allowed, core) {
+				return nil, fmt.Errorf("core %d is not there for this process; want some of %v", core, allowed)
+			}
+			if !slices.Contains(cores, core) {
+				cores = append(cores, core)
+			}
+		}
+	}
+	return cores, nil
+}

@@ -1,0 +1,39 @@
+// Package loadtest is what the examples share: an experiment starts copies of its program as server and as generator, each
+// on cores of its own; the generator sends requests at moments drawn beforehand, and counts latency from those moments.
+package loadtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+// Roles are what a copy of this program does when its first argument names one; the second is the role's configuration in
+// JSON.
+type Roles map[string]func(config string) error
+
+// Role makes a role of a function with a configuration.
+func Role[C any](play func(C) error) func(string) error {
+	return func(text string) error {
+		signal.Ignore(os.Interrupt) // Ctrl-C goes to the whole group; the experiment ends its children in order
+		var config C
+		if err := json.Unmarshal([]byte(text), &config); err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+		return play(config)
+	}
+}
+
+// Play plays the role that the command line names, and reports whether it names one. When the role errs, it ends the
+// process. Call it first in main, and in the TestMain of tests that start children.
+func (r Roles) Play(program string) bool {
+	if len(os.Args) != 3 || r[os.Args[1]] == nil {
+		return false
+	}
+	if err := r[os.Args[1]](os.Args[2]); err != nil {
+		fmt.Fprintf(os.Stderr, "%s %s: %v\n", program, os.Args[1], err)
+		os.Exit(1)
+	}
+	return true
+}

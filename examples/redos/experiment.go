@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+// experiment runs every mode under the same schedule of pings and attacks.
+type experiment struct {
+	load      load // without what differs between modes
+	placement loadtest.Placement
+	stderr    io.Writer // of the children too
+}
+
+func (e experiment) run(ctx context.Context, modes []mode, show *display) error {
+	for _, m := range modes {
+		o, err := e.measure(ctx, m, show)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("mode %s: %w", m.name, err)
+		}
+		if o.Errors > 0 {
+			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.name, o.Errors, o.FirstErr)
+		}
+		show.result(m, o)
+	}
+	return nil
+}
+
+// measure runs one mode: a server process, and a generator process that attacks it. At the end the server is killed: it
+// may be in a match that never ends.
+func (e experiment) measure(ctx context.Context, m mode, show *display) (o outcome, err error) {
+	server, address, err := loadtest.StartServer(ctx, serverConfig{m.name}, e.placement.Server, nil, e.stderr)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, server.Kill()) }()
+	l := e.load
+	l.Address, l.Attacks = address, m.attacks
+	return loadtest.Follow[progress, outcome](ctx, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
+}

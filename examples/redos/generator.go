@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+// drain bounds how long the generator waits for the answers to pings when its schedule has ended.
+const drain = 10 * time.Second
+
+// errNoAnswer says that a client has lost its patience, or the generator at its end.
+var errNoAnswer = errors.New("no answer")
+
+// progress counts the requests that came to an end.
+type progress struct {
+	Elapsed        time.Duration
+	Pings, Attacks int64
+}
+
+// sample is what became of one request. Times count from the generator's start.
+type sample struct {
+	sent, finished time.Duration
+	end            ending
+	took           time.Duration // by an attack's match, when it was answered or stopped
+	benign         error         // what was wrong with the answer to the benign question after an attack
+	err            error         // what must not happen in any mode
+}
+
+// ending is how a request ended.
+type ending uint8
+
+const (
+	unanswered ending = iota // the client lost patience
+	answered
+	stopped
+)
+
+// generator sends the requests of a schedule at their moments, whatever became of the earlier ones.
+type generator struct {
+	load     load
+	cases    []evilCase
+	schedule []request
+	samples  []sample // one a request of the schedule, written by that request's goroutine
+	client   *http.Client
+	start    time.Time
+	done     struct{ pings, attacks atomic.Int64 }
+}
+
+// generate is the generator process.
+func generate(l load) error {
+	g, err := newGenerator(l)
+	if err != nil {
+		return err
+	}
+	return loadtest.Generate(g.drive, g.progress, func() outcome { return summarize(l, g.cases, g.schedule, g.samples) })
+}
+
+func newGenerator(l load) (*generator, error) {
+	cases, err := readCases(l.CasesFile)
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{load: l, cases: cases, schedule: l.schedule(), client: loadtest.NewClient()}
+	g.samples = make([]sample, len(g.schedule))
+	g.start = time.Now()
+	return g, nil
+}
+
+func (g *generator) progress() progress {
+	return progress{time.Since(g.start), g.done.pings.Load(), g.done.attacks.Load()}
+}
+
+// drive sends the schedule and waits for all responses, for drain at most.
+func (g *generator) drive(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.load.end()+drain, errNoAnswer)
+	defer cancel()
+	loadtest.Dispatch(g.start, len(g.schedule), func(i int) time.Duration { return g.schedule[i].at }, func(i int) {
+		if c := g.schedule[i].attack; c != ping {
+			g.samples[i] = g.attack(ctx, g.cases[c])
+			g.done.attacks.Add(1)
+		} else {
+			g.samples[i] = g.ping(ctx)
+			g.done.pings.Add(1)
+		}
+	})
+}
+
+// ping makes one ping and checks the response. One that was not answered took as long as the generator waited.
+func (g *generator) ping(ctx context.Context) (s sample) {
+	s.sent = time.Since(g.start)
+	status, body, err := g.do(ctx, http.MethodGet, "/ping", nil)
+	s.finished = time.Since(g.start)
+	switch {
+	case errors.Is(err, errNoAnswer):
+	case err != nil:
+		s.err = err
+	case status != http.StatusOK || string(body) != "pong":
+		s.err = fmt.Errorf("GET /ping: status %d: %.100q", status, body)
+	default:
+		s.end = answered
+	}
+	return s
+}
+
+// attack asks for an evil match, and then the benign question of the same pattern.
+func (g *generator) attack(ctx context.Context, c evilCase) (s sample) {
+	s.sent = time.Since(g.start)
+	v, end, err := g.ask(ctx, c, c.attack())
+	s.finished, s.end, s.took = time.Since(g.start), end, v.Took
+	if err != nil {
+		s.err = fmt.Errorf("attack %s: %w", c.Name, err)
+		return s
+	}
+	v, end, err = g.ask(ctx, c, c.benign())
+	switch {
+	case err != nil:
+		s.err = fmt.Errorf("benign question to %s: %w", c.Name, err)
+	case end == stopped:
+		s.benign = errors.New(v.Error)
+	case end == unanswered:
+		s.benign = errNoAnswer
+	case v.Matched != c.BenignMatch:
+		s.benign = fmt.Errorf("the verdict is %t, not %t", v.Matched, c.BenignMatch)
+	}
+	return s
+}
+
+// ask has an input matched. It waits as long as the client's patience lasts.
+func (g *generator) ask(ctx context.Context, c evilCase, input string) (v verdict, end ending, err error) {
+	text, err := json.Marshal(question{c.Pattern, c.Options, input})
+	if err != nil {
+		return v, unanswered, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, g.load.Patience, errNoAnswer)
+	defer cancel()
+	status, body, err := g.do(ctx, http.MethodPost, "/match", text)
+	switch {
+	case errors.Is(err, errNoAnswer):
+		return v, unanswered, nil
+	case err != nil:
+		return v, unanswered, err
+	case status == http.StatusOK:
+		end = answered
+	case status == http.StatusServiceUnavailable:
+		end = stopped
+	default:
+		return v, unanswered, fmt.Errorf("status %d: %.200s", status, bytes.TrimSpace(body))
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, unanswered, fmt.Errorf("%.200q: %w", body, err)
+	}
+	return v, end, nil
+}
+
+// do makes a request and reads the response. When ctx has ended meanwhile, the error is its cause.
+func (g *generator) do(ctx context.Context, method, path string, body []byte) (status int, text []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+g.load.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := g.client.Do(request)
+	if err == nil {
+		status = response.StatusCode
+		text, err = io.ReadAll(response.Body)
+		response.Body.Close()
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return status, text, err
+}

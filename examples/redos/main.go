@@ -1,0 +1,84 @@
+// Redos shows a server that survives evil regular expressions.
+//
+// A net/http server compiles and matches patterns that its users supply, with the real github.com/dlclark/regexp2, whose own
+// timeout is off. A generator in another process attacks it with patterns that take practically for ever, while it measures
+// how long a ping takes. The same happens three times: without attacks, with plain net/http, and with Cocoon, where one
+// policy limits the time of a match.
+//
+//	go run ./cmd/cocoon run ./examples/redos
+//
+// builds it with safe points in regexp2, without a change to its source. Built by the go command alone it runs too, and says
+// that nothing can be stopped.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+const (
+	limit = 100 * time.Millisecond // of a match
+	seed  = 1                      // the same schedule for every mode and every run
+)
+
+// roles are those of the child processes.
+var roles = loadtest.Roles{
+	"server":    loadtest.Role(serve),
+	"generator": loadtest.Role(generate),
+}
+
+func main() {
+	if roles.Play("redos") {
+		return
+	}
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "redos:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program as its user calls it.
+func run(args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	show := newDisplay(stdout, stderr, o.json)
+	for _, note := range o.notes {
+		show.console.Status("%s", note)
+	}
+	stoppable, err := hasSafePoints(ctx)
+	if err != nil {
+		return err
+	}
+	if !stoppable {
+		show.console.Status("%s", withoutSafePoints)
+	}
+	e := experiment{
+		load: load{
+			CasesFile: o.casesFile, Cases: len(o.cases),
+			PingRate: o.pingRate, AttackRate: o.attackRate * float64(o.placement.ServerCores()),
+			WarmUp: time.Second, Patience: 2 * time.Second, Seed: seed,
+		},
+		placement: o.placement,
+		stderr:    stderr,
+	}
+	show.console.Status("%d attacks, %g a second, and %g pings; a match may take %v; %v",
+		len(o.cases), e.load.AttackRate, o.pingRate, limit, e.placement)
+	err = e.run(ctx, o.modes, show)
+	return errors.Join(err, show.finish())
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+const about = `Redos shows a server that survives evil regular expressions.
+
+A net/http server compiles and matches patterns that its users supply, with
+github.com/dlclark/regexp2, whose own timeout is off. A generator in another process
+attacks it with patterns that blow up, and measures pings at moments drawn beforehand.
+After each attack it asks the same pattern a benign question. The modes, one after
+another:
+
+`
+
+const after = `
+"late" is how much longer than its limit a match ran that was stopped, as the server
+saw it; pings count from their intended start. A client waits 2 s for a verdict. Benign
+verdicts that are wrong, or do not come in that time, are "wrong benign".
+
+Only a program with safe points in regexp2 can stop a match. Usage:
+
+    go run ./cmd/cocoon run ./examples/redos [flags]
+
+`
+
+// defaultCases is the file of cases beside the repository.
+const defaultCases = "../shared/data/redos/cases.json"
+
+// options is the command line.
+type options struct {
+	json       bool
+	casesFile  string // "": the built-in ones
+	cases      []evilCase
+	pingRate   float64
+	attackRate float64 // for each of the server's cores
+	placement  loadtest.Placement
+	modes      []mode
+	notes      []string // what the user should know about all that
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("redos", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	flags.StringVar(&o.casesFile, "cases-file", "", "a JSON `file` with the cases (default "+defaultCases+", or else the built-in ones)")
+	count := flags.Int("cases", 0, "attack with the first `N` cases only (0: all)")
+	flags.Float64Var(&o.pingRate, "ping-rate", 500, "pings a second")
+	flags.Float64Var(&o.attackRate, "attack-rate", 8, "attacks a second for each of the server's cores")
+	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
+	names := flags.String("modes", strings.Join(modeNames(), ","), "which `modes` to run")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, about)
+		for _, m := range modes {
+			fmt.Fprintf(stderr, "  %-7s %s\n", m.name, m.about)
+		}
+		fmt.Fprint(stderr, after)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
+	case !(o.pingRate >= 1 && o.pingRate <= 100_000):
+		return o, fmt.Errorf("-ping-rate %v; want 1 to 100000", o.pingRate)
+	case !(o.attackRate >= 0.1 && o.attackRate <= 10_000):
+		return o, fmt.Errorf("-attack-rate %v; want 0.1 to 10000", o.attackRate)
+	}
+	if err := o.readCases(*count); err != nil {
+		return o, err
+	}
+	for name := range strings.SplitSeq(*names, ",") {
+		m, err := modeNamed(name)
+		if err != nil {
+			return o, fmt.Errorf("-modes %s: %w", *names, err)
+		}
+		o.modes = append(o.modes, m)
+	}
+	var note string
+	if o.placement, note, err = loadtest.Place(*cpus); note != "" {
+		o.notes = append(o.notes, note)
+	}
+	return o, err
+}
+
+// readCases reads the first count cases of the file, all of them for 0. The default file need not be there.
+func (o *options) readCases(count int) (err error) {
+	given := o.casesFile != ""
+	if !given {
+		o.casesFile = filepath.FromSlash(defaultCases)
+	}
+	o.cases, err = readCases(o.casesFile)
+	if !given && errors.Is(err, fs.ErrNotExist) {
+		o.notes = append(o.notes, fmt.Sprintf("there is no file %s: the cases are the %d built-in ones", o.casesFile, len(builtIn)))
+		o.casesFile = ""
+		o.cases, err = readCases("")
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("-cases-file: %w", err)
+	case count < 0 || count > len(o.cases):
+		return fmt.Errorf("-cases %d; want 1 to %d, or 0 for all", count, len(o.cases))
+	case count > 0:
+		o.cases = o.cases[:count]
+	}
+	return nil
+}
