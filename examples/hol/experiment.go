@@ -7,16 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
-)
 
-// lateBound is how late the generator may send one request in a hundred before its own delay shows in the figures.
-const lateBound = time.Millisecond
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
 
 // experiment runs every mode against the same database and the same schedule.
 type experiment struct {
 	load      load // without an address; of modes without scans the scan rate does not count
-	placement placement
+	placement loadtest.Placement
 	stderr    io.Writer // of the children too
 }
 
@@ -27,7 +25,7 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	show.status("filling a bbolt database with %d records", e.load.Records)
+	show.console.Status("filling a bbolt database with %d records", e.load.Records)
 	database := filepath.Join(folder, "records.db")
 	if err := fill(database, e.load.Records); err != nil {
 		return fmt.Errorf("database: %w", err)
@@ -51,33 +49,15 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) (err e
 // measure runs one mode: a server process, and a generator process that drives it.
 func (e experiment) measure(ctx context.Context, m mode, database string, show *display) (o outcome, err error) {
 	config := serverConfig{Mode: m.name, Database: database}
-	server, err := startChild(ctx, "server", config, e.placement.server, m.env, e.stderr)
+	server, address, err := loadtest.StartServer(ctx, config, e.placement.Server, m.env, e.stderr)
 	if err != nil {
 		return o, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	var hello announcement
-	if err := server.receive(&hello); err != nil {
-		return o, err
-	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
 	l := e.load
-	l.Address = hello.Address
+	l.Address = address
 	if !m.scans {
 		l.ScanRate = 0
 	}
-	generator, err := startChild(ctx, "generator", l, e.placement.generator, nil, e.stderr)
-	if err != nil {
-		return o, err
-	}
-	defer func() { err = errors.Join(err, generator.stop()) }()
-	for {
-		var news message
-		if err := generator.receive(&news); err != nil {
-			return o, err
-		}
-		if news.Outcome != nil {
-			return *news.Outcome, nil
-		}
-		show.progress(m, l, *news.Progress)
-	}
+	return loadtest.Follow[progress, outcome](ctx, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
 }

@@ -4,25 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 // drain bounds how long the generator waits for the responses that are left when its schedule has ended.
 const drain = 10 * time.Second
-
-// message is one line of the generator's standard output: progress every quarter of a second, an outcome at the end.
-type message struct {
-	Progress *progress `json:",omitempty"`
-	Outcome  *outcome  `json:",omitempty"`
-}
 
 type progress struct {
 	Elapsed     time.Duration
@@ -47,35 +39,10 @@ type generator struct {
 	done     [3]atomic.Int64 // by kind: requests that have their sample
 }
 
-// generate is the generator process. It ends early when its standard input does: then the experiment has died.
+// generate is the generator process.
 func generate(l load) error {
-	runtime.GOMAXPROCS(max(4, runtime.NumCPU())) // the dispatcher's sleep holds one P
-	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		cancel(errors.New("the experiment has ended"))
-	}()
-	out := json.NewEncoder(os.Stdout)
 	g := newGenerator(l)
-	finished := make(chan struct{})
-	go func() {
-		g.drive(ctx)
-		close(finished)
-	}()
-	for tick := time.Tick(250 * time.Millisecond); ; {
-		select {
-		case <-tick:
-			p := progress{time.Since(g.start), g.done[get].Load(), g.done[scan].Load()}
-			if err := out.Encode(message{Progress: &p}); err != nil {
-				return err
-			}
-		case <-finished:
-			o := summarize(l, g.schedule, g.samples)
-			return out.Encode(message{Outcome: &o})
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return loadtest.Generate(g.drive, g.progress, func() outcome { return summarize(l, g.schedule, g.samples) })
 }
 
 func newGenerator(l load) *generator {
@@ -83,10 +50,7 @@ func newGenerator(l load) *generator {
 		load:     l,
 		schedule: l.schedule(),
 		totals:   make([]uint64, l.Records+1),
-		client: &http.Client{Transport: &http.Transport{
-			MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight: none waits for a connection
-			DisableCompression:  true,
-		}},
+		client:   loadtest.NewClient(),
 	}
 	for id := range l.Records {
 		g.totals[id+1] = g.totals[id] + makeOrder(uint64(id)).total()
@@ -96,18 +60,17 @@ func newGenerator(l load) *generator {
 	return g
 }
 
+func (g *generator) progress() progress {
+	return progress{time.Since(g.start), g.done[get].Load(), g.done[scan].Load()}
+}
+
 // drive sends the schedule and waits for all responses, for drain at most.
 func (g *generator) drive(ctx context.Context) {
-	exactTimer()
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.WarmUp+g.load.Duration+drain,
 		fmt.Errorf("no answer %v after the end of the schedule", drain))
 	defer cancel()
-	var all sync.WaitGroup
-	for i, r := range g.schedule {
-		sleepUntil(g.start.Add(r.at))
-		all.Go(func() { g.samples[i] = g.send(ctx, r) })
-	}
-	all.Wait()
+	at := func(i int) time.Duration { return g.schedule[i].at }
+	loadtest.Dispatch(g.start, len(g.schedule), at, func(i int) { g.samples[i] = g.send(ctx, g.schedule[i]) })
 }
 
 // send makes one request and checks the response.

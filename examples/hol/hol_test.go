@@ -11,21 +11,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 // TestMain lets the test binary play the server and the generator, as the program does.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
-		main()
-		return
+	if !roles.Play("hol") {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
 }
 
 func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experiment, *display) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	where, _, err := place("auto")
+	where, _, err := loadtest.Place("auto")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +107,12 @@ func TestInterrupt(t *testing.T) {
 	_, e, show := testExperiment(t, l, true)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
-	show.stderr = writerFunc(func(p []byte) (int, error) {
+	show.console = loadtest.NewConsole(writerFunc(func(p []byte) (int, error) {
 		if bytes.HasPrefix(p, []byte(modes[0].name)) { // the first progress: both children are at work
 			cancel(enough)
 		}
 		return len(p), nil
-	})
+	}))
 	if err := e.run(ctx, modes[:1], show); !errors.Is(err, enough) {
 		t.Errorf("the run ended with %v; want %v", err, enough)
 	}

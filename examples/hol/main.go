@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 const (
@@ -23,12 +25,14 @@ const (
 	seed        = 1       // the same schedule for every mode and every run
 )
 
+// roles are those of the child processes.
+var roles = loadtest.Roles{
+	"server":    loadtest.Role(serve),
+	"generator": loadtest.Role(generate),
+}
+
 func main() {
-	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
-		if err := roles[os.Args[1]](os.Args[2]); err != nil {
-			fmt.Fprintf(os.Stderr, "hol %s: %v\n", os.Args[1], err)
-			os.Exit(1)
-		}
+	if roles.Play("hol") {
 		return
 	}
 	err := run(os.Args[1:], os.Stdout, os.Stderr)
@@ -50,18 +54,18 @@ func run(args []string, stdout, stderr io.Writer) error {
 	defer stop()
 	show := newDisplay(stdout, stderr, o.json)
 	if o.note != "" {
-		show.status("%s", o.note)
+		show.console.Status("%s", o.note)
 	}
 	e := experiment{
 		load: load{
 			Records: records, ScanRecords: scanRecords,
-			GetRate: o.getRate, ScanRate: o.scanRate * float64(o.placement.serverCores()),
+			GetRate: o.getRate, ScanRate: o.scanRate * float64(o.placement.ServerCores()),
 			WarmUp: time.Second, Duration: o.duration, Seed: seed,
 		},
 		placement: o.placement,
 		stderr:    stderr,
 	}
-	show.status("%g gets and %g scans of %d records a second; %v", e.load.GetRate, e.load.ScanRate, scanRecords, e.placement)
+	show.console.Status("%g gets and %g scans of %d records a second; %v", e.load.GetRate, e.load.ScanRate, scanRecords, e.placement)
 	err = e.run(ctx, o.modes, show)
 	return errors.Join(err, show.finish())
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 const about = `Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
@@ -31,7 +33,7 @@ type options struct {
 	duration  time.Duration
 	getRate   float64
 	scanRate  float64 // for each of the server's cores
-	placement placement
+	placement loadtest.Placement
 	note      string // about the placement
 	modes     []mode
 }
@@ -73,6 +75,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		}
 		o.modes = append(o.modes, m)
 	}
-	o.placement, o.note, err = place(*cpus)
+	o.placement, o.note, err = loadtest.Place(*cpus)
 	return o, err
 }

@@ -41,18 +41,3 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
-
-func TestParseCores(t *testing.T) {
-	allowed := []int{0, 1, 2, 3, 6}
-	for list, want := range map[string][]int{"0": {0}, "0,2-3": {0, 2, 3}, "1-2,2,6": {1, 2, 6}} {
-		got, err := parseCores(list, allowed)
-		if err != nil || len(got) != len(want) {
-			t.Errorf("parseCores(%q) = %v, %v; want %v", list, got, err, want)
-		}
-	}
-	for _, list := range []string{"", "x", "0,", "3-2", "4", "2-6", "-1"} {
-		if got, err := parseCores(list, allowed); err == nil {
-			t.Errorf("parseCores(%q) = %v; want an error", list, got)
-		}
-	}
-}

@@ -4,33 +4,9 @@ import (
 	"errors"
 	"testing"
 	"time"
-)
 
-func TestPercentile(t *testing.T) {
-	hundred := make([]time.Duration, 100)
-	for i := range hundred {
-		hundred[i] = time.Duration(i + 1)
-	}
-	for _, c := range []struct {
-		sorted []time.Duration
-		p      float64
-		want   time.Duration
-	}{
-		{nil, 0.5, 0},
-		{[]time.Duration{7}, 0, 7},
-		{[]time.Duration{7}, 0.999, 7},
-		{[]time.Duration{1, 2}, 0.5, 1},
-		{[]time.Duration{1, 2, 3}, 0.5, 2},
-		{hundred, 0.5, 50},
-		{hundred, 0.99, 99},
-		{hundred, 0.991, 100},
-		{hundred, 1, 100},
-	} {
-		if got := percentile(c.sorted, c.p); got != c.want {
-			t.Errorf("percentile(%d values, %g) = %d; want %d", len(c.sorted), c.p, got, c.want)
-		}
-	}
-}
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
 
 func TestSummarize(t *testing.T) {
 	const s = time.Second
@@ -54,8 +30,8 @@ func TestSummarize(t *testing.T) {
 		{usage: usage{CPU: 2 * s, Clock: 3 * s}},
 	}
 	want := outcome{
-		Gets:    latencies{1, 7, 7, 7},
-		Scans:   latencies{1, 2 * s, 2 * s, 2 * s},
+		Gets:    loadtest.Latencies{Count: 1, P50: 7, P99: 7, P99_9: 7, Max: 7},
+		Scans:   loadtest.Latencies{Count: 1, P50: 2 * s, P99: 2 * s, P99_9: 2 * s, Max: 2 * s},
 		ScansIn: 1, Late: 5, Cores: 0.5, Errors: 1, FirstErr: "lost",
 	}
 	if got := summarize(l, schedule, samples); got != want {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 // load is what the experiment tells a generator process.
@@ -42,19 +44,9 @@ func (l load) schedule() []request {
 	end := l.WarmUp + l.Duration
 	var all []request
 	draw := func(kind kind, rate float64, choices int) {
-		random := rand.New(rand.NewPCG(l.Seed, uint64(kind)))
-		if rate == 0 {
-			return
-		}
-		at := 0.0
-		for {
-			at += random.ExpFloat64() / rate
-			if at >= end.Seconds() {
-				return
-			}
-			start := time.Duration(at * float64(time.Second))
-			all = append(all, request{at: start, kind: kind, from: random.Uint64N(uint64(choices))})
-		}
+		loadtest.Poisson(l.Seed, uint64(kind), rate, end, func(at time.Duration, random *rand.Rand) {
+			all = append(all, request{at: at, kind: kind, from: random.Uint64N(uint64(choices))})
+		})
 	}
 	draw(get, l.GetRate, l.Records)
 	draw(scan, l.ScanRate, l.Records-l.ScanRecords+1)

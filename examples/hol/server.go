@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 // service is what the server offers, the part in which plain net/http and Cocoon differ.
@@ -26,11 +25,7 @@ type serverConfig struct {
 	Database string
 }
 
-// announcement is the server's first and only word on its standard output.
-type announcement struct{ Address string }
-
-// serve is the server process: it announces its address and serves until its standard input ends, which is when the
-// experiment wants it to or has died.
+// serve is the server process.
 func serve(config serverConfig) error {
 	mode, err := modeNamed(config.Mode)
 	if err != nil {
@@ -45,22 +40,7 @@ func serve(config serverConfig) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(announcement{listener.Addr().String()}); err != nil {
-		return err
-	}
-	server := &http.Server{Handler: handler(svc), ReadHeaderTimeout: time.Minute}
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		server.Close()
-	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return svc.close()
+	return errors.Join(loadtest.Serve(handler(svc)), svc.close())
 }
 
 // handler is the HTTP side of a service. Requests are read and responses written outside of the service's work.
