@@ -1,0 +1,112 @@
+// Package instrument rewrites Go source so that it polls for preemption: at the heads of loops, and where the call graph may
+// come back to a function. Nothing else changes: the texts are edited, not printed anew, so that comments, directives and
+// every line number stay. docs/safepoints.md says what is rewritten, what never is, and why.
+//
+// It knows the packages safepoint and cocoon by name only.
+package instrument
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+)
+
+// Package is one package of a build, as go list describes it. Test variants are packages of their own: the package with
+// its in-package tests, and the external test package.
+type Package struct {
+	Path  string   // import path, without a variant's " [p.test]"; external tests have "p_test"
+	Files []string // absolute paths of the Go files selected for this build, cgo's originals included
+	Std   bool     // of the standard library: it reaches the poll by linkname, from a file that is added
+
+	// Moved says that the result will be compiled from another folder than its own, so each changed file begins with
+	// a line directive that names the original. Not for overlays: there the go command sees to it.
+	Moved bool
+
+	// What go list -export says of it. Without export data, or with some missing, calls through what is not known count as
+	// calls that may come back: the result has more polls, and is as sound.
+	GoVersion string            // language version such as "go1.21"; "" is the newest
+	ImportMap map[string]string // source import path to import path, where they differ
+	Exports   map[string]string // import path to the file with its export data
+}
+
+// Options are the same for all packages of a build.
+type Options struct {
+	// Sections has the full names of functions that become sections, such as
+	// "github.com/dlclark/regexp2.(*Regexp).FindStringMatch" or "encoding/json.Marshal".
+	Sections map[string]bool
+
+	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back. Nil: none is.
+	Instrumented func(path string) bool
+}
+
+// Result is what became of a package.
+type Result struct {
+	Files map[string][]byte // the new texts, of changed files only, by path; of std packages also a file that is new
+	Stats Stats
+}
+
+// Stats say what was done, and what was left out.
+type Stats struct {
+	Functions int // with a body, literals included
+	Loops     int
+	LoopPolls int // loops that poll at each iteration
+	Strips    int // loops that poll every so many iterations
+	Entries   int // polls where a function goes on to calls that may come back to it
+	Sections  []string
+	Left      []Left
+}
+
+// Left is a loop or a function that may run long and does not poll.
+type Left struct {
+	Pos  token.Position
+	Func string // such as "(*Regexp).run"
+	What string // "loop" or "recursion"
+	Why  string
+}
+
+// Rewrite returns the package with polls. The files are read from disk. One that does not parse is an error that names its
+// place, for each mistake; what does not type-check is left to the compiler. The result depends on the arguments and the
+// files alone. A package that is never instrumented (see Refused) is an error.
+func Rewrite(p Package, o Options) (*Result, error) {
+	if why := Refused(p.Path, p.Std); why != "" {
+		return nil, fmt.Errorf("instrument: %s: %s", p.Path, why)
+	}
+	r := &rewriter{pkg: p, opt: o, set: token.NewFileSet()}
+	for _, path := range p.Files {
+		if err := r.parse(path); err != nil {
+			return nil, err
+		}
+	}
+	return r.rewrite()
+}
+
+// rewriter is one call of Rewrite.
+type rewriter struct {
+	pkg   Package
+	opt   Options
+	set   *token.FileSet
+	files []*file
+	stats Stats
+}
+
+type file struct {
+	path  string
+	src   []byte
+	tree  *ast.File
+	edits edits
+}
+
+func (r *rewriter) parse(path string) error {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("instrument: %w", err)
+	}
+	tree, err := parser.ParseFile(r.set, path, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err // a list of "file:line:column: what"
+	}
+	r.files = append(r.files, &file{path: path, src: src, tree: tree})
+	return nil
+}
