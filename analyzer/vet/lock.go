@@ -1,0 +1,79 @@
+package vet
+
+import (
+	"go/ast"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Lock is the checker cocoonlock.
+var Lock = &analysis.Analyzer{
+	Name: "cocoonlock",
+	URL:  docs,
+	Doc: `report safe points where a lock is held
+
+At a safe point a task may be suspended, and keeps its locks meanwhile: the tasks that run in its place, and every other
+goroutine, wait for them until it is resumed. A throw leaves the data that the lock protects half-way:
+
+	// bad
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.rows {
+		cocoon.SafePoint(ctx)
+		sum += row.size
+	}
+
+	// good
+	s.mu.Lock()
+	rows := slices.Clone(s.rows)
+	s.mu.Unlock()
+	for _, row := range rows {
+		cocoon.SafePoint(ctx)
+		sum += row.size
+	}
+
+The checker reports cocoon.SafePoint, Yield and Block and safepoint.Poll between Lock and Unlock of one sync.Mutex or
+sync.RWMutex in one function, where the lock is held on every path. A Block whose function unlocks or waits on a
+sync.Cond is left out.`,
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      runLock,
+}
+
+func runLock(pass *analysis.Pass) (any, error) {
+	if !uses(pass.Pkg, cocoonPath, safepointPath) {
+		return nil, nil
+	}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	var bodies []*ast.BlockStmt
+	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Body != nil {
+				bodies = append(bodies, n.Body)
+			}
+		case *ast.FuncLit:
+			bodies = append(bodies, n.Body)
+		}
+	})
+	releasers := findReleasers(pass, in)
+	for _, body := range bodies {
+		if w := newLockWalk(pass, body, releasers); w != nil {
+			w.block(body.List, locks{})
+		}
+	}
+	return nil, nil
+}
+
+// pollName returns how a call of a safe point is written, or "".
+func pollName(pass *analysis.Pass, call *ast.CallExpr) string {
+	switch name := calleeIn(pass.TypesInfo, call, cocoonPath); name {
+	case "SafePoint", "Yield", "Block":
+		return "cocoon." + name
+	}
+	if calleeIn(pass.TypesInfo, call, safepointPath) == "Poll" {
+		return "safepoint.Poll"
+	}
+	return ""
+}

@@ -1,0 +1,71 @@
+package vet
+
+import (
+	"go/ast"
+	"go/token"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Policy is the checker cocoonpolicy.
+var Policy = &analysis.Analyzer{
+	Name: "cocoonpolicy",
+	URL:  docs,
+	Doc: `report policies that will be refused when they are registered
+
+A policy's expression is text to the Go compiler. The checker parses and verifies it as RegisterPolicy will, and points at
+the place in the text:
+
+	// bad: a duration is compared with a plain number
+	cocoon.Policy{Name: "limit", On: cocoon.Every(time.Millisecond), Expr: ` + "`task.running > 100 ? throw(\"late\") : continue()`" + `}
+
+	// good
+	cocoon.Policy{Name: "limit", On: cocoon.Every(time.Millisecond), Expr: ` + "`task.running > duration(\"100ms\") ? throw(\"late\") : continue()`" + `}
+
+It looks at composite literals of cocoon.Policy and policy.Spec, and at assignments to their field Expr, where the parts
+are constants. What it does not see (a trigger, the type of a state) it takes to be whatever makes the policy valid. A state
+or function that is not registered is reported when the package is a main package or makes its runtime itself, registers
+by constant names only, loads no document, and imports no other package that uses Cocoon. What the policy's verifier only
+warns about is reported as questionable.`,
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      runPolicy,
+}
+
+func runPolicy(pass *analysis.Pass) (any, error) {
+	if !uses(pass.Pkg, cocoonPath, policyPath) {
+		return nil, nil
+	}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	c := &specCheck{pass: pass, registered: findRegistered(pass, in), amended: map[string]bool{}, given: map[*ast.CompositeLit]string{}}
+	var literals []*ast.CompositeLit
+	var texts []ast.Expr // assigned to fields Expr
+	in.Preorder([]ast.Node{(*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.AssignStmt)(nil), (*ast.UnaryExpr)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if isNamed(pass.TypesInfo.TypeOf(n), policyPath, "Spec") {
+				literals = append(literals, n)
+			}
+		case *ast.CallExpr:
+			c.noteCall(n)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				c.share(n.X)
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if c.amend(left) == "Expr" && len(n.Lhs) == len(n.Rhs) {
+					texts = append(texts, n.Rhs[i])
+				}
+			}
+		}
+	})
+	for _, lit := range literals {
+		c.check(lit)
+	}
+	for _, text := range texts {
+		c.checkText(text, anyTrigger, nil, true)
+	}
+	return nil, nil
+}

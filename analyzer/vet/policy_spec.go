@@ -1,0 +1,226 @@
+package vet
+
+import (
+	"errors"
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"time"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// specCheck checks the literals of policy.Spec in one package.
+type specCheck struct {
+	pass       *analysis.Pass
+	registered registered
+	amended    map[string]bool              // fields that are assigned somewhere: a literal does not tell their value
+	given      map[*ast.CompositeLit]string // the literals that are an argument of RegisterPolicy or Update, and of which
+}
+
+// noteCall notes a literal that is registered as it is.
+func (c *specCheck) noteCall(call *ast.CallExpr) {
+	switch name := calleeIn(c.pass.TypesInfo, call, cocoonPath); name {
+	case "RegisterPolicy", "Runtime.RegisterPolicy", "Registration.Update":
+		if lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit); ok {
+			c.given[lit] = name
+		}
+	}
+}
+
+// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field when it is one itself.
+func (c *specCheck) amend(e ast.Expr) (field string) {
+	for inner := ast.Unparen(e); ; {
+		switch x := inner.(type) {
+		case *ast.SelectorExpr:
+			if isSpec(c.pass.TypesInfo.TypeOf(x.X)) {
+				c.amended[x.Sel.Name] = true
+				if ast.Unparen(e) == x {
+					field = x.Sel.Name
+				}
+			}
+			inner = ast.Unparen(x.X)
+		case *ast.IndexExpr:
+			inner = ast.Unparen(x.X)
+		case *ast.StarExpr:
+			inner = ast.Unparen(x.X)
+		default:
+			return field
+		}
+	}
+}
+
+// share notes that the address is taken of a policy.Spec, or of a part of one.
+func (c *specCheck) share(e ast.Expr) {
+	if _, literal := ast.Unparen(e).(*ast.CompositeLit); !literal && isSpec(c.pass.TypesInfo.TypeOf(e)) {
+		for _, field := range specFields {
+			c.amended[field] = true
+		}
+	}
+	c.amend(e)
+}
+
+var specFields = []string{"Name", "On", "Expr", "Mode", "Match", "State"}
+
+// isSpec reports whether t is policy.Spec or a pointer to it.
+func isSpec(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return isNamed(t, policyPath, "Spec")
+}
+
+// check checks one literal: each part on its own, so that an error can be shown where it is, then the expression.
+func (c *specCheck) check(lit *ast.CompositeLit) {
+	fields := fieldsOf(c.pass.TypesInfo, lit)
+	for name := range c.amended {
+		if c.given[lit] == "" {
+			delete(fields, name)
+		}
+	}
+	c.checkAbsent(lit, fields)
+	if v, ok := c.text(fields["Name"]); ok && (v != "" || c.given[lit] != "Registration.Update") {
+		c.validate(fields["Name"], func(s *policy.Spec) { s.Name = v })
+	}
+	if v, ok := c.integer(fields["Mode"]); ok && v == int64(policy.Mode(v)) {
+		c.validate(fields["Mode"], func(s *policy.Spec) { s.Mode = policy.Mode(v) })
+	}
+	c.checkMatch(fields["Match"])
+	on := anyTrigger
+	if e := fields["On"]; e != nil {
+		on = c.trigger(e)
+		if on.exact {
+			c.validate(e, func(s *policy.Spec) { s.On = on.Trigger })
+		}
+	}
+	private, allSeen := c.privateStates(fields["State"])
+	if e := fields["Expr"]; e != nil {
+		c.checkText(e, on, private, !allSeen || c.amended["State"] && c.given[lit] == "")
+	}
+}
+
+// checkAbsent reports what a literal that is registered as it is must have, and has not.
+func (c *specCheck) checkAbsent(lit *ast.CompositeLit, fields map[string]ast.Expr) {
+	var missing string
+	switch by := c.given[lit]; {
+	case by == "":
+		return
+	case fields["Name"] == nil && by != "Registration.Update":
+		missing = "Name; give it one, as in \"limit-regex\""
+	case fields["On"] == nil:
+		missing = "On, and is never evaluated; say when with Every, On or OnCustom"
+	case fields["Expr"] == nil:
+		missing = "Expr; write continue() for a policy that does nothing"
+	default:
+		return
+	}
+	report(c.pass, analysis.Diagnostic{Pos: lit.Pos(), End: lit.End(), Message: "the policy has no " + missing})
+}
+
+// validate reports what is wrong with a policy.Spec of which only that part is not fine in itself.
+func (c *specCheck) validate(part ast.Node, set func(*policy.Spec)) {
+	s := policy.Spec{Name: "policy", On: policy.Every(time.Second)}
+	set(&s)
+	err := s.Validate()
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause // without the policy's name
+	}
+	if err != nil {
+		report(c.pass, analysis.Diagnostic{Pos: part.Pos(), End: part.End(), Message: err.Error()})
+	}
+}
+
+// checkMatch checks the lists of a policy.Match.
+func (c *specCheck) checkMatch(e ast.Expr) {
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return
+	}
+	fields := fieldsOf(c.pass.TypesInfo, lit)
+	c.checkList(fields["Loops"], func(s *policy.Spec, list []string) { s.Match.Loops = list })
+	c.checkList(fields["Tasks"], func(s *policy.Spec, list []string) { s.Match.Tasks = list })
+	c.checkList(fields["Kinds"], func(s *policy.Spec, list []string) { s.Match.Kinds = list })
+}
+
+func (c *specCheck) checkList(e ast.Expr, set func(*policy.Spec, []string)) {
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return
+	}
+	for _, e := range lit.Elts {
+		if v, ok := c.text(e); ok {
+			c.validate(e, func(s *policy.Spec) { set(s, []string{v}) })
+		}
+	}
+}
+
+// privateStates reads the field State. It reports whether it has seen all names.
+func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, all bool) {
+	if e == nil {
+		return nil, true
+	}
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return nil, false
+	}
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		name, named := c.text(kv.Key)
+		v, typed := zeroOf(c.pass.TypesInfo.TypeOf(kv.Value))
+		if named && typed {
+			c.validate(kv, func(s *policy.Spec) { s.State = map[string]any{name: v} })
+		}
+	}
+	return statesIn(c.pass.TypesInfo, lit)
+}
+
+// fieldsOf returns the values of a struct's literal by the names of their fields.
+func fieldsOf(info *types.Info, lit *ast.CompositeLit) map[string]ast.Expr {
+	fields := map[string]ast.Expr{}
+	t, ok := info.TypeOf(lit).Underlying().(*types.Struct)
+	for i, e := range lit.Elts {
+		if kv, isKeyed := e.(*ast.KeyValueExpr); isKeyed {
+			if key, ok := kv.Key.(*ast.Ident); ok {
+				fields[key.Name] = ast.Unparen(kv.Value)
+			}
+		} else if ok && i < t.NumFields() {
+			fields[t.Field(i).Name()] = ast.Unparen(e)
+		}
+	}
+	return fields
+}
+
+// text returns the value of a constant string.
+func (c *specCheck) text(e ast.Expr) (string, bool) { return constantText(c.pass.TypesInfo, e) }
+
+func constantText(info *types.Info, e ast.Expr) (string, bool) {
+	if e == nil {
+		return "", false
+	}
+	v := info.Types[e].Value
+	if v == nil || v.Kind() != constant.String {
+		return "", false
+	}
+	return constant.StringVal(v), true
+}
+
+// integer returns the value of a constant integer.
+func (c *specCheck) integer(e ast.Expr) (int64, bool) {
+	if e == nil {
+		return 0, false
+	}
+	v := c.pass.TypesInfo.Types[e].Value
+	if v == nil {
+		return 0, false
+	}
+	return constant.Int64Val(constant.ToInt(v))
+}

@@ -1,0 +1,132 @@
+package vet
+
+import (
+	"errors"
+	"go/ast"
+	"maps"
+	"time"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// checkText checks an expression, if it is constant. private are its private states; open says that it may have others.
+func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs.Type, open bool) {
+	text, ok := c.text(e)
+	if !ok {
+		return
+	}
+	r := reader{text: text, interval: on.Interval, registered: c.registered}
+	r.states = maps.Clone(r.states)
+	maps.Copy(r.states, private)
+	r.allStates = r.allStates && !open
+	found, warnings := r.read(on)
+	if found != nil {
+		c.reportText(e, "", found)
+	}
+	for _, w := range warnings {
+		c.reportText(e, "questionable: ", w.Error)
+	}
+}
+
+// reportText reports at the place that is marked in the text of e.
+func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
+	message := prefix + found.Reason
+	if found.Hint != "" {
+		message += "; " + found.Hint
+	}
+	pos, _ := c.place(e, found.Pos)
+	_, end := c.place(e, max(found.Pos, found.End-1))
+	report(c.pass, analysis.Diagnostic{Pos: pos, End: end, Message: message})
+}
+
+// reader reads one expression in every way that what is known leaves open: the notifications, the types of states. Only
+// what is wrong in all readings is certainly wrong.
+type reader struct {
+	registered
+	text     string
+	interval time.Duration
+}
+
+// maxGuesses bounds the states of one expression whose types are tried out: their readings multiply.
+const maxGuesses = 3
+
+// read returns the error in which all readings end; or, when there is only one, its warnings.
+func (r *reader) read(on trigger) (found *policy.Error, warnings []analyzer.Warning) {
+	env := policy.Env{States: map[string]stubs.Type{}, Funcs: r.funcs}
+	for name, types := range r.states {
+		if len(types) == 1 {
+			env.States[name] = types[0]
+		}
+	}
+	found = agreed(on.on, func(events stubs.Event) (found *policy.Error) {
+		env.On = events
+		found, warnings = r.readIn(env, maxGuesses)
+		return found
+	})
+	if len(on.on) > 1 {
+		warnings = nil
+	}
+	return found, warnings
+}
+
+// readIn is read for one set of notifications.
+func (r *reader) readIn(env policy.Env, guesses int) (*policy.Error, []analyzer.Warning) {
+	verified, found := r.judge(env)
+	switch {
+	case found == nil:
+		return nil, verified.Warnings()
+	case found.NoFunc != "" && !r.allFuncs:
+		env.Funcs = maps.Clone(env.Funcs)
+		env.Funcs[found.NoFunc] = true
+		return r.readIn(env, guesses)
+	case found.NoState != "" && len(r.possible(found.NoState)) > 0:
+		if guesses == 0 {
+			return nil, nil
+		}
+		return agreed(r.possible(found.NoState), func(t stubs.Type) *policy.Error {
+			env.States = maps.Clone(env.States)
+			env.States[found.NoState] = t
+			found, _ := r.readIn(env, guesses-1)
+			return found
+		}), nil
+	}
+	return found, nil
+}
+
+// possible returns the types that a state can have that is not known to have one.
+func (r *reader) possible(state string) []stubs.Type {
+	if types := r.states[state]; len(types) > 0 || r.allStates {
+		return types
+	}
+	return stateTypes
+}
+
+// judge does what the registration of a policy does.
+func (r *reader) judge(env policy.Env) (analyzer.Verified, *policy.Error) {
+	program, err := policy.Parse(r.text, env)
+	var verified analyzer.Verified
+	if err == nil {
+		verified, err = analyzer.Verify(program, analyzer.Limits{Interval: r.interval})
+	}
+	var found *policy.Error
+	if err != nil && !errors.As(err, &found) {
+		found = &policy.Error{Text: r.text, End: len(r.text), Reason: err.Error()}
+	}
+	return verified, found
+}
+
+// agreed returns the error that there is in every case, or nil.
+func agreed[T any](cases []T, read func(T) *policy.Error) (first *policy.Error) {
+	for _, c := range cases {
+		found := read(c)
+		if found == nil || first != nil && (found.Pos != first.Pos || found.Reason != first.Reason) {
+			return nil
+		}
+		first = found
+	}
+	return first
+}

@@ -1,0 +1,89 @@
+// Package vet checks Go code that uses Cocoon, before it runs. Its analyzers are those of the command cocoonvet, and fit
+// any driver of golang.org/x/tools/go/analysis.
+//
+// They know package cocoon by its import path and its names. They leave alone packages that import nothing of Cocoon, and
+// files of tests, which do on purpose what a program should not. They would rather be silent than wrong: what they cannot
+// see they take to be right.
+package vet
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Analyzers are all checkers, in the order of their names.
+var Analyzers = []*analysis.Analyzer{Ctx, Err, Lock, Policy}
+
+// Import paths of the packages that the checkers know.
+const (
+	modulePath    = "github.com/cocoon-go/cocoon"
+	cocoonPath    = modulePath + "/cocoon"
+	policyPath    = modulePath + "/policy"
+	safepointPath = modulePath + "/safepoint"
+)
+
+const docs = "https://pkg.go.dev/" + modulePath + "/analyzer/vet"
+
+// pathOf returns a package's import path, also of a variant that is compiled for a test: "p [p.test]".
+func pathOf(p *types.Package) string {
+	path, _, _ := strings.Cut(p.Path(), " ")
+	return path
+}
+
+// uses reports whether the package is, or imports, one of those paths.
+func uses(p *types.Package, paths ...string) bool {
+	known := func(p *types.Package) bool { return slices.Contains(paths, pathOf(p)) }
+	return known(p) || slices.ContainsFunc(p.Imports(), known)
+}
+
+// isNamed reports whether t is the named type of that package.
+func isNamed(t types.Type, path, name string) bool {
+	named, ok := types.Unalias(t).(*types.Named)
+	return ok && isObject(named.Obj(), path, name)
+}
+
+// isObject reports whether the object is the one of that name on package level.
+func isObject(o types.Object, path, name string) bool {
+	return o != nil && o.Name() == name && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && pathOf(o.Pkg()) == path
+}
+
+// calleeIn returns the name of the function or method that is called, when it is declared in the package of that path:
+// "SafePoint", "Runtime.Run"; otherwise "".
+func calleeIn(info *types.Info, call *ast.CallExpr, path string) string {
+	f, ok := typeutil.Callee(info, call).(*types.Func)
+	if !ok {
+		return ""
+	}
+	return nameIn(f, path)
+}
+
+// nameIn is the name for calleeIn.
+func nameIn(f *types.Func, path string) string {
+	if f.Pkg() == nil || pathOf(f.Pkg()) != path {
+		return ""
+	}
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return f.Name()
+	}
+	t := recv.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Obj().Name() + "." + f.Name()
+	}
+	return "" // of an interface without a name
+}
+
+// report reports what was found, but not in files of tests: they do on purpose what a program should not.
+func report(pass *analysis.Pass, d analysis.Diagnostic) {
+	if !strings.HasSuffix(pass.Fset.File(d.Pos).Name(), "_test.go") {
+		pass.Report(d)
+	}
+}
