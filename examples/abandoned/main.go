@@ -1,0 +1,127 @@
+// Abandoned shows what becomes of work whose client has gone.
+//
+// A net/http server answers with a large value in JSON. A client asks for it and leaves before the answer comes, at one
+// moment of the work after another. With plain net/http json.Marshal runs to its end, for nobody: it takes no context
+// (golang/go#50678). With Cocoon the ready-made policy policy.CallerGone stops it.
+//
+//	go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned
+//
+// builds it with safe points in encoding/json. Built by the go command alone it runs too, and says that nothing can be
+// stopped.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+const about = `Abandoned shows what becomes of work whose client has gone.
+
+A net/http server answers with a large value in JSON. A client asks for it and leaves
+before the answer comes: each time at another moment of json.Marshal, from its
+beginning to its end. The modes, one after another:
+
+  plain   net/http alone
+  cocoon  with the policy policy.CallerGone
+
+"late" is how long after the client left the work ended. Only a program with safe
+points in encoding/json can stop it. Usage:
+
+    go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned [flags]
+
+`
+
+// roles are those of the child processes.
+var roles = loadtest.Roles{"server": loadtest.Role(serve)}
+
+// modes say whether the server uses Cocoon.
+var modes = []struct {
+	name   string
+	cocoon bool
+}{{"plain", false}, {"cocoon", true}}
+
+func main() {
+	if roles.Play("abandoned") {
+		return
+	}
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "abandoned:", err)
+		os.Exit(1)
+	}
+}
+
+// options is the command line.
+type options struct {
+	json   bool
+	size   int // of the value in JSON, in MB
+	rounds int
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("abandoned", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	flags.IntVar(&o.size, "size", 200, "size of the value in JSON, in `MB`")
+	flags.IntVar(&o.rounds, "rounds", 20, "how often the client leaves")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, about)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
+	case o.size < 1 || o.size > 4000:
+		return o, fmt.Errorf("-size %d; want 1 to 4000", o.size)
+	case o.rounds < 1 || o.rounds > 10_000:
+		return o, fmt.Errorf("-rounds %d; want 1 to 10000", o.rounds)
+	}
+	return o, nil
+}
+
+// run is the program as its user calls it.
+func run(args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	where, _, err := loadtest.Place("auto")
+	if err != nil {
+		return err
+	}
+	show := display{loadtest.NewConsole(stderr), stdout, o.json}
+	var all []outcome
+	for _, m := range modes {
+		e := experiment{mode: m.name, config: serverConfig{o.size, m.cocoon}, rounds: o.rounds, cores: where.Server, stderr: stderr}
+		out, err := e.run(ctx, show.console)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("mode %s: %w", m.name, err)
+		}
+		if m.cocoon && out.Stopped == 0 {
+			show.console.Status("%s", withoutSafePoints)
+		}
+		all = append(all, out)
+	}
+	return show.results(all)
+}
+
+const withoutSafePoints = `no work was stopped, as in a program that was built without safe points in encoding/json; build it with them:
+    go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned`

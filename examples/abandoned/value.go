@@ -1,0 +1,30 @@
+package main
+
+// customer is one element of the value: customerSize bytes of JSON.
+type customer struct {
+	ID      int               `json:"id"`
+	Name    string            `json:"name"`
+	Emails  []string          `json:"emails"`
+	Address *address          `json:"address"`
+	Balance float64           `json:"balance"`
+	Tags    map[string]string `json:"tags"`
+}
+
+type address struct {
+	Street string `json:"street"`
+	City   string `json:"city"`
+}
+
+const customerSize = 238
+
+// makeValue returns a value of size MB of JSON. Its customers share what can be shared: the size is that of the JSON.
+func makeValue(size int) []customer {
+	emails := []string{"ada@example.com", "lovelace@example.org"}
+	home := &address{"12 St James's Square <rear building>", "London"}
+	tags := map[string]string{"segment": "mathematics", "since": "1833"}
+	all := make([]customer, size*1_000_000/customerSize)
+	for i := range all {
+		all[i] = customer{ID: 1_000_000 + i, Name: "Ada Lovelace", Emails: emails, Address: home, Balance: 0.25, Tags: tags}
+	}
+	return all
+}
