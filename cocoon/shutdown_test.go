@@ -1,0 +1,239 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func soon() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(background, time.Millisecond)
+}
+
+// refuses tells whether Shutdown has begun.
+func refuses(rt *Runtime) func() bool {
+	return func() bool {
+		ctx, cancel := soon()
+		defer cancel()
+		return errors.Is(rt.Run(ctx, "late", func(context.Context) error { return nil }), ErrShutdown)
+	}
+}
+
+// Shutdown waits for what runs, blocks and queues.
+func TestShutdownDrains(t *testing.T) {
+	rt := start(t, Config{Slots: 2, StallAfter: -1})
+	gate := make(chan struct{})
+	var ended atomic.Int32
+	var handles []*Handle
+	for i := range 50 {
+		handles = append(handles, rt.Go(background, "job", func(ctx context.Context) error {
+			defer ended.Add(1)
+			if i%2 == 0 {
+				return Block(ctx, func() error { <-gate; return nil })
+			}
+			<-gate
+			return nil
+		}))
+	}
+	eventually(t, "all to arrive", func() bool { return rt.Stats().Tasks == 50 })
+	down := make(chan error)
+	go func() { down <- rt.Shutdown(background) }()
+	eventually(t, "the door to close", refuses(rt))
+	close(gate)
+	must(t, receive(t, "Shutdown", down))
+	if n := ended.Load(); n != 50 {
+		t.Errorf("Shutdown returned when %d of 50 tasks had ended", n)
+	}
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}
+
+// When its context ends, Shutdown throws: into what runs, waits, is blocked or suspended.
+func TestShutdownThrows(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	must(t, rt.RegisterSafeFunc("get"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	run := func(name string, fn func(context.Context) error) *Handle {
+		running := make(chan struct{})
+		h := rt.Go(background, name, func(ctx context.Context) error { close(running); return fn(ctx) })
+		receive(t, name, running)
+		return h
+	}
+	handles := []*Handle{
+		run("blocked", func(ctx context.Context) error { return Block(ctx, func() error { <-ctx.Done(); return nil }) }),
+		run("scan", spinForever),
+		run("get", spinForever),
+		rt.Go(background, "queued", func(context.Context) error { t.Error("it ran"); return nil }),
+	}
+	eventually(t, "each to be in its place", func() bool {
+		st := rt.Loop().Stats()
+		return st.Suspended == 1 && st.Queued == 1 && rt.Stats().Tasks == 4
+	})
+	ctx, cancel := soon()
+	defer cancel()
+	must(t, rt.Shutdown(ctx))
+	for _, h := range handles {
+		if err := h.Wait(background); !errors.Is(err, ErrShutdown) {
+			t.Errorf("%v", err)
+		}
+	}
+	checkFree(t, rt)
+}
+
+// What does not end is named.
+func TestShutdownNamesWhatIsLeft(t *testing.T) {
+	rt, err := New(Config{Slots: 2, StallAfter: -1})
+	must(t, err)
+	gate := make(chan struct{})
+	release := taken(t, rt.Loop())
+	h := newLoopOf(t, rt, "other", 1).Go(background, "deaf", func(ctx context.Context) error {
+		return rt.Loop().Run(background, "never", func(context.Context) error { return nil })
+	})
+	deaf := (*rt.loops.Load())[1].Go(background, "blocked", func(ctx context.Context) error {
+		return Block(ctx, func() error { <-gate; return nil })
+	})
+	eventually(t, "it to block", func() bool { return deaf.Task().Status() == Started && rt.Stats().Tasks == 5 })
+	ctx, cancel := soon()
+	defer cancel()
+	err = rt.Shutdown(ctx)
+	var left *ShutdownError
+	if !errors.As(err, &left) || !slices.Equal(left.Tasks, []string{"blocked", "holder", "holder"}) || !strings.Contains(err.Error(), "holder") {
+		t.Errorf("got %v", err)
+	}
+	// They end all the same, and find their way.
+	release()
+	close(gate)
+	<-h.Done()
+	if err := deaf.Wait(background); !errors.Is(err, ErrShutdown) {
+		t.Error(err)
+	}
+	checkFree(t, rt)
+	forget(rt)
+}
+
+// forget takes a runtime that Shutdown had to leave off the list, so that other tests are as if it never was.
+func forget(rt *Runtime) {
+	changeRuntimes(func(l []*Runtime) []*Runtime { return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt }) })
+}
+
+// After Shutdown everything says so, and nothing hangs.
+func TestAfterShutdown(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	r := register(t, rt, Policy{Name: "p", On: Every(time.Millisecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
+	must(t, rt.Shutdown(background))
+	must(t, rt.Shutdown(background)) // again
+	ran := func(context.Context) error { t.Error("it ran"); return nil }
+	if err := rt.Run(background, "job", ran); !errors.Is(err, ErrShutdown) {
+		t.Errorf("Run: %v", err)
+	}
+	if err := rt.Go(background, "job", ran).Wait(background); !errors.Is(err, ErrShutdown) {
+		t.Errorf("Go: %v", err)
+	}
+	if _, err := rt.NewLoop(LoopConfig{Name: "l"}); !errors.Is(err, ErrShutdown) {
+		t.Errorf("NewLoop: %v", err)
+	}
+	if _, err := rt.RegisterPolicy(Policy{Name: "q", On: OnStart, Expr: `continue()`}); !errors.Is(err, ErrShutdown) {
+		t.Errorf("RegisterPolicy: %v", err)
+	}
+	if err := r.Update(Policy{On: OnStart, Expr: `continue()`}); !errors.Is(err, ErrGone) && !errors.Is(err, ErrShutdown) {
+		t.Errorf("Update: %v", err)
+	}
+	r.Cancel()
+	r.Stats()
+	r.Warnings()
+	if p := r.Policy(); p.Name != "p" {
+		t.Errorf("Policy: %+v", p)
+	}
+	rt.Notify("x", 1)
+	rt.Stats()
+	rt.Loop().Hold()
+	rt.Loop().Release()
+}
+
+// The second Shutdown waits for the first, or for its own context.
+func TestSecondShutdownWaits(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	release := taken(t, rt.Loop())
+	down := make(chan error)
+	go func() { down <- rt.Shutdown(background) }()
+	eventually(t, "the first", refuses(rt))
+	ctx, cancel := soon()
+	defer cancel()
+	if err := rt.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the second: %v", err)
+	}
+	release()
+	must(t, receive(t, "the first", down))
+	must(t, rt.Shutdown(background))
+}
+
+// Tasks that are held, and policies that have just cancelled themselves, do not disturb it.
+func TestShutdownOfALoopOnHold(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	register(t, rt, Policy{Name: "self", On: OnEnqueue, Expr: `cancel()`})
+	rt.Loop().Hold()
+	h := rt.Go(background, "held", func(context.Context) error { t.Error("it ran"); return nil })
+	eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	ctx, cancel := soon()
+	defer cancel()
+	must(t, rt.Shutdown(ctx))
+	if err := h.Wait(background); !errors.Is(err, ErrShutdown) {
+		t.Error(err)
+	}
+}
+
+// GOMAXPROCS is slots + SparePs while runtimes live, and what it was after them.
+func TestGOMAXPROCS(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	check := func(what string, want int) {
+		t.Helper()
+		if n := runtime.GOMAXPROCS(0); n != want {
+			t.Errorf("%s: GOMAXPROCS is %d; want %d", what, n, want)
+		}
+	}
+	a, err := New(Config{Slots: before + 3})
+	must(t, err)
+	check("one runtime", before+3+SparePs)
+	_, err = a.NewLoop(LoopConfig{Name: "more", Slots: 4})
+	must(t, err)
+	check("another loop", before+7+SparePs)
+	b, err := New(Config{Slots: 2})
+	must(t, err)
+	check("two runtimes", before+9+SparePs)
+	kept, err := New(Config{Slots: 2, KeepProcs: true})
+	must(t, err)
+	check("one that keeps it", before+9+SparePs)
+	byDefault, err := New(Config{})
+	must(t, err)
+	if n := byDefault.Loop().Stats().Slots; n != before {
+		t.Errorf("the default is %d slots; want %d, without what others have added", n, before)
+	}
+	must(t, byDefault.Shutdown(background))
+	must(t, a.Shutdown(background))
+	check("the first is gone", max(before, 2+SparePs))
+	must(t, b.Shutdown(background))
+	check("both are gone", before)
+	must(t, kept.Shutdown(background))
+	check("all are gone", before)
+}
+
+// What the application has set since is left alone.
+func TestGOMAXPROCSOfTheApplication(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	rt, err := New(Config{Slots: before + 1})
+	must(t, err)
+	runtime.GOMAXPROCS(before + 10)
+	must(t, rt.Shutdown(background))
+	if n := runtime.GOMAXPROCS(0); n != before+10 {
+		t.Errorf("GOMAXPROCS is %d; want %d", n, before+10)
+	}
+}
