@@ -81,6 +81,9 @@ func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 
 // register is called with regMu held.
 func (rt *Runtime) register(p Policy) (*Registration, error) {
+	if err := p.Validate(); err != nil { // its name is fit to be printed from here on
+		return nil, fmt.Errorf("cocoon: %w", err)
+	}
 	if rt.closing {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, ErrShutdown)
 	}
@@ -106,14 +109,9 @@ func (rt *Runtime) compile(p Policy) (*compiled, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
+	// The private states are not among them: Parse adds those itself, and refuses them where a registered one has the name.
 	types := map[string]stubs.Type{}
 	for name, v := range *rt.states.Load() {
-		types[name] = v.typ
-	}
-	for name, v := range private {
-		if _, shared := types[name]; shared {
-			return nil, fmt.Errorf("cocoon: policy %q: private state %q has the name of a registered state", p.Name, name)
-		}
 		types[name] = v.typ
 	}
 	funcs := map[string]bool{}
