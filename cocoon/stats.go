@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -21,9 +22,9 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	for _, n := range h.Counts {
 		total += n
 	}
-	left := int64(q * float64(total))
+	left := max(1, int64(math.Ceil(q*float64(total))))
 	for i, n := range h.Counts {
-		if left -= n; left < 0 || n > 0 && left == 0 {
+		if left -= n; left <= 0 {
 			return time.Duration(1)<<(i+1) - 1
 		}
 	}
