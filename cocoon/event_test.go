@@ -1,0 +1,270 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// A throw on enqueue refuses the task before it starts, whether it would have waited or had a slot at once.
+func TestEnqueueThrowRefuses(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	r := register(t, rt, Policy{Name: "shed", On: OnEnqueue, Expr: `arriving.name == "job" ? throw("not now") : continue()`})
+	check := func(h *Handle) {
+		t.Helper()
+		err := h.Wait(background)
+		if pe := preemption(t, err); pe.Started || pe.Policy != "shed" || pe.Reason != "not now" || pe.Where() != "" {
+			t.Errorf("%+v", pe)
+		}
+		if h.Task().Status() != CancelledBeforeStart {
+			t.Error(h.Task().Status())
+		}
+	}
+	never := func(context.Context) error { t.Error("it ran"); return nil }
+	check(rt.Go(background, "job", never))
+	release := taken(t, rt.Loop())
+	check(rt.Go(background, "job", never))
+	release()
+	if st := rt.Loop().Stats(); r.Stats().Refusals != 2 || st.Refused != 2 || r.Stats().Throws != 0 {
+		t.Errorf("%+v, %+v", r.Stats(), st)
+	}
+	checkFree(t, rt)
+}
+
+// A throw on start ends the task before its function is called.
+func TestStartThrowEndsTheTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	register(t, rt, Policy{Name: "no", On: OnStart, Expr: `throw("no")`})
+	for _, h := range []*Handle{rt.Go(background, "job", func(context.Context) error { t.Error("it ran"); return nil })} {
+		preemption(t, h.Wait(background))
+	}
+	preemption(t, rt.Run(background, "job", func(context.Context) error { t.Error("it ran"); return nil }))
+}
+
+// Each event is seen once a task, with the task it is about.
+func TestEventsOfATask(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	newly := newLoopOf(t, rt, "new", 1)
+	events := map[string]Trigger{"enqueue": OnEnqueue, "start": OnStart, "block": OnBlock, "unblock": OnUnblock, "exit": OnExit}
+	for name, on := range events {
+		must(t, rt.RegisterState(map[string]any{name: 0}))
+		register(t, rt, Policy{Name: name, On: on, Match: Match{Tasks: []string{"job"}}, Expr: `set("` + name + `", state.` + name + ` + 1)`})
+	}
+	for range 3 {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			must(t, newly.Run(ctx, "other", idle)) // blocks, for it is another loop
+			return Block(ctx, func() error { return nil })
+		}))
+		must(t, rt.Go(background, "other", func(ctx context.Context) error { return Block(ctx, func() error { return nil }) }).Wait(background))
+	}
+	for name, want := range map[string]int64{"enqueue": 3, "start": 3, "block": 6, "unblock": 6, "exit": 3} {
+		if n := rt.State(name); n != want {
+			t.Errorf("%s: %v; want %d", name, n, want)
+		}
+	}
+}
+
+// A throw on block or unblock unwinds at that very place; one on exit would come too late for anything, and is refused.
+func TestThrowsOnTheOtherEvents(t *testing.T) {
+	for name, on := range map[string]Trigger{"block": OnBlock, "unblock": OnUnblock} {
+		rt := start(t, Config{Slots: 1})
+		register(t, rt, Policy{Name: name, On: on, Expr: `throw("here")`})
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			Block(ctx, func() error {
+				if name == "block" {
+					t.Error("it blocked")
+				}
+				return nil
+			})
+			t.Errorf("%s: it went on", name)
+			return nil
+		})
+		preemption(t, err)
+	}
+	rt := start(t, Config{Slots: 1})
+	if _, err := rt.RegisterPolicy(Policy{Name: "exit", On: OnExit, Expr: `throw("too late")`}); err == nil {
+		t.Error("a throw on exit is registered")
+	}
+}
+
+func TestCustomEvents(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterState(map[string]any{"one": 0.0, "any": 0, "named": 0}))
+	register(t, rt, Policy{Name: "one", On: OnNotify("deploy"), Expr: `set("one", state.one + event.value)`})
+	register(t, rt, Policy{Name: "any", On: OnNotify(""), Expr: `set("any", state.any + 1)`})
+	register(t, rt, Policy{Name: "named", On: OnNotify(""), Expr: `event.name == "b" ? set("named", 1) : continue()`})
+	rt.Notify("deploy", 2.5)
+	rt.Notify("a", 1)
+	if rt.State("named") != int64(0) {
+		t.Error("event.name of another event")
+	}
+	rt.Notify("b", 1)
+	if rt.State("one") != 2.5 || rt.State("any") != int64(3) || rt.State("named") != int64(1) {
+		t.Errorf("%v, %v, %v", rt.State("one"), rt.State("any"), rt.State("named"))
+	}
+}
+
+// Invariants 3 and 9: a preemptible task is switched out for safe ones only, and is passed over for a bounded time.
+func TestSuspendedTaskIsNotStarved(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 5 * time.Millisecond})
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	must(t, rt.RegisterSafeFunc("get"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	running, done := make(chan struct{}), make(chan struct{})
+	scan := rt.Go(background, "scan", func(ctx context.Context) error {
+		close(running)
+		for range 200_000 {
+			SafePoint(ctx)
+		}
+		return nil
+	})
+	receive(t, "the scan", running)
+	var handles []*Handle
+	for range 8 { // more gets than the slot can take: one always waits
+		handles = append(handles, rt.Go(background, "client", func(ctx context.Context) error {
+			return Block(ctx, func() error {
+				for !closed(done) {
+					if err := rt.Run(background, "get", func(context.Context) error { time.Sleep(200 * time.Microsecond); return nil }); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}))
+	}
+	must(t, receiveEnd(t, scan))
+	close(done)
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}
+
+func receiveEnd(t testing.TB, h *Handle) error {
+	t.Helper()
+	receive(t, "its end", h.Done())
+	return h.Wait(background)
+}
+
+// Invariant 3: while a preemptible task is suspended only safe tasks start in its place; an atomic one waits for its end.
+func TestOnlySafeTasksRunMeanwhile(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	must(t, rt.RegisterSafeFunc("get"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	running, done := make(chan struct{}), make(chan struct{})
+	scanning := true // the race detector sees when the atomic task overlaps
+	scan := rt.Go(background, "scan", func(ctx context.Context) error {
+		close(running)
+		spin(ctx, done)
+		scanning = false
+		return nil
+	})
+	receive(t, "the scan", running)
+	atomic := rt.Go(background, "atomic", func(context.Context) error {
+		if scanning {
+			t.Error("an atomic task ran while the scan was half-way")
+		}
+		return nil
+	})
+	eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	for range 50 {
+		must(t, rt.Run(background, "get", idle))
+	}
+	close(done)
+	must(t, scan.Wait(background))
+	must(t, atomic.Wait(background))
+	if scan.Account().Preemptions == 0 {
+		t.Error("the scan was not switched out")
+	}
+}
+
+// Backpressure: the queue's bound, the bound on started tasks, and Hold.
+func TestBackpressure(t *testing.T) {
+	rt := start(t, Config{Slots: 2, MaxQueue: 2, MaxStarted: 2, StallAfter: -1})
+	gate := make(chan struct{})
+	wait := func(ctx context.Context) error { return Block(ctx, func() error { <-gate; return nil }) }
+	var handles []*Handle
+	for range 2 {
+		handles = append(handles, rt.Go(background, "started", wait))
+	}
+	eventually(t, "both to block", func() bool { return rt.Stats().Tasks == 2 && rt.Loop().Stats().Busy == 0 })
+	for range 2 { // no slot is taken, and still they wait
+		handles = append(handles, rt.Go(background, "queued", idle))
+	}
+	eventually(t, "both to wait", func() bool { return rt.Loop().Stats().Queued == 2 })
+	if err := rt.Run(background, "refused", idle); !errors.Is(err, ErrOverloaded) {
+		t.Errorf("got %v", err)
+	}
+	close(gate)
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+	rt.Loop().Hold()
+	rt.Loop().Hold()
+	h := rt.Go(background, "held", idle)
+	eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	rt.Loop().Release()
+	if rt.Loop().Stats().Queued != 1 {
+		t.Error("one Release took two Holds back")
+	}
+	rt.Loop().Release()
+	must(t, h.Wait(background))
+	defer func() {
+		if recover() == nil {
+			t.Error("a Release without a Hold did not panic")
+		}
+		must(t, rt.Run(background, "after", idle)) // and the lock is free
+	}()
+	rt.Loop().Release()
+}
+
+// The account of a task, and the loop's sums, add up.
+func TestAccountsAddUp(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	release := taken(t, rt.Loop())
+	begin := time.Now()
+	h := rt.Go(background, "job", func(ctx context.Context) error {
+		time.Sleep(2 * time.Millisecond)
+		Block(ctx, func() error { time.Sleep(3 * time.Millisecond); return nil })
+		return nil
+	})
+	eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	time.Sleep(2 * time.Millisecond)
+	release()
+	must(t, h.Wait(background))
+	all := time.Since(begin)
+	a := h.Account()
+	if a.Queued < 2*time.Millisecond || a.Running < 2*time.Millisecond || a.Blocked < 3*time.Millisecond || a.Suspended != 0 {
+		t.Errorf("%+v", a)
+	}
+	if sum := a.Queued + a.Running + a.Blocked; sum > all {
+		t.Errorf("%+v is more than the %v that passed", a, all)
+	}
+	st := rt.Loop().Stats()
+	values := int64(0)
+	for _, n := range st.Queueing.Counts {
+		values += n
+	}
+	if st.Ended != 2 || values != 2 || st.Account.Blocked != a.Blocked || st.Account.Running < a.Running || st.Name != "default" || st.Slots != 1 {
+		t.Errorf("%+v", st)
+	}
+	if q := st.Queueing.Quantile(1); q < a.Queued || q > 2*a.Queued+1 {
+		t.Errorf("the longest wait is %v; want about %v", q, a.Queued)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	var h Histogram
+	if q := h.Quantile(0.5); q != 0 {
+		t.Errorf("of nothing: %v", q)
+	}
+	h.Counts[0], h.Counts[10] = 1, 1
+	for q, want := range map[float64]time.Duration{0: 1, 0.5: 1, 0.9: 2047, 1: 2047} {
+		if got := h.Quantile(q); got != want {
+			t.Errorf("Quantile(%v) is %v; want %v", q, got, want)
+		}
+	}
+}
