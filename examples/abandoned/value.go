@@ -2,12 +2,11 @@ package main
 
 // customer is one element of the value: customerSize bytes of JSON.
 type customer struct {
-	ID      int               `json:"id"`
-	Name    string            `json:"name"`
-	Emails  []string          `json:"emails"`
-	Address *address          `json:"address"`
-	Balance float64           `json:"balance"`
-	Tags    map[string]string `json:"tags"`
+	ID      int      `json:"id"`
+	Name    string   `json:"name"`
+	Emails  []string `json:"emails"`
+	Address *address `json:"address"`
+	Balance float64  `json:"balance"`
 }
 
 type address struct {
@@ -15,16 +14,15 @@ type address struct {
 	City   string `json:"city"`
 }
 
-const customerSize = 238
+const customerSize = 190
 
 // makeValue returns a value of size MB of JSON. Its customers share what can be shared: the size is that of the JSON.
 func makeValue(size int) []customer {
 	emails := []string{"ada@example.com", "lovelace@example.org"}
 	home := &address{"12 St James's Square <rear building>", "London"}
-	tags := map[string]string{"segment": "mathematics", "since": "1833"}
 	all := make([]customer, size*1_000_000/customerSize)
 	for i := range all {
-		all[i] = customer{ID: 1_000_000 + i, Name: "Ada Lovelace", Emails: emails, Address: home, Balance: 0.25, Tags: tags}
+		all[i] = customer{ID: 1_000_000 + i, Name: "Ada Lovelace", Emails: emails, Address: home, Balance: 0.25}
 	}
 	return all
 }
