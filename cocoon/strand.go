@@ -46,6 +46,7 @@ type strand struct {
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
 	slab     []Task // the next tasks of this strand
+	class    *class // of its last task, for the next is often its like
 }
 
 // slabSize is how many tasks are carved from one allocation.
@@ -59,7 +60,10 @@ func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, 
 	}
 	t := &s.slab[0]
 	s.slab = s.slab[1:]
-	t.ctx, t.class, t.strand = ctx, l.rt.classOf(name), s
+	if s.class == nil || s.class.text != name {
+		s.class = l.rt.classOf(name)
+	}
+	t.ctx, t.class, t.strand = ctx, s.class, s
 	if t.up, t.attrs = scopeOf(ctx); t.up != nil {
 		t.up.adopt(t)
 	}
