@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/expr-lang/expr"
@@ -139,12 +140,18 @@ func (c evalCase) notified(ctx context.Context, e effort) (figures, error) {
 	return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (f figures, err error) {
 		spec := c.spec
 		spec.On = cocoon.OnNotify("bench")
-		if _, err := rt.RegisterPolicy(spec); err != nil {
+		registration, err := rt.RegisterPolicy(spec)
+		if err != nil {
 			return nil, err
 		}
+		if err := rt.RegisterPreemptibleFunc("caller"); err != nil {
+			return nil, err
+		}
+		calls := int64(0)
 		err = rt.Run(ctx, "caller", func(ctx context.Context) error {
 			f, err = cocoon.Section(ctx, "regex.match", func() (figures, error) {
 				return perOperation(e.span, func(n int) {
+					calls += int64(n)
 					for range n {
 						rt.Notify("bench", 1)
 					}
@@ -152,6 +159,9 @@ func (c evalCase) notified(ctx context.Context, e effort) (figures, error) {
 			})
 			return err
 		})
+		if n := registration.Stats().Evaluations; err == nil && n != calls {
+			err = fmt.Errorf("%d of %d notifications evaluated the policy; want all", n, calls)
+		}
 		return f, err
 	})
 }
