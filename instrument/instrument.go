@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 )
 
@@ -62,7 +63,7 @@ type Stats struct {
 type Left struct {
 	Pos  token.Position
 	Func string // such as "(*Regexp).run"
-	What string // "loop" or "recursion"
+	What string // "loop", "recursion" or "section"
 	Why  string
 }
 
@@ -73,7 +74,10 @@ func Rewrite(p Package, o Options) (*Result, error) {
 	if why := Refused(p.Path, p.Std); why != "" {
 		return nil, fmt.Errorf("instrument: %s: %s", p.Path, why)
 	}
-	r := &rewriter{pkg: p, opt: o, set: token.NewFileSet()}
+	r := &rewriter{
+		pkg: p, opt: o, set: token.NewFileSet(),
+		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{},
+	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
 			return nil, err
@@ -89,6 +93,14 @@ type rewriter struct {
 	set   *token.FileSet
 	files []*file
 	stats Stats
+
+	types    *types.Package
+	info     *types.Info
+	codes    []*code // in the order of the source
+	declared map[types.Object]*code
+	literals map[*ast.FuncLit]*code
+	carrier  map[types.Type]bool
+	prefix   string // of the names that are inserted
 }
 
 type file struct {

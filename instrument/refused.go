@@ -2,8 +2,11 @@ package instrument
 
 import "strings"
 
-// module is this one. Its examples are programs like any other.
+// module is this one. Its own packages are what a poll's slow path runs through; the rest, examples for one, are programs
+// like any other.
 const module = "github.com/cocoon-go/cocoon"
+
+var ownFolders = []string{"safepoint", "internal", "stubs", "notify", "policy", "analyzer", "isolate", "cocoon", "cocoonhttp", "guest"}
 
 // refused are the standard library's packages that never poll. A pattern ends in /... for all that is below it too.
 var refused = []struct{ pattern, why string }{
@@ -27,15 +30,15 @@ var refused = []struct{ pattern, why string }{
 // Refused says why a package is never instrumented, or "".
 func Refused(path string, std bool) string {
 	if !std {
-		within := path == module || strings.HasPrefix(path, module+"/")
-		if within && !strings.HasPrefix(path, module+"/examples/") {
-			return "it is Cocoon's own scheduler, which would preempt itself"
+		for _, folder := range ownFolders {
+			if below(path, module+"/"+folder) {
+				return "it is Cocoon's own scheduler, which would preempt itself"
+			}
 		}
 		return ""
 	}
 	for _, r := range refused {
-		tree, isTree := strings.CutSuffix(r.pattern, "/...")
-		if path == tree || isTree && strings.HasPrefix(path, tree+"/") {
+		if tree, isTree := strings.CutSuffix(r.pattern, "/..."); path == r.pattern || isTree && below(path, tree) {
 			return r.why
 		}
 	}
@@ -44,3 +47,5 @@ func Refused(path string, std bool) string {
 	}
 	return ""
 }
+
+func below(path, tree string) bool { return path == tree || strings.HasPrefix(path, tree+"/") }

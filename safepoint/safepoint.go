@@ -35,14 +35,15 @@ var slowPath atomic.Pointer[func()]
 // Poll is inlined: a load and a branch, about half a nanosecond alone and nothing between other work (BenchmarkPoll).
 func Poll() {
 	if word.requests.Load() != 0 {
-		answer()
+		Answer()
 	}
 }
 
-// answer stays out of line, to keep Poll small.
+// Answer is what Poll does while the word is up. Code from cocoon build says if Raised() { Answer() } instead of Poll, for
+// in very large functions the compiler inlines nothing of Poll's size. It stays out of line, to keep them small.
 //
 //go:noinline
-func answer() {
+func Answer() {
 	if slow := slowPath.Load(); slow != nil {
 		(*slow)()
 	}

@@ -1,0 +1,135 @@
+package instrument
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// listed is a package as go list describes it.
+type listed struct {
+	ImportPath, Dir, Name, Export string
+	GoFiles, CgoFiles             []string
+	Standard                      bool
+	ImportMap                     map[string]string
+	Module                        *struct{ GoVersion string }
+}
+
+// list returns the packages that match, with all they depend on.
+func list(t testing.TB, patterns ...string) (all []listed) {
+	t.Helper()
+	args := append([]string{"list", "-deps", "-export", "-json=ImportPath,Dir,Name,Export,GoFiles,CgoFiles,Standard,ImportMap,Module"}, patterns...)
+	cmd := exec.Command("go", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v", strings.Join(args, " "), err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// packages are those to be rewritten, of those listed.
+func packages(all []listed, chosen func(listed) bool) (ps []Package) {
+	exported := map[string]string{}
+	for _, l := range all {
+		exported[l.ImportPath] = l.Export
+	}
+	for _, l := range all {
+		if Refused(l.ImportPath, l.Standard) != "" || !chosen(l) {
+			continue
+		}
+		p := Package{Path: l.ImportPath, Std: l.Standard, ImportMap: l.ImportMap, Exports: exported}
+		if l.Module != nil {
+			p.GoVersion = "go" + l.Module.GoVersion
+		}
+		for _, f := range append(l.GoFiles, l.CgoFiles...) {
+			p.Files = append(p.Files, filepath.Join(l.Dir, f))
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// overlay rewrites the packages, and returns the file for the go command's -overlay.
+func overlay(t testing.TB, ps []Package, o Options) (file string, stats map[string]Stats) {
+	t.Helper()
+	dir, stats := t.TempDir(), map[string]Stats{}
+	replace := map[string]string{}
+	for _, p := range ps {
+		res, err := Rewrite(p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats[p.Path] = res.Stats
+		for path, text := range res.Files {
+			to := filepath.Join(dir, strconv.Itoa(len(replace))+filepath.Ext(path))
+			if err := os.WriteFile(to, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			replace[path] = to
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, stats
+}
+
+func run(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func chosenAll(listed) bool { return true }
+
+func chosenOwn(l listed) bool { return !l.Standard }
+
+// A rewritten program prints what the plain one does, with its dependencies rewritten and without.
+func TestHostile(t *testing.T) {
+	all := list(t, "./testdata/hostile")
+	bin := filepath.Join(t.TempDir(), "hostile")
+	want := run(t, "go", "run", "./testdata/hostile")
+	for name, chosen := range map[string]func(listed) bool{"own": chosenOwn, "all": chosenAll} {
+		t.Run(name, func(t *testing.T) {
+			ps := packages(all, chosen)
+			sections := map[string]bool{}
+			for _, f := range []string{"unnamed", "onlyError", "twice", "fib", "(*guarded).all"} {
+				sections["github.com/cocoon-go/cocoon/instrument/testdata/hostile."+f] = true
+			}
+			file, stats := overlay(t, ps, Options{Sections: sections})
+			if n := len(stats["github.com/cocoon-go/cocoon/instrument/testdata/hostile"].Sections); n != len(sections) {
+				t.Errorf("%d sections, want %d", n, len(sections))
+			}
+			run(t, "go", "build", "-overlay", file, "-o", bin, "./testdata/hostile")
+			if got := run(t, bin); got != want {
+				t.Errorf("rewritten it prints\n%s\nplain it prints\n%s", got, want)
+			}
+			for path, s := range stats {
+				t.Logf("%-40s %4d functions %4d loops: %d poll, %d stripped; %d entries, %d left", path, s.Functions, s.Loops, s.LoopPolls, s.Strips, s.Entries, len(s.Left))
+			}
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package instrument
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+)
+
+// call is a call by which a function may come back to itself, and which no loop polls for.
+type call struct {
+	at token.Pos
+	to *code // nil: it may come back from anywhere
+}
+
+// callsOf finds the calls of a function that matter: those into this package, and those away from it. What a loop's body
+// calls is left out where the loop polls at each iteration, and what go calls, because it comes back on another stack.
+func (r *rewriter) callsOf(c *code) {
+	polls := map[ast.Node]bool{} // the bodies of loops that do
+	for _, l := range c.loops {
+		if l.polls {
+			polls[bodyOf(l.stmt)] = true
+		}
+	}
+	c.walk(func(n ast.Node, stack []ast.Node) {
+		if rng, ok := n.(*ast.RangeStmt); ok && !r.plain(rng.X) {
+			c.calls = append(c.calls, &call{at: rng.Pos()})
+		}
+		node, ok := n.(*ast.CallExpr)
+		if !ok || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
+			return
+		}
+		if g, ok := stack[max(len(stack)-1, 0)].(*ast.GoStmt); ok && g.Call == node {
+			return
+		}
+		switch way, to, _ := r.callee(node); way {
+		case own:
+			c.calls = append(c.calls, &call{at: node.Pos(), to: to})
+		case away:
+			c.calls = append(c.calls, &call{at: node.Pos()})
+		}
+	})
+}
+
+func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
+	if f, ok := stmt.(*ast.ForStmt); ok {
+		return f.Body
+	}
+	return stmt.(*ast.RangeStmt).Body
+}
+
+// cut chooses the functions that poll for the cycles of the call graph, each before its calls in cycles.
+//
+// A cycle that leaves the package comes back through an interface, a function value or a callback, so it passes a call
+// that goes away, in this package or in another one. Every function with such a call polls. What is left are cycles of
+// this package's own calls; of each, the function polls that is in most of them.
+func (r *rewriter) cut() {
+	isCut := map[*code]bool{}
+	for _, c := range r.codes {
+		isCut[c] = c.exempt == "" && slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil })
+	}
+	whole := components(r.codes, nil)
+	for {
+		comp := components(r.codes, isCut)
+		in := map[*code]int{}
+		for _, c := range r.codes {
+			for _, k := range c.calls {
+				if k.to != nil && comp[c] == comp[k.to] && comp[c] != 0 {
+					in[k.to]++
+					in[c]++
+				}
+			}
+		}
+		var best *code
+		for _, c := range r.codes {
+			if c.exempt == "" && in[c] > 0 && (best == nil || in[c] > in[best]) {
+				best = c
+			}
+		}
+		if best == nil {
+			break
+		}
+		isCut[best] = true
+	}
+	for _, c := range r.codes {
+		var at []token.Pos
+		for _, k := range c.calls {
+			if k.to == nil || whole[c] != 0 && whole[c] == whole[k.to] {
+				at = append(at, k.at)
+			}
+		}
+		switch {
+		case isCut[c]:
+			r.enter(c, at)
+		case c.exempt != "" && len(at) > 0:
+			r.leave(c, c.body.Pos(), "recursion", c.exempt)
+		}
+	}
+}
+
+// components numbers the strongly connected components of the call graph without the functions left out: from 1, and 0 for
+// a function in no cycle. It is Tarjan's algorithm.
+func components(codes []*code, without map[*code]bool) map[*code]int {
+	s := search{index: map[*code]int{}, low: map[*code]int{}, comp: map[*code]int{}, without: without}
+	for _, c := range codes {
+		if !without[c] && s.index[c] == 0 {
+			s.visit(c)
+		}
+	}
+	return s.comp
+}
+
+type search struct {
+	index, low, comp map[*code]int
+	without          map[*code]bool
+	stack            []*code
+	found            int
+}
+
+const finished = 1 << 30
+
+func (s *search) visit(c *code) {
+	s.index[c] = len(s.index) + 1
+	s.low[c] = s.index[c]
+	s.stack = append(s.stack, c)
+	self := false
+	for _, k := range c.calls {
+		if k.to == nil || s.without[k.to] {
+			continue
+		}
+		self = self || k.to == c
+		if s.index[k.to] == 0 {
+			s.visit(k.to)
+		}
+		s.low[c] = min(s.low[c], s.low[k.to])
+	}
+	if s.low[c] != s.index[c] {
+		return
+	}
+	i := slices.Index(s.stack, c)
+	members := s.stack[i:]
+	if s.stack = s.stack[:i]; len(members) > 1 || self {
+		s.found++
+		for _, m := range members {
+			s.comp[m] = s.found
+		}
+	}
+	for _, m := range members {
+		s.low[m] = finished
+	}
+}
+
+// enter lets a function poll before it goes on to any of the calls: at the places where the paths to them part, so that a
+// path to none does not poll.
+func (r *rewriter) enter(c *code, calls []token.Pos) {
+	at := places(c.body.List, calls)
+	const tooMany = 4 // each place has its code
+	if len(at) > tooMany || c.jumps() {
+		at = []token.Pos{c.body.List[0].Pos()}
+	}
+	if slices.ContainsFunc(at, func(p token.Pos) bool { return c.whyNot(p) != "" }) {
+		at = []token.Pos{c.body.List[0].Pos()} // before the lock
+	}
+	if why := c.whyNot(at[0]); why != "" {
+		r.leave(c, c.body.Pos(), "recursion", why)
+		return
+	}
+	for _, p := range at {
+		r.stats.Entries++
+		r.insert(c.file, p, r.poll())
+	}
+}
+
+// jumps reports whether the function has a goto, which could lead past a poll.
+func (c *code) jumps() (found bool) {
+	c.walk(func(n ast.Node, _ []ast.Node) {
+		b, ok := n.(*ast.BranchStmt)
+		found = found || ok && b.Tok == token.GOTO
+	})
+	return found
+}
+
+// places returns the statements before which to poll, so that on each path there is one, and before any of the calls.
+func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
+	first := slices.IndexFunc(list, func(s ast.Stmt) bool { return countIn(s, calls) > 0 })
+	if first < 0 {
+		return nil
+	}
+	n := countIn(list[first], calls)
+	if n == len(calls) {
+		var at []token.Pos
+		for _, b := range branches(list[first]) {
+			var inside []token.Pos
+			for _, p := range calls {
+				if len(b) > 0 && b[0].Pos() <= p && p < b[len(b)-1].End() {
+					inside = append(inside, p)
+				}
+			}
+			n -= len(inside)
+			at = append(at, places(b, inside)...)
+		}
+		if n == 0 {
+			return at
+		}
+	}
+	return []token.Pos{list[first].Pos()}
+}
+
+func countIn(s ast.Stmt, calls []token.Pos) (n int) {
+	for _, p := range calls {
+		if s.Pos() <= p && p < s.End() {
+			n++
+		}
+	}
+	return n
+}
+
+// branches returns the statement lists of which a statement runs at most one, once.
+func branches(s ast.Stmt) (lists [][]ast.Stmt) {
+	clauses := func(b *ast.BlockStmt) {
+		for _, c := range b.List {
+			switch c := c.(type) {
+			case *ast.CaseClause:
+				lists = append(lists, c.Body)
+			case *ast.CommClause:
+				lists = append(lists, c.Body)
+			}
+		}
+	}
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		return [][]ast.Stmt{s.List}
+	case *ast.IfStmt:
+		lists = append(lists, s.Body.List)
+		if s.Else != nil {
+			lists = append(lists, branches(s.Else)...)
+		}
+	case *ast.SwitchStmt:
+		clauses(s.Body)
+	case *ast.TypeSwitchStmt:
+		clauses(s.Body)
+	case *ast.SelectStmt:
+		clauses(s.Body)
+	}
+	return lists
+}

@@ -1,0 +1,179 @@
+package instrument
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+)
+
+// code is the body of one function, a declaration's or a literal's, without the literals inside of it.
+type code struct {
+	file   *file
+	name   string        // such as "(*T).M", and "(*T).M.func1" for its first literal
+	decl   *ast.FuncDecl // nil for a literal
+	typ    *ast.FuncType
+	body   *ast.BlockStmt
+	exempt string // why it never polls, or ""
+	held   []span // where it holds locks, or the function around it does
+	loops  []*loop
+	calls  []*call
+	weight int // its cost, see bound
+	inner  int // literals so far
+}
+
+// span is a stretch of source, ends included.
+type span struct{ from, to token.Pos }
+
+func (s span) has(p token.Pos) bool { return s.from <= p && p <= s.to }
+
+// collect finds the functions of a file.
+func (r *rewriter) collect(f *file) {
+	marks := directivesOf(r.set, f)
+	for _, d := range f.tree.Decls {
+		fn, isFunc := d.(*ast.FuncDecl)
+		if !isFunc {
+			// A literal among the initialisers of variables runs as one only where it is called at once.
+			r.collectLiterals(&code{file: f, name: "var", exempt: "package variables are being initialised"}, d, "")
+			continue
+		}
+		if fn.Body == nil {
+			continue
+		}
+		c := &code{file: f, name: nameOf(fn), decl: fn, typ: fn.Type, body: fn.Body}
+		always := marks.exempt(fn)
+		if c.exempt = always; fn.Recv == nil && fn.Name.Name == "init" {
+			c.exempt = "the package is being initialised"
+		}
+		r.add(c)
+		if obj := r.info.Defs[fn.Name]; obj != nil {
+			r.declared[obj] = c
+		}
+		r.collectLiterals(c, fn.Body, always)
+	}
+}
+
+func (r *rewriter) add(c *code) {
+	c.held = append(c.held, heldIn(c.body)...)
+	r.codes = append(r.codes, c)
+}
+
+// collectLiterals finds the literals in n, which belongs to outer; always is why all of them are exempt, or "".
+func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
+	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		outer.inner++
+		c := &code{file: outer.file, name: outer.name + ".func" + strconv.Itoa(outer.inner), typ: lit.Type, body: lit.Body, exempt: always}
+		switch use := useOf(lit, stack); {
+		case always != "":
+		case use == deferred:
+			c.exempt = "it is deferred, and may run while a throw unwinds"
+		case use == called:
+			c.exempt = outer.exempt
+		}
+		if useOf(lit, stack) != started {
+			c.held = spansAround(outer.held, lit)
+		}
+		r.add(c)
+		r.literals[lit] = c
+		r.collectLiterals(c, lit.Body, always)
+		return false
+	})
+}
+
+// How a literal is used where it stands.
+type use int
+
+const (
+	kept     use = iota // as a value
+	called              // func() { … }()
+	deferred            // defer func() { … }()
+	started             // go func() { … }()
+)
+
+func useOf(lit *ast.FuncLit, stack []ast.Node) use {
+	i := len(stack) - 1
+	for i >= 0 {
+		if _, ok := stack[i].(*ast.ParenExpr); !ok {
+			break
+		}
+		i--
+	}
+	if i < 0 {
+		return kept
+	}
+	call, ok := stack[i].(*ast.CallExpr)
+	if !ok || ast.Unparen(call.Fun) != lit {
+		return kept
+	}
+	if i > 0 {
+		switch stack[i-1].(type) {
+		case *ast.DeferStmt:
+			return deferred
+		case *ast.GoStmt:
+			return started
+		}
+	}
+	return called
+}
+
+// spansAround returns where locks are held in a literal because they are where it stands.
+func spansAround(held []span, lit *ast.FuncLit) []span {
+	for _, h := range held {
+		if h.has(lit.Pos()) {
+			return []span{{lit.Pos(), lit.End()}}
+		}
+	}
+	return nil
+}
+
+// nameOf returns the name as in a stack trace, without the package and without type parameters.
+func nameOf(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	t, pointer := ast.Unparen(fn.Recv.List[0].Type), false
+	if star, ok := t.(*ast.StarExpr); ok {
+		t, pointer = ast.Unparen(star.X), true
+	}
+	switch x := t.(type) {
+	case *ast.IndexExpr:
+		t = x.X
+	case *ast.IndexListExpr:
+		t = x.X
+	}
+	name := "_"
+	if id, ok := t.(*ast.Ident); ok {
+		name = id.Name
+	}
+	if pointer {
+		name = "(*" + name + ")"
+	}
+	return name + "." + fn.Name.Name
+}
+
+// walk visits the nodes of c's body, with those around each, and leaves out the literals'.
+func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
+	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
+		if _, ok := n.(*ast.FuncLit); ok {
+			return false
+		}
+		visit(n, stack)
+		return true
+	})
+}
+
+// whyNot says why there may be no poll at p, or "".
+func (c *code) whyNot(p token.Pos) string {
+	if c.exempt != "" {
+		return c.exempt
+	}
+	for _, h := range c.held {
+		if h.has(p) {
+			return "a lock is held"
+		}
+	}
+	return ""
+}

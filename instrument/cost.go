@@ -1,0 +1,174 @@
+package instrument
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+)
+
+// Costs are in units of a simple operation, a nanosecond or less. They bound how long code may run without a poll, so they
+// are upper estimates: all branches are added up.
+const (
+	endless   = 1 << 29 // may run without bound, or is not known
+	quick     = 1 << 10 // a loop of at most this cost needs no poll
+	stretch   = 1 << 13 // a counted loop polls at least this often
+	moveCost  = 1 << 8  // what copies memory: append, copy, conversions of strings
+	mapCost   = 20
+	callCost  = 5
+	farCost   = 30 // a call of the packages below
+	unvisited = 0
+	visiting  = -1
+)
+
+// swift are packages whose functions take a short time, whatever their arguments.
+var swift = map[string]bool{"math": true, "math/bits": true, "unicode/utf8": true, "unicode/utf16": true, "sync/atomic": true, "unsafe": true}
+
+func int64Of(v constant.Value) (int64, bool) {
+	if v = constant.ToInt(v); v.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(v)
+}
+
+// weigh bounds the cost of calling the function.
+func (r *rewriter) weigh(c *code) int {
+	switch c.weight {
+	case visiting:
+		return endless // it comes back to itself
+	case unvisited:
+		c.weight = visiting
+		c.weight = callCost + r.cost(c.body)
+	}
+	return min(c.weight, endless)
+}
+
+// cost bounds the cost of a piece of code.
+func (r *rewriter) cost(n ast.Node) (sum int) {
+	if n == nil {
+		return 0
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if n == nil || sum >= endless {
+			return false
+		}
+		sum++
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			sum += moveCost
+			return false
+		case *ast.ForStmt:
+			sum += r.costOfLoop(n, n.Body, n.Cond, n.Post)
+			return false
+		case *ast.RangeStmt:
+			sum += r.costOfLoop(n, n.Body) + r.cost(n.X)
+			return false
+		case *ast.CallExpr:
+			sum += r.costOfCall(n)
+		case *ast.IndexExpr:
+			if t := r.info.TypeOf(n.X); t != nil {
+				if _, ok := t.Underlying().(*types.Map); ok {
+					sum += mapCost
+				}
+			}
+		case *ast.BinaryExpr:
+			if t := r.info.TypeOf(n); n.Op == token.ADD && (t == nil || isString(t)) {
+				sum += moveCost
+			}
+		case *ast.BranchStmt:
+			if n.Tok == token.GOTO {
+				sum += endless
+			}
+		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt:
+			sum += endless
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				sum += endless
+			}
+		}
+		return true
+	})
+	return min(sum, endless)
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return !ok || b.Info()&types.IsString != 0
+}
+
+func (r *rewriter) costOfLoop(loop ast.Stmt, parts ...ast.Node) int {
+	times, ok := r.times(loop)
+	if !ok {
+		return endless
+	}
+	each := 1
+	for _, p := range parts {
+		each += r.cost(p)
+	}
+	if each >= endless || times > int64(endless/each) {
+		return endless
+	}
+	return each * int(times)
+}
+
+func (r *rewriter) costOfCall(call *ast.CallExpr) int {
+	switch way, c, f := r.callee(call); way {
+	case own:
+		return r.weigh(c)
+	case builtin:
+		id, _ := ast.Unparen(call.Fun).(*ast.Ident)
+		if id != nil && (id.Name == "len" || id.Name == "cap" || id.Name == "min" || id.Name == "max" || id.Name == "real" || id.Name == "imag") {
+			return 1
+		}
+		return moveCost
+	case conversion:
+		if t := r.info.TypeOf(call); t == nil {
+			return moveCost
+		} else if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsString == 0 {
+			return 1
+		}
+		return moveCost
+	case outside:
+		if f.Pkg() != nil && swift[f.Pkg().Path()] {
+			return farCost
+		}
+	}
+	return endless
+}
+
+// times returns how often a loop runs at most, where that is written down: range over a constant or an array, or a counter
+// from a constant to a constant.
+func (r *rewriter) times(loop ast.Stmt) (int64, bool) {
+	if rng, ok := loop.(*ast.RangeStmt); ok {
+		if n, ok := r.constant(rng.X); ok {
+			return max(n, 0), true
+		}
+		t := r.info.TypeOf(rng.X)
+		if t == nil {
+			return 0, false
+		}
+		t = t.Underlying()
+		if p, ok := t.(*types.Pointer); ok {
+			t = p.Elem().Underlying()
+		}
+		a, ok := t.(*types.Array)
+		if !ok {
+			return 0, false
+		}
+		return a.Len(), true
+	}
+	c, ok := r.counterOf(loop)
+	if !ok || c.first == nil || c.step < 0 {
+		return 0, false
+	}
+	cond, ok := loop.(*ast.ForStmt).Cond.(*ast.BinaryExpr)
+	if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !c.is(r, cond.X) {
+		return 0, false
+	}
+	from, ok1 := r.constant(c.first)
+	to, ok2 := r.constant(cond.Y)
+	if !ok1 || !ok2 || c.bits < 64 && to > 1<<(c.bits-2) {
+		return 0, false // it might wrap around
+	}
+	return max(to-from+1, 0), true
+}

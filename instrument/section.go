@@ -1,0 +1,61 @@
+package instrument
+
+import (
+	"fmt"
+	"go/ast"
+)
+
+// section makes a section of a function that the options name. It opens at the function's entry and closes when it
+// returns. When the last result is an error, a throw for the section ends there, and is that error; otherwise it goes on to
+// the boundary around it.
+func (r *rewriter) section(c *code) {
+	if c.decl == nil {
+		return
+	}
+	name := r.pkg.Path + "." + c.name
+	if !r.opt.Sections[name] {
+		return
+	}
+	if c.exempt != "" {
+		r.leave(c, c.body.Pos(), "section", c.exempt)
+		return
+	}
+	enter := r.name("safepoint") + ".Enter"
+	if r.pkg.Std {
+		enter = r.name("section")
+	}
+	r.insert(c.file, c.body.Lbrace+1, fmt.Sprintf("defer %s(%q)(%s);", enter, name, r.errorOf(c)))
+	r.stats.Sections = append(r.stats.Sections, name)
+}
+
+// errorOf returns the address of the function's last result, when that is an error, and gives it a name if it has none.
+func (r *rewriter) errorOf(c *code) string {
+	results := c.typ.Results
+	if results == nil || len(results.List) == 0 {
+		return "nil"
+	}
+	last := results.List[len(results.List)-1]
+	if id, ok := ast.Unparen(last.Type).(*ast.Ident); !ok || id.Name != "error" {
+		return "nil"
+	}
+	name := r.name("error")
+	if n := len(last.Names); n > 0 {
+		if id := last.Names[n-1]; id.Name != "_" {
+			return "&" + id.Name
+		} else {
+			at := r.offset(id.Pos())
+			c.file.edits.replace(at, at+len("_"), name)
+			return "&" + name
+		}
+	}
+	if !results.Opening.IsValid() {
+		r.insert(c.file, last.Pos(), "("+name+" ")
+		r.insert(c.file, last.End(), ")")
+		return "&" + name
+	}
+	for _, f := range results.List[:len(results.List)-1] {
+		r.insert(c.file, f.Pos(), "_ ")
+	}
+	r.insert(c.file, last.Pos(), name+" ")
+	return "&" + name
+}

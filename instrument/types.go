@@ -1,0 +1,207 @@
+package instrument
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/types"
+	"io"
+	"os"
+)
+
+// check types the package as far as it goes. What has no type is taken for the worst: a call of anything, a loop without
+// end. So errors are nobody's concern here; the compiler reports them with their places.
+func (r *rewriter) check() {
+	r.info = &types.Info{
+		Types:      map[ast.Expr]types.TypeAndValue{},
+		Defs:       map[*ast.Ident]types.Object{},
+		Uses:       map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}
+	var trees []*ast.File
+	for _, f := range r.files {
+		trees = append(trees, f.tree)
+	}
+	conf := types.Config{
+		Importer:    exports{importer.ForCompiler(r.set, "gc", r.open), r.pkg.ImportMap},
+		Error:       func(error) {},
+		FakeImportC: true,
+		GoVersion:   r.pkg.GoVersion,
+	}
+	r.types, _ = conf.Check(r.pkg.Path, r.set, trees, r.info)
+}
+
+func (r *rewriter) open(path string) (io.ReadCloser, error) {
+	file, ok := r.pkg.Exports[path]
+	if !ok {
+		return nil, fmt.Errorf("no export data of %s", path)
+	}
+	return os.Open(file)
+}
+
+// exports imports packages from their export data, under the names that the sources use.
+type exports struct {
+	from  types.Importer
+	paths map[string]string
+}
+
+func (e exports) Import(path string) (p *types.Package, err error) {
+	defer func() {
+		if v := recover(); v != nil { // export data of another toolchain: the importer promises no errors for all of it
+			p, err = nil, fmt.Errorf("export data of %s: %v", path, v)
+		}
+	}()
+	if real, ok := e.paths[path]; ok {
+		path = real
+	}
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	return e.from.Import(path)
+}
+
+// How a call goes on.
+type way int
+
+const (
+	own     way = iota // into a function of this package
+	away               // into what is not known, or may call back: an interface's method, a function value
+	outside            // into another package, which cannot call back, or polls where it does
+	builtin
+	conversion
+)
+
+// callee finds what a call calls; c is set for own.
+func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
+	fun := ast.Unparen(call.Fun)
+	if tv, ok := r.info.Types[fun]; ok && tv.IsType() {
+		return conversion, nil, nil
+	} else if ok && tv.IsBuiltin() {
+		return builtin, nil, nil
+	}
+	if lit, ok := fun.(*ast.FuncLit); ok {
+		return own, r.literals[lit], nil
+	}
+	var receiver types.Type
+	if sel, ok := fun.(*ast.SelectorExpr); ok {
+		if s := r.info.Selections[sel]; s != nil {
+			receiver = s.Recv()
+		}
+	}
+	f, ok := r.object(fun).(*types.Func)
+	if !ok {
+		return away, nil, nil
+	}
+	f = f.Origin()
+	if recv := f.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
+		return away, nil, nil
+	}
+	if c := r.declared[f]; c != nil {
+		return own, c, f
+	}
+	if f.Pkg() == r.types || r.opt.Instrumented != nil && r.opt.Instrumented(f.Pkg().Path()) {
+		return outside, nil, f // an assembly function, or code that polls before it calls back
+	}
+	if sig, ok := r.info.TypeOf(fun).(*types.Signature); ok && !r.carries(receiver) && !r.carries(sig.Params()) {
+		return outside, nil, f
+	}
+	return away, nil, f
+}
+
+// object returns what the called expression names.
+func (r *rewriter) object(fun ast.Expr) types.Object {
+	switch fun := fun.(type) {
+	case *ast.Ident:
+		return r.info.Uses[fun]
+	case *ast.SelectorExpr:
+		return r.info.Uses[fun.Sel]
+	case *ast.IndexExpr:
+		return r.object(ast.Unparen(fun.X))
+	case *ast.IndexListExpr:
+		return r.object(ast.Unparen(fun.X))
+	}
+	return nil
+}
+
+// carries reports whether a value of the type may carry code that its receiver could call.
+func (r *rewriter) carries(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	known, ok := r.carrier[t]
+	if !ok {
+		known = carries(t, map[types.Type]bool{})
+		r.carrier[t] = known
+	}
+	return known
+}
+
+// carries has in seen the types that it is in the midst of, or has found to carry none but what those do.
+func carries(t types.Type, seen map[types.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	inside := func(t types.Type) bool { return carries(t, seen) }
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		return t.Kind() == types.Invalid || t.Kind() == types.UnsafePointer
+	case *types.Pointer:
+		return inside(t.Elem())
+	case *types.Slice:
+		return inside(t.Elem())
+	case *types.Array:
+		return inside(t.Elem())
+	case *types.Chan:
+		return inside(t.Elem())
+	case *types.Map:
+		return inside(t.Key()) || inside(t.Elem())
+	case *types.Tuple:
+		for v := range t.Variables() {
+			if inside(v.Type()) {
+				return true
+			}
+		}
+		return false
+	case *types.Struct:
+		for f := range t.Fields() {
+			if inside(f.Type()) {
+				return true
+			}
+		}
+		return false
+	case *types.Named:
+		return inside(t.Underlying())
+	}
+	return true // functions, interfaces, type parameters
+}
+
+// constant returns the value of a constant integer.
+func (r *rewriter) constant(e ast.Expr) (int64, bool) {
+	if e == nil {
+		return 0, false
+	}
+	tv := r.info.Types[e]
+	if tv.Value == nil {
+		return 0, false
+	}
+	return int64Of(tv.Value)
+}
+
+// plain reports that ranging over e calls nothing.
+func (r *rewriter) plain(e ast.Expr) bool {
+	t := r.info.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	if _, generic := types.Unalias(t).(*types.TypeParam); generic {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Signature:
+		return false
+	case *types.Basic:
+		return u.Kind() != types.Invalid
+	}
+	return true
+}
