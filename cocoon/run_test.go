@@ -10,69 +10,81 @@ import (
 func TestRunReturnsTheError(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	want := errors.New("x")
-	if err := rt.Run(context.Background(), "a", func(context.Context) error { return want }); err != want {
+	if err := rt.Run(background, "a", func(context.Context) error { return want }); err != want {
 		t.Fatal(err)
 	}
 }
 
+// A time limit on a task, by its name.
 func TestTimeLimit(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	if _, err := rt.RegisterTimeLimit(TimeLimit{Func: "spin", Limit: 5 * time.Millisecond}); err != nil {
-		t.Fatal(err)
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "spin", Limit: 5 * time.Millisecond})
+	must(t, err)
+	pe := preemption(t, rt.Run(background, "spin", spinForever))
+	if pe.Running < 5*time.Millisecond || pe.Policy != "time-limit/spin" {
+		t.Errorf("%+v", pe)
 	}
-	begin := time.Now()
-	err := rt.Run(context.Background(), "spin", func(ctx context.Context) error {
-		for {
-			SafePoint(ctx)
-		}
-	})
-	var pe *PreemptedError
-	if !errors.As(err, &pe) {
-		t.Fatal(err)
-	}
-	t.Log(time.Since(begin), err)
 }
 
+// Invariant 4: a task that is switched out a hundred times cannot tell, but by the clock.
 func TestSwitch(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	rt.RegisterSafeFunc("get")
-	rt.RegisterPreemptibleFunc("scan")
-	if _, err := rt.RegisterDefaultPreemption(OnEnqueue); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	running := make(chan struct{})
-	h := rt.Go(context.Background(), "scan", func(ctx context.Context) error {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, rt.RegisterSafeFunc("get"))
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	running, done := make(chan struct{}), make(chan struct{})
+	sum, want := 0, 0
+	h := rt.Go(background, "scan", func(ctx context.Context) error {
 		close(running)
-		for {
-			select {
-			case <-done:
-				return nil
-			default:
-				SafePoint(ctx)
+		for i := 0; !closed(done); i++ {
+			sum, want = sum+i, i*(i+1)/2
+			SafePoint(ctx)
+			if sum != want {
+				t.Error("its data changed at a safe point")
 			}
 		}
+		return ctx.Err()
 	})
-	<-running
+	receive(t, "the scan", running)
 	for range 100 {
-		begin := time.Now()
-		if err := rt.Run(context.Background(), "get", func(ctx context.Context) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		_ = begin
+		must(t, rt.Run(background, "get", idle))
 	}
 	close(done)
-	if err := h.Wait(context.Background()); err != nil {
-		t.Fatal(err)
+	must(t, h.Wait(background))
+	if a := h.Account(); a.Preemptions == 0 || a.Suspended == 0 {
+		t.Errorf("%+v", a)
 	}
-	t.Logf("%+v", h.Account())
+}
+
+// At most so many tasks run at once as there are slots.
+func TestSlotsAreTheBound(t *testing.T) {
+	rt := start(t, Config{Slots: 3, StallAfter: -1})
+	gauge := make(chan struct{}, 3)
+	var handles []*Handle
+	for range 100 {
+		handles = append(handles, rt.Go(background, "job", func(ctx context.Context) error {
+			for range 10 {
+				select {
+				case gauge <- struct{}{}:
+				default:
+					return errors.New("more tasks run than there are slots")
+				}
+				<-gauge
+				Yield(ctx)
+			}
+			return nil
+		}))
+	}
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
 }
 
 func BenchmarkRun(b *testing.B) {
 	rt := start(b, Config{Slots: 1})
-	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		rt.Run(ctx, "a", func(context.Context) error { return nil })
+		rt.Run(background, "a", idle)
 	}
 }
