@@ -64,7 +64,7 @@ func TestContextOnAnotherGoroutine(t *testing.T) {
 
 // A throw into a section ends at its boundary: the task goes on, and its context lives.
 func TestThrowEndsAtTheSection(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		for range 3 {
@@ -135,7 +135,7 @@ func TestCancelPassesThroughSections(t *testing.T) {
 
 // Invariant 6: a throw made for a section that has ended is void.
 func TestThrowForAnEndedSectionIsVoid(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		must(t, inSection(ctx, "gone", func() error { signal(); return nil }))
@@ -188,7 +188,7 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 
 // A time limit on the outer of two sections reaches the task in the inner one, and again behind it, until the outer ends.
 func TestTimeLimitOnTheOuterSection(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "outer", Limit: 5 * time.Millisecond})
 	must(t, err)
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -208,7 +208,7 @@ func TestTimeLimitOnTheOuterSection(t *testing.T) {
 
 // Policies see the outermost 16 sections; the deeper ones work all the same, and catch.
 func TestMoreSectionsThanPoliciesSee(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	must(t, rt.RegisterState(map[string]any{"seen": 0}))
 	register(t, rt, Policy{Name: "look", On: OnNotify("look"), Expr: `set("seen", count(task.stack, # == "s"))`})
 	signal := throwOnSignal(t, rt, "job")
@@ -308,7 +308,7 @@ func TestSectionLetsPanicsThrough(t *testing.T) {
 
 // A foreign panic that replaces a throw inside a section passes through it, and the throw comes again.
 func TestPanicReplacesTheThrowInASection(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		err := inSection(ctx, "outer", func() error {
