@@ -35,8 +35,8 @@ goroutine, wait for them until it is resumed. A throw leaves the data that the l
 	}
 
 The checker reports cocoon.SafePoint, Yield and Block and safepoint.Poll between Lock and Unlock of one sync.Mutex or
-sync.RWMutex in one function, where the lock is held on every path. A Block whose function unlocks or waits on a
-sync.Cond is left out.`,
+sync.RWMutex in one function, where the lock is held on every path. A Block whose function unlocks it or waits on a
+sync.Cond is left out, and so is a lock that function literals lock or unlock.`,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runLock,
 }

@@ -42,9 +42,12 @@ func runPolicy(pass *analysis.Pass) (any, error) {
 	var literals []*ast.CompositeLit
 	var texts []ast.Expr // assigned to fields Expr
 	in.Preorder([]ast.Node{(*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.AssignStmt)(nil), (*ast.UnaryExpr)(nil)}, func(n ast.Node) {
+		if inTest(pass, n.Pos()) {
+			return
+		}
 		switch n := n.(type) {
 		case *ast.CompositeLit:
-			if isNamed(pass.TypesInfo.TypeOf(n), policyPath, "Spec") {
+			if isSpec(pass.TypesInfo.TypeOf(n)) {
 				literals = append(literals, n)
 			}
 		case *ast.CallExpr:

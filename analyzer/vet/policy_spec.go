@@ -31,51 +31,6 @@ func (c *specCheck) noteCall(call *ast.CallExpr) {
 	}
 }
 
-// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field when it is one itself.
-func (c *specCheck) amend(e ast.Expr) (field string) {
-	for inner := ast.Unparen(e); ; {
-		switch x := inner.(type) {
-		case *ast.SelectorExpr:
-			if isSpec(c.pass.TypesInfo.TypeOf(x.X)) {
-				c.amended[x.Sel.Name] = true
-				if ast.Unparen(e) == x {
-					field = x.Sel.Name
-				}
-			}
-			inner = ast.Unparen(x.X)
-		case *ast.IndexExpr:
-			inner = ast.Unparen(x.X)
-		case *ast.StarExpr:
-			inner = ast.Unparen(x.X)
-		default:
-			return field
-		}
-	}
-}
-
-// share notes that the address is taken of a policy.Spec, or of a part of one.
-func (c *specCheck) share(e ast.Expr) {
-	if _, literal := ast.Unparen(e).(*ast.CompositeLit); !literal && isSpec(c.pass.TypesInfo.TypeOf(e)) {
-		for _, field := range specFields {
-			c.amended[field] = true
-		}
-	}
-	c.amend(e)
-}
-
-var specFields = []string{"Name", "On", "Expr", "Mode", "Match", "State"}
-
-// isSpec reports whether t is policy.Spec or a pointer to it.
-func isSpec(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	if p, ok := types.Unalias(t).(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	return isNamed(t, policyPath, "Spec")
-}
-
 // check checks one literal: each part on its own, so that an error can be shown where it is, then the expression.
 func (c *specCheck) check(lit *ast.CompositeLit) {
 	fields := fieldsOf(c.pass.TypesInfo, lit)
@@ -186,7 +141,11 @@ func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, a
 // fieldsOf returns the values of a struct's literal by the names of their fields.
 func fieldsOf(info *types.Info, lit *ast.CompositeLit) map[string]ast.Expr {
 	fields := map[string]ast.Expr{}
-	t, ok := info.TypeOf(lit).Underlying().(*types.Struct)
+	under := info.TypeOf(lit).Underlying()
+	if p, ok := under.(*types.Pointer); ok { // an element {...} of a []*T
+		under = p.Elem().Underlying()
+	}
+	t, ok := under.(*types.Struct)
 	for i, e := range lit.Elts {
 		if kv, isKeyed := e.(*ast.KeyValueExpr); isKeyed {
 			if key, ok := kv.Key.(*ast.Ident); ok {

@@ -25,7 +25,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs
 	r.allStates = r.allStates && !open
 	found, warnings := r.read(on)
 	if found != nil {
-		c.reportText(e, "", found)
+		c.reportText(e, "", found.Error)
 	}
 	for _, w := range warnings {
 		c.reportText(e, "questionable: ", w.Error)
@@ -51,18 +51,24 @@ type reader struct {
 	interval time.Duration
 }
 
+// fault is an error of one reading.
+type fault struct {
+	*policy.Error
+	parsed bool // it was found by the verifier, not by the parser
+}
+
 // maxGuesses bounds the states of one expression whose types are tried out: their readings multiply.
 const maxGuesses = 3
 
-// read returns the error in which all readings end; or, when there is only one, its warnings.
-func (r *reader) read(on trigger) (found *policy.Error, warnings []analyzer.Warning) {
+// read returns an error if all readings end in one; or, when there is only one reading, its warnings.
+func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
 	env := policy.Env{States: map[string]stubs.Type{}, Funcs: r.funcs}
 	for name, types := range r.states {
 		if len(types) == 1 {
 			env.States[name] = types[0]
 		}
 	}
-	found = agreed(on.on, func(events stubs.Event) (found *policy.Error) {
+	found = inAll(on.on, func(events stubs.Event) (found *fault) {
 		env.On = events
 		found, warnings = r.readIn(env, maxGuesses)
 		return found
@@ -74,7 +80,7 @@ func (r *reader) read(on trigger) (found *policy.Error, warnings []analyzer.Warn
 }
 
 // readIn is read for one set of notifications.
-func (r *reader) readIn(env policy.Env, guesses int) (*policy.Error, []analyzer.Warning) {
+func (r *reader) readIn(env policy.Env, guesses int) (*fault, []analyzer.Warning) {
 	verified, found := r.judge(env)
 	switch {
 	case found == nil:
@@ -87,7 +93,7 @@ func (r *reader) readIn(env policy.Env, guesses int) (*policy.Error, []analyzer.
 		if guesses == 0 {
 			return nil, nil
 		}
-		return agreed(r.possible(found.NoState), func(t stubs.Type) *policy.Error {
+		return inAll(r.possible(found.NoState), func(t stubs.Type) *fault {
 			env.States = maps.Clone(env.States)
 			env.States[found.NoState] = t
 			found, _ := r.readIn(env, guesses-1)
@@ -106,27 +112,41 @@ func (r *reader) possible(state string) []stubs.Type {
 }
 
 // judge does what the registration of a policy does.
-func (r *reader) judge(env policy.Env) (analyzer.Verified, *policy.Error) {
+func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault) {
 	program, err := policy.Parse(r.text, env)
-	var verified analyzer.Verified
-	if err == nil {
+	parsed := err == nil
+	if parsed {
 		verified, err = analyzer.Verify(program, analyzer.Limits{Interval: r.interval})
 	}
-	var found *policy.Error
-	if err != nil && !errors.As(err, &found) {
-		found = &policy.Error{Text: r.text, End: len(r.text), Reason: err.Error()}
+	if err == nil {
+		return verified, nil
+	}
+	found = &fault{parsed: parsed}
+	if !errors.As(err, &found.Error) {
+		found.Error = &policy.Error{Text: r.text, End: len(r.text), Reason: err.Error()}
 	}
 	return verified, found
 }
 
-// agreed returns the error that there is in every case, or nil.
-func agreed[T any](cases []T, read func(T) *policy.Error) (first *policy.Error) {
+// inAll returns nil when there is a case without a fault; else the fault of the case that comes furthest, which is most
+// likely what the author meant.
+func inAll[T any](cases []T, read func(T) *fault) (furthest *fault) {
 	for _, c := range cases {
 		found := read(c)
-		if found == nil || first != nil && (found.Pos != first.Pos || found.Reason != first.Reason) {
+		if found == nil {
 			return nil
 		}
-		first = found
+		if furthest == nil || found.beyond(furthest) {
+			furthest = found
+		}
 	}
-	return first
+	return furthest
+}
+
+// beyond reports whether the parser or verifier came further than in another reading.
+func (f *fault) beyond(other *fault) bool {
+	if f.parsed != other.parsed {
+		return f.parsed
+	}
+	return f.Pos > other.Pos
 }

@@ -8,6 +8,7 @@ package vet
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -81,9 +82,14 @@ func nameIn(f *types.Func, path string) string {
 	return "" // of an interface without a name
 }
 
-// report reports what was found, but not in files of tests: they do on purpose what a program should not.
+// report reports what was found, but not in files of tests.
 func report(pass *analysis.Pass, d analysis.Diagnostic) {
-	if !strings.HasSuffix(pass.Fset.File(d.Pos).Name(), "_test.go") {
+	if !inTest(pass, d.Pos) {
 		pass.Report(d)
 	}
+}
+
+// inTest reports whether the position is in a file of tests.
+func inTest(pass *analysis.Pass, pos token.Pos) bool {
+	return strings.HasSuffix(pass.Fset.File(pos).Name(), "_test.go")
 }

@@ -1,0 +1,62 @@
+package vet
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field when it is one itself.
+func (c *specCheck) amend(e ast.Expr) (field string) {
+	for inner := ast.Unparen(e); ; {
+		switch x := inner.(type) {
+		case *ast.SelectorExpr:
+			if isSpecField(c.pass.TypesInfo.Uses[x.Sel]) {
+				c.amended[x.Sel.Name] = true
+				if ast.Unparen(e) == x {
+					field = x.Sel.Name
+				}
+			}
+			inner = ast.Unparen(x.X)
+		case *ast.IndexExpr:
+			inner = ast.Unparen(x.X)
+		case *ast.StarExpr:
+			inner = ast.Unparen(x.X)
+		default:
+			return field
+		}
+	}
+}
+
+// share notes that the address is taken of a policy.Spec, or of a part of one.
+func (c *specCheck) share(e ast.Expr) {
+	if _, literal := ast.Unparen(e).(*ast.CompositeLit); !literal && isSpec(c.pass.TypesInfo.TypeOf(e)) {
+		for _, field := range specFields {
+			c.amended[field] = true
+		}
+	}
+	c.amend(e)
+}
+
+var specFields = []string{"Name", "On", "Expr", "Mode", "Match", "State"}
+
+// isSpec reports whether t is policy.Spec or a pointer to it.
+func isSpec(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return isNamed(t, policyPath, "Spec")
+}
+
+// isSpecField reports whether the object is a field of policy.Spec, be it reached through a struct that embeds it.
+func isSpecField(o types.Object) bool {
+	field, ok := o.(*types.Var)
+	if !ok || !field.IsField() || pathOf(field.Pkg()) != policyPath {
+		return false
+	}
+	spec, ok := field.Pkg().Scope().Lookup("Spec").Type().Underlying().(*types.Struct)
+	return ok && slices.Contains(slices.Collect(spec.Fields()), field)
+}
