@@ -39,7 +39,7 @@ type PreemptedError struct {
 	Task    string        // the task's name, with its parents': "import/parse"
 	Section string        // the innermost section at the verdict; "" outside any
 	Running time.Duration // how long the task had run at the verdict
-	Started bool          // false: refused on arrival, nothing of the task ran
+	Started bool          // false: refused before its start, nothing of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
 	frames atomic.Pointer[[]uintptr] // where it happened; others may read the error before it does

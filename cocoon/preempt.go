@@ -169,7 +169,7 @@ func (s *strand) insist() {
 // preempted makes the error of a throw into the task. Called under loop.mu.
 func (s *strand) preempted(policy, reason, section string, cause error, now int64) *PreemptedError {
 	return &PreemptedError{
-		Policy: policy, Reason: reason, Section: section, Cause: cause, Started: true,
+		Policy: policy, Reason: reason, Section: section, Cause: cause, Started: s.task.Status() != Starting,
 		Task: s.task.Path(), Running: time.Duration(s.core.Account(now).Running),
 	}
 }
@@ -180,13 +180,14 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 func (t *Task) cancel(reason string, cause error) {
+	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
 	l := t.strand.loop
 	l.mu.Lock()
 	end := cause
 	if s := t.strand; s.task == t {
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
-		if err.Started = t.Status() != Starting; !s.withdraw(err, now) {
+		if !s.withdraw(err, now) {
 			err = s.throwToTheEnd(err, now)
 		}
 		end = err
@@ -195,6 +196,10 @@ func (t *Task) cancel(reason string, cause error) {
 	}
 	l.mu.Unlock()
 	t.cancellation().cancel(end)
+	t.cancelChildren(cause) // those that were started meanwhile
+}
+
+func (t *Task) cancelChildren(cause error) {
 	for _, c := range t.Children() {
 		c.cancel("cancelled with its parent", cause)
 	}

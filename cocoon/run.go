@@ -218,12 +218,12 @@ func (s *strand) started(t *Task) error {
 //
 //go:noinline
 func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
-	t.status.Store(uint32(Started))
 	s.returned = false
 	defer s.leave(t, &err)
 	if s.requests.Load() != 0 {
-		s.answer() // a start policy threw
+		s.answer() // a start policy threw, or it was cancelled just now
 	}
+	t.status.Store(uint32(Started))
 	err = fn((*taskContext)(t))
 	s.returned = true
 	return err
@@ -237,6 +237,9 @@ func (s *strand) leave(t *Task, err *error) {
 		switch r := recover(); r {
 		case s.throwing.err:
 			*err, status = s.throwing.err, CancelledBeforeReturn
+			if t.Status() == Starting {
+				status = CancelledBeforeStart
+			}
 		default:
 			foreign = r
 		}
