@@ -21,6 +21,7 @@ type bound struct {
 	names   []stubs.NameID // of Match.Tasks
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool
+	mild    bool // it can do nothing but switch a task: about one that cannot be switched it need not be asked
 
 	due      int64 // of a time policy: when it is next evaluated
 	sawQuiet bool  // it was evaluated since the loop became quiet
@@ -45,7 +46,7 @@ type site struct {
 // newBound is called with regMu held.
 func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) *bound {
 	p := c.verified.Program()
-	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask()}
+	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons)+len(p.Sites) == 0}
 	state := func(name string) *stateVar {
 		if v := c.private[name]; v != nil {
 			return v
@@ -112,6 +113,21 @@ func (l *Loop) exchange(old, fresh *bound) {
 	}
 }
 
+// concerns reports whether an evaluation about s, which runs, may come to something.
+func (b *bound) concerns(s *strand) bool {
+	return (!b.mild || s.core.Kind&Preemptible != 0) && b.matches(s)
+}
+
+// concerned reports whether some policy of the event is to be evaluated for s. It takes no lock.
+func (l *Loop) concerned(s *strand, e stubs.Event) bool {
+	for _, b := range l.hub.Listeners(uint16(e)) {
+		if b.concerns(s) {
+			return true
+		}
+	}
+	return false
+}
+
 // running calls f for each strand that runs on the loop. Called under mu.
 func (l *Loop) running(f func(*strand) (more bool)) {
 	for i := range l.slots {
@@ -135,7 +151,7 @@ func (l *Loop) evaluateEach(b *bound, now int64) {
 		return
 	}
 	l.running(func(s *strand) bool {
-		if b.matches(s) {
+		if b.concerns(s) {
 			l.view.about(s, nil)
 			l.evaluate(b, now)
 		}
@@ -153,7 +169,7 @@ func (l *Loop) happened(s *strand, e stubs.Event) {
 // evaluateEvent evaluates the policies of an event of s. Called under mu.
 func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 	for _, b := range l.hub.Listeners(uint16(e)) {
-		if b.matches(s) {
+		if b.concerns(s) {
 			l.view.about(s, nil)
 			l.evaluate(b, now)
 		}
@@ -176,10 +192,10 @@ func (l *Loop) arriving(s *strand, now int64) {
 				}
 				asked = true
 				l.view.about(c, s)
-				return l.evaluate(b, now) == stubs.Continue
+				return !l.evaluate(b, now)
 			})
 		}
-		if !asked {
+		if !asked && !b.mild {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}

@@ -123,7 +123,7 @@ func ours(function string) bool {
 		return false
 	}
 	switch rest {
-	case "cocoon.SafePoint", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
+	case "cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
 		return true
 	}
 	return strings.HasPrefix(rest, "cocoon.(*strand)") || strings.HasPrefix(rest, "safepoint.")

@@ -10,27 +10,27 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate evaluates a policy on the loop's view, carries out what it says, and returns its decision. A policy that errs
-// changes nothing and means "continue" (invariant 7). Called under mu. Cost: about 40 ns and what the effects cost
+// evaluate evaluates a policy on the loop's view, carries out what it says, and reports whether a task will be thrown into
+// or switched at once. A policy that errs changes nothing and means "continue" (invariant 7). Called under mu. Cost: about 40 ns and what the effects cost
 // (bench: eval).
-func (l *Loop) evaluate(b *bound, now int64) stubs.Decision {
+func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	r := b.reg
 	if r.off.Load() {
-		return stubs.Continue
+		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
 	out, err := b.eval.Eval()
 	r.stats.evaluations.Add(1)
 	if err != nil {
 		r.failed(err)
-		return stubs.Continue
+		return false
 	}
 	if r.stats.failures.Load() != 0 {
 		r.stats.failures.Store(0)
 	}
 	if b.version.spec.Mode == policy.Observe {
 		r.observed(l, b, out)
-		return stubs.Continue
+		return false
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
@@ -39,13 +39,29 @@ func (l *Loop) evaluate(b *bound, now int64) stubs.Decision {
 	switch out.Decision {
 	case stubs.Throw:
 		l.throwVerdict(b, out.Reason, now)
+		return true
 	case stubs.Switch:
-		if s := l.view.task; s != nil && l.core.MaySwitch(&s.core, now) {
-			r.stats.switches.Add(1)
-			s.post(wantSwitch, now)
-		}
+		return l.switchVerdict(b, now)
 	}
-	return out.Decision
+	return false
+}
+
+// switchVerdict asks the task to be suspended, if there is one to run in its place. One that runs undisturbed for a while,
+// because it was passed over too long, is asked when that is over.
+func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
+	s := l.view.task
+	if s == nil {
+		return false
+	}
+	at, ok := l.core.SwitchAt(&s.core, now)
+	if !ok {
+		return false
+	}
+	if s.requests.Load()&wantSwitch == 0 {
+		b.reg.stats.switches.Add(1)
+		s.post(wantSwitch, now)
+	}
+	return at <= now
 }
 
 // throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to the task.

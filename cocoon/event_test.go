@@ -36,8 +36,9 @@ func TestEnqueueThrowRefuses(t *testing.T) {
 func TestStartThrowEndsTheTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "no", On: OnStart, Expr: `throw("no")`})
-	for _, h := range []*Handle{rt.Go(background, "job", func(context.Context) error { t.Error("it ran"); return nil })} {
-		preemption(t, h.Wait(background))
+	h := rt.Go(background, "job", func(context.Context) error { t.Error("it ran"); return nil })
+	if pe := preemption(t, h.Wait(background)); pe.Started || h.Task().Status() != CancelledBeforeStart {
+		t.Errorf("%+v, %v", pe, h.Task().Status())
 	}
 	preemption(t, rt.Run(background, "job", func(context.Context) error { t.Error("it ran"); return nil }))
 }

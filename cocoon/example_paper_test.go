@@ -185,10 +185,13 @@ func Example_overload() {
 		fmt.Println(err)
 	}
 	ctx := context.Background()
+	running := make(chan bool)
 	long := rt.Go(ctx, "long", func(ctx context.Context) error {
+		close(running)
 		<-acted // the alarm comes while this task runs, not after it
 		return nil
 	})
+	<-running
 	for range 20 {
 		rt.Go(ctx, "short", func(context.Context) error { return nil })
 	}

@@ -63,7 +63,7 @@ func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].Store(s)
 	s.runBase.Store(now - s.core.Account(now).Running)
 	l.quietAt = 0
-	if s.requests.Load() != 0 && !s.raised {
+	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
 		s.raise(now) // posted while it did not run
 	}
 }

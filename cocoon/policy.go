@@ -17,7 +17,7 @@ import (
 // Policy is a policy as its author writes it; docs/policy.md specifies its language.
 type Policy = policy.Spec
 
-// Trigger says when a policy is evaluated; make one with Every, On or OnCustom.
+// Trigger says when a policy is evaluated: Every, OnEnqueue and its like, OnNotify; policy.On joins several events.
 type Trigger = policy.Trigger
 
 // Match limits a policy to loops, task names and kinds.
@@ -32,7 +32,7 @@ const (
 	Observe = policy.Observe // only count and log them
 )
 
-// Triggers for the events of a task. Join the events themselves with On.
+// Triggers of the events of a task.
 var (
 	OnEnqueue = policy.On(stubs.Enqueue)
 	OnStart   = policy.On(stubs.Start)

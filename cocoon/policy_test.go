@@ -218,9 +218,7 @@ func TestPolicyThatErrs(t *testing.T) {
 		t.Errorf("it changed the state to %v", n)
 	}
 	eventually(t, "the last line", func() bool { return log.count("switched off") == 1 })
-	if n := log.count("policy erred"); n != 1 {
-		t.Errorf("%d lines about its errors", n)
-	}
+	eventually(t, "the first line", func() bool { return log.count("policy erred") == 1 })
 	must(t, r.Update(Policy{On: OnNotify("go"), Expr: `set("n", 0)`}))
 	rt.Notify("go", 0)
 	if st := r.Stats(); st.Off || rt.State("n") != int64(0) {
@@ -304,7 +302,7 @@ func TestMatch(t *testing.T) {
 		"all": {}, "loop": {Loops: []string{"other", "later"}}, "task": {Tasks: []string{"get", "none"}},
 		"kind": {Kinds: []string{"preemptible"}}, "joined": {Loops: []string{"other"}, Kinds: []string{"safe"}},
 	} {
-		register(t, rt, Policy{Name: name, On: OnStart, Match: m, Expr: `continue()`})
+		register(t, rt, Policy{Name: name, On: OnStart, Match: m, State: map[string]any{"n": 0}, Expr: `set("n", state.n + 1)`})
 	}
 	for _, on := range []*Loop{rt.Loop(), l, newLoopOf(t, rt, "later", 1)} {
 		for _, task := range []string{"get", "scan", "job"} {

@@ -205,7 +205,7 @@ func (s *strand) withdraw(why error, now int64) bool {
 // started marks the task's start, and lets the start policies see it.
 func (s *strand) started(t *Task) error {
 	l := s.loop
-	if l.wants(stubs.Start) {
+	if l.concerned(s, stubs.Start) {
 		l.happened(s, stubs.Start)
 	}
 	l.rt.armTick(s)
@@ -254,7 +254,7 @@ func (s *strand) leave(t *Task, err *error) {
 // depart ends the task: account, slot, tree, pool.
 func (s *strand) depart(t *Task, status Status) {
 	l, outer := s.loop, s.outer
-	exits := l.wants(stubs.Exit)
+	exits := l.concerned(s, stubs.Exit)
 	l.mu.Lock()
 	now := notify.Now()
 	t.status.Store(uint32(status))

@@ -38,7 +38,10 @@ func TestStallLendsTheSlot(t *testing.T) {
 		must(t, rt.Run(background, "waiter", func(ctx context.Context) error {
 			other.Store(true)
 			<-back
-			eventually(t, "the staller to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+			eventually(t, "the staller to wait", func() bool {
+				SafePoint(ctx) // or this one stalls, too
+				return rt.Loop().Stats().Queued == 1
+			})
 			other.Store(false)
 			return nil
 		}))
@@ -82,7 +85,11 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 		must(t, rt.Run(background, "waiter", func(ctx context.Context) error {
 			signal()
 			lent.Store(true)
-			eventually(t, "the staller to wait", func() bool { st := rt.Loop().Stats(); return st.Lent == 0 && st.Queued == 1 })
+			eventually(t, "the staller to wait", func() bool {
+				SafePoint(ctx) // or this one stalls, too
+				st := rt.Loop().Stats()
+				return st.Lent == 0 && st.Queued == 1
+			})
 			close(done)
 			return nil
 		}))

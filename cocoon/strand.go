@@ -116,13 +116,24 @@ func (s *strand) post(want uint32, now int64) {
 	if old&want != 0 {
 		return // asked already; the timer sees to it that it is heard
 	}
-	if old == 0 {
+	if old == 0 || s.audible() > now {
 		s.postedAt = now
 	}
 	s.requests.Store(old | want)
-	if !s.raised && s.onSlot() {
+	if at := s.audible(); at > now {
+		s.loop.rt.timer.WakeAt(at)
+	} else if !s.raised && s.onSlot() {
 		s.raise(now)
 	}
+}
+
+// audible returns from when on the task can do what it is asked: a task that is to run undisturbed for a while does not
+// switch before that is over, and if nothing else is asked it is not bothered. Called under loop.mu.
+func (s *strand) audible() int64 {
+	if s.requests.Load() == wantSwitch {
+		return s.core.Immune()
+	}
+	return 0
 }
 
 func (s *strand) onSlot() bool {

@@ -14,9 +14,10 @@ const (
 
 	// hush is how long the word stays up for a task that does not answer; then it is lowered, so that the polls of
 	// others are cheap again, and raised after a pause that doubles from minPause to maxPause.
-	hush     = int64(20 * time.Microsecond)
-	minPause = int64(100 * time.Microsecond)
-	maxPause = int64(1600 * time.Microsecond)
+	// A task whose core was taken by the kernel answers late, so it is not a matter of microseconds.
+	hush     = int64(500 * time.Microsecond)
+	minPause = int64(500 * time.Microsecond)
+	maxPause = int64(8 * time.Millisecond)
 )
 
 // onTimer is the timer's handler: time policies, unanswered requests, breath, stalls. It runs on the timer's thread and
@@ -102,6 +103,8 @@ func (s *strand) nag(now int64) (next int64) {
 		next = s.raisedAt + hush
 	case s.requests.Load() == 0:
 		return notify.Never
+	case s.audible() > now:
+		return s.audible()
 	case now-s.raisedAt >= hush+s.pause:
 		s.raise(now)
 		next = now + hush
@@ -132,7 +135,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if silent < limit/2 {
 		return now - silent + limit/2
 	}
-	if s.requests.Load()&^wantBreath == 0 {
+	if s.requests.Load()&^wantBreath == 0 || s.audible() > now {
 		s.post(wantProbe, now)
 	}
 	asked := now - s.postedAt

@@ -6,6 +6,13 @@ func (c *Core) MaySwitch(t *Task, now int64) bool {
 	return t.state == Running && t.Kind&Preemptible != 0 && now >= t.immune && c.successor(t, now) != nil
 }
 
+// SwitchAt returns from when on a switch request to t would be followed, if things stayed as they are: now, or at the end
+// of t's immunity. ok is false when it would not be.
+func (c *Core) SwitchAt(t *Task, now int64) (at int64, ok bool) {
+	at = max(now, t.immune)
+	return at, c.MaySwitch(t, at)
+}
+
 // successor returns the task that would run in t's place while t is suspended half-way, or nil.
 func (c *Core) successor(t *Task, now int64) *Task {
 	s := &c.slots[t.slot]

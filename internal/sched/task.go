@@ -71,6 +71,9 @@ func (t *Task) Since() int64 { return t.since }
 // Slot returns the slot that t holds or is suspended in, or -1.
 func (t *Task) Slot() int { return int(t.slot) }
 
+// Immune returns until when t is not switched out, because it was passed over too long.
+func (t *Task) Immune() int64 { return t.immune }
+
 // Account returns t's account up to now.
 func (t *Task) Account(now int64) Account {
 	a := t.account

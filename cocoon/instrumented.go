@@ -1,0 +1,66 @@
+package cocoon
+
+import (
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+func init() { safepoint.AttachSections(enterSection) }
+
+// enterSection opens a section in a function that cocoon build has marked. Unlike Section it has no context, and finds the
+// task by its goroutine; outside of tasks it does nothing. What it returns is deferred directly by the function, with the
+// place of its error, or nil.
+func enterSection(name string) (leave func(err *error)) {
+	s := strandOfGoroutine()
+	if s == nil {
+		return func(*error) {}
+	}
+	id, depth := s.sections.push(stubs.Intern(name), s.running(notify.Now()))
+	return func(err *error) {
+		s.sections.cut(depth)
+		switch {
+		case s.requests.Load()&wantThrow == 0:
+		case s.throwing == nil:
+			s.voidThrow(id)
+		case s.throwing.section == 0: // it ends the task
+		case err == nil:
+			s.passThrow(id)
+		default:
+			switch r := recover(); r {
+			case nil:
+				s.voidThrow(id) // swallowed, and the function returned after all; or Goexit
+			case s.throwing.err:
+				*err = s.throwing.err
+				s.settle()
+			default:
+				panic(r)
+			}
+		}
+	}
+}
+
+// passThrow redirects a throw that was made for the section, and that its function cannot return as an error, to the
+// boundary around it: until then it is on its way, and would be void with its section gone.
+func (s *strand) passThrow(id uint64) {
+	if s.throwing.section != id {
+		return
+	}
+	if !goroutine.Unwinding() {
+		s.voidThrow(id)
+		return
+	}
+	s.loop.mu.Lock()
+	defer s.loop.mu.Unlock()
+	s.throwing.section = s.sections.innermost()
+}
+
+// innermost returns the innermost section that is open, or 0. Called by the task's goroutine.
+func (st *sectionStack) innermost() uint64 {
+	n := min(int(st.depth.Load()), stubs.MaxStack)
+	if n == 0 {
+		return 0
+	}
+	return st.open[n-1].id.Load()
+}
