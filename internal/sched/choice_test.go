@@ -63,7 +63,7 @@ func (w *world) unsafeOverdue(p map[*actor]seat) bool {
 // follow keeps the world's own record of who has been passed over since when, and who is immune.
 func (w *world) follow(o op, before, after map[*actor]seat) {
 	for x, now := range after {
-		if was := before[x]; was.state == Suspended && now.state == Running && w.overdue(w.passed[was.slot]) {
+		if was := before[x]; was.state == Suspended && now.state == Running && w.overdue(min(w.passed[was.slot], was.since)) {
 			x.immune = w.now + w.cfg.MaxBypass/4
 		}
 	}

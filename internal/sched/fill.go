@@ -29,6 +29,9 @@ func (c *Core) fill(i int, now int64) {
 
 // fillAll fills every free slot.
 func (c *Core) fillAll(now int64) {
+	if c.wait.n == 0 && c.susp == 0 {
+		return
+	}
 	for i := 0; i < len(c.slots) && c.busy < len(c.slots); i++ {
 		c.fill(i, now)
 	}
@@ -54,6 +57,10 @@ func (c *Core) nextClean(now int64) *Task {
 	return next
 }
 
+// maxHalfway is how many suspended tasks a slot has at most when another that may be switched out starts in it: more
+// would only wait half-way instead of in the queue, each with its stack, and each end later.
+const maxHalfway = 4
+
 // nextOver returns the task for slot s, in which head is the first of the suspended tasks: a safe one that waits, or back,
 // the suspended one that may come back, if any.
 func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
@@ -61,7 +68,7 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 		return back
 	}
 	allowed := safeKinds
-	if head.state == Suspended && c.overdue(head.since, now) {
+	if s.suspended.n >= maxHalfway || head.state == Suspended && c.overdue(head.since, now) {
 		allowed = onlySafe
 	}
 	if next := c.wait.first(allowed, c.held()); next != nil {
@@ -106,11 +113,11 @@ func (c *Core) give(t *Task, i int, now int64) {
 	c.granted = append(c.granted, t)
 }
 
-// resume takes t out of those suspended in its slot. When they had been passed over for MaxBypass, it runs undisturbed for
-// a quarter of that: safe tasks without end leave the suspended ones a fifth of the slot.
+// resume takes t out of those suspended in its slot. When it or all of them had been passed over for MaxBypass, it runs
+// undisturbed for a quarter of that: safe tasks without end leave the suspended ones a fifth of the slot.
 func (c *Core) resume(t *Task, now int64) {
 	s := &c.slots[t.slot]
-	if c.overdue(s.passed, now) {
+	if c.overdue(min(s.passed, t.since), now) {
 		t.immune = now + c.cfg.MaxBypass/4
 	}
 	s.suspended.remove(t)

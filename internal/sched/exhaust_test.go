@@ -1,0 +1,139 @@
+package sched
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var deeper = flag.Int("sched.deeper", 0, "operations more in the exhaustive exploration; one takes five times as long")
+
+// TestExhaust plays every order of operations up to a depth, for small loops and every mix of kinds: once from an empty
+// loop, and deeper once all tasks have arrived, in every order. A state that was reached before is not played on from.
+func TestExhaust(t *testing.T) {
+	states := 0
+	for _, cfg := range []Config{
+		{Slots: 1, MaxBypass: int64(10 * time.Millisecond)},
+		{Slots: 2, MaxBypass: int64(10 * time.Millisecond)},
+		{Slots: 2, MaxStarted: 2},
+		{Slots: 1, MaxQueue: 1},
+	} {
+		for _, kinds := range tuples(3) {
+			if slices.IsSorted(kinds) {
+				states += exhaust(t, cfg, kinds, nil, 5+*deeper)
+			}
+		}
+		for _, kinds := range tuples(4) {
+			if cfg.MaxBypass > 0 && kinds[0]&Preemptible != 0 {
+				states += exhaust(t, cfg, kinds, arrivals(kinds), 2+*deeper)
+			}
+		}
+	}
+	t.Logf("%d states", states)
+}
+
+// tuples returns every sequence of n kinds.
+func tuples(n int) (all [][]Kind) {
+	for code := range 1 << (2 * n) {
+		kinds := make([]Kind, n)
+		for i := range kinds {
+			kinds[i] = Kind(code >> (2 * i) & 3)
+		}
+		all = append(all, kinds)
+	}
+	return all
+}
+
+// exhaust plays all runs that go on from first and returns how many states it saw.
+func exhaust(t *testing.T, cfg Config, kinds []Kind, first []op, depth int) (states int) {
+	seen := map[string]bool{}
+	front := []run{{cfg, first}}
+	alphabet := everyOp(kinds)
+	for range depth {
+		var next []run
+		for _, r := range front {
+			here := r.played()
+			for _, o := range alphabet {
+				if here.legal(o) != "" {
+					continue
+				}
+				longer := run{cfg, append(slices.Clone(r.ops), o)}
+				w := r.played()
+				_, err := w.do(o)
+				if err == nil {
+					key := w.key()
+					if seen[key] {
+						continue
+					}
+					seen[key] = true
+					err = w.drain()
+				}
+				if err != nil {
+					t.Fatalf("%v\n%v", err, longer)
+				}
+				states++
+				next = append(next, longer)
+			}
+		}
+		front = next
+	}
+	return states
+}
+
+// played returns the world after r, which does not fail.
+func (r run) played() *world {
+	w := newWorld(r.cfg)
+	for _, o := range r.ops {
+		w.do(o)
+	}
+	return w
+}
+
+func arrivals(kinds []Kind) (ops []op) {
+	for i, k := range kinds {
+		ops = append(ops, op{verb: "arrive", task: fmt.Sprintf("t%d", i), kind: k})
+	}
+	return ops
+}
+
+func everyOp(kinds []Kind) (all []op) {
+	all = arrivals(kinds)
+	for i := range kinds {
+		a := fmt.Sprintf("t%d", i)
+		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "exit", "withdraw"} {
+			all = append(all, op{verb: verb, task: a})
+		}
+		for j, k := range kinds {
+			if b := fmt.Sprintf("t%d", j); i != j {
+				all = append(all, op{verb: "nest", task: a, with: b, kind: k}, op{verb: "unnest", task: a, with: b})
+			}
+		}
+	}
+	return append(all, op{verb: "hold"}, op{verb: "release"}, op{verb: "advance", d: 10 * time.Millisecond})
+}
+
+// key tells states apart, as far as what comes can tell them: times count only up to MaxBypass.
+func (w *world) key() string {
+	var b strings.Builder
+	age := func(since int64) int64 { return min(w.now-since, w.cfg.MaxBypass) }
+	fmt.Fprintf(&b, "%v %d", w, w.holds)
+	for i := range w.c.slots {
+		if w.c.slots[i].suspended.n > 0 {
+			fmt.Fprintf(&b, " %d", age(w.passed[i]))
+		}
+	}
+	sorted := slices.SortedFunc(slices.Values(w.actors), func(x, y *actor) int { return strings.Compare(x.name, y.name) })
+	for _, a := range sorted {
+		fmt.Fprintf(&b, " %s%d.%d", a.name, a.Kind, max(0, a.Task.immune-w.now))
+		if a.state == Queued || a.state == Ready || a.state == Suspended {
+			fmt.Fprintf(&b, ".%d", age(a.since))
+		}
+		if a.inner != nil {
+			b.WriteString(">" + a.inner.name)
+		}
+	}
+	return b.String()
+}

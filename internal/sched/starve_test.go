@@ -1,0 +1,101 @@
+package sched
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// stream is a load without end: so many of its tasks wait at any time.
+type stream struct {
+	name  string
+	kinds []Kind
+	work  time.Duration // of each task
+	limit time.Duration // in which the victim ends: about twice what was seen
+}
+
+// TestNobodyStarves holds invariant 9: among safe tasks that never stop coming, under a policy that switches out whatever
+// can be at every step, a task of each kind ends, whether it was there first or came last.
+func TestNobodyStarves(t *testing.T) {
+	const both = Preemptible | Safe
+	for _, s := range []stream{
+		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond},
+		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond},
+		{"both", []Kind{both}, 300 * time.Microsecond, 100 * time.Millisecond},
+		{"long both", []Kind{both}, 30 * time.Millisecond, 1500 * time.Millisecond},
+		{"gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second},
+	} {
+		for slots := 1; slots <= 3; slots++ {
+			for k := Atomic; k <= both; k++ {
+				for _, first := range []bool{true, false} {
+					t.Run(fmt.Sprintf("%s/%d slots/%s/first=%t", s.name, slots, kindNames[k], first), func(t *testing.T) {
+						t.Parallel()
+						took, preempted := endure(t, s, slots, k, first)
+						if k&Preemptible == 0 && preempted > 0 {
+							t.Errorf("switched out %d times", preempted)
+						}
+						t.Log(took)
+					})
+				}
+			}
+		}
+	}
+}
+
+// endure returns how long a task of kind k with 5 ms of work took to end in the stream, and how often it was switched out.
+func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Duration, preempted int64) {
+	const step = 100 * time.Microsecond
+	w := newWorld(Config{Slots: slots, MaxBypass: int64(10 * time.Millisecond)})
+	rnd := rand.New(rand.NewPCG(1, 2))
+	left := map[*actor]time.Duration{}
+	do := func(o op) {
+		if _, err := w.do(o); err != nil {
+			t.Fatalf("%v: %v", o, err)
+		}
+	}
+	n := 0
+	load := func() {
+		for w.c.Waiting() < 8 {
+			n++
+			do(op{verb: "arrive", task: fmt.Sprint(n), kind: s.kinds[n%len(s.kinds)]})
+			left[w.find(fmt.Sprint(n))] = s.work
+		}
+	}
+	if !first {
+		load()
+		for range 1000 { // already crowded when the victim comes
+			w.tick(rnd, left, step, do)
+			load()
+		}
+	}
+	do(op{verb: "arrive", task: "victim", kind: k})
+	victim, came := w.find("victim"), w.now
+	left[victim] = 5 * time.Millisecond
+	for victim.State() != Done {
+		load()
+		w.tick(rnd, left, step, do)
+		if took = time.Duration(w.now - came); took > s.limit {
+			t.Fatalf("not ended after %v: %v", took, w)
+		}
+	}
+	return took, victim.Account(w.now).Preemptions
+}
+
+// tick lets the tasks that run work for a step, ends those that are ready, and switches out what can be.
+func (w *world) tick(rnd *rand.Rand, left map[*actor]time.Duration, step time.Duration, do func(op)) {
+	do(op{verb: "advance", d: step})
+	for _, i := range rnd.Perm(w.cfg.Slots) {
+		c := w.c.Current(i)
+		if c == nil {
+			continue
+		}
+		a := w.find(w.nameOf(c))
+		if left[a] -= step; left[a] <= 0 {
+			delete(left, a)
+			do(op{verb: "exit", task: a.name})
+		} else {
+			do(op{verb: "suspend", task: a.name})
+		}
+	}
+}
