@@ -99,7 +99,7 @@ func (s *strand) unblock() {
 	if l.wants(stubs.Unblock) {
 		l.happened(s, stubs.Unblock)
 	}
-	l.rt.armTick(s)
+	l.rt.armTick()
 }
 
 // dropLent takes s off the list of those whose slot was lent. Called under loop.mu.

@@ -2,17 +2,51 @@ package cocoon
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // Breath: on a busy core the thread that polls the network, or one that has just been handed a request, waits until the
-// kernel ends the time slice of the thread that runs a task, which is milliseconds. There are two remedies:
+// kernel ends the time slice of the thread that runs a task, which is milliseconds. There are two remedies, and neither
+// alone is enough (docs/design.md):
 //
 //   - Where the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of the process do, once.
-//     That costs a running task nothing.
-//   - Elsewhere the timer asks each running preemptible task to give its core away for an instant at its next safe
-//     point. A tick costs 2 to 20 µs, most of it in the kernel, so these come at most every minYield.
-const minYield = 500 * time.Microsecond
+//     That costs a running task nothing, but the kernel looks at the slices at its own ticks only.
+//   - A preemptible task gives its core away for an instant, at a SafePoint, when a breath has passed since it did. It
+//     looks at the clock itself, every so many safe points. The timer could ask it to, but a tick takes a core 15 to
+//     25 µs on virtual machines, ten times what the yield takes.
+
+// breather is a task's sense of time at its safe points. The counters are atomic because a context may be passed to
+// another goroutine, whose safe points count like the task's own.
+type breather struct {
+	polls  atomic.Uint32 // safe points since the last look at the clock
+	stride atomic.Uint32 // after how many it looks again
+
+	// Owned by the task's goroutine.
+	looked int64 // when it last looked
+	last   int64 // when it last yielded
+}
+
+// looks is how often a task looks at the clock, in a breath.
+const looks = 4
+
+// poll counts a safe point, and reports whether it is time to look at the clock.
+func (b *breather) poll() bool { return b.polls.Add(1) >= b.stride.Load() }
+
+// breathe looks at the clock, and gives the core away if it is time. Called by the task's goroutine.
+func (s *strand) breathe() {
+	b, breath := &s.breath, int64(s.loop.rt.cfg.Breath)
+	now := notify.Now()
+	n, elapsed := int64(b.polls.Swap(0)), max(1, now-b.looked)
+	b.stride.Store(uint32(min(max(1, n*breath/looks/elapsed), 1<<16)))
+	b.looked = now
+	if now-b.last >= breath {
+		b.last = now
+		yieldCore()
+	}
+}
 
 // threadSlices is the wish for short slices of all runtimes of the process together. The last one to go takes it back.
 var threadSlices struct {

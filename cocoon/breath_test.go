@@ -7,33 +7,37 @@ import (
 	"time"
 )
 
-// untilAnswered runs a preemptible task until it has answered n requests, and reports whether it did within ten seconds.
-func untilAnswered(t *testing.T, rt *Runtime, n int64) bool {
-	t.Helper()
-	if err := rt.RegisterPreemptibleFunc("spin"); err != nil {
-		t.Fatal(err)
+// A preemptible task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely.
+func TestBreathByYielding(t *testing.T) {
+	if !canYield {
+		t.Skip("this system has no call that gives the core away")
 	}
-	answered := false
-	err := rt.Run(context.Background(), "spin", func(ctx context.Context) error {
-		for end := time.Now().Add(10 * time.Second); !answered && time.Now().Before(end); {
+	rt := start(t, Config{Slots: 1, Breath: time.Millisecond})
+	must(t, rt.RegisterPreemptibleFunc("spin"))
+	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
+		b := &TaskOf(ctx).strand.breath
+		polls, yields, last := 0, 0, b.last
+		for end := time.Now().Add(10 * time.Second); yields < 20 && time.Now().Before(end); polls++ {
 			SafePoint(ctx)
-			answered = TaskOf(ctx).Account().SafePoints >= n
+			if b.last != last {
+				last = b.last
+				yields++
+			}
+		}
+		if yields < 20 {
+			t.Errorf("%d yields in 10 s", yields)
+		}
+		if b.stride.Load() == 1 {
+			t.Errorf("it looks at the clock at each of %d safe points", polls)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answered
-}
-
-// Where the kernel gives no short slices, a running preemptible task is asked to yield its core.
-func TestBreathByYielding(t *testing.T) {
-	rt := start(t, Config{Slots: 1, Breath: -1})
-	rt.yields = int64(minYield)
-	if !untilAnswered(t, rt, 5) {
-		t.Error("a preemptible task ran for 10 s and was not asked to yield its core five times")
-	}
+	}))
+	must(t, rt.Run(background, "atomic", func(ctx context.Context) error {
+		if TaskOf(ctx).breathes {
+			t.Error("an atomic task gives its core away")
+		}
+		return nil
+	}))
 }
 
 // The kernel is asked for short slices while a runtime lives that wants them, for threads that are there and for threads
@@ -46,9 +50,6 @@ func TestBreathBySlices(t *testing.T) {
 	if !short.slices {
 		short.Shutdown(context.Background())
 		t.Skip("this kernel gives threads no time slices of their own")
-	}
-	if short.yields != 0 {
-		t.Error("tasks are asked to yield although the kernel gives short slices")
 	}
 	other, err := New(Config{Slots: 1, Breath: 400 * time.Microsecond})
 	if err != nil {

@@ -21,6 +21,10 @@ func init() { safepoint.Attach(answer) }
 func SafePoint(ctx context.Context) {
 	if safepoint.Raised() {
 		answerFor(ctx)
+	} else if t, ok := ctx.(*taskContext); ok && t.breathes && t.strand.breath.poll() {
+		if s := strandOf(ctx); s != nil {
+			s.breathe()
+		}
 	}
 }
 
@@ -57,7 +61,7 @@ func (s *strand) answerOnce() (parked bool) {
 	l.mu.Lock()
 	now := notify.Now()
 	want := s.requests.Load()
-	if want != 0 && want != wantBreath {
+	if want != 0 {
 		l.stats.toSafePoint.add(now - s.postedAt)
 	}
 	keep := want & wantThrow
@@ -94,9 +98,6 @@ func (s *strand) answerOnce() (parked bool) {
 		l.deliver(now)
 	default:
 		l.mu.Unlock()
-		if want&wantBreath != 0 {
-			yieldCore()
-		}
 		return false
 	}
 	l.mu.Unlock()

@@ -208,7 +208,7 @@ func (s *strand) started(t *Task) error {
 	if l.concerned(s, stubs.Start) {
 		l.happened(s, stubs.Start)
 	}
-	l.rt.armTick(s)
+	l.rt.armTick()
 	return nil
 }
 

@@ -25,9 +25,7 @@ type Runtime struct {
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
 	sample sample
 
-	// yields is how often running preemptible tasks are asked to give their core away, in ns; 0: never, see breath.go.
-	yields int64
-	slices bool // the runtime has asked the kernel for short slices
+	slices bool // it has asked the kernel for short time slices, see breath.go
 
 	classes     sync.Map // name -> *class
 	classCount  atomic.Int64
@@ -82,11 +80,7 @@ func New(cfg Config) (*Runtime, error) {
 	})})
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
-	if cfg.Breath > 0 {
-		if rt.slices = askSlices(cfg.Breath); !rt.slices {
-			rt.yields = int64(max(cfg.Breath, minYield))
-		}
-	}
+	rt.slices = cfg.Breath > 0 && askSlices(cfg.Breath)
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	return rt, nil
 }
@@ -148,12 +142,8 @@ func (rt *Runtime) Notify(name string, value float64) {
 }
 
 // armTick sees to it that the timer comes for a task that begins to run.
-func (rt *Runtime) armTick(s *strand) {
-	after := rt.pace.Load()
-	if rt.yields > 0 && s.core.Kind&Preemptible != 0 && (after == 0 || rt.yields < after) {
-		after = rt.yields
-	}
-	if after > 0 {
+func (rt *Runtime) armTick() {
+	if after := rt.pace.Load(); after > 0 {
 		rt.timer.WakeAt(notify.Now() + after)
 	}
 }

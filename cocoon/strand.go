@@ -27,7 +27,6 @@ type strand struct {
 	raisedAt   int64
 	pause      int64 // until the word is raised again, growing while it does not answer
 	lastSafe   int64 // last answer
-	lastBreath int64
 	safePoints int64
 
 	requests atomic.Uint32 // written under loop.mu
@@ -45,6 +44,7 @@ type strand struct {
 	blocked  bool          // inside Block, or waiting for inner to end
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
+	breath   breather
 	slab     []Task // the next tasks of this strand
 	class    *class // of its last task, for the next is often its like
 }
@@ -69,6 +69,9 @@ func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, 
 	}
 	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
+	if t.breathes = canYield && l.rt.cfg.Breath > 0 && s.core.Kind&Preemptible != 0; t.breathes {
+		s.breath.stride.Store(1)
+	}
 	return s, t
 }
 
@@ -106,7 +109,6 @@ func strandOf(ctx context.Context) *strand {
 const (
 	wantThrow uint32 = 1 << iota
 	wantSwitch
-	wantBreath
 	wantProbe // only to see whether the task passes safe points
 )
 

@@ -23,6 +23,7 @@ type Task struct {
 	kids     atomic.Pointer[children]
 	status   atomic.Uint32
 	released atomic.Bool // it and all its children have ended
+	breathes bool        // it gives its core away now and then, see breath.go; does not change
 	doomed   bool        // cancelled before it arrived; guarded by the loop's mu
 }
 

@@ -20,7 +20,7 @@ const (
 	maxPause = int64(8 * time.Millisecond)
 )
 
-// onTimer is the timer's handler: time policies, unanswered requests, breath, stalls. It runs on the timer's thread and
+// onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the timer's thread and
 // returns when it must run again.
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
@@ -38,7 +38,7 @@ func (l *Loop) onTimer(now int64) (next int64) {
 	next = l.evaluateTicks(now)
 	for i := range l.slots {
 		if s := l.slots[i].Load(); s != nil {
-			next = min(next, l.breathe(s, now), s.nag(now), l.checkStall(s, now))
+			next = min(next, s.nag(now), l.checkStall(s, now))
 		}
 	}
 	for _, s := range l.lent {
@@ -76,19 +76,6 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 		}
 	}
 	return next
-}
-
-// breathe asks a running preemptible task to give its core to the kernel for an instant, when it is time.
-func (l *Loop) breathe(s *strand, now int64) (next int64) {
-	breath := l.rt.yields
-	if breath == 0 || s.core.Kind&Preemptible == 0 {
-		return notify.Never
-	}
-	if now-s.lastBreath >= breath {
-		s.lastBreath = now
-		s.post(wantBreath, now)
-	}
-	return s.lastBreath + breath
 }
 
 // nag lowers the word for a task that does not answer, and raises it again after a pause. A throw towards a section that
@@ -135,7 +122,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if silent < limit/2 {
 		return now - silent + limit/2
 	}
-	if s.requests.Load()&^wantBreath == 0 || s.audible() > now {
+	if s.requests.Load() == 0 || s.audible() > now {
 		s.post(wantProbe, now)
 	}
 	asked := now - s.postedAt
