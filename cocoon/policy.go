@@ -58,7 +58,6 @@ type Registration struct {
 
 	// Guarded by rt.regMu.
 	now     *compiled
-	private map[string]*stateVar
 	bounds  []*bound // one a loop that it matches
 }
 

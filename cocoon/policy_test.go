@@ -28,6 +28,7 @@ func TestHostilePoliciesAreRefused(t *testing.T) {
 		"unknown function": {Expr: `call("os.Exit")`},
 		"other function":   {Expr: `now() > 1 ? throw("x") : continue()`},
 		"unbounded":        {Expr: `any(0..1000000000, # > 5) ? throw("x") : continue()`},
+		"cost":             {Expr: `any(0..600, # > task.preemptions + # * 2) ? throw("x") : continue()`},
 		"division":         {Expr: `1 / queue.length > 1 ? throw("x") : continue()`},
 		"wrong type":       {Expr: `task.running > 5 ? throw("x") : continue()`},
 		"bad name":         {Name: "a b\x00", Expr: `continue()`},
