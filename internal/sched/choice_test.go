@@ -53,7 +53,7 @@ func (w *world) checkStarted(o op, x *actor, before, after map[*actor]seat) erro
 // unsafeOverdue reports whether a task that is not safe, and may start, has waited for MaxBypass.
 func (w *world) unsafeOverdue(p map[*actor]seat) bool {
 	for a, s := range p {
-		if a.Kind&Safe == 0 && (s.state == Ready || s.state == Queued && !w.held()) && w.overdue(s.since) {
+		if a.Kind&Safe == 0 && (s.state == Ready || s.state == Queued && !w.wasHeld) && w.overdue(s.since) {
 			return true
 		}
 	}

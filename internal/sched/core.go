@@ -5,7 +5,7 @@ type Config struct {
 	Slots      int   // how many tasks run at once; at least 1
 	MaxQueue   int   // how many new tasks may wait, others are refused; 0: no bound
 	MaxStarted int   // how many tasks may be started and not ended, others wait; 0: no bound
-	MaxBypass  int64 // ns a suspended task is passed over by others; 0: no bound
+	MaxBypass  int64 // ns a task is passed over by others before they make way for it (see fill.go); 0: no bound
 }
 
 // slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only the first of the

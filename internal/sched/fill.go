@@ -77,8 +77,8 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	return back
 }
 
-// resumable returns the suspended task that may come back to a slot in which head is the first and, when empty, nobody else
-// is half-way: head, or the next if it must come back alone and would not be; nil if there is none.
+// resumable returns the suspended task that may come back to a slot in which head is the first: head, or the next when
+// head must come back alone and would not be. The slot is empty, or its task is about to be suspended, half-way too.
 func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	if empty && head.next == nil {
 		return head

@@ -8,9 +8,8 @@ func (c *Core) Release(now int64) {
 	if c.holds == 0 {
 		panic("sched: release without hold")
 	}
-	if c.holds--; c.holds == 0 {
-		c.fillAll(now)
-	}
+	c.holds--
+	c.fillAll(now)
 }
 
 // Load is a loop's state in numbers.

@@ -64,7 +64,7 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	}
 	if !first {
 		load()
-		for range 1000 { // already crowded when the victim comes
+		for range 300 { // already crowded when the victim comes
 			w.tick(rnd, left, step, do)
 			load()
 		}

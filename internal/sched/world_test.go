@@ -51,6 +51,7 @@ type world struct {
 	ended  map[string]*actor
 
 	holds    int
+	wasHeld  bool // before the operation that is being checked
 	busyTime int64
 	passed   []int64 // by slot: since when its suspended tasks have been passed over
 }
@@ -132,6 +133,7 @@ func (w *world) legal(o op) string {
 // do does o, which must be legal, and returns what a shell would see of it.
 func (w *world) do(o op) (string, error) {
 	before := w.picture()
+	w.wasHeld = w.held()
 	said, self := w.call(o)
 	after := w.picture()
 	granted := slices.Clone(w.c.Granted())
@@ -173,9 +175,16 @@ func (w *world) call(o op) (said string, self *actor) {
 		return w.gotSlot(a, w.c.Yield(&a.Task, w.now))
 	case "suspend":
 		may := w.c.MaySwitch(&a.Task, w.now)
-		if did := w.c.Suspend(&a.Task, w.now); did != may {
-			return fmt.Sprintf("MaySwitch said %t, Suspend %t", may, did), nil
-		} else if !did {
+		at, later := w.c.SwitchAt(&a.Task, w.now)
+		did := w.c.Suspend(&a.Task, w.now)
+		if did != may || did != (later && at == w.now) {
+			panic(fmt.Sprintf("MaySwitch said %t, SwitchAt %d, %t, Suspend %t", may, at-w.now, later, did))
+		}
+		switch {
+		case did:
+		case later:
+			return fmt.Sprintf("stays for %v", time.Duration(at-w.now)), nil
+		default:
 			return "stays", nil
 		}
 	case "lend":
