@@ -29,7 +29,7 @@ func (r *rewriter) callsOf(c *code) {
 		if !ok || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
 			return
 		}
-		if g, ok := stack[max(len(stack)-1, 0)].(*ast.GoStmt); ok && g.Call == node {
+		if g, ok := stack[len(stack)-1].(*ast.GoStmt); ok && g.Call == node {
 			return
 		}
 		switch way, to, _ := r.callee(node); way {

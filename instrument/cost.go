@@ -157,12 +157,10 @@ func (r *rewriter) times(loop ast.Stmt) (int64, bool) {
 		}
 		return a.Len(), true
 	}
-	c, ok := r.counterOf(loop)
-	if !ok || c.first == nil || c.step < 0 {
-		return 0, false
-	}
-	cond, ok := loop.(*ast.ForStmt).Cond.(*ast.BinaryExpr)
-	if !ok || cond.Op != token.LSS && cond.Op != token.LEQ || !c.is(r, cond.X) {
+	f := loop.(*ast.ForStmt)
+	c, ok := r.counterOf(f)
+	cond, isBinary := f.Cond.(*ast.BinaryExpr)
+	if !ok || c.step < 0 || !isBinary || cond.Op != token.LSS && cond.Op != token.LEQ || !r.isUse(ast.Unparen(cond.X), c.obj) {
 		return 0, false
 	}
 	from, ok1 := r.constant(c.first)

@@ -6,62 +6,26 @@ import (
 	"go/types"
 )
 
-// counter is the variable that counts a loop's iterations: nothing else in the function writes it while the loop runs.
+// counter is the variable that counts a loop's iterations. The loop declares it, and nothing but its post statement writes it.
 type counter struct {
 	name  string
-	obj   types.Object // nil: the loop has none, and name is to be declared in its range clause
-	step  int64        // what it goes on by at each iteration, at most so much for a string's
-	bits  int          // of its type
-	first ast.Expr     // its first value, nil if that is not written in the loop
+	obj   types.Object
+	first ast.Expr // its first value
+	step  int64    // what the post statement adds
+	bits  int      // of its type, at least
 }
 
-func (c counter) is(r *rewriter, e ast.Expr) bool {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	return ok && c.obj != nil && r.info.Uses[id] == c.obj
-}
-
-// counterOf finds the loop's counter, if it has one.
-func (r *rewriter) counterOf(loop ast.Stmt) (counter, bool) {
-	switch loop := loop.(type) {
-	case *ast.ForStmt:
-		return r.counterOfFor(loop)
-	case *ast.RangeStmt:
-		return r.counterOfRange(loop)
-	}
-	return counter{}, false
-}
-
-// counterOfFor accepts a variable that the loop declares, and moves on by a constant.
-func (r *rewriter) counterOfFor(loop *ast.ForStmt) (c counter, ok bool) {
+// counterOf finds the loop's counter, if it has one: an integer that goes on by a constant.
+func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	init, _ := loop.Init.(*ast.AssignStmt)
 	if init == nil || init.Tok != token.DEFINE || len(init.Lhs) != len(init.Rhs) {
 		return c, false
 	}
-	var x ast.Expr
-	switch post := loop.Post.(type) {
-	case *ast.IncDecStmt:
-		if x, c.step = post.X, 1; post.Tok == token.DEC {
-			c.step = -1
-		}
-	case *ast.AssignStmt:
-		if post.Tok != token.ADD_ASSIGN && post.Tok != token.SUB_ASSIGN {
-			return c, false
-		}
-		step, known := r.constant(post.Rhs[0])
-		if x, c.step = post.Lhs[0], step; post.Tok == token.SUB_ASSIGN {
-			c.step = -step
-		}
-		if !known {
-			return c, false
-		}
-	default:
+	x, step, ok := r.stepOf(loop.Post)
+	if !ok {
 		return c, false
 	}
-	id, isName := ast.Unparen(x).(*ast.Ident)
-	if !isName {
-		return c, false
-	}
-	c.name, c.obj = id.Name, r.info.Uses[id]
+	c = counter{name: x.Name, obj: r.info.Uses[x], step: step}
 	for i, l := range init.Lhs {
 		if d, ok := l.(*ast.Ident); ok && c.obj != nil && r.info.Defs[d] == c.obj {
 			c.first = init.Rhs[i]
@@ -70,64 +34,9 @@ func (r *rewriter) counterOfFor(loop *ast.ForStmt) (c counter, ok bool) {
 	if c.first == nil || c.step == 0 || r.touched(c.obj, loop.Body) || r.touched(c.obj, loop.Cond) {
 		return c, false
 	}
-	return c, c.typed(c.obj.Type())
-}
-
-// counterOfRange accepts the key of a range over a slice, array, string or integer.
-func (r *rewriter) counterOfRange(loop *ast.RangeStmt) (c counter, ok bool) {
-	t := r.info.TypeOf(loop.X)
-	if t == nil {
-		return c, false
-	}
-	key := types.Type(types.Typ[types.Int])
-	t = t.Underlying()
-	if p, ok := t.(*types.Pointer); ok {
-		t = p.Elem().Underlying()
-	}
-	switch u := t.(type) {
-	case *types.Slice, *types.Array:
-		c.step = 1
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsString != 0:
-			c.step = 4 // bytes of the longest rune
-		case u.Info()&types.IsInteger != 0:
-			if c.step = 1; u.Info()&types.IsUntyped == 0 {
-				key = u
-			}
-		default:
-			return c, false
-		}
-	default:
-		return c, false
-	}
-	if loop.Key == nil {
-		c.name = r.name("i")
-		return c, c.typed(key)
-	}
-	id, isName := loop.Key.(*ast.Ident)
-	if !isName || loop.Tok != token.DEFINE {
-		return c, false
-	}
-	if id.Name == "_" {
-		c.name = r.name("i")
-		return c, c.typed(key)
-	}
-	c.name, c.obj = id.Name, r.info.Defs[id]
-	if c.obj == nil || r.touched(c.obj, loop.Body) {
-		return c, false
-	}
-	return c, c.typed(c.obj.Type())
-}
-
-// typed notes the size of the counter's type; a type parameter may be any.
-func (c *counter) typed(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
+	b, ok := core(c.obj.Type()).(*types.Basic)
 	if !ok || b.Info()&types.IsInteger == 0 {
-		return false
-	}
-	if _, generic := types.Unalias(t).(*types.TypeParam); generic {
-		return false
+		return c, false // a type parameter may be of any size, a float may stand still
 	}
 	switch b.Kind() {
 	case types.Int8, types.Uint8:
@@ -137,34 +46,67 @@ func (c *counter) typed(t types.Type) bool {
 	default:
 		c.bits = 32
 	}
-	return true
+	return c, true
 }
 
-// touched reports whether the code may write the variable: an assignment, its address taken, a method called on it.
-func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
-	is := func(e ast.Expr) bool {
-		id, ok := e.(*ast.Ident)
-		return ok && r.info.Uses[id] == obj
+// stepOf takes i++, i--, i += c and i -= c apart.
+func (r *rewriter) stepOf(post ast.Stmt) (x *ast.Ident, step int64, ok bool) {
+	switch post := post.(type) {
+	case *ast.IncDecStmt:
+		x, ok = post.X.(*ast.Ident)
+		if step = 1; post.Tok == token.DEC {
+			step = -1
+		}
+	case *ast.AssignStmt:
+		if post.Tok != token.ADD_ASSIGN && post.Tok != token.SUB_ASSIGN {
+			return nil, 0, false
+		}
+		if step, ok = r.constant(post.Rhs[0]); !ok {
+			return nil, 0, false
+		}
+		x, ok = post.Lhs[0].(*ast.Ident)
+		if post.Tok == token.SUB_ASSIGN {
+			step = -step
+		}
 	}
+	return x, step, ok
+}
+
+func (r *rewriter) isUse(e ast.Expr, obj types.Object) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && r.info.Uses[id] == obj
+}
+
+// touched reports whether the code may write the variable: by an assignment, or through an address.
+func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
 	if n == nil {
 		return false
 	}
+	is := func(e ast.Expr) bool { return e != nil && r.isUse(ast.Unparen(e), obj) }
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, l := range n.Lhs {
-				found = found || is(ast.Unparen(l))
+				found = found || is(l)
 			}
 		case *ast.IncDecStmt:
-			found = found || is(ast.Unparen(n.X))
+			found = found || is(n.X)
 		case *ast.RangeStmt:
-			if n.Key != nil && is(ast.Unparen(n.Key)) || n.Value != nil && is(ast.Unparen(n.Value)) {
-				found = true
-			}
+			found = found || is(n.Key) || is(n.Value)
+		}
+		return !found
+	})
+	return found || r.addressed(obj, n)
+}
+
+// addressed reports whether the code may take the variable's address: by &, or by a method called on it.
+func (r *rewriter) addressed(obj types.Object, n ast.Node) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
 		case *ast.UnaryExpr:
-			found = found || n.Op == token.AND && is(ast.Unparen(n.X))
+			found = found || n.Op == token.AND && r.isUse(ast.Unparen(n.X), obj)
 		case *ast.SelectorExpr:
-			found = found || is(ast.Unparen(n.X))
+			found = found || r.isUse(ast.Unparen(n.X), obj)
 		}
 		return !found
 	})

@@ -19,7 +19,7 @@ import (
 type Package struct {
 	Path  string   // import path, without a variant's " [p.test]"; external tests have "p_test"
 	Files []string // absolute paths of the Go files selected for this build, cgo's originals included
-	Std   bool     // of the standard library: it reaches the poll by linkname, from a file that is added
+	Std   bool     // of the standard library, of which some packages are refused
 
 	// Moved says that the result will be compiled from another folder than its own, so each changed file begins with
 	// a line directive that names the original. Not for overlays: there the go command sees to it.
@@ -44,7 +44,7 @@ type Options struct {
 
 // Result is what became of a package.
 type Result struct {
-	Files map[string][]byte // the new texts, of changed files only, by path; of std packages also a file that is new
+	Files map[string][]byte // the new texts, of changed files only, by path; and a file that is new, if any is
 	Stats Stats
 }
 

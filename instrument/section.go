@@ -20,11 +20,7 @@ func (r *rewriter) section(c *code) {
 		r.leave(c, c.body.Pos(), "section", c.exempt)
 		return
 	}
-	enter := r.name("safepoint") + ".Enter"
-	if r.pkg.Std {
-		enter = r.name("section")
-	}
-	r.insert(c.file, c.body.Lbrace+1, fmt.Sprintf("defer %s(%q)(%s);", enter, name, r.errorOf(c)))
+	r.insert(c.file, c.body.Lbrace+1, fmt.Sprintf("defer %s(%q)(%s);", r.name("section"), name, r.errorOf(c)))
 	r.stats.Sections = append(r.stats.Sections, name)
 }
 

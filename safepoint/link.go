@@ -2,8 +2,8 @@ package safepoint
 
 import "sync/atomic"
 
-// What cocoon build inserts into packages of the standard library cannot import this one; it names these variables, and
-// word, by go:linkname. They are variables because a function without a body needs an assembly file beside it.
+// What cocoon build inserts does not import this package: the standard library cannot, and others would need it among their
+// requirements. It names these variables, and word, by go:linkname. They are variables because a function without a body needs an assembly file beside it.
 var (
 	answerLink = Answer
 	enterLink  = Enter
@@ -15,7 +15,7 @@ var sections atomic.Pointer[func(name string) func(*error)]
 // directly, for a throw that was made for the section ends in it: with the place of the function's error, the error is put
 // there and the panic recovered; with nil it goes on. Code from cocoon build has it in the functions that policies name:
 //
-//	defer safepoint.Enter("regexp2.(*Regexp).FindStringMatch")(&err)
+//	defer safepoint.Enter("github.com/dlclark/regexp2.(*Regexp).FindStringMatch")(&err)
 //
 // Without a runtime it does nothing.
 func Enter(name string) (leave func(err *error)) {

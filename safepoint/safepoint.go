@@ -39,7 +39,7 @@ func Poll() {
 	}
 }
 
-// Answer is what Poll does while the word is up. Code from cocoon build says if Raised() { Answer() } instead of Poll, for
+// Answer is what Poll does while the word is up. Code from cocoon build looks at the word itself instead of calling Poll, for
 // in very large functions the compiler inlines nothing of Poll's size. It stays out of line, to keep them small.
 //
 //go:noinline
