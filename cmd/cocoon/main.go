@@ -1,4 +1,5 @@
-// Command cocoon is the tool of Cocoon's users: it checks and explains policies before a server loads them.
+// Command cocoon is the tool of Cocoon's users: it builds programs with safe points in unmodified
+// code, and checks and explains policies before a server loads them.
 package main
 
 import (
@@ -27,7 +28,11 @@ type verb struct {
 }
 
 var verbs = []verb{
+	{"build", "go build, with safe points in the chosen packages", goVerb("build")},
+	{"run", "go run, the same way", goVerb("run")},
+	{"test", "go test, the same way", goVerb("test")},
 	{"policy", "check policies, or explain what they read, do and cost", runPolicy},
+	{"toolexec", "what build has the go command run; not to be called otherwise", runToolexec},
 }
 
 func main() {

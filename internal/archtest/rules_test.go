@@ -21,6 +21,7 @@ var below = map[string]string{
 	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // so does it
+	"internal/gobuild":   "instrument",
 	"cmd/":               "*",
 	"examples/":          "* examples/internal/", // and what they share
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/gobuild"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
+
+It is go %[1]s, but that the chosen packages poll for preemption: at the heads of loops, and where calls may come back
+to a function. No source file is changed, and without a Cocoon runtime the program does just what it did.
+
+  -cocoon.pkgs PATTERNS       the packages, as patterns of the go command with commas between them (default: the main
+                              module and all third-party ones); those of the standard library only by name, as in
+                              encoding/json or go/..., or std for all whose tests are known to pass with polls
+  -cocoon.policies FILE.yaml  a policy document; each function that it limits, such as
+                              'github.com/dlclark/regexp2.(*Regexp).FindStringMatch', becomes a section of that name;
+                              may be repeated
+
+-x shows every command, -work keeps the rewritten files, in folders named cocoon. go help %[1]s tells about the other
+arguments. The exit code is that of the go command; %[2]d if it could not be run.
+`
+
+// goVerb runs the go command's verb of that name.
+func goVerb(name string) func(args []string, s streams) int {
+	return func(args []string, s streams) int {
+		if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+			fmt.Fprintf(s.out, buildUsage, name, exitUsage)
+			return exitOK
+		}
+		code, err := runGo(name, args, s)
+		if err != nil {
+			fmt.Fprintf(s.err, "cocoon %s: %v\n", name, err)
+			return exitUsage
+		}
+		return code
+	}
+}
+
+func runGo(verb string, args []string, s streams) (code int, err error) {
+	c, err := gobuild.Parse(verb, args)
+	if err != nil {
+		return 0, fmt.Errorf("%w; run cocoon %s -h for help", err, verb)
+	}
+	for _, file := range c.Policies {
+		names, err := limited(file)
+		if err != nil {
+			return 0, err
+		}
+		c.Sections = append(c.Sections, names...)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("finding this program: %w", err)
+	}
+	c.Tool = []string{program, "toolexec"}
+	c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
+	return c.Run(context.Background())
+}
+
+// limited returns the names of the sections whose time the policies of a document read.
+func limited(file string) (names []string, err error) {
+	r, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	doc, err := policy.ReadDocument(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	states := map[string]stubs.Type{}
+	for name, value := range doc.States {
+		_, states[name], _ = stubs.Word(value)
+	}
+	for _, spec := range doc.Policies {
+		p, err := spec.Parse(states, nil)
+		if err != nil {
+			continue // it may need what the server registers; cocoon policy check is for its mistakes
+		}
+		for _, read := range p.Reads {
+			if read.Stub == stubs.TaskSections && !slices.Contains(names, read.Key) {
+				names = append(names, read.Key)
+			}
+		}
+	}
+	return names, nil
+}
+
+// runToolexec is what the go command runs for each of its tools.
+func runToolexec(args []string, s streams) int {
+	code, err := gobuild.Toolexec(args)
+	if err != nil {
+		fmt.Fprintf(s.err, "cocoon: %v\n", err)
+		return exitUsage
+	}
+	return code
+}

@@ -1,0 +1,101 @@
+package gobuild
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// compiled matches a compiler that does its work, as -x shows it, up to the name of the package.
+var compiled = regexp.MustCompile(`toolexec .*compile.* -p ([^ ]+) `)
+
+func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
+	t.Helper()
+	out, code, err := m.cocoon(t, args...)
+	if code != 0 || err != nil {
+		t.Fatalf("cocoon %s: exit code %d, %v\n%s", args, code, err, out)
+	}
+	for _, match := range compiled.FindAllStringSubmatch(out, -1) {
+		packages = append(packages, match[1])
+	}
+	return packages
+}
+
+// TestCacheIsTheGoCommands: what is rewritten is compiled once, for each choice, and nothing else is compiled anew.
+func TestCacheIsTheGoCommands(t *testing.T) {
+	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
+	plain := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
+	plain.Dir = string(m)
+	if out, err := plain.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, step := range []struct {
+		args, want string
+	}{
+		{"build -x -o x.out .", "example.com/app/internal/dep github.com/cocoon-go/cocoon/safepoint main"},
+		{"build -x -o x.out .", ""},
+		{"build -x -o y.out -cocoon.pkgs=./internal/dep .", "example.com/app/internal/dep main"},
+		{"build -x -o x.out .", ""},
+	} {
+		if got := strings.Join(compiledIn(t, m, strings.Fields(step.args)...), " "); got != step.want {
+			t.Errorf("cocoon %s compiled %q; want %q", step.args, got, step.want)
+		}
+	}
+}
+
+// TestConcurrentBuilds: with a cache that is empty for the package, several builds at once make the same program.
+func TestConcurrentBuilds(t *testing.T) {
+	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
+	var group sync.WaitGroup
+	names := []string{"a.out", "b.out", "c.out"}
+	for _, name := range names {
+		group.Go(func() {
+			c, err := command("build", "-C", string(m), "-o", m.path(name), ".")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var out bytes.Buffer
+			c.Stdout, c.Stderr = &out, &out
+			if code, err := c.Run(t.Context()); code != 0 || err != nil {
+				t.Errorf("exit code %d, %v\n%s", code, err, out.Bytes())
+			}
+		})
+	}
+	group.Wait()
+	all := m.contents(t)
+	for _, name := range names[1:] {
+		if all[m.path(name)] == "" || all[m.path(name)] != all[m.path(names[0])] {
+			t.Errorf("%s is another program than %s", name, names[0])
+		}
+	}
+}
+
+// TestWorkKeepsTheRewrittenFiles: -work prints the folder, and there they are.
+func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
+	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {\n\tvar more func() bool\n\tfor more != nil && more() {\n\t}\n}\n")
+	temp := t.TempDir()
+	t.Setenv("GOTMPDIR", temp)
+	out, code, err := m.cocoon(t, "build", "-work", "-o", os.DevNull, ".")
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, out)
+	}
+	_, folder, ok := strings.Cut(out, "WORK=")
+	kept, _ := filepath.Glob(filepath.Join(strings.TrimSpace(folder), "b001", "cocoon", "main.go"))
+	if !ok || len(kept) != 1 {
+		t.Errorf("-work printed %q, where cocoon/main.go is not", out)
+	}
+}
+
+// TestWithoutSafepoint: a program that has no package safepoint is the same, but for the time that the polls take.
+func TestWithoutSafepoint(t *testing.T) {
+	m := newModule(t, "-- go.mod --\nmodule example.com/app\n\ngo 1.25\n-- main.go --\npackage main\n\nfunc main() {\n\tn := 3\n\tmore := func() bool { n--; return n > 0 }\n\tfor more() {\n\t\tprintln(n)\n\t}\n}\n")
+	if out, code, err := m.cocoon(t, "run", "."); out != "2\n1\n" || code != 0 || err != nil {
+		t.Errorf("it printed %q, exit code %d, %v; want 2 and 1", out, code, err)
+	}
+}

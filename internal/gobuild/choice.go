@@ -1,0 +1,141 @@
+package gobuild
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/instrument"
+)
+
+// Tested are the standard library's packages whose own tests pass with polls in them: the pattern std of -cocoon.pkgs.
+var Tested = strings.Fields(`bytes compress/flate compress/gzip encoding/gob encoding/json encoding/xml go/parser go/types
+	html/template image/jpeg image/png math/big regexp regexp/syntax slices sort strings text/template text/template/parse`)
+
+// kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's thread.
+var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
+
+// choice says which packages are rewritten.
+type choice struct {
+	others   bool     // all but the standard library
+	patterns []string // and these, as the go command matches them against a package
+}
+
+// choose makes the choice of a command line: by the patterns, or all but the standard library without any; and the packages
+// of the functions that become sections.
+func choose(patterns, sections []string) (choice, error) {
+	c := choice{others: len(patterns) == 0}
+	for _, p := range patterns {
+		switch {
+		case p == "all" || p == "...":
+			c.others = true
+		case p == "std":
+			c.patterns = append(c.patterns, Tested...)
+		default:
+			if why := refused(p); why != "" && !strings.Contains(p, "...") {
+				return c, fmt.Errorf("-cocoon.pkgs: %s never polls: %s", p, why)
+			}
+			c.patterns = append(c.patterns, p)
+		}
+	}
+	for _, s := range sections {
+		if p := packageOf(s); p != "" && refused(p) == "" && !slices.Contains(c.patterns, p) {
+			c.patterns = append(c.patterns, p)
+		}
+	}
+	return c, nil
+}
+
+// packageOf returns the import path in a function's full name, or "".
+func packageOf(function string) string {
+	dir, base := path.Split(function)
+	name, _, ok := strings.Cut(base, ".")
+	if !ok || name == "" || strings.ContainsAny(function, " \t\n,'\"") {
+		return ""
+	}
+	return dir + name
+}
+
+// refused says why a package is never rewritten, or "".
+func refused(pkg string) string {
+	if slices.ContainsFunc(kept, func(p string) bool { return matches(p, pkg) }) {
+		return "Cocoon's runtime calls it while it decides"
+	}
+	return instrument.Refused(pkg, isStandard(pkg))
+}
+
+// isStandard reports whether an import path may be one of the standard library: its paths have no dot in the first
+// element, and hardly any other has none.
+func isStandard(pkg string) bool {
+	first, _, _ := strings.Cut(pkg, "/")
+	return !strings.Contains(first, ".")
+}
+
+// has reports whether a package of that path is surely rewritten too; patterns of folders are not looked into.
+func (c choice) has(pkg string) bool {
+	if refused(pkg) != "" {
+		return false
+	}
+	return c.others && !isStandard(pkg) || slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
+}
+
+// gcflags returns the values of -gcflags that hand the flag to the chosen packages, and to each package what the user gives
+// it. The go command takes the last value that matches a package, so with flags of the user each package gets its own.
+func (c choice) gcflags(flag string, given []perPackage, g graph) []string {
+	if len(given) > 0 {
+		return c.gcflagsEach(flag, given, g)
+	}
+	var values []string
+	if c.others {
+		values = append(values, "all="+flag, "std=")
+	}
+	for _, p := range c.patterns {
+		values = append(values, p+"="+flag)
+	}
+	for _, p := range kept {
+		values = append(values, p+"=")
+	}
+	return values
+}
+
+func (c choice) gcflagsEach(flag string, given []perPackage, g graph) (values []string) {
+	for _, p := range g {
+		flags := ""
+		for _, f := range given {
+			if f.matches(p) {
+				flags = f.flags
+			}
+		}
+		if refused(p.path()) == "" && (c.others && !p.Standard || slices.ContainsFunc(c.patterns, p.matches)) {
+			flags += " " + flag
+		}
+		if flags != "" {
+			values = append(values, p.path()+"="+flags)
+		}
+	}
+	return values
+}
+
+// perPackage is a value of the go command's -gcflags.
+type perPackage struct{ pattern, flags string } // "" is the packages that the command line names
+
+func (f perPackage) matches(p listed) bool {
+	if f.pattern == "" {
+		return !p.DepOnly
+	}
+	return p.matches(f.pattern)
+}
+
+func parsePerPackage(value string) (perPackage, error) {
+	value = strings.TrimSpace(value)
+	if value == "" || value[0] == '-' {
+		return perPackage{"", value}, nil
+	}
+	pattern, flags, ok := strings.Cut(value, "=")
+	if !ok || pattern == "" {
+		return perPackage{}, errors.New("-gcflags " + value + ": want FLAGS or PATTERN=FLAGS")
+	}
+	return perPackage{strings.TrimSpace(pattern), flags}, nil
+}

@@ -1,0 +1,147 @@
+package gobuild
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/instrument"
+)
+
+// compile is a command line of the compiler for a package that is to be rewritten.
+type compile struct {
+	front  []string // words up to the compiler itself
+	flags  []string // without the key
+	files  []string
+	output string // file
+	cfg    string // file that tells where imports are
+	lang   string // "go1.21"
+	std    bool
+}
+
+// parseCompile reads a command line; ok is false when it is none of a compiler, or has no key.
+func parseCompile(line []string) (c compile, ok bool) {
+	i := slices.IndexFunc(line, func(w string) bool { return isTool(w, "compile") })
+	if i < 0 {
+		return c, false
+	}
+	c.front = line[:i+1]
+	args := line[i+1:]
+	files := len(args)
+	for files > 0 && strings.HasSuffix(args[files-1], ".go") {
+		files--
+	}
+	c.files = args[files:]
+	for j, arg := range args[:files] {
+		name, value, has := strings.Cut(arg, "=")
+		if strings.HasPrefix(arg, keyFlag) {
+			ok = true
+			continue
+		}
+		c.flags = append(c.flags, arg)
+		if !has && j+1 < files {
+			value = args[j+1]
+		}
+		switch name {
+		case "-o":
+			c.output = value
+		case "-importcfg":
+			c.cfg = value
+		case "-lang":
+			c.lang = value
+		case "-std":
+			c.std = true
+		}
+	}
+	return c, ok
+}
+
+func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
+
+// rewritten rewrites the package and returns the command line with its new files, which lie beside the output.
+func (c compile) rewritten(o options) ([]string, error) {
+	path := target()
+	if instrument.Refused(path, c.std) != "" || slices.ContainsFunc(kept, func(p string) bool { return matches(p, path) }) {
+		return c.original(), nil
+	}
+	p := instrument.Package{Path: path, Files: c.files, Std: c.std, Moved: true, GoVersion: c.lang}
+	var err error
+	if p.ImportMap, p.Exports, err = readImports(c.cfg); err != nil {
+		return nil, err
+	}
+	sections := map[string]bool{}
+	for _, s := range o.sections {
+		sections[s] = true
+	}
+	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: o.chosen.has})
+	if err != nil {
+		return nil, err
+	}
+	if err := missing(path, o.sections, result.Stats.Sections); err != nil {
+		return nil, err
+	}
+	files, err := c.write(result.Files)
+	return slices.Concat(c.front, c.flags, files), err
+}
+
+// missing says which function of the package should have become a section and did not. Section names that code uses for
+// itself have no path or receiver, and may be anything.
+func missing(path string, want, made []string) error {
+	for _, s := range want {
+		if packageOf(s) == path && strings.ContainsAny(s, "/(") && !slices.Contains(made, s) {
+			return fmt.Errorf("%s: a policy limits %s, and the package has no such function; want PATH.Func, PATH.Type.Method or PATH.(*Type).Method", path, s)
+		}
+	}
+	return nil
+}
+
+// write puts the new texts into a folder beside the output, and returns the files of the package in their order. What the
+// go command has generated stays as it is.
+func (c compile) write(texts map[string][]byte) ([]string, error) {
+	folder := filepath.Join(filepath.Dir(c.output), "cocoon")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, fmt.Errorf("rewriting: %w", err)
+	}
+	files := slices.Clone(c.files)
+	for path, text := range texts {
+		i := slices.Index(files, path)
+		if i >= 0 && strings.HasPrefix(filepath.Base(path), "_") {
+			continue
+		}
+		file := filepath.Join(folder, filepath.Base(path))
+		if err := os.WriteFile(file, text, 0o666); err != nil {
+			return nil, fmt.Errorf("rewriting: %w", err)
+		}
+		if i < 0 {
+			files = append(files, file)
+		} else {
+			files[i] = file
+		}
+	}
+	return files, nil
+}
+
+// readImports reads the file that tells the compiler where its imports are.
+func readImports(cfg string) (mapped, exports map[string]string, err error) {
+	mapped, exports = map[string]string{}, map[string]string{}
+	if cfg == "" {
+		return mapped, exports, nil
+	}
+	text, err := os.ReadFile(cfg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the imports: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		kind, pair, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path, value, _ := strings.Cut(pair, "=")
+		switch kind {
+		case "importmap":
+			mapped[path] = value
+		case "packagefile":
+			exports[path] = value
+		}
+	}
+	return mapped, exports, nil
+}

@@ -1,0 +1,129 @@
+package gobuild
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const empty = gomod + "-- main.go --\npackage main\n\nfunc main() {}\n"
+
+// TestCommandLinesThatMakeNoSense never starts a build.
+func TestCommandLinesThatMakeNoSense(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"build", "-cocoon.pkgs"}, "-cocoon.pkgs has no value"},
+		{[]string{"build", "-cocoon.pkgs=a,,b"}, `-cocoon.pkgs "a,,b" has an empty pattern`},
+		{[]string{"run", "-cocoon.pkg", "x", "."}, "there is no flag -cocoon.pkg; want -cocoon.pkgs or -cocoon.policies"},
+		{[]string{"test", "./...", "--cocoon.cache=x"}, "there is no flag -cocoon.cache"},
+		{[]string{"build", "-compiler=gccgo"}, "Go's own compiler, gc, alone"},
+	} {
+		if _, err := Parse(c.args[0], c.args[1:]); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("cocoon %s: %v; want %q", c.args, err, c.want)
+		}
+	}
+}
+
+// TestRefusedBuilds are those that the go command would have done.
+func TestRefusedBuilds(t *testing.T) {
+	m := newModule(t, empty)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"build", "-o", os.DevNull, "-cocoon.pkgs=example.com/none/...", "."}, "the pattern example.com/none/... matches no package of this build"},
+		{[]string{"run", "-cocoon.pkgs=./none", "."}, "the pattern ./none matches no package of this build"},
+		{[]string{"test", "-cocoon.pkgs", ".,runtime"}, "-cocoon.pkgs: runtime never polls: the runtime runs where"},
+		{[]string{"build", "-cocoon.pkgs=github.com/cocoon-go/cocoon/cocoon"}, "never polls: it is Cocoon's own scheduler"},
+		{[]string{"build", "-gcflags", "oops", "."}, "-gcflags oops: want FLAGS or PATTERN=FLAGS"},
+	} {
+		out, _, err := m.cocoon(t, c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("cocoon %s: %v; want %q\n%s", c.args, err, c.want, out)
+		}
+	}
+}
+
+func TestNoGoCommand(t *testing.T) {
+	m := newModule(t, empty)
+	t.Setenv("PATH", t.TempDir())
+	if _, _, err := m.cocoon(t, "build"); err == nil || !strings.Contains(err.Error(), "there is no go command on PATH; install Go") {
+		t.Errorf("without a go command: %v", err)
+	}
+}
+
+// TestMissingSection: a policy limits a function that is not there.
+func TestMissingSection(t *testing.T) {
+	m := newModule(t, empty)
+	c, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	c.Sections = []string{"regex.match", "example.com/app.(*T).Slow", "not a function"}
+	const want = "a policy limits example.com/app.(*T).Slow, and the package has no such function"
+	if code, err := c.Run(t.Context()); code != 1 || err != nil || !strings.Contains(out.String(), want) {
+		t.Errorf("exit code %d, %v\n%swant 1 and %q", code, err, out.String(), want)
+	}
+}
+
+// TestErrorsOfTheGoCommand compares what is printed, and the exit code, with plain go.
+func TestErrorsOfTheGoCommand(t *testing.T) {
+	for _, c := range []struct {
+		name, archive string
+		args          []string
+	}{
+		{"syntax", gomod + "-- main.go --\npackage main\n\nfunc main() { for }\n\nfunc f( {}\n", []string{"build", "."}},
+		{"types", gomod + "-- main.go --\npackage main\n\nfunc main() {\n\tfor {\n\t\tvar unused int\n\t\tnone()\n\t}\n}\n", []string{"build", "."}},
+		{"syntax in a test", empty + "-- a_test.go --\npackage main\n\nfunc f( {}\n", []string{"test", "."}},
+		{"no such package", empty, []string{"build", "./none"}},
+		{"no such flag", empty, []string{"build", "-none", "."}},
+		{"cgo", gomod + "-- main.go --\npackage main\n\nimport \"C\"\n\nfunc main() {\n\tC.none()\n}\n", []string{"build", "."}},
+		{"no requirement", gomod + "-- main.go --\npackage main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n", []string{"build", "."}},
+		{"exit code", gomod + "-- main.go --\npackage main\n\nimport \"os\"\n\nfunc main() {\n\tfor {\n\t\tos.Exit(3)\n\t}\n}\n", []string{"run", "."}},
+		{"failing test", empty + "-- a_test.go --\npackage main\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tfor range 2 {\n\t\tt.Error(\"x\")\n\t}\n}\n", []string{"test", "-vet=off", "."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newModule(t, c.archive)
+			plain := exec.CommandContext(t.Context(), "go", c.args...)
+			plain.Dir = string(m)
+			want, _ := plain.CombinedOutput()
+			out, code, err := m.cocoon(t, c.args...)
+			if err != nil || code != plain.ProcessState.ExitCode() || withoutTimes(out) != withoutTimes(string(want)) {
+				t.Errorf("exit code %d, %v\n%sgo has %d\n%s", code, err, out, plain.ProcessState.ExitCode(), want)
+			}
+		})
+	}
+}
+
+// withoutTimes takes off how long things took: "(0.00s)", and at the end of a line "\t0.003s".
+func withoutTimes(out string) string {
+	var b strings.Builder
+	for line := range strings.Lines(out) {
+		if i := strings.LastIndexAny(line, "\t("); i >= 0 && strings.HasSuffix(strings.TrimRight(line, ")\n"), "s") {
+			line = line[:i] + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// TestReadOnlyCache: the cache is the go command's, and so is the error.
+func TestReadOnlyCache(t *testing.T) {
+	m := newModule(t, empty)
+	cache := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(cache, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", cache)
+	out, code, err := m.cocoon(t, "build", "-o", os.DevNull, ".")
+	if code == 0 && err == nil || !strings.Contains(out, cache) {
+		t.Errorf("exit code %d, %v\n%swant an error that names %s", code, err, out, cache)
+	}
+}

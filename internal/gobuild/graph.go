@@ -1,0 +1,121 @@
+package gobuild
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// graph is the packages that a command line needs, as go list tells them.
+type graph []listed
+
+type listed struct {
+	ImportPath string // with " [p.test]" for the variant of a test
+	Dir        string
+	Standard   bool
+	DepOnly    bool // not named on the command line
+
+	cwd string // where relative patterns start
+}
+
+func (p listed) path() string {
+	path, _, _ := strings.Cut(p.ImportPath, " ")
+	return path
+}
+
+// matches reports whether the go command's -gcflags would match the package with the pattern.
+func (p listed) matches(pattern string) bool {
+	switch {
+	case pattern == "all":
+		return true
+	case pattern == "std":
+		return p.Standard
+	case isRelative(pattern):
+		root := pattern
+		if i := strings.Index(pattern, "..."); i >= 0 {
+			root = pattern[:strings.LastIndex(pattern[:i], "/")]
+		}
+		rel, err := filepath.Rel(filepath.Join(p.cwd, root), p.Dir)
+		if rel = filepath.ToSlash(rel); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+			return false
+		}
+		if root == pattern {
+			return rel == "."
+		}
+		return matches(pattern[len(root)+1:], rel)
+	}
+	return matches(pattern, p.path())
+}
+
+func isRelative(pattern string) bool {
+	return pattern == "." || pattern == ".." || strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../")
+}
+
+// matches reports whether a pattern matches an import path: "..." is any text, and "/..." at the end may be none.
+func matches(pattern, path string) bool {
+	if !strings.Contains(pattern, "...") {
+		return pattern == path
+	}
+	re := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\.\.\.`, `.*`)
+	if tree, ok := strings.CutSuffix(re, `/.*`); ok {
+		re = tree + `(/.*)?`
+	}
+	return regexp.MustCompile(`^` + re + `$`).MatchString(path)
+}
+
+// selecting are the flags that decide which packages and files a build has.
+var selecting = strings.Fields("tags mod modfile overlay race msan asan compiler installsuffix")
+
+// list asks go list for the graph. What it has to say against the command line, the verb itself will say too.
+func (l *goLine) list(ctx context.Context, verb string) (graph, error) {
+	args := []string{"list"}
+	if l.chdir != "" {
+		args = append(args, "-C", l.chdir)
+	}
+	args = append(args, "-e", "-deps", "-json=ImportPath,Dir,Standard,DepOnly")
+	if verb == "test" {
+		args = append(args, "-test")
+	}
+	args = append(args, l.words(func(name string) bool { return slices.Contains(selecting, name) })...)
+	list := exec.CommandContext(ctx, "go", append(append(args, "--"), l.packages...)...)
+	var out, stderr bytes.Buffer
+	list.Stdout, list.Stderr = &out, &stderr
+	if err := list.Run(); err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	cwd, err := filepath.Abs(l.chdir)
+	if err != nil {
+		return nil, err
+	}
+	var g graph
+	for d := json.NewDecoder(&out); ; {
+		p := listed{cwd: cwd}
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return g, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading go list's answer: %w", err)
+		}
+		g = append(g, p)
+	}
+}
+
+// check says which pattern of -cocoon.pkgs matches no package.
+func (g graph) check(patterns []string) error {
+	for _, pattern := range patterns {
+		if pattern == "std" || pattern == "..." || slices.ContainsFunc(g, func(p listed) bool { return p.matches(pattern) }) {
+			continue
+		}
+		return fmt.Errorf("-cocoon.pkgs: the pattern %s matches no package of this build; go list -deps names those there are", pattern)
+	}
+	return nil
+}

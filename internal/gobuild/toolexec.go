@@ -1,0 +1,100 @@
+package gobuild
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// options are what Toolexec is told in front of the tool's command line.
+type options struct {
+	chosen   choice
+	sections []string
+}
+
+// toolLine returns the command line of this program for -toolexec.
+func (c *Command) toolLine(chosen choice) []string {
+	words := slices.Clone(c.Tool)
+	if chosen.others {
+		words = append(words, "-others")
+	}
+	for _, p := range chosen.patterns {
+		words = append(words, "-package="+p)
+	}
+	for _, s := range c.Sections {
+		if packageOf(s) != "" {
+			words = append(words, "-section="+s)
+		}
+	}
+	return append(words, "--")
+}
+
+// errNoTool is for people who call the verb themselves.
+var errNoTool = errors.New("there is no tool to run; the go command is given this verb as -toolexec, by cocoon build")
+
+// parseOptions takes the options off the command line.
+func parseOptions(args []string) (o options, line []string, err error) {
+	for i, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		switch name {
+		case "-others":
+			o.chosen.others = true
+		case "-package":
+			o.chosen.patterns = append(o.chosen.patterns, value)
+		case "-section":
+			o.sections = append(o.sections, value)
+		case "--":
+			if len(args) == i+1 {
+				return o, nil, errNoTool
+			}
+			return o, args[i+1:], nil
+		default:
+			return o, nil, fmt.Errorf("%q is no option; the go command is given this verb as -toolexec, by cocoon build", arg)
+		}
+	}
+	return o, nil, errNoTool
+}
+
+// Toolexec runs one tool of the go command, a compiler that has the key with other files. It returns the tool's exit code,
+// where the system does not let it become the tool; the error says why it did not come to that.
+func Toolexec(args []string) (code int, err error) {
+	o, line, err := parseOptions(args)
+	if err != nil {
+		return 0, err
+	}
+	c, ok := parseCompile(line)
+	if !ok {
+		return become(line)
+	}
+	words, err := c.rewritten(o)
+	if err == nil {
+		return become(words)
+	}
+	// The compiler's errors are the better ones, and the usual ones.
+	if code, failed := run(c.original()); failed != nil || code != 0 {
+		return code, failed
+	}
+	return 0, err
+}
+
+// run runs a tool as a child.
+func run(words []string) (code int, err error) {
+	tool := exec.Command(words[0], words[1:]...)
+	tool.Stdin, tool.Stdout, tool.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return exitCode(tool.Run())
+}
+
+// isTool reports whether a word of a command line is that tool of the Go distribution.
+func isTool(word, name string) bool {
+	return filepath.IsAbs(word) && strings.TrimSuffix(filepath.Base(word), ".exe") == name
+}
+
+// target is the package that the go command builds, without a variant's " [p.test]".
+func target() string {
+	path, _, _ := strings.Cut(os.Getenv("TOOLEXEC_IMPORTPATH"), " ")
+	return path
+}
