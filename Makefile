@@ -25,6 +25,9 @@ bench: ## Measure every claimed figure beside its peers
 hol: ## Run the head-of-line blocking example
 	go run ./examples/hol
 
+redos: ## Run the example of evil regular expressions
+	go run ./cmd/cocoon run ./examples/redos
+
 fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 	@for package in $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do \
 		for name in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
@@ -36,4 +39,4 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol fuzz ci
+.PHONY: help test race lint bench hol redos fuzz ci
