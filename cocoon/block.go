@@ -89,6 +89,8 @@ func (s *strand) unblock() {
 	granted := l.core.Unblock(&s.core, now)
 	if granted {
 		l.seat(s, now)
+	} else {
+		l.returning(s, now)
 	}
 	l.mu.Unlock()
 	if !granted {

@@ -184,23 +184,38 @@ func (l *Loop) arriving(s *strand, now int64) {
 		if !b.matches(s) {
 			continue
 		}
-		asked := false
-		if b.perTask && s.core.State() == sched.Queued {
-			l.running(func(c *strand) bool {
-				if c.core.Kind&Preemptible == 0 {
-					return true
-				}
-				asked = true
-				l.view.about(c, s)
-				return !l.evaluate(b, now)
-			})
-		}
+		asked := b.perTask && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
 		if !asked && !b.mild {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}
 		if s.withdrawn != nil {
 			return
+		}
+	}
+}
+
+// askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task, until one will be
+// switched; it reports whether there was any. Called under mu.
+func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
+	l.running(func(c *strand) bool {
+		if c.core.Kind&Preemptible == 0 {
+			return true
+		}
+		asked = true
+		l.view.about(c, s)
+		return !l.evaluate(b, now)
+	})
+	return asked
+}
+
+// returning evaluates the enqueue policies that can only switch for s, which has run before and waits for a slot again: it
+// can no more be refused, but others may make room for it as for one that arrives. Called under mu.
+func (l *Loop) returning(s *strand, now int64) {
+	l.contended = true
+	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
+		if b.mild && b.perTask && b.matches(s) {
+			l.askToMakeRoom(b, s, now)
 		}
 	}
 }

@@ -18,7 +18,8 @@ type Config struct {
 	MaxQueue int
 
 	// MaxStarted bounds the tasks of the default loop that have started and not ended (running, blocked or suspended);
-	// above it new tasks wait. 0: no bound.
+	// above it new tasks wait. A task that runs another inside of it counts beside it, so that tasks that all do may wait
+	// for each other when the bound is that low. 0: no bound.
 	MaxStarted int
 
 	// MaxBypass bounds how long a suspended task is passed over by others. It is then resumed, and runs undisturbed for

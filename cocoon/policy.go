@@ -57,8 +57,8 @@ type Registration struct {
 	interval atomic.Int64 // ns, of a time policy
 
 	// Guarded by rt.regMu.
-	now     *compiled
-	bounds  []*bound // one a loop that it matches
+	now    *compiled
+	bounds []*bound // one a loop that it matches
 }
 
 // compiled is one version of a policy.

@@ -92,6 +92,7 @@ func (s *strand) answerOnce() (parked bool) {
 			l.mu.Unlock()
 			return true
 		}
+		l.returning(s, now)
 	case want&wantSwitch != 0 && l.core.MaySwitch(&s.core, now):
 		l.unseat(s)
 		l.core.Suspend(&s.core, now)

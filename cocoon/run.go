@@ -22,8 +22,8 @@ var errNilFunc = errors.New("cocoon: the task's function is nil")
 // back. Other errors: ErrOverloaded, ErrShutdown, and a *PreemptedError with Started false when a policy refused the task.
 //
 // Inside a task, Run is a safe point, and nests: on the same loop the inner task takes over the outer one's slot, and may
-// be switched out only if both kinds allow it; on another loop the outer task is blocked meanwhile, so that loops cannot
-// deadlock each other.
+// be switched out only if both kinds allow it; on another loop the outer task waits for a slot again afterwards. Either way
+// the outer one counts as blocked meanwhile, so its running time, and with it a time limit, stands still.
 //
 // Cost: about 150 ns where a slot is free (bench: run); a task's record is carved from slabs of 64, so one Run in 64
 // allocates.

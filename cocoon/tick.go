@@ -45,7 +45,7 @@ func (l *Loop) onTimer(now int64) (next int64) {
 		next = min(next, s.nag(now))
 	}
 	if l.contended {
-		l.contended = l.wanted(now)
+		l.contended = l.core.Wanted()
 		next = min(next, now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
 	return next
@@ -115,7 +115,7 @@ func (s *strand) nag(now int64) (next int64) {
 // late the kernel is short of processors, and the task may be silent for no other reason: it gets another turn.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
-	if limit <= 0 || l.cfg.Exclusive || !l.wanted(now) {
+	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {
 		return notify.Never
 	}
 	silent := now - max(s.core.Since(), s.lastSafe)
@@ -135,6 +135,3 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	l.lend(s, now)
 	return now + limit/2 // whoever has the slot now
 }
-
-// wanted reports whether another task could use a slot: one that waits, or is suspended. Called under mu.
-func (l *Loop) wanted(now int64) bool { return l.core.Waiting() > 0 || l.core.Load(now).Suspended > 0 }

@@ -250,8 +250,12 @@ func (w *world) checkLoad() error {
 	if got := w.c.Load(w.now); got != want {
 		return fmt.Errorf("load is %+v, want %+v", got, want)
 	}
-	if got := w.c.Waiting(); got != want.Waiting {
-		return fmt.Errorf("waiting is %d, want %d", got, want.Waiting)
+	wanted := want.Suspended > 0
+	for _, a := range w.actors {
+		wanted = wanted || a.state == Ready || a.state == Queued && !w.c.held()
+	}
+	if got := w.c.Wanted(); got != wanted {
+		return fmt.Errorf("wanted is %t, want %t", got, wanted)
 	}
 	if w.cfg.MaxQueue > 0 && fresh > w.cfg.MaxQueue {
 		return fmt.Errorf("%d new tasks wait, more than MaxQueue", fresh)

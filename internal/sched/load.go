@@ -32,8 +32,9 @@ func (c *Core) Load(now int64) Load {
 // Idle reports whether no task holds a slot or waits for one.
 func (c *Core) Idle() bool { return c.busy == 0 && c.wait.n == 0 }
 
-// Waiting reports how many tasks wait for a slot.
-func (c *Core) Waiting() int { return c.wait.n }
+// Wanted reports whether a task could use a slot if one became free: one that waits and is not held back, or a suspended
+// one.
+func (c *Core) Wanted() bool { return c.susp > 0 || c.wait.first(anyKind, c.held()) != nil }
 
 // Current returns the task in slot i, or nil.
 func (c *Core) Current(i int) *Task { return c.slots[i].current }

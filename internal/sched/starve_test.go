@@ -56,7 +56,7 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	}
 	n := 0
 	load := func() {
-		for w.c.Waiting() < 8 {
+		for w.c.Load(w.now).Waiting < 8 {
 			n++
 			do(op{verb: "arrive", task: fmt.Sprint(n), kind: s.kinds[n%len(s.kinds)]})
 			left[w.find(fmt.Sprint(n))] = s.work
