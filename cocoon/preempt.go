@@ -41,7 +41,7 @@ func answerFor(ctx context.Context) {
 
 // answer is the slow path of every poll of the process.
 func answer() {
-	if s := strandOfGoroutine(); s != nil {
+	if s := strandOfGoroutine(); s != nil && !s.masked() {
 		s.answer()
 	}
 }

@@ -97,7 +97,7 @@ func (r *rewriter) link(res *Result) {
 	}
 	dir := filepath.Dir(r.files[0].path)
 	pkg := r.files[0].tree.Name.Name
-	text := strings.NewReplacer("PACKAGE", pkg, "PREFIX_", r.prefix, "SAFEPOINT", module+"/safepoint").Replace(linkText)
+	text := strings.NewReplacer("PACKAGE", pkg, "PREFIX_", r.prefix, "SAFEPOINT", module+"/safepoint", "HELD", r.heldCalls(pkg)).Replace(linkText)
 	res.Files[filepath.Join(dir, name)] = []byte(text)
 }
 
@@ -125,6 +125,15 @@ var PREFIX_enter func(string) func(*error)
 //
 //go:norace
 func PREFIX_raised() bool { return PREFIX_word.requests != 0 }
+
+//go:linkname PREFIX_hold SAFEPOINT.holdLink
+var PREFIX_hold func(pkg, file string, lines []int)
+
+func init() {
+	if PREFIX_hold == nil {
+		return
+	}
+HELD}
 
 func PREFIX_section(name string) func(*error) {
 	if PREFIX_enter == nil {
