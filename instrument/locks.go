@@ -38,14 +38,14 @@ type lockCall struct {
 func heldIn(body *ast.BlockStmt) (held []span) {
 	acquired, released := lockCalls(body)
 	for _, a := range acquired {
-		s := span{a.node.Pos(), body.End()}
+		s := span{a.node.Pos() + 1, body.End()} // just before it there may be a poll
 		i := slices.IndexFunc(released, func(u lockCall) bool {
 			return u.what == a.what && u.node.Pos() > a.node.Pos() && !u.deferred && slices.Contains(a.lists, u.lists[len(u.lists)-1])
 		})
 		if i >= 0 {
 			s.to = released[i].node.Pos()
 		} else if a.loop != nil {
-			s.from = a.loop.Pos()
+			s.from = a.loop.Pos() + 1
 		}
 		held = append(held, s)
 	}

@@ -1,0 +1,215 @@
+package instrument
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const poll = "if cocoon_raised() { cocoon_answer() };"
+
+// rewriteText rewrites a file without imports, and shows polls as POLL.
+func rewriteText(t *testing.T, src string, o Options) (text string, s Stats) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = src
+	if new, ok := res.Files[path]; ok {
+		text = string(new)
+	}
+	return strings.ReplaceAll(text, poll, "POLL"), res.Stats
+}
+
+func TestWhereItPolls(t *testing.T) {
+	const declarations = `
+var f func(); func swift(n int) int { return n + 1 }; type T struct{ n int }; type I interface{ M() }; type L struct{}
+func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock() {}; func (L) TryLock() bool { return true }; var mu, other L
+`
+	for _, c := range []struct{ name, src, want string }{
+		{"endless", `func a() { for { f() } }`, `func a() { for {POLL f() } }`},
+		{"while", `func a(n int) { for n > 0 { n /= 2 } }`, `func a(n int) { for n > 0 {POLL n /= 2 } }`},
+		{"no body", `func a(n int)`, `func a(n int)`},
+		{"empty loop", `func a() { for {} }`, `func a() { for {POLL} }`},
+		{"short", `func a(x [8]int) (s int) { for _, v := range x { s += v }; for i := 0; i < 9; i++ { s = swift(s) }; for range 5 { s++ }; return }`, ""},
+		{"constant but long", `func a(s int) { for range 5000 { s /= 2 } }`,
+			`func a(s int) { for cocoon_s, cocoon_i := 5000, 0; ; { POLL cocoon_n := cocoon_i + (1024); for ; cocoon_i != cocoon_n && cocoon_i < cocoon_s; cocoon_i++ { s /= 2 }; if cocoon_i != cocoon_n { break } } }`},
+		{"counted", `func a(x []int) { for i := 0; i < len(x); i++ { x[i]++ } }`,
+			`func a(x []int) { for i := 0; ; { POLL cocoon_n := i + (1024); for ; i != cocoon_n && (i < len(x)); i++ { x[i]++ }; if i != cocoon_n { break } } }`},
+		{"counted down", `func a(x []int) { for i := len(x); i > 0; i -= 2 { x[i]++ } }`,
+			`func a(x []int) { for i := len(x); ; { POLL cocoon_n := i + (-2048); for ; i != cocoon_n && (i > 0); i -= 2 { x[i]++ }; if i != cocoon_n { break } } }`},
+		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
+			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; ; { POLL cocoon_n := cocoon_i + (1024); for ; cocoon_i != cocoon_n && cocoon_i < len(cocoon_s); cocoon_i++ {v := cocoon_s[cocoon_i]; s += v }; if cocoon_i != cocoon_n { break } }; return s }`},
+		{"counter written", `func a(n int) { for i := 0; i < n; i++ { i++ } }`, `func a(n int) { for i := 0; i < n; i++ {POLL i++ } }`},
+		{"counter's address", `func a(n int) { for i := 0; i < n; i++ { p := &i; *p = 2 } }`, `func a(n int) { for i := 0; i < n; i++ {POLL p := &i; *p = 2 } }`},
+		{"counter captured", `func a(n int) { for i := 0; i < n; i++ { f = func() { i++ } } }`, `func a(n int) { for i := 0; i < n; i++ {POLL f = func() { i++ } } }`},
+		{"another's address", `func a(p *int) { for i, j := 0, 0; i < 1e6; i++ { p = &j } }`, `func a(p *int) { for i, j := 0, 0; i < 1e6; i++ {POLL p = &j } }`},
+		{"labelled", `func a(n int) { L: for i := 0; i < n; i++ { continue L } }`, `func a(n int) { L: for i := 0; i < n; i++ {POLL continue L } }`},
+		{"without a condition", `func a() int { for i := 0; ; i++ { if i > 1e6 { return i } } }`, `func a() int { for i := 0; ; i++ {POLL if i > 1e6 { return i } } }`},
+		{"wide step of a small type", `func a(n int8) { for i := int8(0); i < n; i += 16 { n /= 2 } }`, `func a(n int8) { for i := int8(0); i < n; i += 16 {POLL n /= 2 } }`},
+		{"map", `func a(m map[int]int) { for k := range m { m[k]++ } }`, `func a(m map[int]int) { for k := range m {POLL m[k]++ } }`},
+		{"outer variable", `func a(x []int) { var i int; for i = range x { x[i]++ } }`, `func a(x []int) { var i int; for i = range x {POLL x[i]++ } }`},
+		{"goto back", `func a(n int) { L: n--; if n > 0 { goto L } }`, `func a(n int) { L: n--; if n > 0 { POLLgoto L } }`},
+		{"goto ahead", `func a(n int) { if n > 0 { goto L }; n++; L: n-- }`, ""},
+
+		{"leaf", `func a(n int) int { return swift(swift(n)) }`, ""},
+		{"recursion behind the way out", `func a(n int) int { if n < 2 { return n }; return a(n-1) + a(n-2) }`, `func a(n int) int { if n < 2 { return n }; POLLreturn a(n-1) + a(n-2) }`},
+		{"one poll for two", `func a(n int) bool { return n == 0 || b(n-1) }; func b(n int) bool { return n != 0 && a(n-1) }`,
+			`func a(n int) bool { POLLreturn n == 0 || b(n-1) }; func b(n int) bool { return n != 0 && a(n-1) }`},
+		{"in each branch", `func a(n int) { switch n { case 1: n++; case 2: a(3); n--; default: if n > 5 { n++; a(n) } else { n++ } } }`,
+			`func a(n int) { switch n { case 1: n++; case 2: POLLa(3); n--; default: if n > 5 { n++; POLLa(n) } else { n++ } } }`},
+		{"in a condition", `func a(n int) bool { n++; if a(n) { return true }; return false }`, `func a(n int) bool { n++; POLLif a(n) { return true }; return false }`},
+		{"its loop polls", `func a(n int) { for n > 0 { n--; a(n) } }`, `func a(n int) { for n > 0 {POLL n--; a(n) } }`},
+		{"interface", `func a(i I) { i.M() }`, `func a(i I) { POLLi.M() }`},
+		{"function value", `func a(n int) { if n > 0 { f() } }`, `func a(n int) { if n > 0 { POLLf() } }`},
+		{"new goroutine", `func a() { go a() }`, ""},
+		{"literal that calls itself", `func a() { var g func(); g = func() { g() }; _ = g }`, `func a() { var g func(); g = func() { POLLg() }; _ = g }`},
+
+		{"lock", `func a() { mu.Lock(); for { f() }; mu.Unlock(); for { f() } }`, `func a() { POLLmu.Lock(); for { f() }; mu.Unlock(); for {POLL f() } }`},
+		{"lock, deferred", `func a() { for { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a() { POLLfor {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
+		{"lock, released in a deferred literal", `func a() { mu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`,
+			`func a() { POLLmu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`},
+		{"lock, early exit", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`,
+			`func a(n int) { POLLmu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`},
+		{"lock, another released", `func a(n int) { mu.Lock(); other.Unlock(); for { f() } }`, ""},
+		{"lock in a loop", `func a(n int) { for n > 0 { mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`, `func a(n int) { for n > 0 {POLL mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`},
+		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, ""},
+		{"lock, tried", `func a() { if mu.TryLock() { for { f() } } }`, `func a() { POLLif mu.TryLock() { for { f() } } }`},
+		{"literal under a lock", `func a() { mu.Lock(); func() { for { f() } }(); go func() { for { f() } }(); mu.Unlock() }`,
+			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
+		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
+
+		{"init", `func init() { for { f() } }`, ""},
+		{"literal that init keeps", `func init() { f = func() { for { f() } } }`, `func init() { f = func() { for {POLL f() } } }`},
+		{"initialiser", `var x = func() int { for { f() } }()`, ""},
+		{"literal in a variable", `var x = func() { for { f() } }`, `var x = func() { for {POLL f() } }`},
+		{"deferred", `func a() { defer func() { for { f() } }() }`, ""},
+		{"deferred by name", `func a() { defer b() }; func b() { for { f() } }`, `func a() { defer b() }; func b() { for {POLL f() } }`},
+		{"method named init", `func (T) init() { for { f() } }`, `func (T) init() { for {POLL f() } }`},
+		{"nosplit", "\n//go:nosplit\nfunc a() { for { f() } }", ""},
+		{"nosplit, and its literals", "\n//go:nosplit\n\n// a comment\nfunc a() { f = func() { for { f() } } }", ""},
+		{"nosplit of another", "\n//go:nosplit\nfunc a() {}\nfunc b() { for { f() } }", "\n//go:nosplit\nfunc a() {}\nfunc b() { for {POLL f() } }"},
+		{"norace", "\n//go:norace\nfunc a() { for { f() } }", ""},
+		{"linkname", "\nfunc a() { for { f() } }\n//go:linkname a other.a", ""},
+		{"linkname of a method's name", "\nfunc (T) a() { for { f() } }\n//go:linkname a other.a", "\nfunc (T) a() { for {POLL f() } }\n//go:linkname a other.a"},
+		{"exported to C", "\n//export a\nfunc a() { for { f() } }", ""},
+		{"no directive", "\n // go:nosplit\nfunc a() { for { f() } }", "\n // go:nosplit\nfunc a() { for {POLL f() } }"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.want
+			if want == "" {
+				want = c.src
+			}
+			got, _ := rewriteText(t, "package p; "+c.src+declarations, Options{})
+			if want = "package p; " + want + declarations; got != want {
+				t.Errorf("got\n%s\nwant\n%s", strings.TrimSuffix(got, declarations), strings.TrimSuffix(want, declarations))
+			}
+		})
+	}
+}
+
+func TestSections(t *testing.T) {
+	const src = `package p
+func a() error { return nil }
+func (t *T[A, B]) b(n int) (int, error) { return n, nil }
+func (T[A, B]) c() (n int, err error) { return }
+func d() (n int, _ error) { return 0, nil }
+func e() (a, b error) { return }
+func none() {}
+func number() (error, int) { return nil, 0 }
+type T[A, B any] struct{}
+`
+	const want = `package p
+func a() (cocoon_error error) {defer cocoon_section("p.a")(&cocoon_error); return nil }
+func (t *T[A, B]) b(n int) (_ int, cocoon_error error) {defer cocoon_section("p.(*T).b")(&cocoon_error); return n, nil }
+func (T[A, B]) c() (n int, err error) {defer cocoon_section("p.T.c")(&err); return }
+func d() (n int, cocoon_error error) {defer cocoon_section("p.d")(&cocoon_error); return 0, nil }
+func e() (a, b error) {defer cocoon_section("p.e")(&b); return }
+func none() {defer cocoon_section("p.none")(nil);}
+func number() (error, int) {defer cocoon_section("p.number")(nil); return nil, 0 }
+type T[A, B any] struct{}
+`
+	names := []string{"p.a", "p.(*T).b", "p.T.c", "p.d", "p.e", "p.none", "p.number"}
+	o := Options{Sections: map[string]bool{"p.absent": true, "q.a": true}}
+	for _, n := range names {
+		o.Sections[n] = true
+	}
+	got, stats := rewriteText(t, src, o)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if !slices.Equal(stats.Sections, names) {
+		t.Errorf("sections %q", stats.Sections)
+	}
+}
+
+func TestLeft(t *testing.T) {
+	_, stats := rewriteText(t, `package p
+var f func()
+func init() {
+	for { f() }
+}
+type T struct{ mu interface{ Lock() } }
+func (t *T) a() {
+	t.mu.Lock()
+	for { f() }
+}
+`, Options{})
+	var got []string
+	for _, l := range stats.Left {
+		got = append(got, l.Func+" "+l.What+" "+l.Why)
+	}
+	want := []string{
+		"init loop the package is being initialised",
+		"(*T).a loop a lock is held",
+		"init recursion the package is being initialised",
+	}
+	if !slices.Equal(got, want) || stats.Left[1].Pos.Line != 9 {
+		t.Errorf("got %q, line %d", got, stats.Left[1].Pos.Line)
+	}
+}
+
+// The names that are inserted are not the package's, whatever it uses.
+func TestNamesDoNotCollide(t *testing.T) {
+	got, _ := rewriteText(t, `package p; func cocoon_raised(xcocoon_i []int) { for range xcocoon_i { cocoon_raised(nil) } }`, Options{})
+	if !strings.Contains(got, "if xxcocoon_raised() { xxcocoon_answer() };") {
+		t.Error(got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, src string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		p    Package
+		want string
+	}{
+		{Package{Path: "p", Files: []string{write("a.go", "package p\nfunc {")}}, "a.go:2:6: expected"},
+		{Package{Path: "p", Files: []string{filepath.Join(dir, "none.go")}}, "none.go"},
+		{Package{Path: "runtime/internal/x", Std: true}, "instrument: runtime/internal/x: the runtime runs where"},
+		{Package{Path: module + "/safepoint"}, "Cocoon's own scheduler"},
+	} {
+		if _, err := Rewrite(c.p, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+	if res, err := Rewrite(Package{Path: "p", Files: []string{write("b.go", "package p\n"), write("c.go", "package p\nvar x undefined = 1 + \"\"\nfunc a() { for { y() } }")}}, Options{}); err != nil || res.Stats.LoopPolls != 1 {
+		t.Errorf("what does not type-check is the compiler's concern: %v", err)
+	}
+	if res, err := Rewrite(Package{Path: "p"}, Options{}); err != nil || len(res.Files) != 0 {
+		t.Errorf("an empty package: %v", err)
+	}
+}
