@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 test: ## Run all tests
 	go test ./...
@@ -36,7 +36,10 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 		done; \
 	done
 
+thirdparty: ## Run the tests of other people's packages, built by cocoon test
+	.ci/thirdparty
+
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos fuzz ci
+.PHONY: help test race lint bench hol redos fuzz thirdparty ci

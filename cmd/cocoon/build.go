@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/gobuild"
 	"github.com/cocoon-go/cocoon/policy"
@@ -18,20 +19,22 @@ to a function. No source file is changed, and without a Cocoon runtime the progr
 
   -cocoon.pkgs PATTERNS       the packages, as patterns of the go command with commas between them (default: the main
                               module and all third-party ones); those of the standard library only by name, as in
-                              encoding/json or go/..., or std for all whose tests are known to pass with polls
+                              encoding/json or go/..., or std for those whose own tests pass with polls, see below
   -cocoon.policies FILE.yaml  a policy document; each function that it limits, such as
                               'github.com/dlclark/regexp2.(*Regexp).FindStringMatch', becomes a section of that name;
                               may be repeated
 
 -x shows every command, -work keeps the rewritten files, in folders named cocoon. go help %[1]s tells about the other
 arguments. The exit code is that of the go command; %[2]d if it could not be run.
+
+std: %[3]s
 `
 
 // goVerb runs the go command's verb of that name.
 func goVerb(name string) func(args []string, s streams) int {
 	return func(args []string, s streams) int {
 		if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
-			fmt.Fprintf(s.out, buildUsage, name, exitUsage)
+			fmt.Fprintf(s.out, buildUsage, name, exitUsage, strings.Join(gobuild.Tested, " "))
 			return exitOK
 		}
 		code, err := runGo(name, args, s)

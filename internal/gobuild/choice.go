@@ -41,21 +41,32 @@ func choose(patterns, sections []string) (choice, error) {
 		}
 	}
 	for _, s := range sections {
-		if p := packageOf(s); p != "" && refused(p) == "" && !slices.Contains(c.patterns, p) {
-			c.patterns = append(c.patterns, p)
+		for _, p := range packagesOf(s) {
+			if refused(p) == "" && !slices.Contains(c.patterns, p) {
+				c.patterns = append(c.patterns, p)
+			}
 		}
 	}
 	return c, nil
 }
 
-// packageOf returns the import path in a function's full name, or "".
-func packageOf(function string) string {
-	dir, base := path.Split(function)
-	name, _, ok := strings.Cut(base, ".")
-	if !ok || name == "" || strings.ContainsAny(function, " \t\n,'\"") {
-		return ""
+// packagesOf returns the import paths that a function's full name may begin with: PATH.Func, PATH.Type.Method or
+// PATH.(*Type).Method, where the last element of a path may have dots itself. A name with none is no function's.
+func packagesOf(function string) (paths []string) {
+	if strings.ContainsAny(function, " \t\n,'\"") {
+		return nil
 	}
-	return dir + name
+	dir, base := path.Split(function)
+	if pkg, _, ok := strings.Cut(base, ".("); ok {
+		return []string{dir + pkg}
+	}
+	parts := strings.Split(base, ".")
+	for n := max(len(parts)-2, 1); n < len(parts); n++ {
+		if pkg := strings.Join(parts[:n], "."); pkg != "" {
+			paths = append(paths, dir+pkg)
+		}
+	}
+	return paths
 }
 
 // refused says why a package is never rewritten, or "".

@@ -79,7 +79,7 @@ func (c compile) rewritten(o options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := missing(path, o.sections, result.Stats.Sections); err != nil {
+	if err := missing(path, o.sections, result.Stats); err != nil {
 		return nil, err
 	}
 	files, err := c.write(result.Files)
@@ -88,11 +88,17 @@ func (c compile) rewritten(o options) ([]string, error) {
 
 // missing says which function of the package should have become a section and did not. Section names that code uses for
 // itself have no path or receiver, and may be anything.
-func missing(path string, want, made []string) error {
+func missing(path string, want []string, made instrument.Stats) error {
 	for _, s := range want {
-		if packageOf(s) == path && strings.ContainsAny(s, "/(") && !slices.Contains(made, s) {
-			return fmt.Errorf("%s: a policy limits %s, and the package has no such function; want PATH.Func, PATH.Type.Method or PATH.(*Type).Method", path, s)
+		if slices.Contains(made.Sections, s) || !strings.ContainsAny(s, "/(") || !slices.Contains(packagesOf(s), path) {
+			continue
 		}
+		for _, l := range made.Left {
+			if l.What == "section" && path+"."+l.Func == s {
+				return fmt.Errorf("%v: a policy limits %s, which cannot be a section: %s", l.Pos, s, l.Why)
+			}
+		}
+		return fmt.Errorf("a policy limits %s, and package %s has no such function; want PATH.Func, PATH.Type.Method or PATH.(*Type).Method", s, path)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestMissingSection(t *testing.T) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	c.Sections = []string{"regex.match", "example.com/app.(*T).Slow", "not a function"}
-	const want = "a policy limits example.com/app.(*T).Slow, and the package has no such function"
+	const want = "a policy limits example.com/app.(*T).Slow, and package example.com/app has no such function"
 	if code, err := c.Run(t.Context()); code != 1 || err != nil || !strings.Contains(out.String(), want) {
 		t.Errorf("exit code %d, %v\n%swant 1 and %q", code, err, out.String(), want)
 	}

@@ -26,7 +26,7 @@ func (c *Command) toolLine(chosen choice) []string {
 		words = append(words, "-package="+p)
 	}
 	for _, s := range c.Sections {
-		if packageOf(s) != "" {
+		if len(packagesOf(s)) > 0 {
 			words = append(words, "-section="+s)
 		}
 	}

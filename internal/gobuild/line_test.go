@@ -1,0 +1,139 @@
+package gobuild
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestParse: our own flags are taken off, all others stay, and the packages are found.
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		args                                                            string
+		pkgs, policies, flags, gcflags, toolexec, chdir, rest, packages string
+	}{
+		{args: "build"},
+		{args: "build -o x -race ./a ./b", flags: "-o x -race", rest: "./a ./b", packages: "./a ./b"},
+		{args: "build -cocoon.pkgs a,b/... -v --cocoon.pkgs=c .", pkgs: "a b/... c", flags: "-v", rest: ".", packages: "."},
+		{args: "build -C dir -gcflags=all=-N -gcflags -l -toolexec=t -tags a .", gcflags: "all=-N -l", toolexec: "t", chdir: "dir",
+			flags: "-tags a", rest: ".", packages: "."},
+		{args: "build -cover=false -cocoon.policies a.yaml -cocoon.policies=b.yaml", policies: "a.yaml b.yaml", flags: "-cover=false"},
+		{args: "build . -cocoon.pkgs x", rest: ". -cocoon.pkgs x", packages: ". -cocoon.pkgs x"}, // go build takes them for packages, too
+		{args: "build -tags", flags: "-tags"},
+		{args: "run -x . -cocoon.pkgs x", flags: "-x", rest: ". -cocoon.pkgs x", packages: "."},
+		{args: "run a.go b.go c d.go", rest: "a.go b.go c d.go", packages: "a.go b.go"},
+		{args: "run -exec sudo example.com/x@latest -h", flags: "-exec sudo", rest: "example.com/x@latest -h", packages: "example.com/x@latest"},
+		{args: "test -v -run A ./a ./b -bench . -cocoon.pkgs=std -gcflags=-m -args -gcflags=x ./c", pkgs: "std", gcflags: "-m",
+			flags: "-v -run A", rest: "./a ./b -bench . -args -gcflags=x ./c", packages: "./a ./b"},
+		{args: "test . -run A B", rest: ". -run A B", packages: "."},
+	} {
+		words := strings.Fields(c.args)
+		got, err := Parse(words[0], words[1:])
+		if err != nil {
+			t.Errorf("cocoon %s: %v", c.args, err)
+			continue
+		}
+		for _, part := range []struct {
+			name, want string
+			got        []string
+		}{
+			{"pkgs", c.pkgs, got.patterns}, {"policies", c.policies, got.Policies}, {"gcflags", c.gcflags, got.line.gcflags},
+			{"flags", c.flags, got.line.words(func(string) bool { return true })}, {"rest", c.rest, got.line.rest},
+			{"packages", c.packages, got.line.packages}, {"toolexec", c.toolexec, strings.Fields(got.line.toolexec)},
+			{"chdir", c.chdir, strings.Fields(got.line.chdir)},
+		} {
+			if !slices.Equal(part.got, strings.Fields(part.want)) {
+				t.Errorf("cocoon %s: %s is %q; want %q", c.args, part.name, part.got, part.want)
+			}
+		}
+	}
+}
+
+// TestChoice: which values of -gcflags a choice becomes, and which packages it surely has.
+func TestChoice(t *testing.T) {
+	const keep = "|github.com/tetratelabs/wazero/...=|golang.org/x/sys/...="
+	for _, c := range []struct {
+		patterns, sections string
+		want               string
+		has, hasNot        string
+	}{
+		{want: "all=K|std=" + keep, has: "example.com/a github.com/cocoon-go/cocoon/examples/hol",
+			hasNot: "fmt regexp github.com/cocoon-go/cocoon/cocoon golang.org/x/sys/unix github.com/tetratelabs/wazero"},
+		{patterns: "example.com/a/... regexp", want: "example.com/a/...=K|regexp=K" + keep, has: "example.com/a example.com/a/b regexp",
+			hasNot: "example.com/ab sort"},
+		{patterns: "all go/...", want: "all=K|std=|go/...=K" + keep, has: "example.com/a go/ast", hasNot: "fmt internal/goarch"},
+		{patterns: "./x", sections: "regexp.(*Regexp).Match regex.match runtime.GC odd", want: "./x=K|regexp=K|regex=K" + keep,
+			has: "regexp", hasNot: "runtime example.com/x"},
+		{patterns: "x.org/a", sections: "x.org/a.F a.org/b.v2.(*T).M a.org/b.v3.F", want: "x.org/a=K|a.org/b.v2=K|a.org/b=K|a.org/b.v3=K" + keep},
+	} {
+		got, err := choose(strings.Fields(c.patterns), strings.Fields(c.sections))
+		if err != nil {
+			t.Errorf("%q: %v", c.patterns, err)
+			continue
+		}
+		if values := strings.Join(got.gcflags("K", nil, nil), "|"); values != c.want {
+			t.Errorf("%q: -gcflags %s; want %s", c.patterns, values, c.want)
+		}
+		for path := range strings.FieldsSeq(c.has) {
+			if !got.has(path) {
+				t.Errorf("%q has not %s", c.patterns, path)
+			}
+		}
+		for path := range strings.FieldsSeq(c.hasNot) {
+			if got.has(path) {
+				t.Errorf("%q has %s", c.patterns, path)
+			}
+		}
+	}
+}
+
+// TestMergedFlags: with flags of the user each package gets its own, and the key.
+func TestMergedFlags(t *testing.T) {
+	all := graph{
+		{ImportPath: "fmt", Standard: true, DepOnly: true, Dir: "/go/fmt", cwd: "/app"},
+		{ImportPath: "regexp", Standard: true, DepOnly: true, Dir: "/go/regexp", cwd: "/app"},
+		{ImportPath: "x.org/dep", DepOnly: true, Dir: "/app/dep", cwd: "/app"},
+		{ImportPath: "x.org/app [x.org/app.test]", Dir: "/app", cwd: "/app"},
+	}
+	for _, c := range []struct{ given, want string }{
+		{"-N", "regexp= K|x.org/dep= K|x.org/app=-N K"},
+		{"all=-N", "fmt=-N|regexp=-N K|x.org/dep=-N K|x.org/app=-N K"},
+		{"all=-N|std=|./dep/...=-l -m|x.org/...=-S|fmt=-m", "fmt=-m|regexp= K|x.org/dep=-S K|x.org/app=-S K"},
+		{"./...=-l", "regexp= K|x.org/dep=-l K|x.org/app=-l K"},
+		{"./dep=-l|-N|", "regexp= K|x.org/dep=-l K|x.org/app= K"},
+	} {
+		var given []perPackage
+		for v := range strings.SplitSeq(c.given, "|") {
+			f, err := parsePerPackage(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given = append(given, f)
+		}
+		chosen, err := choose([]string{"all", "regexp"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(chosen.gcflags("K", given, all), "|"); got != c.want {
+			t.Errorf("-gcflags %s became %s; want %s", c.given, got, c.want)
+		}
+	}
+}
+
+func TestQuoting(t *testing.T) {
+	for _, words := range [][]string{{"a", "b c", `d"e`, "f'g", ""}, {"/Program Files/cocoon", "-section=x.(*T).M"}} {
+		line, err := join(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := split(line); err != nil || !slices.Equal(got, words) {
+			t.Errorf("%q became %s, and that %q, %v", words, line, got, err)
+		}
+	}
+	if _, err := join([]string{`'"`}); err == nil {
+		t.Error("a word with both quotes has no error")
+	}
+	if _, err := split(`a 'b`); err == nil {
+		t.Error("an open quote has no error")
+	}
+}
