@@ -57,19 +57,29 @@ func TestNoGoCommand(t *testing.T) {
 	}
 }
 
-// TestMissingSection: a policy limits a function that is not there.
+// TestMissingSection: a policy limits a function that is not there, or names what need not be one.
 func TestMissingSection(t *testing.T) {
-	m := newModule(t, empty)
-	c, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	c.Sections = []string{"regex.match", "example.com/app.(*T).Slow", "not a function"}
-	const want = "a policy limits example.com/app.(*T).Slow, and package example.com/app has no such function"
-	if code, err := c.Run(t.Context()); code != 1 || err != nil || !strings.Contains(out.String(), want) {
-		t.Errorf("exit code %d, %v\n%swant 1 and %q", code, err, out.String(), want)
+	m := newModule(t, "-- go.mod --\nmodule app\n-- main.go --\npackage main\n\nfunc main() {}\n")
+	for _, c := range []struct {
+		section string
+		code    int
+	}{
+		{"regex.match", 0}, {"app.match", 0}, {"not a function", 0}, {"app", 0}, {"app.main", 0},
+		{"app.Slow", 1}, {"app.(*T).slow", 1}, {"app.T.Slow", 1}, {"other.Slow", 0},
+	} {
+		command, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		command.Stdout, command.Stderr, command.Sections = &out, &out, []string{c.section}
+		want := ""
+		if c.code != 0 {
+			want = "# app\ncocoon: a policy limits " + c.section + ", and package app has no such function"
+		}
+		if code, err := command.Run(t.Context()); code != c.code || err != nil || !strings.HasPrefix(out.String(), want) || want == "" && out.Len() > 0 {
+			t.Errorf("%s: exit code %d, %v\n%swant %d and %q", c.section, code, err, out.String(), c.code, want)
+		}
 	}
 }
 
