@@ -133,3 +133,29 @@ func TestHostile(t *testing.T) {
 		})
 	}
 }
+
+const counted = module + "/instrument/testdata/counted"
+
+// The polls are there when the program runs, and as few as they should be.
+func TestCounted(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "counted")
+	file, _ := overlay(t, packages(list(t, "./testdata/counted"), func(l listed) bool {
+		return !l.Standard || l.ImportPath == "slices"
+	}), Options{Sections: map[string]bool{counted + ".section": true}})
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"plain": {nil, "counted 0 short 0 fib 0 leaf 0 std false section <nil> 0 0"},
+		// One is count's, before it calls a function value. 10,000 iterations are ten pieces; 88 calls of fib go on.
+		"rewritten": {[]string{"-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
+		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, "go", append(append([]string{"build"}, c.args...), "-o", bin, "./testdata/counted")...)
+			if got := strings.Join(strings.Fields(run(t, bin)), " "); got != c.want {
+				t.Errorf("it prints %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
