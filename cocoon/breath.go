@@ -14,8 +14,8 @@ import (
 //
 //   - Where the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of the process do, once.
 //     That costs a running task nothing, but the kernel looks at the slices at its own ticks only.
-//   - A preemptible task gives its core away for an instant, at a SafePoint, when a breath has passed since it did. It
-//     looks at the clock itself, every so many safe points. The timer could ask it to, but a tick takes a core 15 to
+//   - A task gives its core away for an instant, at a SafePoint, when a breath has passed since it did; its slot it
+//     keeps. It looks at the clock itself, every so many safe points. The timer could ask it to, but a tick takes a core 15 to
 //     25 µs on virtual machines, ten times what the yield takes.
 
 // breather is a task's sense of time at its safe points. The counters are atomic because a context may be passed to

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// A preemptible task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely.
+// A task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely.
 func TestBreathByYielding(t *testing.T) {
 	if !canYield {
 		t.Skip("this system has no call that gives the core away")
 	}
 	rt := start(t, Config{Slots: 1, Breath: time.Millisecond})
-	must(t, rt.RegisterPreemptibleFunc("spin"))
 	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
 		b := &TaskOf(ctx).strand.breath
 		polls, yields, last := 0, 0, b.last
@@ -29,12 +28,6 @@ func TestBreathByYielding(t *testing.T) {
 		}
 		if b.stride.Load() == 1 {
 			t.Errorf("it looks at the clock at each of %d safe points", polls)
-		}
-		return nil
-	}))
-	must(t, rt.Run(background, "atomic", func(ctx context.Context) error {
-		if TaskOf(ctx).breathes {
-			t.Error("an atomic task gives its core away")
 		}
 		return nil
 	}))

@@ -31,9 +31,8 @@ type Config struct {
 	StallAfter time.Duration
 
 	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
-	// that poll the network and the clock get there: a running preemptible task gives its core away that often, at a
-	// SafePoint, and on Linux 6.12 and later it is the time slice that the kernel is asked for, for all threads of the
-	// process. 0: 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
+	// that poll the network and the clock get there: a running task gives its core away that often, at a SafePoint, and
+	// on Linux 6.12 and later it is the time slice that the kernel is asked for, for all threads of the process. 0: 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
 	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs.

@@ -69,7 +69,7 @@ func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, 
 	}
 	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
-	if t.breathes = canYield && l.rt.cfg.Breath > 0 && s.core.Kind&Preemptible != 0; t.breathes {
+	if t.breathes = canYield && l.rt.cfg.Breath > 0; t.breathes && s.breath.stride.Load() != 1 {
 		s.breath.stride.Store(1)
 	}
 	return s, t

@@ -98,10 +98,13 @@ func (s *strand) nag(now int64) (next int64) {
 	default:
 		next = s.raisedAt + hush + s.pause
 	}
-	if s.pending != nil {
+	if p := s.pending; p != nil {
 		limit := int64(s.loop.rt.cfg.StallAfter)
 		if limit <= 0 {
 			limit = int64(defaultStallAfter)
+		}
+		if p.section == 0 {
+			limit = hush
 		}
 		if now-s.postedAt >= limit {
 			s.insist()
