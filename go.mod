@@ -3,14 +3,18 @@ module github.com/cocoon-go/cocoon
 go 1.25.0
 
 require (
-	github.com/dlclark/regexp2 v1.12.0 // indirect
-	github.com/expr-lang/expr v1.17.8 // indirect
-	github.com/tetratelabs/wazero v1.12.0 // indirect
-	go.etcd.io/bbolt v1.5.0 // indirect
-	go.uber.org/goleak v1.3.0 // indirect
+	github.com/dlclark/regexp2 v1.12.0
+	github.com/expr-lang/expr v1.17.8
+	github.com/tetratelabs/wazero v1.12.0
+	go.etcd.io/bbolt v1.5.0
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.45.0
+	golang.org/x/tools v0.44.0
+	gopkg.in/yaml.v3 v3.0.1
+)
+
+require (
+	github.com/kr/text v0.2.0 // indirect
 	golang.org/x/mod v0.35.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
-	golang.org/x/sys v0.45.0 // indirect
-	golang.org/x/tools v0.44.0 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
