@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/safepoint"
@@ -13,7 +14,7 @@ import (
 func microPoll(ctx context.Context, r *report, e effort) error {
 	loop := func(body func(ctx context.Context, n int) int) side {
 		return func(ctx context.Context, e effort) (figures, error) {
-			return perOperation(e.span, func(n int) { sink = body(ctx, n) }), nil
+			return perOperation(e.span, func(n int) { runtime.KeepAlive(body(ctx, n)) }), nil
 		}
 	}
 	got, err := medians(ctx, e, loop(bareLoop), loop(pollLoop), loop(safePointLoop))
@@ -32,9 +33,6 @@ func microPoll(ctx context.Context, r *report, e effort) error {
 	}
 	return nil
 }
-
-// sink keeps the loops' results alive.
-var sink int
 
 //go:noinline
 func bareLoop(_ context.Context, n int) (sum int) {

@@ -15,6 +15,8 @@ type Held struct {
 var held atomic.Pointer[Held]
 
 // holdLink is called by init functions of rewritten packages.
+//
+//lint:ignore U1000 reached by go:linkname
 var holdLink = hold
 
 func hold(pkg, file string, lines []int) {

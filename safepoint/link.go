@@ -3,10 +3,13 @@ package safepoint
 import "sync/atomic"
 
 // What cocoon build inserts does not import this package: the standard library cannot, and others would need it among their
-// requirements. It names these variables, and word, by go:linkname. They are variables because a function without a body needs an assembly file beside it.
+// requirements. It names these variables, and word, by go:linkname. They are variables because a function without a body
+// needs an assembly file beside it.
 var (
+	//lint:ignore U1000 reached by go:linkname
 	answerLink = Answer
-	enterLink  = Enter
+	//lint:ignore U1000 reached by go:linkname
+	enterLink = Enter
 )
 
 var sections atomic.Pointer[func(name string) func(*error)]
