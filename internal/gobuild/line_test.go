@@ -1,6 +1,8 @@
 package gobuild
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -135,5 +137,36 @@ func TestQuoting(t *testing.T) {
 	}
 	if _, err := split(`a 'b`); err == nil {
 		t.Error("an open quote has no error")
+	}
+}
+
+// TestInherit: flags in GOFLAGS, of the environment or of the file, are like flags at the beginning of the command line.
+func TestInherit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte("# x\nGOPROXY=off\nGOFLAGS='-gcflags=all=-l' -mod=mod -toolexec=file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ env, goenv, args, gcflags, toolexec string }{
+		{"", file, "build", "all=-l", "file"},
+		{"", file, "build -gcflags=-N -toolexec=own", "all=-l|-N", "own"},
+		{"--gcflags=-m -v -toolexec=t", file, "build", "-m", "t"},
+		{"", "off", "build", "", ""},
+		{"", file + ".none", "build", "", ""},
+	} {
+		t.Setenv("GOFLAGS", c.env)
+		t.Setenv("GOENV", c.goenv)
+		words := strings.Fields(c.args)
+		command, err := Parse(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = command.line.inherit()
+		if got := strings.Join(command.line.gcflags, "|"); err != nil || got != c.gcflags || command.line.toolexec != c.toolexec {
+			t.Errorf("GOFLAGS=%q, cocoon %s: -gcflags %s, -toolexec %s, %v; want %+v", c.env, c.args, got, command.line.toolexec, err, c)
+		}
+	}
+	t.Setenv("GOFLAGS", "'-gcflags=all")
+	if err := (&goLine{}).inherit(); err == nil || !strings.Contains(err.Error(), "GOFLAGS: the quote") {
+		t.Errorf("an open quote in GOFLAGS: %v", err)
 	}
 }

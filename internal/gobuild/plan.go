@@ -1,7 +1,6 @@
 package gobuild
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 )
@@ -23,7 +21,7 @@ func (c *Command) plan(ctx context.Context) (args []string, checked <-chan error
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.line.inherit(ctx); err != nil {
+	if err := c.line.inherit(); err != nil {
 		return nil, nil, err
 	}
 	var given []perPackage
@@ -78,38 +76,6 @@ func (c *Command) check(ctx context.Context) <-chan error {
 		checked <- err
 	}()
 	return checked
-}
-
-// inherit takes over what the environment gives: -gcflags on the command line would hide it.
-func (l *goLine) inherit(ctx context.Context) error {
-	args := []string{"env", "GOFLAGS"}
-	if l.chdir != "" {
-		args = []string{"env", "-C", l.chdir, "GOFLAGS"}
-	}
-	var stderr bytes.Buffer
-	env := exec.CommandContext(ctx, "go", args...)
-	env.Stderr = &stderr
-	out, err := env.Output()
-	if err != nil {
-		return fmt.Errorf("go env: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	words, err := split(strings.TrimSpace(string(out)))
-	if err != nil {
-		return fmt.Errorf("GOFLAGS: %w", err)
-	}
-	var gcflags []string
-	for _, w := range words {
-		switch name, value, _ := strings.Cut(strings.TrimLeft(w, "-"), "="); name {
-		case "gcflags":
-			gcflags = append(gcflags, value)
-		case "toolexec":
-			if l.toolexec == "" {
-				l.toolexec = value
-			}
-		}
-	}
-	l.gcflags = append(gcflags, l.gcflags...)
-	return nil
 }
 
 // key names what the rewriting of a package depends on, beside the package: this program, and what it is told.

@@ -1,0 +1,68 @@
+package gobuild
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// inherit takes over what the environment gives: -gcflags and -toolexec on the command line would hide it.
+func (l *goLine) inherit() error {
+	value, err := goFlags()
+	if err != nil {
+		return err
+	}
+	words, err := split(value)
+	if err != nil {
+		return fmt.Errorf("GOFLAGS: %w", err)
+	}
+	var gcflags []string
+	for _, w := range words {
+		switch name, value, _ := strings.Cut(strings.TrimLeft(w, "-"), "="); name {
+		case "gcflags":
+			gcflags = append(gcflags, value)
+		case "toolexec":
+			if l.toolexec == "" {
+				l.toolexec = value
+			}
+		}
+	}
+	l.gcflags = append(gcflags, l.gcflags...)
+	return nil
+}
+
+// goFlags returns GOFLAGS from where the go command looks: the environment, or else the file that go env -w writes. It is
+// not asked for it because a process more would be felt in a build with nothing to do.
+func goFlags() (string, error) {
+	if value := os.Getenv("GOFLAGS"); value != "" {
+		return value, nil
+	}
+	file := os.Getenv("GOENV")
+	if file == "off" {
+		return "", nil
+	}
+	if file == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return "", nil // the go command has no file then, either
+		}
+		file = filepath.Join(dir, "go", "env")
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the go command's settings: %w", err)
+	}
+	value := ""
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "GOFLAGS="); ok {
+			value = v
+		}
+	}
+	return value, nil
+}
