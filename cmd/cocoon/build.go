@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,6 +64,9 @@ func runGo(verb string, args []string, s streams) (code int, err error) {
 		return 0, fmt.Errorf("finding this program: %w", err)
 	}
 	c.Tool = []string{program, "toolexec"}
+	if dir, err := os.UserCacheDir(); err == nil {
+		c.Cache = filepath.Join(dir, "cocoon")
+	}
 	c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
 	return c.Run(context.Background())
 }

@@ -17,9 +17,14 @@ var Tested = strings.Fields(`bytes compress/flate compress/gzip encoding/gob enc
 // kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's thread.
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
 
+func isKept(pkg string) bool {
+	return slices.ContainsFunc(kept, func(p string) bool { return matches(p, pkg) })
+}
+
 // choice says which packages are rewritten.
 type choice struct {
 	others   bool     // all but the standard library
+	tested   bool     // those of Tested
 	patterns []string // and these, as the go command matches them against a package
 }
 
@@ -32,7 +37,7 @@ func choose(patterns, sections []string) (choice, error) {
 		case p == "all" || p == "...":
 			c.others = true
 		case p == "std":
-			c.patterns = append(c.patterns, Tested...)
+			c.tested = true
 		default:
 			if why := refused(p); why != "" && !strings.Contains(p, "...") {
 				return c, fmt.Errorf("-cocoon.pkgs: %s never polls: %s", p, why)
@@ -71,7 +76,7 @@ func packagesOf(function string) (paths []string) {
 
 // refused says why a package is never rewritten, or "".
 func refused(pkg string) string {
-	if slices.ContainsFunc(kept, func(p string) bool { return matches(p, pkg) }) {
+	if isKept(pkg) {
 		return "Cocoon's runtime calls it while it decides"
 	}
 	return instrument.Refused(pkg, isStandard(pkg))
@@ -89,24 +94,32 @@ func (c choice) has(pkg string) bool {
 	if refused(pkg) != "" {
 		return false
 	}
-	return c.others && !isStandard(pkg) || slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
+	return c.others && !isStandard(pkg) || c.tested && slices.Contains(Tested, pkg) ||
+		slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
 }
 
-// gcflags returns the values of -gcflags that hand the flag to the chosen packages, and to each package what the user gives
-// it. The go command takes the last value that matches a package, so with flags of the user each package gets its own.
-func (c choice) gcflags(flag string, given []perPackage, g graph) []string {
+// Flags that mark a package for Toolexec; their value is what the rewriting depends on.
+const (
+	keyFlag    = "-cocoon="
+	testedFlag = "-cocoon.tested=" // it is rewritten if it is one of Tested
+)
+
+// gcflags returns the values of -gcflags that mark the chosen packages with the key, and give to each package what the user
+// gives it. The go command takes the last value that matches a package, so with flags of the user each package gets its own.
+// It spends some time on each pattern and package; thus Tested is no list of patterns.
+func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	if len(given) > 0 {
-		return c.gcflagsEach(flag, given, g)
+		return c.gcflagsEach(keyFlag+key, given, g)
 	}
 	var values []string
 	if c.others {
-		values = append(values, "all="+flag, "std=")
+		values = append(values, "all="+keyFlag+key, "std=")
+	}
+	if c.tested {
+		values = append(values, "std="+testedFlag+key)
 	}
 	for _, p := range c.patterns {
-		values = append(values, p+"="+flag)
-	}
-	for _, p := range kept {
-		values = append(values, p+"=")
+		values = append(values, p+"="+keyFlag+key)
 	}
 	return values
 }
@@ -119,7 +132,8 @@ func (c choice) gcflagsEach(flag string, given []perPackage, g graph) (values []
 				flags = f.flags
 			}
 		}
-		if refused(p.path()) == "" && (c.others && !p.Standard || slices.ContainsFunc(c.patterns, p.matches)) {
+		chosen := c.others && !p.Standard || c.tested && slices.Contains(Tested, p.path()) || slices.ContainsFunc(c.patterns, p.matches)
+		if chosen && refused(p.path()) == "" {
 			flags += " " + flag
 		}
 		if flags != "" {

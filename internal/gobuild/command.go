@@ -32,6 +32,9 @@ type Command struct {
 	// Tool is the command line that ends up in Toolexec: this program and its verb.
 	Tool []string
 
+	// Cache is a folder for what is worth remembering from one build to the next, "" for none. Losing it costs time alone.
+	Cache string
+
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
@@ -42,29 +45,21 @@ type Command struct {
 // Run runs the go command and returns its exit code. The error says why it did not come to that. Interrupts and
 // terminations of this process go to the go command, whose end is waited for.
 func (c *Command) Run(ctx context.Context) (code int, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if _, err := exec.LookPath("go"); err != nil {
 		return 0, errors.New("there is no go command on PATH; install Go from https://go.dev/dl, or add its bin folder to PATH")
 	}
-	args, checked, err := c.plan(ctx)
+	args, err := c.plan(ctx)
 	if err != nil {
 		return 0, err
-	}
-	if c.Verb != "build" { // a build may be taken back, a program that ran may not
-		if err := <-checked; err != nil {
-			return 0, err
-		}
-		checked = nil
 	}
 	if c.line.has("x") {
 		fmt.Fprintln(c.Stderr, shellLine(append([]string{"go"}, args...)))
 	}
-	return c.start(args, checked)
+	return c.start(args)
 }
 
-// start runs the go command to its end, or up to an error of the check.
-func (c *Command) start(args []string, checked <-chan error) (code int, err error) {
+// start runs the go command to its end.
+func (c *Command) start(args []string) (code int, err error) {
 	child := exec.Command("go", args...)
 	child.Stdin, child.Stdout, child.Stderr = c.Stdin, c.Stdout, c.Stderr
 	signals := make(chan os.Signal, 4)
@@ -75,23 +70,11 @@ func (c *Command) start(args []string, checked <-chan error) (code int, err erro
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- child.Wait() }()
-	var refused error
 	for {
 		select {
 		case s := <-signals:
 			_ = child.Process.Signal(s) // one that has ended needs none
-		case err := <-checked:
-			checked = nil
-			if refused = err; err != nil {
-				_ = child.Process.Signal(os.Interrupt)
-			}
 		case err := <-ended:
-			if checked != nil && refused == nil {
-				refused = <-checked
-			}
-			if refused != nil {
-				return 0, refused
-			}
 			return exitCode(err)
 		}
 	}

@@ -20,6 +20,7 @@ type compile struct {
 	cfg    string // file that tells where imports are
 	lang   string // "go1.21"
 	std    bool
+	tested bool // rewritten only if it is one of Tested
 }
 
 // parseCompile reads a command line; ok is false when it is none of a compiler, or has no key.
@@ -37,8 +38,8 @@ func parseCompile(line []string) (c compile, ok bool) {
 	c.files = args[files:]
 	for j, arg := range args[:files] {
 		name, value, has := strings.Cut(arg, "=")
-		if strings.HasPrefix(arg, keyFlag) {
-			ok = true
+		if tested := strings.HasPrefix(arg, testedFlag); tested || strings.HasPrefix(arg, keyFlag) {
+			ok, c.tested = true, tested
 			continue
 		}
 		c.flags = append(c.flags, arg)
@@ -64,7 +65,7 @@ func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.
 // rewritten rewrites the package and returns the command line with its new files, which lie beside the output.
 func (c compile) rewritten(o options) ([]string, error) {
 	path := target()
-	if instrument.Refused(path, c.std) != "" || slices.ContainsFunc(kept, func(p string) bool { return matches(p, path) }) {
+	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
 		return c.original(), nil
 	}
 	p := instrument.Package{Path: path, Files: c.files, Std: c.std, Moved: true, GoVersion: c.lang}

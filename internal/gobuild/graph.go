@@ -108,14 +108,3 @@ func (l *goLine) list(ctx context.Context, verb string) (graph, error) {
 		g = append(g, p)
 	}
 }
-
-// check says which pattern of -cocoon.pkgs matches no package.
-func (g graph) check(patterns []string) error {
-	for _, pattern := range patterns {
-		if pattern == "std" || pattern == "..." || slices.ContainsFunc(g, func(p listed) bool { return p.matches(pattern) }) {
-			continue
-		}
-		return fmt.Errorf("-cocoon.pkgs: the pattern %s matches no package of this build; go list -deps names those there are", pattern)
-	}
-	return nil
-}

@@ -53,20 +53,20 @@ func TestParse(t *testing.T) {
 
 // TestChoice: which values of -gcflags a choice becomes, and which packages it surely has.
 func TestChoice(t *testing.T) {
-	const keep = "|github.com/tetratelabs/wazero/...=|golang.org/x/sys/...="
 	for _, c := range []struct {
 		patterns, sections string
 		want               string
 		has, hasNot        string
 	}{
-		{want: "all=K|std=" + keep, has: "example.com/a github.com/cocoon-go/cocoon/examples/hol",
+		{want: "all=-cocoon=K|std=", has: "example.com/a github.com/cocoon-go/cocoon/examples/hol",
 			hasNot: "fmt regexp github.com/cocoon-go/cocoon/cocoon golang.org/x/sys/unix github.com/tetratelabs/wazero"},
-		{patterns: "example.com/a/... regexp", want: "example.com/a/...=K|regexp=K" + keep, has: "example.com/a example.com/a/b regexp",
+		{patterns: "example.com/a/... regexp", want: "example.com/a/...=-cocoon=K|regexp=-cocoon=K", has: "example.com/a example.com/a/b regexp",
 			hasNot: "example.com/ab sort"},
-		{patterns: "all go/...", want: "all=K|std=|go/...=K" + keep, has: "example.com/a go/ast", hasNot: "fmt internal/goarch"},
-		{patterns: "./x", sections: "regexp.(*Regexp).Match regex.match runtime.GC odd", want: "./x=K|regexp=K|regex=K" + keep,
+		{patterns: "std x.org/a", want: "std=-cocoon.tested=K|x.org/a=-cocoon=K", has: "sort bytes x.org/a", hasNot: "fmt x.org/b"},
+		{patterns: "all go/...", want: "all=-cocoon=K|std=|go/...=-cocoon=K", has: "example.com/a go/ast", hasNot: "fmt internal/goarch"},
+		{patterns: "./x", sections: "regexp.(*Regexp).Match regex.match runtime.GC odd", want: "./x=-cocoon=K|regexp=-cocoon=K|regex=-cocoon=K",
 			has: "regexp", hasNot: "runtime example.com/x"},
-		{patterns: "x.org/a", sections: "x.org/a.F a.org/b.v2.(*T).M a.org/b.v3.F", want: "x.org/a=K|a.org/b.v2=K|a.org/b=K|a.org/b.v3=K" + keep},
+		{patterns: "x.org/a", sections: "x.org/a.F a.org/b.v2.(*T).M a.org/b.v3.F", want: "x.org/a=-cocoon=K|a.org/b.v2=-cocoon=K|a.org/b=-cocoon=K|a.org/b.v3=-cocoon=K"},
 	} {
 		got, err := choose(strings.Fields(c.patterns), strings.Fields(c.sections))
 		if err != nil {
@@ -98,11 +98,11 @@ func TestMergedFlags(t *testing.T) {
 		{ImportPath: "x.org/app [x.org/app.test]", Dir: "/app", cwd: "/app"},
 	}
 	for _, c := range []struct{ given, want string }{
-		{"-N", "regexp= K|x.org/dep= K|x.org/app=-N K"},
-		{"all=-N", "fmt=-N|regexp=-N K|x.org/dep=-N K|x.org/app=-N K"},
-		{"all=-N|std=|./dep/...=-l -m|x.org/...=-S|fmt=-m", "fmt=-m|regexp= K|x.org/dep=-S K|x.org/app=-S K"},
-		{"./...=-l", "regexp= K|x.org/dep=-l K|x.org/app=-l K"},
-		{"./dep=-l|-N|", "regexp= K|x.org/dep=-l K|x.org/app= K"},
+		{"-N", "regexp= -cocoon=K|x.org/dep= -cocoon=K|x.org/app=-N -cocoon=K"},
+		{"all=-N", "fmt=-N|regexp=-N -cocoon=K|x.org/dep=-N -cocoon=K|x.org/app=-N -cocoon=K"},
+		{"all=-N|std=|./dep/...=-l -m|x.org/...=-S|fmt=-m", "fmt=-m|regexp= -cocoon=K|x.org/dep=-S -cocoon=K|x.org/app=-S -cocoon=K"},
+		{"./...=-l", "regexp= -cocoon=K|x.org/dep=-l -cocoon=K|x.org/app=-l -cocoon=K"},
+		{"./dep=-l|-N|", "regexp= -cocoon=K|x.org/dep=-l -cocoon=K|x.org/app= -cocoon=K"},
 	} {
 		var given []perPackage
 		for v := range strings.SplitSeq(c.given, "|") {

@@ -12,36 +12,33 @@ import (
 	"strings"
 )
 
-// keyFlag marks the packages to be rewritten; its value is what their rewriting depends on.
-const keyFlag = "-cocoon="
-
-// plan returns the arguments of the go command, and the outcome of checking the patterns, which goes on meanwhile.
-func (c *Command) plan(ctx context.Context) (args []string, checked <-chan error, err error) {
+// plan returns the arguments of the go command.
+func (c *Command) plan(ctx context.Context) (args []string, err error) {
 	chosen, err := choose(c.patterns, c.Sections)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := c.line.inherit(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var given []perPackage
 	for _, v := range c.line.gcflags {
 		f, err := parsePerPackage(v)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		given = append(given, f)
 	}
 	var all graph
 	if len(given) > 0 {
 		if all, err = c.line.list(ctx, c.Verb); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	tool := c.toolLine(chosen)
 	key, err := key(tool)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	args = []string{c.Verb}
 	if c.line.chdir != "" {
@@ -49,33 +46,15 @@ func (c *Command) plan(ctx context.Context) (args []string, checked <-chan error
 	}
 	toolexec, err := join(tool)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	args = append(args, strings.TrimSpace("-toolexec="+toolexec+" "+c.line.toolexec))
-	for _, v := range chosen.gcflags(keyFlag+key, given, all) {
+	for _, v := range chosen.gcflags(key, given, all) {
 		args = append(args, "-gcflags="+v)
 	}
 	args = append(args, c.line.words(func(string) bool { return true })...)
-	return append(args, c.line.rest...), c.check(ctx), nil
-}
-
-// check looks for patterns that match nothing, which -gcflags does not mind.
-func (c *Command) check(ctx context.Context) <-chan error {
-	checked := make(chan error, 1)
-	if len(c.patterns) == 0 {
-		checked <- nil
-		return checked
-	}
-	go func() {
-		all, err := c.line.list(ctx, c.Verb)
-		if err != nil {
-			all, err = nil, nil // the go command itself says what is wrong with its arguments
-		} else {
-			err = all.check(c.patterns)
-		}
-		checked <- err
-	}()
-	return checked
+	args = append(args, c.line.rest...)
+	return args, c.check(ctx, args)
 }
 
 // key names what the rewriting of a package depends on, beside the package: this program, and what it is told.

@@ -22,6 +22,9 @@ func (c *Command) toolLine(chosen choice) []string {
 	if chosen.others {
 		words = append(words, "-others")
 	}
+	if chosen.tested {
+		words = append(words, "-tested")
+	}
 	for _, p := range chosen.patterns {
 		words = append(words, "-package="+p)
 	}
@@ -43,6 +46,8 @@ func parseOptions(args []string) (o options, line []string, err error) {
 		switch name {
 		case "-others":
 			o.chosen.others = true
+		case "-tested":
+			o.chosen.tested = true
 		case "-package":
 			o.chosen.patterns = append(o.chosen.patterns, value)
 		case "-section":
