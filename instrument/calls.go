@@ -3,13 +3,15 @@ package instrument
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 )
 
 // call is a call by which a function may come back to itself, and which no loop polls for.
 type call struct {
-	at token.Pos
-	to *code // nil: it may come back from anywhere
+	at    token.Pos
+	to    *code // nil: it may come back from anywhere
+	given bool  // it calls a parameter of the function
 }
 
 // callsOf finds the calls of a function that matter: those into this package, and those away from it. What a loop's body
@@ -36,9 +38,29 @@ func (r *rewriter) callsOf(c *code) {
 		case own:
 			c.calls = append(c.calls, &call{at: node.Pos(), to: to})
 		case away:
-			c.calls = append(c.calls, &call{at: node.Pos()})
+			c.calls = append(c.calls, &call{at: node.Pos(), given: r.isGiven(c, node.Fun)})
 		}
 	})
+}
+
+// isGiven reports whether the called expression is a parameter of the function, as it was passed.
+func (r *rewriter) isGiven(c *code, fun ast.Expr) bool {
+	id, ok := ast.Unparen(fun).(*ast.Ident)
+	if !ok || c.decl == nil {
+		return false
+	}
+	v, ok := r.info.Uses[id].(*types.Var)
+	return ok && v.Kind() == types.ParamVar && c.typ.Params.Pos() <= v.Pos() && v.Pos() < c.typ.Params.End() && !r.touched(v, c.body)
+}
+
+// leavesIt reports whether the function calls away only what it was given. Then its callers poll for it: they pass what may
+// lead back to them, and the function, a small one as a rule, can still be inlined.
+func (c *code) leavesIt() bool {
+	return c.decl != nil && !slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil && !k.given })
+}
+
+func (c *code) callsAway() bool {
+	return slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil })
 }
 
 func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
@@ -51,12 +73,16 @@ func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
 // cut chooses the functions that poll for the cycles of the call graph, each before its calls in cycles.
 //
 // A cycle that leaves the package comes back through an interface, a function value or a callback, so it passes a call
-// that goes away, in this package or in another one. Every function with such a call polls. What is left are cycles of
+// that goes away, in this package or in another one. Every function with such a call polls, or those who call it do: see
+// leavesIt. What is left are cycles of
 // this package's own calls; of each, the function polls that is in most of them.
 func (r *rewriter) cut() {
-	isCut := map[*code]bool{}
+	isCut, away := map[*code]bool{}, map[*call]bool{}
 	for _, c := range r.codes {
-		isCut[c] = c.exempt == "" && slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil })
+		for _, k := range c.calls {
+			away[k] = k.to == nil && !c.leavesIt() || k.to != nil && k.to.leavesIt() && k.to.callsAway()
+			isCut[c] = isCut[c] || away[k] && c.exempt == ""
+		}
 	}
 	whole := components(r.codes, nil)
 	for {
@@ -84,7 +110,7 @@ func (r *rewriter) cut() {
 	for _, c := range r.codes {
 		var at []token.Pos
 		for _, k := range c.calls {
-			if k.to == nil || whole[c] != 0 && whole[c] == whole[k.to] {
+			if away[k] || k.to != nil && whole[c] != 0 && whole[c] == whole[k.to] {
 				at = append(at, k.at)
 			}
 		}

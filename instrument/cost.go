@@ -21,8 +21,8 @@ const (
 	visiting  = -1
 )
 
-// swift are packages whose functions take a short time, whatever their arguments.
-var swift = map[string]bool{"math": true, "math/bits": true, "unicode/utf8": true, "unicode/utf16": true, "sync/atomic": true, "unsafe": true}
+// swift are packages whose functions take a short time, and call nothing of their arguments.
+var swift = map[string]bool{"cmp": true, "math": true, "math/bits": true, "unicode/utf8": true, "unicode/utf16": true, "sync/atomic": true, "unsafe": true}
 
 func int64Of(v constant.Value) (int64, bool) {
 	if v = constant.ToInt(v); v.Kind() != constant.Int {
@@ -30,6 +30,10 @@ func int64Of(v constant.Value) (int64, bool) {
 	}
 	return constant.Int64Val(v)
 }
+
+// logarithmic are functions of the standard library whose only loops halve what is left: 64 iterations at most. Their callers
+// count on their being inlined, which a poll would end.
+var logarithmic = map[string]bool{"sort.Search": true, "sort.Find": true, "slices.BinarySearch": true, "slices.BinarySearchFunc": true}
 
 // weigh bounds the cost of calling the function.
 func (r *rewriter) weigh(c *code) int {

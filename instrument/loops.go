@@ -41,7 +41,7 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 	r.stats.Loops++
 	l := &loop{stmt: stmt}
 	c.loops = append(c.loops, l)
-	if r.cost(stmt) <= quick {
+	if r.cost(stmt) <= quick || logarithmic[r.pkg.Path+"."+c.name] {
 		return
 	}
 	if why := c.whyNot(body.Lbrace); why != "" {

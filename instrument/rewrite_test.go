@@ -69,6 +69,10 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 		{"its loop polls", `func a(n int) { for n > 0 { n--; a(n) } }`, `func a(n int) { for n > 0 {POLL n--; a(n) } }`},
 		{"interface", `func a(i I) { i.M() }`, `func a(i I) { POLLi.M() }`},
 		{"function value", `func a(n int) { if n > 0 { f() } }`, `func a(n int) { if n > 0 { POLLf() } }`},
+		{"its argument", `func a(n int, g func(int)) { g(n) }; func b(n int) { a(n, b) }`, `func a(n int, g func(int)) { g(n) }; func b(n int) { POLLa(n, b) }`},
+		{"its argument, and more", `func a(g func()) { g(); f() }; func b() { a(b) }`, `func a(g func()) { POLLg(); f() }; func b() { a(b) }`},
+		{"its argument, replaced", `func a(g func()) { g = f; g() }`, `func a(g func()) { g = f; POLLg() }`},
+		{"its argument, in a literal", `func a(g func()) { f = func() { g() } }`, `func a(g func()) { f = func() { POLLg() } }`},
 		{"new goroutine", `func a() { go a() }`, ""},
 		{"literal that calls itself", `func a() { var g func(); g = func() { g() }; _ = g }`, `func a() { var g func(); g = func() { POLLg() }; _ = g }`},
 

@@ -99,13 +99,30 @@ func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 	if c := r.declared[f]; c != nil {
 		return own, c, f
 	}
-	if f.Pkg() == r.types || r.opt.Instrumented != nil && r.opt.Instrumented(f.Pkg().Path()) {
-		return outside, nil, f // an assembly function, or code that polls before it calls back
+	if f.Pkg() == r.types || swift[f.Pkg().Path()] {
+		return outside, nil, f // an assembly function, for one
 	}
-	if sig, ok := r.info.TypeOf(fun).(*types.Signature); ok && !r.carries(receiver) && !r.carries(sig.Params()) {
+	sig, ok := r.info.TypeOf(fun).(*types.Signature)
+	if !ok {
+		return away, nil, f
+	}
+	if polls := r.opt.Instrumented != nil && r.opt.Instrumented(f.Pkg().Path()); polls && !takesFunction(sig) {
 		return outside, nil, f
 	}
-	return away, nil, f
+	if r.carries(receiver) || r.carries(sig.Params()) {
+		return away, nil, f
+	}
+	return outside, nil, f
+}
+
+// takesFunction reports whether a function value is among the arguments: what calls it may leave the poll to its caller.
+func takesFunction(sig *types.Signature) bool {
+	for v := range sig.Params().Variables() {
+		if _, ok := v.Type().Underlying().(*types.Signature); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // object returns what the called expression names.
