@@ -76,9 +76,10 @@ func (s *strand) answerOnce() (parked bool) {
 		if s.lent.Load() {
 			s.requests.Store(wantThrow | wantProbe) // when the throw has arrived it must come back for a slot
 		}
+		s.raisedAt = now - hush // so that nag need not wait
 		p := s.due()
 		l.mu.Unlock()
-		l.rt.timer.WakeAt(now + minPause) // the word is raised again until the throw has arrived
+		l.rt.timer.WakeAt(now + grace) // the word is raised again until the throw has arrived
 		if p != nil && !goroutine.Unwinding() {
 			s.throw(p)
 		}
@@ -143,8 +144,8 @@ func (s *strand) throw(p *throwRequest) {
 }
 
 // postThrow asks the task to unwind; the first throw stays. A throw that no section will catch also ends the task's
-// context: when the task answers, or at once if it does not run, or after hush (see nag), because code that waits for the
-// context does not answer. One towards a section does so only when the task does not answer for long. Called under loop.mu.
+// context: when the task answers, or at once if it does not run, or after grace (see nag), because code that waits for
+// the context does not answer. One towards a section does so only when the task does not answer for long. Called under loop.mu.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -154,7 +155,7 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if !s.onSlot() {
 		s.insist()
 	}
-	s.loop.rt.timer.WakeAt(now + hush) // to lower the word if it is not answered
+	s.loop.rt.timer.WakeAt(now + grace) // in case it is not answered
 	return true
 }
 

@@ -13,11 +13,16 @@ const (
 	linger = int64(10 * time.Millisecond)
 
 	// hush is how long the word stays up for a task that does not answer; then it is lowered, so that the polls of
-	// others are cheap again, and raised after a pause that doubles from minPause to maxPause.
-	// A task whose core was taken by the kernel answers late, so it is not a matter of microseconds.
-	hush     = int64(500 * time.Microsecond)
-	minPause = int64(500 * time.Microsecond)
-	maxPause = int64(8 * time.Millisecond)
+	// others are cheap again, and raised after a pause that doubles from minPause to maxPause. It is longer than a tick of
+	// most kernels, because a task whose core was taken answers that late: lowered before, the word would have to wait
+	// for its turn again.
+	hush     = int64(5 * time.Millisecond)
+	minPause = int64(5 * time.Millisecond)
+	maxPause = int64(80 * time.Millisecond)
+
+	// grace is how long a running task may take to answer a throw that ends it before its context ends without that, for
+	// it may be waiting for just this; and how soon a throw that was swallowed comes again.
+	grace = int64(500 * time.Microsecond)
 )
 
 // onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the timer's thread and
@@ -98,17 +103,15 @@ func (s *strand) nag(now int64) (next int64) {
 	default:
 		next = s.raisedAt + hush + s.pause
 	}
-	if p := s.pending; p != nil {
-		limit := int64(s.loop.rt.cfg.StallAfter)
-		if limit <= 0 {
-			limit = int64(defaultStallAfter)
+	if p := s.pending; p != nil && !p.overdue {
+		at := s.postedAt + grace
+		if p.section != 0 {
+			at = s.postedAt + int64(s.loop.rt.stallAfter())
 		}
-		if p.section == 0 {
-			limit = hush
+		if now < at {
+			return min(next, at)
 		}
-		if now-s.postedAt >= limit {
-			s.insist()
-		}
+		s.insist()
 	}
 	return next
 }
