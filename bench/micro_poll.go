@@ -9,7 +9,7 @@ import (
 )
 
 // microPoll measures what a safe point adds to an iteration of a loop that counts, while nothing is asked of anybody: the
-// poll (safepoint.Poll), which is what the claim is about; and SafePoint, which has a context to look at. The loops are functions of their own, so that nothing around them
+// poll (safepoint.Poll), which is what the claim is about; and SafePoint in a task, which also keeps the breath. The loops are functions of their own, so that nothing around them
 // changes how they are compiled.
 func microPoll(ctx context.Context, r *report, e effort) error {
 	loop := func(body func(ctx context.Context, n int) int) side {
@@ -17,7 +17,16 @@ func microPoll(ctx context.Context, r *report, e effort) error {
 			return perOperation(e.span, func(n int) { runtime.KeepAlive(body(ctx, n)) }), nil
 		}
 	}
-	got, err := medians(ctx, e, loop(bareLoop), loop(pollLoop), loop(safePointLoop))
+	inTask := func(ctx context.Context, e effort) (f figures, err error) {
+		return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (figures, error) {
+			err := rt.Run(ctx, "loop", func(ctx context.Context) (err error) {
+				f, err = loop(safePointLoop)(ctx, e)
+				return err
+			})
+			return f, err
+		})
+	}
+	got, err := medians(ctx, e, loop(bareLoop), loop(pollLoop), inTask)
 	if err != nil {
 		return err
 	}
