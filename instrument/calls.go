@@ -192,7 +192,7 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	}
 	for _, p := range at {
 		r.stats.Entries++
-		r.insert(c.file, p, r.poll())
+		r.pollBefore(c, p)
 	}
 }
 

@@ -17,6 +17,8 @@ type code struct {
 	held   []span // where it holds locks, or the function around it does
 	loops  []*loop
 	calls  []*call
+	polls  []token.Pos // before which statements it polls, loops apart
+	left   []left      // where it should poll, and must not
 	weight int // its cost, see bound
 	inner  int // literals so far
 }

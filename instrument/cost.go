@@ -56,43 +56,46 @@ func (r *rewriter) cost(n ast.Node) (sum int) {
 		if n == nil || sum >= endless {
 			return false
 		}
-		sum++
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			sum += moveCost
-			return false
-		case *ast.ForStmt:
-			sum += r.costOfLoop(n, n.Body, n.Cond, n.Post)
-			return false
-		case *ast.RangeStmt:
-			sum += r.costOfLoop(n, n.Body) + r.cost(n.X)
-			return false
-		case *ast.CallExpr:
-			sum += r.costOfCall(n)
-		case *ast.IndexExpr:
-			if t := r.info.TypeOf(n.X); t != nil {
-				if _, ok := t.Underlying().(*types.Map); ok {
-					sum += mapCost
-				}
-			}
-		case *ast.BinaryExpr:
-			if t := r.info.TypeOf(n); n.Op == token.ADD && (t == nil || isString(t)) {
-				sum += moveCost
-			}
-		case *ast.BranchStmt:
-			if n.Tok == token.GOTO {
-				sum += endless
-			}
-		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt:
-			sum += endless
-		case *ast.UnaryExpr:
-			if n.Op == token.ARROW {
-				sum += endless
-			}
-		}
-		return true
+		units, whole := r.costOf(n)
+		sum += 1 + units
+		return !whole
 	})
 	return min(sum, endless)
+}
+
+// costOf bounds what a node itself costs; whole says that what is inside of it is included.
+func (r *rewriter) costOf(n ast.Node) (units int, whole bool) {
+	switch n := n.(type) {
+	case *ast.FuncLit:
+		return moveCost, true
+	case *ast.ForStmt:
+		return r.costOfLoop(n, n.Body, n.Cond, n.Post), true
+	case *ast.RangeStmt:
+		return r.costOfLoop(n, n.Body) + r.cost(n.X), true
+	case *ast.CallExpr:
+		return r.costOfCall(n), false
+	case *ast.IndexExpr:
+		if t := r.info.TypeOf(n.X); t != nil {
+			if _, ok := t.Underlying().(*types.Map); ok {
+				return mapCost, false
+			}
+		}
+	case *ast.BinaryExpr:
+		if t := r.info.TypeOf(n); n.Op == token.ADD && (t == nil || isString(t)) {
+			return moveCost, false
+		}
+	case *ast.BranchStmt:
+		if n.Tok == token.GOTO {
+			return endless, false
+		}
+	case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt:
+		return endless, false
+	case *ast.UnaryExpr:
+		if n.Op == token.ARROW {
+			return endless, false
+		}
+	}
+	return 0, false
 }
 
 func isString(t types.Type) bool {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-func (r *rewriter) rewrite() (*Result, error) {
+// decide finds the functions, and where they poll.
+func (r *rewriter) decide() {
 	r.choosePrefix()
 	r.check()
 	for _, f := range r.files {
@@ -26,7 +27,6 @@ func (r *rewriter) rewrite() (*Result, error) {
 	}
 	r.cut()
 	r.stats.Functions = len(r.codes)
-	return r.result()
 }
 
 // choosePrefix finds what no name of the package begins with.

@@ -71,6 +71,15 @@ type Left struct {
 // place, for each mistake; what does not type-check is left to the compiler. The result depends on the arguments and the
 // files alone. A package that is never instrumented (see Refused) is an error.
 func Rewrite(p Package, o Options) (*Result, error) {
+	r, err := decided(p, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.result()
+}
+
+// decided returns the package with what is decided about it.
+func decided(p Package, o Options) (*rewriter, error) {
 	if why := Refused(p.Path, p.Std); why != "" {
 		return nil, fmt.Errorf("instrument: %s: %s", p.Path, why)
 	}
@@ -83,7 +92,8 @@ func Rewrite(p Package, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	return r.rewrite()
+	r.decide()
+	return r, nil
 }
 
 // rewriter is one call of Rewrite.

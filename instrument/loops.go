@@ -8,7 +8,14 @@ import (
 // loop is one loop: a for statement, or a goto that leads back.
 type loop struct {
 	stmt  ast.Stmt
-	polls bool // at each iteration, before anything that it calls
+	polls bool  // at each iteration, before anything that it calls
+	every int64 // or after at most so many iterations; 0: it does not
+}
+
+// left is a place without the poll that belongs there.
+type left struct {
+	at        token.Pos
+	what, why string
 }
 
 // loopsOf finds the loops of a function and lets them poll.
@@ -48,9 +55,11 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 		r.leave(c, stmt.Pos(), "loop", why)
 		return
 	}
-	if !labelled && r.strip(c, stmt, body) {
-		r.stats.Strips++
-		return
+	if !labelled {
+		if l.every = r.strip(c, stmt, body); l.every > 0 {
+			r.stats.Strips++
+			return
+		}
 	}
 	l.polls = true
 	r.stats.LoopPolls++
@@ -66,9 +75,16 @@ func (r *rewriter) jump(c *code, stmt *ast.BranchStmt) {
 		return
 	}
 	r.stats.LoopPolls++
-	r.insert(c.file, stmt.Pos(), r.poll())
+	r.pollBefore(c, stmt.Pos())
+}
+
+// pollBefore lets the function poll before a statement.
+func (r *rewriter) pollBefore(c *code, p token.Pos) {
+	c.polls = append(c.polls, p)
+	r.insert(c.file, p, r.poll())
 }
 
 func (r *rewriter) leave(c *code, p token.Pos, what, why string) {
+	c.left = append(c.left, left{p, what, why})
 	r.stats.Left = append(r.stats.Left, Left{Pos: r.set.Position(p), Func: c.name, What: what, Why: why})
 }

@@ -20,19 +20,21 @@ import (
 //
 // A test of the counter inside the loop would be simpler, and is not cheaper than a poll at each iteration: of a copy, a sum,
 // a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %, and this 2 to 40 %.
-func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) bool {
+//
+// It returns the number of iterations of a piece, or 0 when the loop cannot be taken apart.
+func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
 	cost := max(r.cost(body), 1)
 	if cost > stretch/16 || closes(stmt) {
-		return false
+		return 0
 	}
-	every := min(int64(1)<<(bits.Len(uint(stretch/cost))-1), 1024)
+	every = min(int64(1)<<(bits.Len(uint(stretch/cost))-1), 1024)
 	switch stmt := stmt.(type) {
 	case *ast.ForStmt:
 		return r.stripFor(c.file, stmt, every)
 	case *ast.RangeStmt:
 		return r.stripRange(c.file, stmt, every)
 	}
-	return false
+	return 0
 }
 
 // closes reports whether there is a function literal in n.
@@ -45,22 +47,22 @@ func closes(n ast.Node) (found bool) {
 	return found
 }
 
-func (r *rewriter) stripFor(f *file, stmt *ast.ForStmt, every int64) bool {
+func (r *rewriter) stripFor(f *file, stmt *ast.ForStmt, every int64) int64 {
 	count, ok := r.counterOf(stmt)
 	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || r.keeps(stmt) {
-		return false
+		return 0
 	}
 	if count.bits == 8 {
 		every = min(every, 32)
 	}
 	if count.step > 8 || count.step < -8 {
-		return false // the end of a piece might be beyond a small type
+		return 0 // the end of a piece might be beyond a small type
 	}
 	r.insert(f, stmt.Init.End(), r.piece(count.name, every*count.step))
 	r.insert(f, stmt.Cond.Pos(), fmt.Sprintf("%s != %s && (", count.name, r.name("n")))
 	r.insert(f, stmt.Cond.End(), ")")
 	r.insert(f, stmt.End(), r.pieceEnd(count.name))
-	return true
+	return every
 }
 
 func (r *rewriter) piece(counter string, step int64) string {
@@ -98,23 +100,23 @@ func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 //
 //	for i, v := range x { … }
 //	for s, i := x, 0; ; { POLL; n := i + 512; for ; i != n && i < len(s); i++ { v := s[i]; … }; if i != n { break } }
-func (r *rewriter) stripRange(f *file, stmt *ast.RangeStmt, every int64) bool {
+func (r *rewriter) stripRange(f *file, stmt *ast.RangeStmt, every int64) int64 {
 	end := "len(" + r.name("s") + ")"
 	switch r.iterates(stmt.X) {
 	case overSlice:
 	case overInt:
 		end = r.name("s")
 	default:
-		return false
+		return 0
 	}
 	i, value := r.name("i"), ""
 	if stmt.Key != nil {
 		if stmt.Tok != token.DEFINE {
-			return false
+			return 0
 		}
 		if id := stmt.Key.(*ast.Ident); id.Name != "_" {
 			if i = id.Name; r.info.Defs[id] == nil || r.touched(r.info.Defs[id], stmt.Body) {
-				return false
+				return 0
 			}
 		}
 	}
@@ -123,13 +125,13 @@ func (r *rewriter) stripRange(f *file, stmt *ast.RangeStmt, every int64) bool {
 	}
 	from, to := r.offset(stmt.For)+len("for"), r.offset(stmt.X.Pos())
 	if bytes.ContainsAny(f.src[from:to], "\n/") {
-		return false // a line, or a comment, would be lost
+		return 0 // a line, or a comment, would be lost
 	}
 	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), i))
 	r.insert(f, stmt.X.End(), ", 0"+r.piece(i, every)+fmt.Sprintf("; %s != %s && %s < %s; %s++", i, r.name("n"), i, end, i))
 	r.insert(f, stmt.Body.Lbrace+1, value)
 	r.insert(f, stmt.End(), r.pieceEnd(i))
-	return true
+	return every
 }
 
 // What a range loop goes over, as far as it matters.
