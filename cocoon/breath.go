@@ -38,6 +38,9 @@ func (b *breather) poll() bool { return b.polls.Add(1) >= b.stride.Load() }
 // breathe looks at the clock, and gives the core away if it is time. Called by the task's goroutine.
 func (s *strand) breathe() {
 	b, breath := &s.breath, int64(s.loop.rt.cfg.Breath)
+	if !s.task.breathes {
+		return
+	}
 	now := notify.Now()
 	n, elapsed := int64(b.polls.Swap(0)), max(1, now-b.looked)
 	b.stride.Store(uint32(min(max(1, n*breath/looks/elapsed), 1<<16)))

@@ -5,32 +5,41 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// A task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely.
+// A task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely. While the word
+// is up for another task, whose thread may be waiting for this core, it looks more often, and gives it away all the same.
 func TestBreathByYielding(t *testing.T) {
 	if !canYield {
 		t.Skip("this system has no call that gives the core away")
 	}
 	rt := start(t, Config{Slots: 1, Breath: time.Millisecond})
-	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
-		b := &TaskOf(ctx).strand.breath
-		polls, yields, last := 0, 0, b.last
-		for end := time.Now().Add(10 * time.Second); yields < 20 && time.Now().Before(end); polls++ {
-			SafePoint(ctx)
-			if b.last != last {
-				last = b.last
-				yields++
+	for _, raised := range []bool{false, true} {
+		must(t, rt.Run(background, "spin", func(ctx context.Context) error {
+			if raised {
+				safepoint.Raise()
+				defer safepoint.Lower()
 			}
-		}
-		if yields < 20 {
-			t.Errorf("%d yields in 10 s", yields)
-		}
-		if b.stride.Load() == 1 {
-			t.Errorf("it looks at the clock at each of %d safe points", polls)
-		}
-		return nil
-	}))
+			b := &TaskOf(ctx).strand.breath
+			polls, yields, last := 0, 0, b.last
+			for end := time.Now().Add(10 * time.Second); yields < 20 && time.Now().Before(end); polls++ {
+				SafePoint(ctx)
+				if b.last != last {
+					last = b.last
+					yields++
+				}
+			}
+			if yields < 20 {
+				t.Errorf("word raised: %v; %d yields in 10 s", raised, yields)
+			}
+			if !raised && b.stride.Load() == 1 {
+				t.Errorf("it looks at the clock at each of %d safe points", polls)
+			}
+			return nil
+		}))
+	}
 }
 
 // The kernel is asked for short slices while a runtime lives that wants them, for threads that are there and for threads

@@ -46,8 +46,13 @@ func answer() {
 	}
 }
 
-// answer does what is asked of the task; it returns when the task may go on, or panics with a throw.
+// answer does what is asked of the task; it returns when the task may go on, or panics with a throw. When nothing is asked
+// of it the word is up for another, and that one's thread may be waiting for just this core.
 func (s *strand) answer() {
+	if s.requests.Load() == 0 && !s.lent.Load() {
+		s.breathe()
+		return
+	}
 	for s.requests.Load() != 0 || s.lent.Load() {
 		if s.blocked || !s.answerOnce() {
 			return
