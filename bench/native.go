@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"time"
+)
+
+// nativeEffort is how much native measures.
+type nativeEffort struct {
+	rounds int
+	span   time.Duration // of a benchmark in a round, at least
+}
+
+// native measures what code pays for the polls that cocoon build puts into it: benchmarks as the go command builds them, and
+// as cocoon does, in turn.
+func native(ctx context.Context, r *report) error {
+	return nativeWith(ctx, r, nativeEffort{rounds: 11, span: 10 * time.Millisecond}, programs, packages)
+}
+
+// nativeWith measures the benchmarks of the first suite one by one, and those of each of the others together.
+func nativeWith(ctx context.Context, r *report, e nativeEffort, programs suite, packages []suite) error {
+	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	w := &workshop{folder: folder, report: r}
+	if err := w.buildCocoon(ctx); err != nil {
+		return err
+	}
+	all, err := w.compare(ctx, e, programs)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		p.name = programNames[p.name]
+		r.add(p.result("ns"), claim{atMost: 1.05})
+	}
+	var means []pair
+	for _, s := range packages {
+		all, err := w.compare(ctx, e, s)
+		if err != nil {
+			return err
+		}
+		mean, worst := geometricMean(s.name, all), worstOf(all)
+		means = append(means, mean)
+		r.add(mean.result("ns"), claim{})
+		benchmark := worst.name
+		worst.name = s.name + " worst"
+		r.add(worst.result(benchmark+"_ns"), claim{})
+	}
+	if len(means) == 0 {
+		return nil
+	}
+	r.add(geometricMean("packages", means).result("ns"), claim{atMost: 1.05})
+	worst := worstOf(means)
+	name := worst.name
+	worst.name = "packages worst"
+	r.add(worst.result(name+"_ns"), claim{atMost: 1.15})
+	return nil
+}
+
+// pair is what an operation takes in both builds, in nanoseconds.
+type pair struct {
+	name           string
+	polls, plainly float64
+}
+
+func (p pair) ratio() float64 { return p.polls / p.plainly }
+
+func (p pair) result(metric string) result {
+	return result{Name: p.name, Metric: metric, Value: p.polls, Unit: "ns", Peer: "go build", PeerValue: p.plainly}
+}
+
+// geometricMean returns the pair of the geometric means, whose ratio is that of the ratios: a benchmark counts as much as
+// any other, however long it takes.
+func geometricMean(name string, all []pair) pair {
+	var polls, plainly float64
+	for _, p := range all {
+		polls += math.Log(p.polls)
+		plainly += math.Log(p.plainly)
+	}
+	n := float64(len(all))
+	return pair{name, math.Exp(polls / n), math.Exp(plainly / n)}
+}
+
+func worstOf(all []pair) (worst pair) {
+	for i, p := range all {
+		if i == 0 || p.ratio() > worst.ratio() {
+			worst = p
+		}
+	}
+	return worst
+}
+
+// compare runs both builds of a suite in turn, and pairs the medians of each benchmark.
+func (w *workshop) compare(ctx context.Context, e nativeEffort, s suite) (all []pair, err error) {
+	b, err := w.build(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	var order []string
+	times := [2]map[string][]float64{{}, {}}
+	for round := range e.rounds {
+		w.report.progress("%s: round %d of %d", s.name, round+1, e.rounds)
+		for i, program := range []string{b.plain, b.polls} {
+			got, err := runBenchmarks(ctx, program, b.folder, s, e.span)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			for _, t := range got {
+				if i == 0 && round == 0 {
+					order = append(order, t.name)
+				}
+				times[i][t.name] = append(times[i][t.name], t.ns)
+			}
+		}
+	}
+	for _, name := range order {
+		plainly, polls := times[0][name], times[1][name]
+		if len(plainly) != len(polls) {
+			return nil, fmt.Errorf("%s: %s ran %d times plain, and %d times with polls", s.name, name, len(plainly), len(polls))
+		}
+		all = append(all, pair{name, median(polls), median(plainly)})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: there are no benchmarks", s.name)
+	}
+	return all, nil
+}
