@@ -19,6 +19,10 @@
 //		return nil
 //	})
 //
+// A program that is built by cocoon build polls in code that knows nothing of Cocoon, and the full name of a function, such
+// as "github.com/dlclark/regexp2.(*Regexp).FindStringMatch", does as the Func of a TimeLimit: the function then is a section.
+// docs/safepoints.md tells more.
+//
 // The package-level functions work on a default runtime. docs/design.md tells how it works and why, docs/policy.md
 // specifies the policies' language.
 package cocoon

@@ -18,12 +18,14 @@ const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.policie
 It is go %[1]s, but that the chosen packages poll for preemption: at the heads of loops, and where calls may come back
 to a function. No source file is changed, and without a Cocoon runtime the program does just what it did.
 
+A function whose time is limited, such as 'github.com/dlclark/regexp2.(*Regexp).FindStringMatch', becomes a section of that
+name. The build looks for its name in the program's own packages: in constants, as in cocoon.TimeLimit{Func: "..."}, and in
+policy documents with //go:embed.
+
   -cocoon.pkgs PATTERNS       the packages, as patterns of the go command with commas between them (default: the main
                               module and all third-party ones); those of the standard library only by name, as in
                               encoding/json or go/..., or std for those whose own tests pass with polls, see below
-  -cocoon.policies FILE.yaml  a policy document; each function that it limits, such as
-                              'github.com/dlclark/regexp2.(*Regexp).FindStringMatch', becomes a section of that name;
-                              may be repeated
+  -cocoon.policies FILE.yaml  a policy document that the program reads elsewhere; may be repeated
 
 -x shows every command, -work keeps the rewritten files, in folders named cocoon. go help %[1]s tells about the other
 arguments. The exit code is that of the go command; %[2]d if it could not be run.
@@ -52,18 +54,11 @@ func runGo(verb string, args []string, s streams) (code int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w; run cocoon %s -h for help", err, verb)
 	}
-	for _, file := range c.Policies {
-		names, err := limited(file)
-		if err != nil {
-			return 0, err
-		}
-		c.Sections = append(c.Sections, names...)
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("finding this program: %w", err)
 	}
-	c.Tool = []string{program, "toolexec"}
+	c.Tool, c.Limited = []string{program, "toolexec"}, limited
 	if dir, err := os.UserCacheDir(); err == nil {
 		c.Cache = filepath.Join(dir, "cocoon")
 	}
@@ -71,7 +66,7 @@ func runGo(verb string, args []string, s streams) (code int, err error) {
 	return c.Run(context.Background())
 }
 
-// limited returns the names of the sections whose time the policies of a document read.
+// limited returns the names of the sections whose time the policies of a document limit.
 func limited(file string) (names []string, err error) {
 	r, err := os.Open(file)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // compiled matches a compiler that does its work, as -x shows it, up to the name of the package.
@@ -98,52 +97,5 @@ func TestWithoutSafepoint(t *testing.T) {
 	m := newModule(t, "-- go.mod --\nmodule example.com/app\n\ngo 1.25\n-- main.go --\npackage main\n\nfunc main() {\n\tn := 3\n\tmore := func() bool { n--; return n > 0 }\n\tfor more() {\n\t\tprintln(n)\n\t}\n}\n")
 	if out, code, err := m.cocoon(t, "run", "."); out != "2\n1\n" || code != 0 || err != nil {
 		t.Errorf("it printed %q, exit code %d, %v; want 2 and 1", out, code, err)
-	}
-}
-
-// TestCheckIsRemembered: patterns that are right are not looked up again, for a day; wrong ones are.
-func TestCheckIsRemembered(t *testing.T) {
-	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n-- dep/dep.go --\npackage dep\n")
-	cache := filepath.Join(t.TempDir(), "new")
-	check := func(args ...string) error {
-		c, err := command(append([]string{"build", "-C", string(m)}, args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Cache = cache
-		return c.check(t.Context(), args)
-	}
-	marks := func() []string {
-		all, err := filepath.Glob(filepath.Join(cache, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	if err := check("-cocoon.pkgs=all,std", "."); err != nil || len(marks()) != 0 {
-		t.Errorf("patterns that are always right: %v, %q", err, marks())
-	}
-	if err := check("-cocoon.pkgs=./dep", "."); err == nil || len(marks()) != 0 {
-		t.Errorf("a wrong pattern: %v, %q", err, marks())
-	}
-	if err := check("-cocoon.pkgs=./dep", "./..."); err != nil || len(marks()) != 1 {
-		t.Fatalf("a right pattern: %v, %q", err, marks())
-	}
-	mark := marks()[0]
-	if err := os.Remove(m.path("dep/dep.go")); err != nil {
-		t.Fatal(err)
-	}
-	if err := check("-cocoon.pkgs=./dep", "./..."); err != nil {
-		t.Errorf("a pattern that was right: %v", err)
-	}
-	old := time.Now().Add(-goodFor)
-	if err := os.Chtimes(mark, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := check("-cocoon.pkgs=./dep", "./..."); err == nil {
-		t.Error("a pattern that was right a day ago is not looked up again")
-	}
-	if err := check("-cocoon.pkgs=.", "."); err != nil || len(marks()) != 1 || marks()[0] == mark {
-		t.Errorf("the old mark is still there: %v, %q", err, marks())
 	}
 }

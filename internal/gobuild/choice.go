@@ -26,11 +26,11 @@ type choice struct {
 	others   bool     // all but the standard library
 	tested   bool     // those of Tested
 	patterns []string // and these, as the go command matches them against a package
+	sections []string // names of functions; names of anything else do no harm
 }
 
-// choose makes the choice of a command line: by the patterns, or all but the standard library without any; and the packages
-// of the functions that become sections.
-func choose(patterns, sections []string) (choice, error) {
+// choose makes the choice of a command line: by the patterns, or all but the standard library without any.
+func choose(patterns []string) (choice, error) {
 	c := choice{others: len(patterns) == 0}
 	for _, p := range patterns {
 		switch {
@@ -45,14 +45,29 @@ func choose(patterns, sections []string) (choice, error) {
 			c.patterns = append(c.patterns, p)
 		}
 	}
-	for _, s := range sections {
+	return c, nil
+}
+
+// mark adds the functions that become sections, and their packages.
+func (c *choice) mark(sections []string) {
+	c.sections = sections
+	for _, p := range c.marked() {
+		if !c.has(p) {
+			c.patterns = append(c.patterns, p)
+		}
+	}
+}
+
+// marked returns the import paths that packages with sections may have.
+func (c choice) marked() (paths []string) {
+	for _, s := range c.sections {
 		for _, p := range packagesOf(s) {
-			if refused(p) == "" && !slices.Contains(c.patterns, p) {
-				c.patterns = append(c.patterns, p)
+			if refused(p) == "" && !slices.Contains(paths, p) {
+				paths = append(paths, p)
 			}
 		}
 	}
-	return c, nil
+	return paths
 }
 
 // packagesOf returns the import paths that a function's full name may begin with: PATH.Func, PATH.Type.Method or
@@ -98,18 +113,30 @@ func (c choice) has(pkg string) bool {
 		slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
 }
 
-// Flags that mark a package for Toolexec; their value is what the rewriting depends on.
+// Flags that mark a package for Toolexec; with their values they are what the rewriting depends on, beside the package.
 const (
-	keyFlag    = "-cocoon="
-	testedFlag = "-cocoon.tested=" // it is rewritten if it is one of Tested
+	keyFlag     = "-cocoon="
+	testedFlag  = "-cocoon.tested="  // it is rewritten if it is one of Tested
+	sectionFlag = "-cocoon.section=" // a function of it becomes a section
 )
+
+// flags returns what a package is marked with.
+func (c choice) flags(key, pkg string) string {
+	flags := keyFlag + key
+	for _, s := range c.sections {
+		if slices.Contains(packagesOf(s), pkg) {
+			flags += " " + sectionFlag + s
+		}
+	}
+	return flags
+}
 
 // gcflags returns the values of -gcflags that mark the chosen packages with the key, and give to each package what the user
 // gives it. The go command takes the last value that matches a package, so with flags of the user each package gets its own.
 // It spends some time on each pattern and package; thus Tested is no list of patterns.
 func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	if len(given) > 0 {
-		return c.gcflagsEach(keyFlag+key, given, g)
+		return c.gcflagsEach(key, given, g)
 	}
 	var values []string
 	if c.others {
@@ -118,13 +145,19 @@ func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	if c.tested {
 		values = append(values, "std="+testedFlag+key)
 	}
+	marked := c.marked()
 	for _, p := range c.patterns {
-		values = append(values, p+"="+keyFlag+key)
+		if !slices.Contains(marked, p) {
+			values = append(values, p+"="+keyFlag+key)
+		}
+	}
+	for _, p := range marked { // behind the patterns that match them too
+		values = append(values, p+"="+c.flags(key, p))
 	}
 	return values
 }
 
-func (c choice) gcflagsEach(flag string, given []perPackage, g graph) (values []string) {
+func (c choice) gcflagsEach(key string, given []perPackage, g graph) (values []string) {
 	for _, p := range g {
 		flags := ""
 		for _, f := range given {
@@ -134,7 +167,7 @@ func (c choice) gcflagsEach(flag string, given []perPackage, g graph) (values []
 		}
 		chosen := c.others && !p.Standard || c.tested && slices.Contains(Tested, p.path()) || slices.ContainsFunc(c.patterns, p.matches)
 		if chosen && refused(p.path()) == "" {
-			flags += " " + flag
+			flags += " " + c.flags(key, p.path())
 		}
 		if flags != "" {
 			values = append(values, p.path()+"="+flags)

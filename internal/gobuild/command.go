@@ -27,7 +27,9 @@ import (
 type Command struct {
 	Verb     string   // build, run or test
 	Policies []string // files of -cocoon.policies
-	Sections []string // names of functions to make sections of; names of anything else do no harm
+
+	// Limited returns the names that a policy document limits. Those of functions become sections; others do no harm.
+	Limited func(file string) ([]string, error)
 
 	// Tool is the command line that ends up in Toolexec: this program and its verb.
 	Tool []string
@@ -40,6 +42,7 @@ type Command struct {
 
 	line     goLine
 	patterns []string // of -cocoon.pkgs
+	packages graph    // what list has returned
 }
 
 // Run runs the go command and returns its exit code. The error says why it did not come to that. Interrupts and

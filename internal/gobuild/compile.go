@@ -14,13 +14,15 @@ import (
 // compile is a command line of the compiler for a package that is to be rewritten.
 type compile struct {
 	front  []string // words up to the compiler itself
-	flags  []string // without the key
+	flags  []string // without those that mark it
 	files  []string
 	output string // file
 	cfg    string // file that tells where imports are
 	lang   string // "go1.21"
 	std    bool
 	tested bool // rewritten only if it is one of Tested
+
+	sections []string // functions of this package to make sections of
 }
 
 // parseCompile reads a command line; ok is false when it is none of a compiler, or has no key.
@@ -40,6 +42,10 @@ func parseCompile(line []string) (c compile, ok bool) {
 		name, value, has := strings.Cut(arg, "=")
 		if tested := strings.HasPrefix(arg, testedFlag); tested || strings.HasPrefix(arg, keyFlag) {
 			ok, c.tested = true, tested
+			continue
+		}
+		if s, isSection := strings.CutPrefix(arg, sectionFlag); isSection {
+			c.sections = append(c.sections, s)
 			continue
 		}
 		c.flags = append(c.flags, arg)
@@ -63,7 +69,7 @@ func parseCompile(line []string) (c compile, ok bool) {
 func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
 
 // rewritten rewrites the package and returns the command line with its new files, which lie beside the output.
-func (c compile) rewritten(o options) ([]string, error) {
+func (c compile) rewritten(chosen choice) ([]string, error) {
 	path := target()
 	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
 		return c.original(), nil
@@ -74,14 +80,14 @@ func (c compile) rewritten(o options) ([]string, error) {
 		return nil, err
 	}
 	sections := map[string]bool{}
-	for _, s := range o.sections {
+	for _, s := range c.sections {
 		sections[s] = true
 	}
-	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: o.chosen.has})
+	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has})
 	if err != nil {
 		return nil, err
 	}
-	if err := missing(path, o.sections, result.Stats); err != nil {
+	if err := missing(path, c.sections, result.Stats); err != nil {
 		return nil, err
 	}
 	files, err := c.write(result.Files)
@@ -93,7 +99,7 @@ func (c compile) rewritten(o options) ([]string, error) {
 func missing(path string, want []string, made instrument.Stats) error {
 	for _, s := range want {
 		isFunction := strings.ContainsAny(s, "/(") || ast.IsExported(s[strings.LastIndex(s, ".")+1:])
-		if !isFunction || slices.Contains(made.Sections, s) || !slices.Contains(packagesOf(s), path) {
+		if !isFunction || slices.Contains(made.Sections, s) {
 			continue
 		}
 		for _, l := range made.Left {

@@ -72,7 +72,8 @@ func TestMissingSection(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		command.Stdout, command.Stderr, command.Sections = &out, &out, []string{c.section}
+		command.Stdout, command.Stderr, command.Policies = &out, &out, []string{"policies.yaml"}
+		command.Limited = func(string) ([]string, error) { return []string{c.section}, nil }
 		want := ""
 		if c.code != 0 {
 			want = "# app\ncocoon: a policy limits " + c.section + ", and package app has no such function"

@@ -22,8 +22,19 @@ type listed struct {
 	Dir        string
 	Standard   bool
 	DepOnly    bool // not named on the command line
+	GoFiles    []string
+	CgoFiles   []string
+	EmbedFiles []string
+	Module     *struct {
+		Main       bool
+		Dir, GoMod string
+	}
 
 	cwd string // where relative patterns start
+}
+
+func (g graph) has(path string) bool {
+	return slices.ContainsFunc(g, func(p listed) bool { return p.path() == path })
 }
 
 func (p listed) path() string {
@@ -74,29 +85,46 @@ func matches(pattern, path string) bool {
 // selecting are the flags that decide which packages and files a build has.
 var selecting = strings.Fields("tags mod modfile overlay race msan asan compiler installsuffix")
 
-// list asks go list for the graph. What it has to say against the command line, the verb itself will say too.
-func (l *goLine) list(ctx context.Context, verb string) (graph, error) {
-	args := []string{"list"}
-	if l.chdir != "" {
-		args = append(args, "-C", l.chdir)
+// list asks go list for the graph, once. What it has to say against the command line, the verb itself will say too.
+func (c *Command) list(ctx context.Context) (graph, error) {
+	if c.packages != nil {
+		return c.packages, nil
 	}
-	args = append(args, "-e", "-deps", "-json=ImportPath,Dir,Standard,DepOnly")
-	if verb == "test" {
-		args = append(args, "-test")
+	args := c.line.listArgs(c.Verb)
+	if c.line.has("x") {
+		fmt.Fprintln(c.Stderr, shellLine(append([]string{"go"}, args...)))
 	}
-	args = append(args, l.words(func(name string) bool { return slices.Contains(selecting, name) })...)
-	list := exec.CommandContext(ctx, "go", append(append(args, "--"), l.packages...)...)
+	list := exec.CommandContext(ctx, "go", args...)
 	var out, stderr bytes.Buffer
 	list.Stdout, list.Stderr = &out, &stderr
 	if err := list.Run(); err != nil {
 		return nil, fmt.Errorf("go list: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
+	var err error
+	c.packages, err = c.line.readList(&out)
+	return c.packages, err
+}
+
+func (l *goLine) listArgs(verb string) []string {
+	args := []string{"list"}
+	if l.chdir != "" {
+		args = append(args, "-C", l.chdir)
+	}
+	args = append(args, "-e", "-deps", "-json=ImportPath,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module")
+	if verb == "test" {
+		args = append(args, "-test")
+	}
+	args = append(args, l.words(func(name string) bool { return slices.Contains(selecting, name) })...)
+	return append(append(args, "--"), l.packages...)
+}
+
+func (l *goLine) readList(out io.Reader) (graph, error) {
 	cwd, err := filepath.Abs(l.chdir)
 	if err != nil {
 		return nil, err
 	}
 	var g graph
-	for d := json.NewDecoder(&out); ; {
+	for d := json.NewDecoder(out); ; {
 		p := listed{cwd: cwd}
 		err := d.Decode(&p)
 		if errors.Is(err, io.EOF) {

@@ -40,16 +40,9 @@ func goFlags() (string, error) {
 	if value := os.Getenv("GOFLAGS"); value != "" {
 		return value, nil
 	}
-	file := os.Getenv("GOENV")
-	if file == "off" {
-		return "", nil
-	}
+	file := goEnvFile()
 	if file == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return "", nil // the go command has no file then, either
-		}
-		file = filepath.Join(dir, "go", "env")
+		return "", nil
 	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,4 +58,20 @@ func goFlags() (string, error) {
 		}
 	}
 	return value, nil
+}
+
+// goEnvFile is the file that go env -w writes, "" for none.
+func goEnvFile() string {
+	switch file := os.Getenv("GOENV"); file {
+	case "off":
+		return ""
+	case "":
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return "" // the go command has no file then, either
+		}
+		return filepath.Join(dir, "go", "env")
+	default:
+		return file
+	}
 }

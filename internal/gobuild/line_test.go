@@ -64,15 +64,20 @@ func TestChoice(t *testing.T) {
 			hasNot: "example.com/ab sort"},
 		{patterns: "std x.org/a", want: "std=-cocoon.tested=K|x.org/a=-cocoon=K", has: "sort bytes x.org/a", hasNot: "fmt x.org/b"},
 		{patterns: "all go/...", want: "all=-cocoon=K|std=|go/...=-cocoon=K", has: "example.com/a go/ast", hasNot: "fmt internal/goarch"},
-		{patterns: "./x", sections: "regexp.(*Regexp).Match regex.match runtime.GC odd", want: "./x=-cocoon=K|regexp=-cocoon=K|regex=-cocoon=K",
-			has: "regexp", hasNot: "runtime example.com/x"},
-		{patterns: "x.org/a", sections: "x.org/a.F a.org/b.v2.(*T).M a.org/b.v3.F", want: "x.org/a=-cocoon=K|a.org/b.v2=-cocoon=K|a.org/b=-cocoon=K|a.org/b.v3=-cocoon=K"},
+		{patterns: "./x", sections: "regexp.(*Regexp).Match regex.match runtime.GC odd",
+			want: "./x=-cocoon=K|regexp=-cocoon=K -cocoon.section=regexp.(*Regexp).Match|regex=-cocoon=K -cocoon.section=regex.match", has: "regexp", hasNot: "runtime example.com/x"},
+		{patterns: "x.org/a", sections: "x.org/a.F a.org/b.v2.(*T).M a.org/b.v3.F",
+			want: "x.org/a=-cocoon=K -cocoon.section=x.org/a.F|a.org/b.v2=-cocoon=K -cocoon.section=a.org/b.v2.(*T).M|" +
+				"a.org/b=-cocoon=K -cocoon.section=a.org/b.v3.F|a.org/b.v3=-cocoon=K -cocoon.section=a.org/b.v3.F"},
+		{sections: "x.org/a.F x.org/a.G", want: "all=-cocoon=K|std=|x.org/a=-cocoon=K -cocoon.section=x.org/a.F -cocoon.section=x.org/a.G"},
+		{patterns: "x.org/a x.org/...", sections: "x.org/a.F", want: "x.org/...=-cocoon=K|x.org/a=-cocoon=K -cocoon.section=x.org/a.F"},
 	} {
-		got, err := choose(strings.Fields(c.patterns), strings.Fields(c.sections))
+		got, err := choose(strings.Fields(c.patterns))
 		if err != nil {
 			t.Errorf("%q: %v", c.patterns, err)
 			continue
 		}
+		got.mark(strings.Fields(c.sections))
 		if values := strings.Join(got.gcflags("K", nil, nil), "|"); values != c.want {
 			t.Errorf("%q: -gcflags %s; want %s", c.patterns, values, c.want)
 		}
@@ -112,7 +117,7 @@ func TestMergedFlags(t *testing.T) {
 			}
 			given = append(given, f)
 		}
-		chosen, err := choose([]string{"all", "regexp"}, nil)
+		chosen, err := choose([]string{"all", "regexp"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,18 +9,24 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // plan returns the arguments of the go command.
 func (c *Command) plan(ctx context.Context) (args []string, err error) {
-	chosen, err := choose(c.patterns, c.Sections)
+	chosen, err := choose(c.patterns)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.line.inherit(); err != nil {
 		return nil, err
 	}
+	sections, err := c.sections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen.mark(sections)
 	var given []perPackage
 	for _, v := range c.line.gcflags {
 		f, err := parsePerPackage(v)
@@ -31,7 +37,7 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 	}
 	var all graph
 	if len(given) > 0 {
-		if all, err = c.line.list(ctx, c.Verb); err != nil {
+		if all, err = c.list(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -53,11 +59,25 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 		args = append(args, "-gcflags="+v)
 	}
 	args = append(args, c.line.words(func(string) bool { return true })...)
-	args = append(args, c.line.rest...)
-	return args, c.check(ctx, args)
+	return append(args, c.line.rest...), nil
 }
 
-// key names what the rewriting of a package depends on, beside the package: this program, and what it is told.
+// sections returns the names to make sections of, each once: those of the policy documents, and those that the sources limit.
+func (c *Command) sections(ctx context.Context) (all []string, err error) {
+	for _, file := range c.Policies {
+		names, err := c.Limited(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, names...)
+	}
+	names, err := c.find(ctx)
+	all = append(all, names...)
+	slices.Sort(all)
+	return slices.Compact(all), err
+}
+
+// key names what the rewriting of a package depends on, beside the package and its sections: this program, and what it is told.
 func key(tool []string) (string, error) {
 	id, err := identity(tool[0])
 	if err != nil {

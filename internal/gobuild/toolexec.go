@@ -10,12 +10,6 @@ import (
 	"strings"
 )
 
-// options are what Toolexec is told in front of the tool's command line.
-type options struct {
-	chosen   choice
-	sections []string
-}
-
 // toolLine returns the command line of this program for -toolexec.
 func (c *Command) toolLine(chosen choice) []string {
 	words := slices.Clone(c.Tool)
@@ -28,46 +22,39 @@ func (c *Command) toolLine(chosen choice) []string {
 	for _, p := range chosen.patterns {
 		words = append(words, "-package="+p)
 	}
-	for _, s := range c.Sections {
-		if len(packagesOf(s)) > 0 {
-			words = append(words, "-section="+s)
-		}
-	}
 	return append(words, "--")
 }
 
 // errNoTool is for people who call the verb themselves.
 var errNoTool = errors.New("there is no tool to run; the go command is given this verb as -toolexec, by cocoon build")
 
-// parseOptions takes the options off the command line.
-func parseOptions(args []string) (o options, line []string, err error) {
+// parseChoice takes the choice off the command line.
+func parseChoice(args []string) (chosen choice, line []string, err error) {
 	for i, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		switch name {
 		case "-others":
-			o.chosen.others = true
+			chosen.others = true
 		case "-tested":
-			o.chosen.tested = true
+			chosen.tested = true
 		case "-package":
-			o.chosen.patterns = append(o.chosen.patterns, value)
-		case "-section":
-			o.sections = append(o.sections, value)
+			chosen.patterns = append(chosen.patterns, value)
 		case "--":
 			if len(args) == i+1 {
-				return o, nil, errNoTool
+				return chosen, nil, errNoTool
 			}
-			return o, args[i+1:], nil
+			return chosen, args[i+1:], nil
 		default:
-			return o, nil, fmt.Errorf("%q is no option; the go command is given this verb as -toolexec, by cocoon build", arg)
+			return chosen, nil, fmt.Errorf("%q is no option; the go command is given this verb as -toolexec, by cocoon build", arg)
 		}
 	}
-	return o, nil, errNoTool
+	return chosen, nil, errNoTool
 }
 
 // Toolexec runs one tool of the go command, a compiler that has the key with other files. It returns the tool's exit code,
 // where the system does not let it become the tool; the error says why it did not come to that.
 func Toolexec(args []string) (code int, err error) {
-	o, line, err := parseOptions(args)
+	chosen, line, err := parseChoice(args)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +62,7 @@ func Toolexec(args []string) (code int, err error) {
 	if !ok {
 		return become(line)
 	}
-	words, err := c.rewritten(o)
+	words, err := c.rewritten(chosen)
 	if err == nil {
 		return become(words)
 	}
