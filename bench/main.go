@@ -26,7 +26,7 @@ type section struct {
 var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
-	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (5 min)", native},
+	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
 }
 
 func main() {

@@ -17,7 +17,7 @@ type nativeEffort struct {
 // native measures what code pays for the polls that cocoon build puts into it: benchmarks as the go command builds them, and
 // as cocoon does, in turn.
 func native(ctx context.Context, r *report) error {
-	return nativeWith(ctx, r, nativeEffort{rounds: 11, span: 10 * time.Millisecond}, programs, packages)
+	return nativeWith(ctx, r, nativeEffort{rounds: 7, span: 10 * time.Millisecond}, programs, packages)
 }
 
 // nativeWith measures the benchmarks of the first suite one by one, and those of each of the others together.
@@ -96,35 +96,24 @@ func worstOf(all []pair) (worst pair) {
 	return worst
 }
 
-// compare runs both builds of a suite in turn, and pairs the medians of each benchmark.
+// compare runs each benchmark of both builds in turn, so that whatever the machine does for a second meets both, and pairs
+// the medians.
 func (w *workshop) compare(ctx context.Context, e nativeEffort, s suite) (all []pair, err error) {
 	b, err := w.build(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	var order []string
-	times := [2]map[string][]float64{{}, {}}
-	for round := range e.rounds {
-		w.report.progress("%s: round %d of %d", s.name, round+1, e.rounds)
-		for i, program := range []string{b.plain, b.polls} {
-			got, err := runBenchmarks(ctx, program, b.folder, s, e.span)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
-			for _, t := range got {
-				if i == 0 && round == 0 {
-					order = append(order, t.name)
-				}
-				times[i][t.name] = append(times[i][t.name], t.ns)
-			}
-		}
+	names, err := b.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	for _, name := range order {
-		plainly, polls := times[0][name], times[1][name]
-		if len(plainly) != len(polls) {
-			return nil, fmt.Errorf("%s: %s ran %d times plain, and %d times with polls", s.name, name, len(plainly), len(polls))
+	for i, name := range names {
+		w.report.progress("%s: %s, %d of %d", s.name, name, i+1, len(names))
+		got, err := b.compare(ctx, e, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", s.name, name, err)
 		}
-		all = append(all, pair{name, median(polls), median(plainly)})
+		all = append(all, got...)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: there are no benchmarks", s.name)

@@ -29,8 +29,12 @@ func (w *workshop) buildCocoon(ctx context.Context) error {
 	return nil
 }
 
-// built is the test program of a suite, as both commands build it, and the folder to run it in.
-type built struct{ plain, polls, folder string }
+// built is the test program of a suite, as both commands build it.
+type built struct {
+	plain, polls string
+	folder       string // to run it in
+	skip         string // the suite's
+}
 
 // build builds the suite by both commands.
 func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
@@ -50,6 +54,7 @@ func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
 		return b, err
 	}
 	b.folder = strings.TrimSpace(string(out))
+	b.skip = s.skip
 	name := filepath.Join(w.folder, strings.ReplaceAll(s.name, "/", "-"))
 	b.plain, b.polls = name+".plain", name+".polls"
 	if _, err := output(ctx, from, "go", append(flags, "-o", b.plain, pkg)...); err != nil {

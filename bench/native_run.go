@@ -14,14 +14,53 @@ type timed struct {
 	ns   float64
 }
 
-// runBenchmarks runs the benchmarks of a test program, on one P, so that there is no other for what the benchmarks do not
-// wait for, such as the collector.
-func runBenchmarks(ctx context.Context, program, folder string, s suite, span time.Duration) ([]timed, error) {
-	args := []string{"-test.run=^$", "-test.bench=.", "-test.cpu=1", "-test.benchtime=" + span.String()}
-	if s.skip != "" {
-		args = append(args, "-test.skip="+s.skip)
+// list returns the names of the functions.
+func (b built) list(ctx context.Context) (names []string, err error) {
+	out, err := output(ctx, b.folder, b.plain, "-test.list=^Benchmark")
+	for name := range bytes.FieldsSeq(out) {
+		names = append(names, string(name))
 	}
-	out, err := output(ctx, folder, program, args...)
+	return names, err
+}
+
+// compare runs a function's benchmarks, of both builds in turn.
+func (b built) compare(ctx context.Context, e nativeEffort, name string) (all []pair, err error) {
+	var order []string
+	times := [2]map[string][]float64{{}, {}}
+	for round := range e.rounds {
+		for i, program := range []string{b.plain, b.polls} {
+			got, err := b.run(ctx, program, name, e.span)
+			if err != nil {
+				return nil, err
+			}
+			for _, t := range got {
+				if i == 0 && round == 0 {
+					order = append(order, t.name)
+				}
+				times[i][t.name] = append(times[i][t.name], t.ns)
+			}
+		}
+		if len(times[0])+len(times[1]) == 0 {
+			return nil, nil // all are left out
+		}
+	}
+	for _, name := range order {
+		plainly, polls := times[0][name], times[1][name]
+		if len(plainly) != len(polls) {
+			return nil, fmt.Errorf("%s ran %d times plain, and %d times with polls", name, len(plainly), len(polls))
+		}
+		all = append(all, pair{name, median(polls), median(plainly)})
+	}
+	return all, nil
+}
+
+// run runs a function's benchmarks on one P, so that there is no other for what they do not wait for, such as the collector.
+func (b built) run(ctx context.Context, program, name string, span time.Duration) ([]timed, error) {
+	args := []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.cpu=1", "-test.benchtime=" + span.String()}
+	if b.skip != "" {
+		args = append(args, "-test.skip="+b.skip)
+	}
+	out, err := output(ctx, b.folder, program, args...)
 	if err != nil {
 		return nil, err
 	}
