@@ -24,7 +24,7 @@ func (f *form) tables() error {
 		}
 	}
 	for i, s := range p.Sites {
-		if err := checkSite(i, s); err != nil {
+		if err := checkSite(p.On, i, s); err != nil {
 			return err
 		}
 	}
@@ -33,13 +33,17 @@ func (f *form) tables() error {
 
 func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }
 
-func checkSite(i int, s policy.Site) error {
+func checkSite(on stubs.Event, i int, s policy.Site) error {
 	wrong := s.Type != stubs.Unit
 	switch s.Effect {
 	case stubs.Set:
 		wrong = !scalar(s.Type)
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
+	case stubs.Rank:
+		if wrong = !s.Type.Integral(); on != stubs.Enqueue {
+			return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
+		}
 	case stubs.Call, stubs.Cancel:
 	default:
 		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))

@@ -68,6 +68,13 @@ func TestMalformed(t *testing.T) {
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Effect = stubs.Cancel }},
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Effect = stubs.Interval }},
 		{"has an operand of type verdict", func(p *policy.Program) { p.Sites[0].Type = stubs.Verdict }},
+		{"has no task to act on on tick", func(p *policy.Program) { p.Sites[0].Effect = stubs.Rank }},
+		{"rank, has an operand of type float", func(p *policy.Program) {
+			p.On, p.Sites[0] = stubs.Enqueue, policy.Site{Effect: stubs.Rank, Type: stubs.Float}
+		}},
+		{"rank, has an operand of type unit", func(p *policy.Program) {
+			p.On, p.Sites[0] = stubs.Enqueue, policy.Site{Effect: stubs.Rank, Type: stubs.Unit}
+		}},
 		{"has no name", func(p *policy.Program) { p.Sites[0].Name = "" }},
 		{"65 effects", func(p *policy.Program) { p.Sites = make([]policy.Site, 65) }},
 		{"site 0 of 0", func(p *policy.Program) { p.Sites = nil }},

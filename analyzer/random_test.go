@@ -41,7 +41,7 @@ var randomScalars = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Durat
 
 func randomProgram(r *random) *policy.Program {
 	p := &r.prog
-	p.On, p.Reasons = stubs.Tick, []string{"a", "b", "c"}
+	p.On, p.Reasons = stubs.Enqueue, []string{"a", "b", "c"}
 	add := func(read policy.Read) {
 		read.Offset = p.Words
 		p.Words += read.Words
@@ -135,8 +135,13 @@ func (r *random) act(t stubs.Type, depth int) *policy.Node {
 	}
 	site := policy.Site{Effect: stubs.Cancel, Type: stubs.Unit}
 	n := r.node(policy.OpEffect, t)
-	if r.below(3) > 0 {
+	switch r.below(4) {
+	case 1, 2:
 		site = policy.Site{Effect: stubs.Set, Name: "s", Type: randomStates[r.below(len(randomStates))]}
+	case 3:
+		site = policy.Site{Effect: stubs.Rank, Type: pick(r, stubs.Int, stubs.Duration, stubs.Bytes)}
+	}
+	if site.Type != stubs.Unit {
 		n.A = r.value(site.Type, depth)
 	}
 	n.Index = len(r.prog.Sites)

@@ -21,7 +21,8 @@ type bound struct {
 	names   []stubs.NameID // of Match.Tasks
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool
-	mild    bool // it can do nothing but switch a task: about one that cannot be switched it need not be asked
+	mild    bool // it can do nothing but switch a task and give the arriving one its rank
+	ranks   bool // it may do the latter
 
 	due      int64 // of a time policy: when it is next evaluated
 	sawQuiet bool  // it was evaluated since the loop became quiet
@@ -46,7 +47,7 @@ type site struct {
 // newBound is called with regMu held.
 func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) *bound {
 	p := c.verified.Program()
-	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons)+len(p.Sites) == 0}
+	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
 	state := func(name string) *stateVar {
 		if v := c.private[name]; v != nil {
 			return v
@@ -63,6 +64,8 @@ func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) 
 		b.reads = append(b.reads, x)
 	}
 	for _, s := range p.Sites {
+		b.ranks = b.ranks || s.Effect == stubs.Rank
+		b.mild = b.mild && s.Effect == stubs.Rank
 		x := site{effect: s.Effect}
 		switch s.Effect {
 		case stubs.Set:
@@ -113,7 +116,8 @@ func (l *Loop) exchange(old, fresh *bound) {
 	}
 }
 
-// concerns reports whether an evaluation about s, which runs, may come to something.
+// concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
+// about a task that cannot be switched; ranks are given on enqueue, where arriving and returning see to it.
 func (b *bound) concerns(s *strand) bool {
 	return (!b.mild || s.core.Kind&Preemptible != 0) && b.matches(s)
 }
@@ -185,7 +189,7 @@ func (l *Loop) arriving(s *strand, now int64) {
 			continue
 		}
 		asked := b.perTask && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
-		if !asked && !b.mild {
+		if !asked && (!b.mild || b.ranks) {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}
@@ -209,13 +213,17 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 	return asked
 }
 
-// returning evaluates the enqueue policies that can only switch for s, which has run before and waits for a slot again: it
-// can no more be refused, but others may make room for it as for one that arrives. Called under mu.
+// returning evaluates the mild enqueue policies for s, which has run before and waits for a slot again: it can no more be
+// refused, but others may make room for it as for one that arrives, and its rank may be another now. Called under mu.
 func (l *Loop) returning(s *strand, now int64) {
 	l.contended = true
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
-		if b.mild && b.perTask && b.matches(s) {
-			l.askToMakeRoom(b, s, now)
+		if !b.mild || !b.matches(s) {
+			continue
+		}
+		if asked := b.perTask && l.askToMakeRoom(b, s, now); !asked && b.ranks {
+			l.view.about(nil, s)
+			l.evaluate(b, now)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
-		r.act(&b.sites[i], out.Values[i])
+		l.act(b, &b.sites[i], out.Values[i])
 	}
 	switch out.Decision {
 	case stubs.Throw:
@@ -92,8 +92,9 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	}
 }
 
-// act carries out one effect.
-func (r *Registration) act(s *site, operand uint64) {
+// act carries out one effect. Called under mu.
+func (l *Loop) act(b *bound, s *site, operand uint64) {
+	r := b.reg
 	r.stats.effects.Add(1)
 	switch s.effect {
 	case stubs.Set:
@@ -106,6 +107,8 @@ func (r *Registration) act(s *site, operand uint64) {
 		if p := r.rt.pace.Load(); d < p {
 			r.rt.pace.Store(d)
 		}
+	case stubs.Rank:
+		l.core.SetRank(&l.view.arriving.core, int64(operand))
 	case stubs.Cancel:
 		// Off at once; the rest needs a lock that comes before the loop's.
 		if !r.off.Swap(true) {

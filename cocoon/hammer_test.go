@@ -43,6 +43,7 @@ func hammer(t *testing.T, cfg Config, d time.Duration) {
 	register(t, rt, Policy{Name: "turns", On: Every(200 * time.Microsecond), Expr: `task.kind == "both" and task.slice > duration("200us") ? switch() : continue()`})
 	register(t, rt, Policy{Name: "deep", On: Every(300 * time.Microsecond), Expr: `task.running > duration("3ms") ? throw("too long") : continue()`})
 	register(t, rt, Policy{Name: "admit", On: OnEnqueue, Expr: `queue.length > 40 ? throw("too many") : continue()`})
+	register(t, rt, Policy{Name: "order", On: OnEnqueue, Expr: `rank(queue.length % 3); arriving.name == "get" ? rank(-1) : continue()`})
 	register(t, rt, Policy{Name: "block", On: OnBlock, Expr: `task.section == "limited" and task.running > duration("400us") ? throw("no") : continue()`})
 	register(t, rt, Policy{Name: "count", On: OnExit, Expr: `set("seen", 1); call("act"); continue()`})
 	register(t, rt, Policy{Name: "odd", On: OnNotify("odd"), Expr: `event.value > 0.5 ? throw("odd") : switch()`})

@@ -96,6 +96,7 @@ var conformance = []struct {
 	{name: "effects in order", root: then(effect(1, integer(7)), then(effect(0, nil), verdict(stubs.Throw, 1))), want: "throw 1 11 0:0x0 1:0x7"},
 	{name: "an error undoes effects", root: then(effect(0, integer(7)), choose(fails, verdict(stubs.Throw, 0), verdict(stubs.Continue, 0))), want: failedWith(policy.ErrDivideByZero)},
 	{name: "the last site", root: then(effect(63, word(stubs.Bool, 1)), verdict(stubs.Continue, 0)), want: "continue 0 1000000000000000000000000000000000000000000000000000000000000000 63:0x1"},
+	{name: "the operand on both branches", root: choose(word(stubs.Bool, 0), then(effect(0, integer(1)), verdict(stubs.Continue, 0)), then(effect(1, integer(math.MinInt64)), verdict(stubs.Switch, 0))), want: "switch 0 10 1:0x8000000000000000"},
 	{name: "an effect for each element", value: quantifier(policy.OpCount, policy.Source{Lo: 1, Hi: 3}, 0, then(effect(1, local(stubs.Int, 0)), word(stubs.Bool, 1))), locals: ints, want: "continue 0 11 0:0x3 1:0x3"},
 }
 

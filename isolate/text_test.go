@@ -51,6 +51,9 @@ var texts = []struct {
 		map[string]any{"loop.utilization": 0.5}, "switch 0 110 1:0x0 2:0x3ff0000000000000"},
 	{`set("d", min(task.running, 2 * task.waited)); set("b", state.f == state.f); continue()`,
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
+	{`rank(-arriving.priority); arriving.deadline < duration("1s") ? rank(min(arriving.deadline, 2 * queue.oldest)) : continue()`,
+		map[string]any{"arriving.priority": 3, "arriving.deadline": time.Microsecond, "queue.oldest": time.Second}, "continue 0 11 0:0xfffffffffffffffd 1:0x3e8"},
+	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -27,6 +28,9 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	case "cancel":
 		s.Effect = stubs.Cancel
 		l.arguments(n, name, args, 0)
+	case "rank":
+		s.Effect = stubs.Rank
+		operand = l.rank(n, args)
 	}
 	if operand != nil {
 		s.Type = operand.Type
@@ -83,6 +87,23 @@ func (l *lowerer) newInterval(n ast.Node, args []ast.Node) *Node {
 	}
 	if d := time.Duration(v.node.Imm); v.constant() && (d < MinInterval || d > MaxInterval) {
 		l.refuse(args[0], "", "the interval %v is not between %v and %v", d, MinInterval, MaxInterval)
+	}
+	return v.node
+}
+
+// rank lowers the argument of rank(x).
+func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
+	l.arguments(n, "rank", args, 1)
+	if l.env.On != stubs.Enqueue {
+		l.refuse(n, "evaluate the policy on enqueue alone", "rank() is about the task that arrives, and the policy is evaluated on %s", l.env.On)
+	}
+	v := l.value(args[0])
+	if !v.node.Type.Integral() {
+		hint := ""
+		if v.node.Type == stubs.Float {
+			hint = fmt.Sprintf("write int(%s)", l.excerpt(args[0]))
+		}
+		l.refuse(args[0], hint, "a rank is an int, a duration or a size in bytes, and %s is %s", l.excerpt(args[0]), describe(v))
 	}
 	return v.node
 }

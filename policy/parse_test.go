@@ -360,6 +360,16 @@ func TestParseOnEvents(t *testing.T) {
 		{stubs.Exit, `task.running > duration("1s") ? set("overloaded", true) : continue()`, ""},
 		{stubs.Exit, `task.cancelled ? throw("x") : continue()`, "1:18: throw() has no task to act on: the policy is evaluated on exit"},
 		{stubs.Exit | stubs.Start, `switch()`, "switch() has no task to act on"},
+		{stubs.Enqueue, `rank(arriving.deadline)`, ""},
+		{stubs.Enqueue, `arriving.kind == "safe" ? (rank(-1); switch()) : rank(bytes("1MiB"))`, ""},
+		{stubs.Tick, `rank(1)`, "1:1: rank() is about the task that arrives, and the policy is evaluated on tick; evaluate the policy on enqueue alone"},
+		{stubs.Enqueue | stubs.Start, `rank(1)`, "and the policy is evaluated on enqueue+start"},
+		{stubs.Enqueue, `rank(0.5 * loop.utilization)`, "1:6: a rank is an int, a duration or a size in bytes, and 0.5 * loop.utilization is a ratio; write int(0.5 * loop.utilization)"},
+		{stubs.Enqueue, `rank(arriving.name)`, "and arriving.name is a name"},
+		{stubs.Enqueue, `rank(task.stack)`, "and task.stack is a list of names"},
+		{stubs.Enqueue, `rank()`, "1:1: rank"},
+		{stubs.Enqueue, `rank(1, 2)`, "1:1: rank"},
+		{stubs.Enqueue, `rank(1) > 2 ? switch() : continue()`, "rank() is an effect and no value"},
 		{stubs.Enqueue, `interval(duration("1ms"))`, "interval() changes the interval of a time policy, and this one is evaluated on enqueue"},
 	} {
 		env := testEnv

@@ -22,10 +22,11 @@ const (
 	Call                   // call a function registered as safe
 	Interval               // change the policy's own interval
 	Cancel                 // cancel the policy itself
+	Rank                   // give the arriving task its place in the queue; on Enqueue only
 )
 
 func (e Effect) String() string {
-	return [...]string{"set", "call", "interval", "cancel"}[e]
+	return [...]string{"set", "call", "interval", "cancel", "rank"}[e]
 }
 
 // MaxSites bounds the effects written in one policy: which of them fired is one word of bits.

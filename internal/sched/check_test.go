@@ -8,12 +8,13 @@ type seat struct {
 	slot  int
 	seq   uint64
 	since int64
+	rank  int64
 }
 
 func (w *world) picture() map[*actor]seat {
 	p := make(map[*actor]seat, len(w.actors))
 	for _, a := range w.actors {
-		p[a] = seat{a.state, a.Slot(), a.seq, a.since}
+		p[a] = seat{a.state, a.Slot(), a.seq, a.since, a.rank}
 	}
 	return p
 }
@@ -140,17 +141,27 @@ func (w *world) checkLists() error {
 			return err
 		}
 	}
+	ranked := 0
 	for i := range w.c.wait.fresh {
-		for _, l := range []*list{&w.c.wait.fresh[i], &w.c.wait.started[i]} {
-			if err := walk(l); err != nil {
+		for _, q := range []*queue{&w.c.wait.fresh[i], &w.c.wait.started[i]} {
+			if err := walk(&q.list); err != nil {
 				return err
 			}
-			for t := l.head; t != nil; t = t.next {
-				if t.state != Queued && t.state != Ready || w.c.wait.listOf(t) != l || t.next != nil && t.next.seq <= t.seq {
+			if err := w.checkHeap(q); err != nil {
+				return err
+			}
+			for t := q.head; t != nil; t = t.next {
+				if t.state != Queued && t.state != Ready || w.c.wait.queueOf(t) != q || t.next != nil && t.next.seq <= t.seq {
 					return fmt.Errorf("%s is %v and waits in the wrong list or order", w.nameOf(t), t.state)
+				}
+				if t.rank != 0 {
+					ranked++
 				}
 			}
 		}
+	}
+	if ranked != w.c.wait.ranked {
+		return fmt.Errorf("%d tasks with a rank wait; counted as %d", ranked, w.c.wait.ranked)
 	}
 	listed := 0
 	for _, a := range w.actors {
@@ -165,6 +176,30 @@ func (w *world) checkLists() error {
 	}
 	if len(in) != listed {
 		return fmt.Errorf("a task that has ended is in a list")
+	}
+	return nil
+}
+
+// checkHeap: a queue's heap has all of its tasks, each above those that it precedes, or it is empty and they have one rank.
+func (w *world) checkHeap(q *queue) error {
+	if len(q.heap) == 0 {
+		for t := q.head; t != nil && t.next != nil; t = t.next {
+			if t.rank != t.next.rank {
+				return fmt.Errorf("%s and %s differ in rank and are not in a heap", w.nameOf(t), w.nameOf(t.next))
+			}
+		}
+		return nil
+	}
+	if len(q.heap) != q.n {
+		return fmt.Errorf("%d of %d tasks are in the heap", len(q.heap), q.n)
+	}
+	for i, t := range q.heap {
+		if int(t.at) != i || w.c.wait.queueOf(t) != q {
+			return fmt.Errorf("%s is in the heap at %d, and believes to be at %d", w.nameOf(t), i, t.at)
+		}
+		if i > 0 && t.precedes(q.heap[(i-1)/2]) {
+			return fmt.Errorf("%s precedes %s, which is above it in the heap", w.nameOf(t), w.nameOf(q.heap[(i-1)/2]))
+		}
 	}
 	return nil
 }

@@ -3,9 +3,12 @@ package sched
 import "fmt"
 
 // checkChoice holds that the right tasks got the slots, from what was before and after an operation.
-func (w *world) checkChoice(o op, before, after map[*actor]seat) error {
+func (w *world) checkChoice(o op, before, after map[*actor]seat, granted []*Task) error {
 	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before[a].state == Running && w.now < a.immune {
 		return fmt.Errorf("%s was switched out and is immune for another %d ns", a.name, a.immune-w.now)
+	}
+	if err := w.checkOrder(before, granted); err != nil {
+		return err
 	}
 	for x, now := range after {
 		if was := before[x]; now.state == Running && (was.state == Queued || was.state == Ready) {
@@ -18,20 +21,10 @@ func (w *world) checkChoice(o op, before, after map[*actor]seat) error {
 	return nil
 }
 
-// checkStarted holds that x, which waited, was the one to get its slot.
+// checkStarted holds that x, which waited, did not start where those that are suspended must come first.
 func (w *world) checkStarted(o op, x *actor, before, after map[*actor]seat) error {
 	i := after[x].slot
-	over := suspendedIn(i, after)
-	for y, seat := range after {
-		waits := seat.state == Ready || seat.state == Queued && (before[x].state == Queued || !w.held())
-		if !waits || seat.seq >= after[x].seq {
-			continue
-		}
-		if len(over) == 0 || y.Kind == Safe || y.Kind == x.Kind {
-			return fmt.Errorf("%s got slot %d, and %s has waited longer", x.name, i, y.name)
-		}
-	}
-	if len(over) == 0 {
+	if len(suspendedIn(i, after)) == 0 {
 		for j := range w.passed {
 			if w.overdue(w.passed[j]) && sameSet(suspendedIn(j, before), suspendedIn(j, after)) {
 				return fmt.Errorf("%s got the clean slot %d, and those suspended in slot %d were passed over for too long", x.name, i, j)

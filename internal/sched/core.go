@@ -62,7 +62,7 @@ func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
 		c.grant(t, i, now)
 		return true, false
 	}
-	if c.cfg.MaxQueue > 0 && c.wait.fresh.len() >= c.cfg.MaxQueue {
+	if c.cfg.MaxQueue > 0 && c.wait.newcomers() >= c.cfg.MaxQueue {
 		t.enter(Done, now)
 		return false, true
 	}

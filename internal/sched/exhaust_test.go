@@ -23,12 +23,15 @@ func TestExhaust(t *testing.T) {
 	} {
 		for _, kinds := range tuples(3) {
 			if slices.IsSorted(kinds) {
-				states += exhaust(t, cfg, kinds, nil, 5+*deeper)
+				states += exhaust(t, cfg, crowd{kinds, 0}, nil, 5+*deeper)
 			}
 		}
 		for _, kinds := range tuples(4) {
 			if cfg.MaxBypass > 0 && kinds[0]&Preemptible != 0 {
-				states += exhaust(t, cfg, kinds, arrivals(kinds), 2+*deeper)
+				for _, step := range []int64{0, 1, -1} {
+					c := crowd{kinds, step}
+					states += exhaust(t, cfg, c, c.arrivals(), 2+*deeper)
+				}
 			}
 		}
 	}
@@ -47,11 +50,17 @@ func tuples(n int) (all [][]Kind) {
 	return all
 }
 
+// crowd is the tasks of a run: their kinds, and by what the rank of each is above that of the one before.
+type crowd struct {
+	kinds []Kind
+	step  int64
+}
+
 // exhaust plays all runs that go on from first and returns how many states it saw.
-func exhaust(t *testing.T, cfg Config, kinds []Kind, first []op, depth int) (states int) {
+func exhaust(t *testing.T, cfg Config, c crowd, first []op, depth int) (states int) {
 	seen := map[string]bool{}
 	front := []run{{cfg, first}}
-	alphabet := everyOp(kinds)
+	alphabet := c.everyOp()
 	for range depth {
 		var next []run
 		for _, r := range front {
@@ -92,21 +101,21 @@ func (r run) played() *world {
 	return w
 }
 
-func arrivals(kinds []Kind) (ops []op) {
-	for i, k := range kinds {
-		ops = append(ops, op{verb: "arrive", task: fmt.Sprintf("t%d", i), kind: k})
+func (c crowd) arrivals() (ops []op) {
+	for i, k := range c.kinds {
+		ops = append(ops, op{verb: "arrive", task: fmt.Sprintf("t%d", i), kind: k, rank: int64(i) * c.step})
 	}
 	return ops
 }
 
-func everyOp(kinds []Kind) (all []op) {
-	all = arrivals(kinds)
-	for i := range kinds {
+func (c crowd) everyOp() (all []op) {
+	all = c.arrivals()
+	for i := range c.kinds {
 		a := fmt.Sprintf("t%d", i)
 		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "exit", "withdraw"} {
 			all = append(all, op{verb: verb, task: a})
 		}
-		for j, k := range kinds {
+		for j, k := range c.kinds {
 			if b := fmt.Sprintf("t%d", j); i != j {
 				all = append(all, op{verb: "nest", task: a, with: b, kind: k}, op{verb: "unnest", task: a, with: b})
 			}
@@ -125,11 +134,19 @@ func (w *world) key() string {
 			fmt.Fprintf(&b, " %d", age(w.passed[i]))
 		}
 	}
+	for i := range 8 { // the lines
+		if since, ok := w.passedOver[line{i >= 4, Kind(i & 3)}]; ok {
+			fmt.Fprintf(&b, " %d", age(since))
+		}
+	}
 	sorted := slices.SortedFunc(slices.Values(w.actors), func(x, y *actor) int { return strings.Compare(x.name, y.name) })
 	for _, a := range sorted {
 		fmt.Fprintf(&b, " %s%d.%d", a.name, a.Kind, max(0, a.Task.immune-w.now))
 		if a.state == Queued || a.state == Ready || a.state == Suspended {
 			fmt.Fprintf(&b, ".%d", age(a.since))
+		}
+		if a.rank != 0 {
+			fmt.Fprintf(&b, "r%d", a.rank)
 		}
 		if a.inner != nil {
 			b.WriteString(">" + a.inner.name)

@@ -3,6 +3,7 @@ package sched
 import (
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -98,13 +99,20 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "exit", "exit", "exit", "withdraw", "nest", "unnest", "unnest", "hold", "release", "release"}
+	"lend", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
+	arrival := func(name string) op {
+		o := op{verb: "arrive", task: name, kind: Kind(rnd.IntN(4))}
+		if crowd%2 == 0 { // half of the runs have ranks
+			o.rank = randomRank(rnd)
+		}
+		return o
+	}
 	name := func() string { return fmt.Sprintf("t%d", rnd.IntN(crowd)) }
 	switch {
 	case rnd.IntN(6) == 0:
-		return op{verb: "arrive", task: name(), kind: Kind(rnd.IntN(4))}
+		return arrival(name())
 	case rnd.IntN(5) == 0:
 		return op{verb: "advance", d: time.Duration(1+rnd.IntN(3000)) * time.Microsecond}
 	}
@@ -113,7 +121,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		return o
 	}
 	if len(w.actors) == 0 {
-		return op{verb: "arrive", task: name(), kind: Kind(rnd.IntN(4))}
+		return arrival(name())
 	}
 	a := w.actors[rnd.IntN(len(w.actors))]
 	if rnd.IntN(2) == 0 { // one that runs can do more
@@ -122,6 +130,8 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		}
 	}
 	switch o.verb {
+	case "rank":
+		o.rank = randomRank(rnd)
 	case "nest":
 		o.with, o.kind = name(), Kind(rnd.IntN(4))
 	case "unnest":
@@ -133,6 +143,11 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	}
 	o.task = a.name
 	return o
+}
+
+// randomRank draws ranks that are often equal, and the extremes.
+func randomRank(rnd *rand.Rand) int64 {
+	return []int64{0, 0, 0, 1, 1, 2, 3, -1, math.MaxInt64, math.MinInt64}[rnd.IntN(10)]
 }
 
 // drain lets every task come back and end, and no new one come: invariants 8 and 9 without a clock. Each round ends

@@ -1,6 +1,6 @@
 package sched
 
-// What runs next. A slot in which nobody is suspended is clean: the task that has waited longest takes it. Over a
+// What runs next. A slot in which nobody is suspended is clean: the first of the queue takes it (see rank.go). Over a
 // suspended task only safe ones start, and the suspended ones come back when no safe task waits, or when they have been
 // passed over for MaxBypass. That bounds the waiting of all:
 //
@@ -37,10 +37,10 @@ func (c *Core) fillAll(now int64) {
 	}
 }
 
-// nextClean returns the task for a clean slot: the one that has waited longest, unless tasks suspended in another slot
+// nextClean returns the task for a clean slot: the first of the queue, unless tasks suspended in another slot
 // have been passed over too long, or nobody waits: no slot idles while somebody could use it.
 func (c *Core) nextClean(now int64) *Task {
-	next := c.wait.first(anyKind, c.held())
+	next := c.next(anyKind, now)
 	if c.susp == 0 {
 		return next
 	}
@@ -71,7 +71,7 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	if s.suspended.n >= maxHalfway || head.state == Suspended && c.overdue(head.since, now) {
 		allowed = onlySafe
 	}
-	if next := c.wait.first(allowed, c.held()); next != nil {
+	if next := c.next(allowed, now); next != nil {
 		return next
 	}
 	return back
@@ -84,7 +84,7 @@ func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 		return head
 	}
 	alone := head.Kind&Safe == 0
-	if w := c.wait.first(notSafe, c.held()); w != nil && c.overdue(w.since, now) {
+	if w := c.wait.oldest(notSafe, c.held()); w != nil && c.overdue(w.since, now) {
 		alone = true
 	}
 	if alone {
@@ -100,14 +100,10 @@ func (c *Core) overdue(since, now int64) bool {
 
 // give hands the free slot i to t, which waits or is suspended.
 func (c *Core) give(t *Task, i int, now int64) {
-	switch t.state {
-	case Suspended:
+	if t.state == Suspended {
 		c.resume(t, now)
-	case Queued:
-		c.started++
-		c.wait.remove(t)
-	default:
-		c.wait.remove(t)
+	} else {
+		c.start(t, now)
 	}
 	c.grant(t, i, now)
 	c.granted = append(c.granted, t)

@@ -23,8 +23,8 @@ type Load struct {
 func (c *Core) Load(now int64) Load {
 	l := Load{Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.wait.safe(), Suspended: c.susp, Holds: c.holds}
 	l.BusyTime = c.busyTime + int64(c.busy)*max(0, now-c.busyAt)
-	if since, ok := c.wait.oldest(); ok {
-		l.Oldest = max(0, now-since)
+	if t := c.wait.oldest(anyKind, false); t != nil {
+		l.Oldest = max(0, now-t.since)
 	}
 	return l
 }

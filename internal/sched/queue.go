@@ -1,113 +1,50 @@
 package sched
 
-// list is a doubly linked list of tasks in order of waiting. A task is in at most one list.
-type list struct {
-	head, tail *Task
-	n          int
+// queue holds waiting tasks of one kind, in the order in which they came and by rank. As long as all have the same
+// rank the two are the same order, and the heap is empty: first in, first out costs no comparison. With the first rank
+// that differs the heap is made, of tasks that were pushed for nothing, and kept until nobody waits.
+type queue struct {
+	list         // all, in order of waiting
+	heap         // all, by rank; or none
+	passed int64 // when the oldest last left: since then the one that is the oldest now has been passed over, if it waited
 }
 
-func (l *list) push(t *Task) {
-	t.prev, t.next = l.tail, nil
-	if l.tail != nil {
-		l.tail.next = t
-	} else {
-		l.head = t
+func (q *queue) push(t *Task) {
+	q.list.push(t)
+	switch {
+	case len(q.heap) > 0:
+		q.heap.push(t)
+	case t.prev != nil && t.prev.rank != t.rank:
+		q.heap.build(&q.list)
 	}
-	l.tail = t
-	l.n++
 }
 
-func (l *list) remove(t *Task) {
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
-		l.head = t.next
+func (q *queue) remove(t *Task) {
+	q.list.remove(t)
+	if len(q.heap) > 0 {
+		q.heap.remove(t)
 	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else {
-		l.tail = t.prev
+}
+
+// moved takes note that the rank of t, which is in the queue, has changed.
+func (q *queue) moved(t *Task) {
+	switch {
+	case len(q.heap) > 0:
+		q.heap.moved(int(t.at))
+	case q.n > 1:
+		q.heap.build(&q.list)
 	}
-	t.prev, t.next = nil, nil
-	l.n--
 }
 
-// kinds is a set of kinds: bit k stands for the kind k.
-type kinds uint8
-
-const (
-	onlySafe  kinds = 1 << Safe
-	safeKinds       = onlySafe | 1<<(Safe|Preemptible)
-	notSafe   kinds = 1<<Atomic | 1<<Preemptible
-	anyKind         = safeKinds | notSafe
-)
-
-// queue holds waiting tasks by kind, so that every choice is a comparison of list heads.
-type queue [4]list
-
-func (q *queue) len() int { return q[0].n + q[1].n + q[2].n + q[3].n }
-
-// first returns the task that has waited longest among those of the allowed kinds and best, or nil.
-func (q *queue) first(allowed kinds, best *Task) *Task {
-	for k := range q {
-		if t := q[k].head; t != nil && allowed&(1<<k) != 0 && (best == nil || t.seq < best.seq) {
-			best = t
-		}
+// first returns the first task by rank, or nil.
+func (q *queue) first() *Task {
+	if len(q.heap) > 0 {
+		return q.heap[0]
 	}
-	return best
+	return q.head
 }
 
-// waiting holds the tasks that wait for a slot: new ones, which backpressure may hold back, and started ones.
-type waiting struct {
-	fresh, started queue
-	seq            uint64
-	n              int
-}
-
-func (w *waiting) listOf(t *Task) *list {
-	if t.state == Queued {
-		return &w.fresh[t.Kind]
-	}
-	return &w.started[t.Kind]
-}
-
-func (w *waiting) push(t *Task) {
-	w.seq++
-	t.seq = w.seq
-	w.listOf(t).push(t)
-	w.n++
-}
-
-func (w *waiting) remove(t *Task) {
-	w.listOf(t).remove(t)
-	w.n--
-}
-
-// first returns the task of the allowed kinds that has waited longest, no fresh ones while held, or nil.
-func (w *waiting) first(allowed kinds, held bool) *Task {
-	if w.n == 0 {
-		return nil
-	}
-	best := w.started.first(allowed, nil)
-	if held {
-		return best
-	}
-	return w.fresh.first(allowed, best)
-}
-
-// safe returns how many of them are safe.
-func (w *waiting) safe() int {
-	n := 0
-	for _, k := range [...]Kind{Safe, Safe | Preemptible} {
-		n += w.fresh[k].n + w.started[k].n
-	}
-	return n
-}
-
-// oldest returns when the longest-waiting task began to wait, and whether any waits.
-func (w *waiting) oldest() (since int64, ok bool) {
-	if t := w.first(anyKind, false); t != nil {
-		return t.since, true
-	}
-	return 0, false
+// precedes reports whether t is to start before u: the lower rank, and of equal ones who came first.
+func (t *Task) precedes(u *Task) bool {
+	return t.rank < u.rank || t.rank == u.rank && t.seq < u.seq
 }

@@ -48,6 +48,8 @@ type Task struct {
 	account Account
 	state   State
 	slot    int32  // the slot it holds, or is suspended in; -1 otherwise
+	at      int32  // its place in the queue's heap, if there is one
+	rank    int64  // the lower starts first, see rank.go
 	seq     uint64 // order of waiting: the smaller came first
 	since   int64  // when it entered its state
 	arrived int64
@@ -70,6 +72,9 @@ func (t *Task) Since() int64 { return t.since }
 
 // Slot returns the slot that t holds or is suspended in, or -1.
 func (t *Task) Slot() int { return int(t.slot) }
+
+// Rank returns t's place in the queue, see Core.SetRank.
+func (t *Task) Rank() int64 { return t.rank }
 
 // Immune returns until when t is not switched out, because it was passed over too long.
 func (t *Task) Immune() int64 { return t.immune }

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ type op struct {
 	task string
 	with string        // the inner task of nest and unnest
 	kind Kind          // of arrive and nest
+	rank int64         // of arrive and rank
 	d    time.Duration // of advance
 }
 
@@ -27,6 +29,9 @@ func (o op) String() string {
 	}
 	if o.kind != Atomic {
 		s += " kind=" + kindNames[o.kind]
+	}
+	if o.rank != 0 {
+		s += fmt.Sprintf(" rank=%d", o.rank)
 	}
 	if o.d != 0 {
 		s += " " + o.d.String()
@@ -54,10 +59,12 @@ type world struct {
 	wasHeld  bool // before the operation that is being checked
 	busyTime int64
 	passed   []int64 // by slot: since when its suspended tasks have been passed over
+
+	passedOver map[line]int64 // when the oldest of those who wait in a line last started
 }
 
 func newWorld(cfg Config) *world {
-	return &world{cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, passed: make([]int64, cfg.Slots)}
+	return &world{cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, passed: make([]int64, cfg.Slots), passedOver: map[line]int64{}}
 }
 
 func (w *world) find(name string) *actor {
@@ -96,7 +103,7 @@ func (w *world) legal(o op) string {
 		return is(a, Running, Lent)
 	case "lend":
 		return is(a, Running)
-	case "suspend", "withdraw", "account":
+	case "suspend", "withdraw", "account", "rank":
 		if a == nil {
 			return "no such task"
 		}
@@ -140,7 +147,7 @@ func (w *world) do(o op) (string, error) {
 	if err := w.checkGrants(before, after, granted, self); err != nil {
 		return said, err
 	}
-	if err := w.checkChoice(o, before, after); err != nil {
+	if err := w.checkChoice(o, before, after, granted); err != nil {
 		return said, err
 	}
 	if err := w.checkState(); err != nil {
@@ -159,6 +166,7 @@ func (w *world) call(o op) (said string, self *actor) {
 	case "arrive":
 		a = w.actor(o.task, o.kind)
 		granted, refused := w.c.Arrive(&a.Task, w.now)
+		w.c.SetRank(&a.Task, o.rank)
 		switch {
 		case refused:
 			w.end(a)
@@ -213,6 +221,8 @@ func (w *world) call(o op) (said string, self *actor) {
 			return "too late", nil
 		}
 		w.end(a)
+	case "rank":
+		w.c.SetRank(&a.Task, o.rank)
 	case "hold":
 		w.c.Hold()
 		w.holds++
@@ -274,7 +284,7 @@ func (w *world) nameOf(t *Task) string {
 	return "?"
 }
 
-// String shows the slots, each with its task and those suspended in it, and who waits, in the order of waiting.
+// String shows the slots, each with its task and those suspended in it, and who waits, in the order of the queue.
 func (w *world) String() string {
 	var b strings.Builder
 	for i := range w.c.slots {
@@ -298,7 +308,7 @@ func (w *world) String() string {
 			}
 		}
 		if st == Queued || st == Ready {
-			slices.SortFunc(in, func(x, y *actor) int { return int(x.seq) - int(y.seq) })
+			slices.SortFunc(in, func(x, y *actor) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.seq, y.seq)) })
 		}
 		for i, a := range in {
 			if i == 0 {
