@@ -19,8 +19,8 @@ type code struct {
 	calls  []*call
 	polls  []token.Pos // before which statements it polls, loops apart
 	left   []left      // where it should poll, and must not
-	weight int // its cost, see bound
-	inner  int // literals so far
+	weight int         // its cost, see bound
+	inner  int         // literals so far
 }
 
 // span is a stretch of source, ends included.

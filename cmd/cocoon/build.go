@@ -50,20 +50,29 @@ func goVerb(name string) func(args []string, s streams) int {
 }
 
 func runGo(verb string, args []string, s streams) (code int, err error) {
+	c, err := goCommand(verb, args)
+	if err != nil {
+		return 0, err
+	}
+	c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
+	return c.Run(context.Background())
+}
+
+// goCommand reads the arguments of a verb of the go command.
+func goCommand(verb string, args []string) (*gobuild.Command, error) {
 	c, err := gobuild.Parse(verb, args)
 	if err != nil {
-		return 0, fmt.Errorf("%w; run cocoon %s -h for help", err, verb)
+		return nil, fmt.Errorf("%w; run cocoon %s -h for help", err, verb)
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return 0, fmt.Errorf("finding this program: %w", err)
+		return nil, fmt.Errorf("finding this program: %w", err)
 	}
 	c.Tool, c.Limited = []string{program, "toolexec"}, limited
 	if dir, err := os.UserCacheDir(); err == nil {
 		c.Cache = filepath.Join(dir, "cocoon")
 	}
-	c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
-	return c.Run(context.Background())
+	return c, nil
 }
 
 // limited returns the names of the sections whose time the policies of a document limit.

@@ -31,6 +31,7 @@ var verbs = []verb{
 	{"build", "go build, with safe points in the chosen packages", goVerb("build")},
 	{"run", "go run, the same way", goVerb("run")},
 	{"test", "go test, the same way", goVerb("test")},
+	{"gaps", "where what cocoon build makes has no safe points", runGaps},
 	{"policy", "check policies, or explain what they read, do and cost", runPolicy},
 	{"toolexec", "what build has the go command run; not to be called otherwise", runToolexec},
 }

@@ -113,6 +113,12 @@ func (c choice) has(pkg string) bool {
 		slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
 }
 
+// takes reports whether a package of a build is rewritten.
+func (c choice) takes(p listed) bool {
+	chosen := c.others && !p.Standard || c.tested && slices.Contains(Tested, p.path()) || slices.ContainsFunc(c.patterns, p.matches)
+	return chosen && refused(p.path()) == ""
+}
+
 // Flags that mark a package for Toolexec; with their values they are what the rewriting depends on, beside the package.
 const (
 	keyFlag     = "-cocoon="
@@ -165,8 +171,7 @@ func (c choice) gcflagsEach(key string, given []perPackage, g graph) (values []s
 				flags = f.flags
 			}
 		}
-		chosen := c.others && !p.Standard || c.tested && slices.Contains(Tested, p.path()) || slices.ContainsFunc(c.patterns, p.matches)
-		if chosen && refused(p.path()) == "" {
+		if c.takes(p) {
 			flags += " " + c.flags(key, p.path())
 		}
 		if flags != "" {

@@ -48,8 +48,8 @@ type Command struct {
 // Run runs the go command and returns its exit code. The error says why it did not come to that. Interrupts and
 // terminations of this process go to the go command, whose end is waited for.
 func (c *Command) Run(ctx context.Context) (code int, err error) {
-	if _, err := exec.LookPath("go"); err != nil {
-		return 0, errors.New("there is no go command on PATH; install Go from https://go.dev/dl, or add its bin folder to PATH")
+	if err := hasGo(); err != nil {
+		return 0, err
 	}
 	args, err := c.plan(ctx)
 	if err != nil {
@@ -59,6 +59,13 @@ func (c *Command) Run(ctx context.Context) (code int, err error) {
 		fmt.Fprintln(c.Stderr, shellLine(append([]string{"go"}, args...)))
 	}
 	return c.start(args)
+}
+
+func hasGo() error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("there is no go command on PATH; install Go from https://go.dev/dl, or add its bin folder to PATH")
+	}
+	return nil
 }
 
 // start runs the go command to its end.

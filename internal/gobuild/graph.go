@@ -90,7 +90,11 @@ func (c *Command) list(ctx context.Context) (graph, error) {
 	if c.packages != nil {
 		return c.packages, nil
 	}
-	args := c.line.listArgs(c.Verb)
+	flags := []string{"-e", "-json=ImportPath,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module"}
+	if c.Verb == "test" {
+		flags = append(flags, "-test")
+	}
+	args := c.line.listArgs(flags...)
 	if c.line.has("x") {
 		fmt.Fprintln(c.Stderr, shellLine(append([]string{"go"}, args...)))
 	}
@@ -105,15 +109,12 @@ func (c *Command) list(ctx context.Context) (graph, error) {
 	return c.packages, err
 }
 
-func (l *goLine) listArgs(verb string) []string {
+func (l *goLine) listArgs(flags ...string) []string {
 	args := []string{"list"}
 	if l.chdir != "" {
 		args = append(args, "-C", l.chdir)
 	}
-	args = append(args, "-e", "-deps", "-json=ImportPath,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module")
-	if verb == "test" {
-		args = append(args, "-test")
-	}
+	args = append(append(args, "-deps"), flags...)
 	args = append(args, l.words(func(name string) bool { return slices.Contains(selecting, name) })...)
 	return append(append(args, "--"), l.packages...)
 }
@@ -123,16 +124,24 @@ func (l *goLine) readList(out io.Reader) (graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	var g graph
+	g, err := decodeList[listed](out)
+	for i := range g {
+		g[i].cwd = cwd
+	}
+	return g, err
+}
+
+// decodeList reads go list's answer; P has the fields of interest.
+func decodeList[P any](out io.Reader) (all []P, err error) {
 	for d := json.NewDecoder(out); ; {
-		p := listed{cwd: cwd}
+		var p P
 		err := d.Decode(&p)
 		if errors.Is(err, io.EOF) {
-			return g, nil
+			return all, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading go list's answer: %w", err)
 		}
-		g = append(g, p)
+		all = append(all, p)
 	}
 }

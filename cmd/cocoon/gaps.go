@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/instrument"
+	"github.com/cocoon-go/cocoon/internal/gobuild"
+)
+
+const gapsUsage = `usage: cocoon gaps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
+
+It says, function by function, where a program that cocoon build makes has its longest stretch without a safe point: what
+bounds it, or that nothing does. Nothing is built but export data. Each line is a function, the longest stretches first:
+
+  unbounded  server.go:41  (*server).load  call: calls os.ReadFile, not instrumented: os is not among -cocoon.pkgs
+
+  -n COUNT  print so many functions (default %d; 0: all)
+  -deps     the packages' dependencies too, as far as they are rewritten
+  -json     print an array, one object a function, with all its gaps
+
+The kinds: loop, it does not poll at each iteration; recursion, it should poll and must not; cgo; call, into code that is not
+instrumented; lock, what is called polls, but a lock is held; wait, for a channel or a lock; data, one operation on data of
+any length; code, all on the longest way from one safe point to the next. Lengths are estimates from above, by the costs that
+cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
+
+Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use.
+`
+
+const gapsShown = 30
+
+// functionGaps are the gaps of one function. The JSON form is for machines: names stay, others may be added.
+type functionGaps struct {
+	Package  string `json:"package"`
+	Function string `json:"function"`
+	Gaps     []gap  `json:"gaps"` // the longest first
+}
+
+type gap struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Kind      string `json:"kind"`
+	Reason    string `json:"reason"`
+	Unbounded bool   `json:"unbounded"`
+	LengthNS  int64  `json:"length_ns,omitempty"` // when it is bounded
+	of        instrument.Gap
+}
+
+func runGaps(args []string, s streams) int {
+	err := printGaps(args, s)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, gobuild.ErrGo):
+		return exitFound
+	}
+	fmt.Fprintf(s.err, "cocoon gaps: %v\n", err)
+	return exitUsage
+}
+
+func printGaps(args []string, s streams) error {
+	if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+		fmt.Fprintf(s.out, gapsUsage, gapsShown)
+		return nil
+	}
+	var o gapsOptions
+	args, err := o.take(args)
+	if err != nil {
+		return fmt.Errorf("%w; run cocoon gaps -h for help", err)
+	}
+	c, err := goCommand("build", args)
+	if err != nil {
+		return err
+	}
+	c.Stderr = s.err
+	packages, err := c.Gaps(context.Background())
+	if err != nil {
+		return err
+	}
+	all := sortedGaps(packages, o.deps)
+	shown := all
+	if o.count > 0 && o.count < len(all) {
+		shown = all[:o.count]
+	}
+	if o.json {
+		e := json.NewEncoder(s.out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(shown)
+	}
+	for _, f := range shown {
+		f.print(s.out)
+	}
+	if more := len(all) - len(shown); more > 0 {
+		fmt.Fprintf(s.out, "and %d functions more; -n 0 shows all\n", more)
+	}
+	return nil
+}
+
+type gapsOptions struct {
+	count      int
+	deps, json bool
+}
+
+// take takes its flags off the arguments, where they stand first; the others are those of cocoon build.
+func (o *gapsOptions) take(args []string) (rest []string, err error) {
+	o.count = gapsShown
+	for ; len(args) > 0; args = args[1:] {
+		name, value, has := strings.Cut(strings.Replace(args[0], "--", "-", 1), "=")
+		switch {
+		case name == "-json" && !has:
+			o.json = true
+		case name == "-deps" && !has:
+			o.deps = true
+		case name == "-n":
+			if !has && len(args) > 1 {
+				value, args = args[1], args[1:]
+			}
+			if o.count, err = strconv.Atoi(value); err != nil || o.count < 0 {
+				return nil, fmt.Errorf("-n %q: want a number of functions, or 0 for all", value)
+			}
+		default:
+			return args, nil
+		}
+	}
+	return nil, nil
+}
+
+// sortedGaps returns the functions of the named packages, or of all, that with the longest gap first.
+func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
+	all := []functionGaps{}
+	for _, p := range packages {
+		if !p.Named && !deps {
+			continue
+		}
+		for _, f := range p.Functions {
+			of := functionGaps{Package: p.Path, Function: f.Func}
+			for _, g := range f.Gaps {
+				of.Gaps = append(of.Gaps, gapOf(g))
+			}
+			all = append(all, of)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b functionGaps) int { return instrument.CompareGaps(a.Gaps[0].of, b.Gaps[0].of) })
+	return all
+}
+
+func gapOf(g instrument.Gap) gap {
+	out := gap{File: g.Pos.Filename, Line: g.Pos.Line, Kind: string(g.Kind), Reason: g.Why, of: g}
+	if out.Unbounded = g.Length == instrument.Unbounded; !out.Unbounded {
+		out.LengthNS = int64(g.Length)
+	}
+	return out
+}
+
+// print writes the function's longest gap in one line.
+func (f functionGaps) print(w io.Writer) {
+	g := f.Gaps[0]
+	length := "unbounded"
+	if !g.Unbounded {
+		length = time.Duration(g.LengthNS).String()
+	}
+	more := ""
+	if n := unbounded(f.Gaps[1:]); n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	fmt.Fprintf(w, "%-10s %s:%d  %s.%s  %s: %s%s\n", length, nearby(g.File), g.Line, f.Package, f.Function, g.Kind, g.Reason, more)
+}
+
+func unbounded(gaps []gap) (n int) {
+	for _, g := range gaps {
+		if g.Unbounded {
+			n++
+		}
+	}
+	return n
+}
+
+// nearby returns the file's name as seen from the current folder, when it is below it.
+func nearby(file string) string {
+	cwd, err := filepath.Abs(".")
+	if err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(cwd, file); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}

@@ -1,0 +1,154 @@
+package gobuild
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/instrument"
+)
+
+// PackageGaps are the functions of one package that the build rewrites, with their stretches without a safe point.
+type PackageGaps struct {
+	Path      string
+	Named     bool // on the command line
+	Functions []instrument.FunctionGaps
+}
+
+// ErrGo is the error for what the go command has found wrong, and has reported itself.
+var ErrGo = errors.New("the go command found errors")
+
+// source is what go list says of a package that it has compiled.
+type source struct {
+	ImportPath      string
+	Export          string
+	CompiledGoFiles []string
+	ImportMap       map[string]string
+	Module          *struct{ GoVersion string }
+}
+
+// Gaps says where the packages that the command line would rewrite have no safe points, dependencies first. Nothing is
+// rewritten; the packages are compiled as they are, for their export data. What the go command reports goes to Stderr.
+func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
+	if err := hasGo(); err != nil {
+		return nil, err
+	}
+	chosen, err := choose(c.patterns)
+	if err != nil {
+		return nil, err
+	}
+	sections, err := c.sections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen.mark(sections)
+	sources, err := c.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := c.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, p := range packages {
+		taken[p.ImportPath] = chosen.takes(p)
+	}
+	if !slices.ContainsFunc(packages, func(p listed) bool { return !p.DepOnly && taken[p.ImportPath] }) {
+		return nil, errNoneTaken(packages)
+	}
+	for _, p := range packages {
+		if !taken[p.ImportPath] {
+			continue
+		}
+		functions, err := instrument.Gaps(sources.of(p), instrument.Options{Instrumented: chosen.has})
+		if err != nil {
+			return nil, err
+		}
+		for i := range functions {
+			functions[i].Gaps = explained(functions[i].Gaps, taken)
+		}
+		all = append(all, PackageGaps{p.ImportPath, !p.DepOnly, functions})
+	}
+	return all, nil
+}
+
+// errNoneTaken says why not one package of the command line would be rewritten.
+func errNoneTaken(packages graph) error {
+	for _, p := range packages {
+		if !p.DepOnly {
+			return fmt.Errorf("no package of the command line would be rewritten: %s", whyNot(p.path()))
+		}
+	}
+	return errors.New("the command line names no package")
+}
+
+// sources are all packages of a command line, by import path.
+type sources map[string]source
+
+// compile lets go list compile the packages.
+func (c *Command) compile(ctx context.Context) (sources, error) {
+	args := c.line.listArgs("-export", "-compiled", "-json=ImportPath,Export,CompiledGoFiles,ImportMap,Module")
+	if c.line.has("x") {
+		fmt.Fprintln(c.Stderr, shellLine(append([]string{"go"}, args...)))
+	}
+	list := exec.CommandContext(ctx, "go", args...)
+	var out bytes.Buffer
+	list.Stdout, list.Stderr = &out, c.Stderr
+	if err := list.Run(); err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
+			return nil, ErrGo
+		}
+		return nil, fmt.Errorf("running go list: %w", err)
+	}
+	all, err := decodeList[source](&out)
+	by := sources{}
+	for _, p := range all {
+		by[p.ImportPath] = p
+	}
+	return by, err
+}
+
+// of is a package as the compiler would get it.
+func (s sources) of(p listed) instrument.Package {
+	c := s[p.ImportPath]
+	out := instrument.Package{Path: p.path(), Std: p.Standard, ImportMap: c.ImportMap, Exports: map[string]string{}}
+	if c.Module != nil && c.Module.GoVersion != "" {
+		out.GoVersion = "go" + c.Module.GoVersion
+	}
+	for path, dep := range s {
+		out.Exports[path] = dep.Export
+	}
+	for _, file := range c.CompiledGoFiles {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(p.Dir, file)
+		}
+		out.Files = append(out.Files, file)
+	}
+	return out
+}
+
+// explained leaves out the calls of packages that turn out to be rewritten, and says of the others why they are not.
+func explained(gaps []instrument.Gap, taken map[string]bool) (left []instrument.Gap) {
+	for _, g := range gaps {
+		if g.Package != "" && taken[g.Package] {
+			continue
+		}
+		if g.Package != "" {
+			g.Why += ": " + whyNot(g.Package)
+		}
+		left = append(left, g)
+	}
+	return left
+}
+
+func whyNot(pkg string) string {
+	if why := refused(pkg); why != "" {
+		return fmt.Sprintf("%s never polls, for %s", pkg, why)
+	}
+	return fmt.Sprintf("%s is not among -cocoon.pkgs", pkg)
+}
