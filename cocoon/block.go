@@ -27,6 +27,41 @@ func Block(ctx context.Context, fn func() error) error {
 	return err
 }
 
+// BlockCall is Block for calls that are made through other people's code, such as database/sql, which may lose a connection
+// when it is unwound: it is no safe point. A throw that is due already is returned, and fn is not called; one that comes
+// meanwhile waits for the next safe point. So the code around fn sees an error and cleans up, and the task is thrown out
+// of when it is back in its own code.
+func BlockCall(ctx context.Context, fn func() error) error {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return fn()
+	}
+	if s.loop.wants(stubs.Block) {
+		s.loop.happened(s, stubs.Block)
+	}
+	if err := s.thrown(); err != nil {
+		return err
+	}
+	s.block()
+	return s.away(fn)
+}
+
+// thrown returns the error of the throw that is due, or nil.
+func (s *strand) thrown() error {
+	if s.requests.Load()&wantThrow == 0 {
+		return nil
+	}
+	s.loop.mu.Lock()
+	defer s.loop.mu.Unlock()
+	if s.pending == nil {
+		return nil
+	}
+	if p := s.due(); p != nil {
+		return p.err
+	}
+	return nil
+}
+
 func (s *strand) away(fn func() error) error {
 	defer s.unblock()
 	return fn()

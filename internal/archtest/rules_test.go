@@ -18,6 +18,7 @@ var below = map[string]string{
 	"isolate":            "stubs policy analyzer",
 	"cocoon":             "safepoint internal/sched internal/goroutine stubs notify policy analyzer isolate",
 	"cocoonhttp":         "safepoint stubs notify policy analyzer isolate cocoon",
+	"cocoonsql":          "cocoon",
 	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // so does it

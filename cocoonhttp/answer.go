@@ -1,0 +1,215 @@
+package cocoonhttp
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// holdSize is how much of an answer is held back. It is what net/http's own writer of a response holds: so what fits in here
+// also fits in there, and to pass it on at the end of a handler never blocks.
+const holdSize = 2048
+
+var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
+
+// answer is the http.ResponseWriter of a handler that runs as a task. It holds the status and the first bytes back, so that
+// a throw can still become another answer, and so that a small answer costs no Block. Like all of its kind it is used by
+// one goroutine at a time.
+type answer struct {
+	under http.ResponseWriter
+	io    blocking
+
+	asked  bool        // the handler has asked for the header
+	before http.Header // as it was then
+
+	status  int         // 0: the handler has not decided yet
+	header  http.Header // as it was when it had
+	length  int64       // of the body, as the header declares it; -1: it does not
+	written int64       // by the handler
+	buffer  *[holdSize]byte
+	held    []byte // what is held back, in buffer
+	err     error  // of the first write that went wrong
+
+	sent     bool // something has been passed on: no other answer is possible
+	hijacked bool
+	ended    bool // the handler has returned
+}
+
+func newAnswer(w http.ResponseWriter) *answer { return &answer{under: w, io: blocking{under: w}} }
+
+// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and in net/http.
+func (a *answer) Header() http.Header {
+	h := a.under.Header()
+	if !a.asked {
+		a.asked, a.before = true, cloneHeader(h)
+	}
+	return h
+}
+
+// cloneHeader copies a header; the values are shared, because nobody changes them in place.
+func cloneHeader(h http.Header) http.Header {
+	if len(h) == 0 {
+		return nil
+	}
+	return maps.Clone(h)
+}
+
+// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are held.
+func (a *answer) WriteHeader(status int) {
+	switch {
+	case a.status != 0 || a.hijacked || a.ended:
+		a.send() // so that net/http finds it superfluous, and says so
+		a.under.WriteHeader(status)
+	case status < 100 || status > 999:
+		a.under.WriteHeader(status) // it panics
+	case status < 200 && status != http.StatusSwitchingProtocols:
+		cocoon.Block(a.io.ctx, func() error { a.under.WriteHeader(status); return nil })
+	default:
+		a.decide(status)
+	}
+}
+
+// decide fixes the status and the header, as WriteHeader does: what the handler does to the header later counts for trailers
+// only.
+func (a *answer) decide(status int) {
+	a.status, a.length = status, -1
+	if !a.asked {
+		return
+	}
+	a.header = cloneHeader(a.under.Header())
+	if n, err := strconv.ParseInt(a.header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+		a.length = n
+	}
+}
+
+// Write implements io.Writer.
+func (a *answer) Write(p []byte) (int, error) {
+	if !a.fits(len(p)) {
+		return a.pass(func() (int, error) { return a.under.Write(p) })
+	}
+	a.held = append(a.held, p...)
+	return len(p), nil
+}
+
+// WriteString implements io.StringWriter.
+func (a *answer) WriteString(s string) (int, error) {
+	if !a.fits(len(s)) {
+		return a.pass(func() (int, error) { return io.WriteString(a.under, s) })
+	}
+	a.held = append(a.held, s...)
+	return len(s), nil
+}
+
+// fits makes room for n bytes, and reports false if they are to be passed on instead: because they are too many, or because
+// the writer below has an error to return for them.
+func (a *answer) fits(n int) bool {
+	if a.status == 0 && !a.hijacked && !a.ended {
+		a.decide(http.StatusOK)
+	}
+	a.written += int64(n)
+	tooMuch := a.length >= 0 && a.written > a.length
+	if a.hijacked || a.ended || a.err != nil || tooMuch || !bodyAllowed(a.status) {
+		return false
+	}
+	if len(a.held)+n > holdSize {
+		if n > holdSize {
+			return false
+		}
+		if a.io.write(a.send) != nil {
+			return false
+		}
+	}
+	if a.buffer == nil {
+		a.buffer = holds.Get().(*[holdSize]byte)
+		a.held = a.buffer[:0]
+	}
+	return true
+}
+
+// pass sends what is held, and then calls write.
+func (a *answer) pass(write func() (int, error)) (n int, err error) {
+	err = a.io.write(func() error {
+		if err := a.send(); err != nil {
+			return err
+		}
+		n, err = write()
+		return err
+	})
+	return n, err
+}
+
+// send passes on what is held, if anything is. It may block unless it is the first to be sent.
+func (a *answer) send() error {
+	if a.status != 0 && !a.sent {
+		a.sent = true
+		a.sendHeader()
+	}
+	if len(a.held) > 0 && a.err == nil {
+		_, a.err = a.under.Write(a.held)
+		a.held = a.held[:0]
+	}
+	return a.err
+}
+
+// sendHeader passes on the header as it was when the handler decided about it.
+func (a *answer) sendHeader() {
+	if !a.asked {
+		a.under.WriteHeader(a.status)
+		return
+	}
+	h := a.under.Header()
+	if maps.EqualFunc(h, a.header, slices.Equal[[]string]) {
+		a.under.WriteHeader(a.status)
+		return
+	}
+	later := maps.Clone(h)
+	replace(h, a.header)
+	a.under.WriteHeader(a.status)
+	replace(h, later)
+}
+
+// replace gives h the content of another.
+func replace(h, other http.Header) {
+	clear(h)
+	maps.Copy(h, other)
+}
+
+// drop forgets what the handler wrote and did to the header.
+func (a *answer) drop() {
+	a.release()
+	if a.asked {
+		replace(a.under.Header(), a.before)
+	}
+}
+
+// finish passes on the end of the answer when the handler has returned. The task has ended, so it may block.
+func (a *answer) finish() {
+	if !a.hijacked {
+		a.send()
+	}
+}
+
+// end ends the answer, however the handler ended: what is written from now on is the writer's below, to refuse it.
+func (a *answer) end() {
+	a.ended = true
+	a.io.end()
+	a.release()
+}
+
+func (a *answer) release() {
+	a.held = nil
+	if a.buffer != nil {
+		holds.Put(a.buffer)
+		a.buffer = nil
+	}
+}
+
+// bodyAllowed reports whether answers of the status have a body.
+func bodyAllowed(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}

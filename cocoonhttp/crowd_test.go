@@ -1,0 +1,74 @@
+//go:build unix
+
+package cocoonhttp
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const crowd = 10_000
+
+// Ten thousand clients that are half-way through their bodies hold nobody up, and all get their answers.
+func TestTenThousandConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if limit.Cur < crowd+200 { // package os has raised it as far as it goes
+		t.Skipf("a process may have %d files open; want %d for as many connections", limit.Cur, crowd+200)
+	}
+	c := startChild(t) // a process of its own, for it needs as many
+	conns := make([]net.Conn, crowd)
+	defer func() {
+		for _, conn := range conns {
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	}()
+	each := func(do func(i int) error) {
+		t.Helper()
+		var all sync.WaitGroup
+		for worker := range 8 {
+			all.Go(func() {
+				for i := worker; i < crowd; i += 8 {
+					if err := do(i); err != nil {
+						t.Errorf("connection %d: %v", i, err)
+						return
+					}
+				}
+			})
+		}
+		if all.Wait(); t.Failed() {
+			t.FailNow()
+		}
+	}
+	each(func(i int) (err error) {
+		if conns[i], err = c.dial(); err == nil {
+			conns[i].SetDeadline(time.Now().Add(3 * patience))
+			_, err = io.WriteString(conns[i], "POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\nhalf")
+		}
+		return err
+	})
+	c.blocked(t, crowd) // which asks the server, that goes on answering
+	each(func(i int) error {
+		if _, err := io.WriteString(conns[i], "whole"); err != nil {
+			return err
+		}
+		answer, err := io.ReadAll(conns[i])
+		if err == nil && !strings.HasSuffix(string(answer), "\r\n\r\n9 <nil>") {
+			err = fmt.Errorf("answered %q", answer)
+		}
+		return err
+	})
+	must(t, c.Process.Signal(syscall.SIGTERM))
+	must(t, c.Wait())
+}

@@ -1,0 +1,54 @@
+package cocoonhttp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// hijacked is a connection that a handler has taken over from the server. Its task gives the slot back while it reads and
+// writes, and a throw into the task ends them; goroutines that the handler starts use it as any connection.
+type hijacked struct {
+	net.Conn
+	ctx context.Context // the task's
+}
+
+// takeOver wraps a connection, and the server's buffers of it. What they hold stays in them.
+func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
+	h := &hijacked{c, ctx}
+	context.AfterFunc(ctx, func() {
+		if thrown(ctx) {
+			c.SetDeadline(longAgo)
+		}
+	})
+	n := buffered.Reader.Buffered()
+	early, _ := buffered.Reader.Peek(n)
+	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), h), max(4096, n))
+	r.Peek(n) // into its buffer: handlers ask how much there is
+	return h, bufio.NewReadWriter(r, bufio.NewWriter(h))
+}
+
+// Read implements io.Reader.
+func (h *hijacked) Read(p []byte) (n int, err error) {
+	cocoon.Block(h.ctx, func() error {
+		n, err = h.Conn.Read(p)
+		return nil
+	})
+	return n, err
+}
+
+// Write implements io.Writer.
+func (h *hijacked) Write(p []byte) (n int, err error) {
+	cocoon.Block(h.ctx, func() error {
+		n, err = h.Conn.Write(p)
+		return nil
+	})
+	return n, err
+}
+
+// NetConn returns the connection itself, as that of a *tls.Conn does.
+func (h *hijacked) NetConn() net.Conn { return h.Conn }

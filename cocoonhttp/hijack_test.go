@@ -1,0 +1,186 @@
+package cocoonhttp
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// upgrade is a handler of a protocol that answers each line with the same; ended gets what it ends with.
+func upgrade(t *testing.T, ended chan<- error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "echo" {
+			io.WriteString(w, "no upgrade")
+			return
+		}
+		c, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		defer func() {
+			if r := recover(); r != nil {
+				ended <- r.(error)
+				panic(r)
+			}
+			ended <- err
+		}()
+		if _, ok := c.(interface{ NetConn() net.Conn }).NetConn().(*net.TCPConn); !ok {
+			t.Errorf("NetConn is a %T", c.(interface{ NetConn() net.Conn }).NetConn())
+		}
+		if _, err := io.WriteString(w, "x"); err != http.ErrHijacked {
+			t.Errorf("a write after Hijack: %v", err)
+		}
+		io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		for {
+			var line string
+			if line, err = buffered.ReadString('\n'); err != nil {
+				return
+			}
+			buffered.WriteString(line)
+			if err = buffered.Flush(); err != nil {
+				return
+			}
+		}
+	}
+}
+
+const upgradeRequest = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+
+func echo(t *testing.T, c net.Conn, r *bufio.Reader, line string) {
+	t.Helper()
+	if c != nil {
+		send(t, c, line)
+	}
+	if got, err := r.ReadString('\n'); got != line {
+		t.Errorf("got %q, %v; want %q", got, err, line)
+	}
+}
+
+func switched(t *testing.T, r *bufio.Reader) {
+	t.Helper()
+	resp, err := http.ReadResponse(r, nil)
+	must(t, err)
+	if resp.StatusCode != 101 {
+		t.Fatalf("status %d", resp.StatusCode)
+	}
+}
+
+// A connection that was hijacked holds nobody up, and its task ends when the client goes, or by a throw.
+func TestHijack(t *testing.T) {
+	rt := oneSlot(t)
+	ended := make(chan error, 1)
+	s := handle(t, rt, upgrade(t, ended))
+	c, r := dial(t, s)
+	send(t, c, upgradeRequest+"early\n") // before the answer
+	switched(t, r)
+	echo(t, nil, r, "early\n")
+	for range 3 {
+		waits(t, rt)
+		if _, body := get(t, s, "/"); body != "no upgrade" {
+			t.Errorf("%q", body)
+		}
+		echo(t, c, r, "ping\n")
+	}
+	c.Close()
+	if err := receive(t, "the handler", ended); err != io.EOF {
+		t.Errorf("the handler ended with %v", err)
+	}
+
+	c, r = dial(t, s)
+	send(t, c, upgradeRequest)
+	switched(t, r)
+	waits(t, rt)
+	must(t, rt.Shutdown(past()))
+	if err := receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrShutdown) {
+		t.Errorf("the handler ended with %v", err)
+	}
+	if _, err := r.ReadByte(); err != io.EOF {
+		t.Errorf("the client's connection: %v", err)
+	}
+}
+
+// What is there before the handler reads counts as buffered, as without the middleware.
+func TestHijackBuffered(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	counts := make(chan int, 1)
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		c, buffered, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		counts <- buffered.Reader.Buffered()
+	})
+	c, _ := dial(t, s)
+	send(t, c, upgradeRequest+"hello")
+	if n := receive(t, "the handler", counts); n != 5 {
+		t.Errorf("%d bytes are buffered; want 5", n)
+	}
+}
+
+// What was written before is sent first, and goroutines of the handler use the connection like any other.
+func TestHijackAfterWrite(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "5")
+		io.WriteString(w, "hello")
+		w.(http.Flusher).Flush() // or net/http would lose it
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() {
+			io.WriteString(c, "more")
+			c.Close()
+		}()
+	})
+	c, r := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	resp, err := http.ReadResponse(r, nil)
+	must(t, err)
+	body, err := io.ReadAll(resp.Body)
+	must(t, err)
+	rest, err := io.ReadAll(r)
+	if string(body) != "hello" || string(rest) != "more" || err != nil {
+		t.Errorf("%q, then %q, %v", body, rest, err)
+	}
+}
+
+// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which nobody can see, so its slot
+// has to be lent.
+func TestUpgradeThroughProxy(t *testing.T) {
+	back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
+	ended := make(chan error, 1)
+	backend := handle(t, back, upgrade(t, ended))
+	target, err := url.Parse(backend.URL)
+	must(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	base := &http.Transport{}
+	t.Cleanup(base.CloseIdleConnections)
+	proxy.Transport = &Transport{Base: base}
+	s := serve(t, Middleware(front, Options{})(proxy))
+	c, r := dial(t, s)
+	send(t, c, upgradeRequest)
+	switched(t, r)
+	for _, line := range []string{"one\n", "two\n"} {
+		if _, body := get(t, s, "/"); body != "no upgrade" {
+			t.Errorf("%q", body)
+		}
+		echo(t, c, r, line)
+	}
+	c.Close()
+	if err := receive(t, "the handler", ended); err != io.EOF {
+		t.Errorf("the handler ended with %v", err)
+	}
+}

@@ -1,0 +1,216 @@
+package cocoonhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// A task has the name of the pattern, wherever the middleware stands, and never one of the client's.
+func TestName(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	tell := func(w http.ResponseWriter, r *http.Request) {
+		task := cocoon.TaskOf(r.Context())
+		fmt.Fprintf(w, "%s|%s|%s", task.Name(), r.Pattern, r.PathValue("id"))
+	}
+	mux := func(patterns ...string) *http.ServeMux {
+		m := http.NewServeMux()
+		for _, p := range patterns {
+			m.HandleFunc(p, tell)
+		}
+		return m
+	}
+	with := Middleware(rt, Options{})
+	inside := http.NewServeMux()
+	inside.Handle("GET /items/{id}", with(http.HandlerFunc(tell)))
+	nested := http.NewServeMux()
+	nested.Handle("/api/", with(http.StripPrefix("/api", mux("GET /items/{id}"))))
+	for _, c := range []struct {
+		name    string
+		handler http.Handler
+		method  string
+		path    string
+		want    string // in the body, or its status
+	}{
+		{"around a mux", with(mux("GET /items/{id}")), "GET", "/items/7", "GET /items/{id}|GET /items/{id}|7"},
+		{"no method", with(mux("/items/")), "PUT", "/items/7", "/items/|/items/|"},
+		{"inside a mux", inside, "GET", "/items/7", "GET /items/{id}|GET /items/{id}|7"},
+		{"mux in mux", nested, "GET", "/api/items/7", "/api/|GET /items/{id}|7"},
+		{"no mux", with(http.HandlerFunc(tell)), "GET", "/items/7", "unmatched||"},
+		{"an odd method", with(http.HandlerFunc(tell)), "EVIL", "/x", "unmatched||"},
+		{"chosen", Middleware(rt, Options{Name: func(r *http.Request) string { return "it" }})(mux("/")), "GET", "/", "it|/|"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rec := httptest.NewRecorder()
+			c.handler.ServeHTTP(rec, httptest.NewRequest(c.method, c.path, nil))
+			if got := rec.Body.String(); got != c.want {
+				t.Errorf("got %q; want %q", got, c.want)
+			}
+		})
+	}
+	h := with(mux("/tree/{x}/")).(*handler)
+	for path, want := range map[string]string{"/nothing": unmatched, "/tree/evil": "/tree/{x}/", "//tree/a/../evil/": "/tree/{x}/"} {
+		if got := h.name(httptest.NewRequest("GET", path, nil)); got != want {
+			t.Errorf("%s: named %q; want %q", path, got, want)
+		}
+	}
+	r := httptest.NewRequest("GET", "/tree/evil", nil)
+	if r.Method = "CONNECT"; h.name(r) != unmatched {
+		t.Errorf("a path of the client's is the name of a task: %q", h.name(r))
+	}
+}
+
+// Priority and labels come with the context.
+func TestContext(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "no-guests", On: cocoon.OnEnqueue,
+		Expr: `arriving.labels["user"] == "guest" and arriving.priority < 3 ? throw("no guests") : continue()`})
+	must(t, err)
+	h := Middleware(rt, Options{Context: func(r *http.Request) context.Context {
+		return cocoon.WithPriority(cocoon.WithLabel(r.Context(), "user", r.URL.Query().Get("user")), int32(len(r.URL.Path)))
+	}})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
+	for path, want := range map[string]int{"/?user=guest": 503, "/long?user=guest": 200, "/?user=ann": 200} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
+		if rec.Code != want {
+			t.Errorf("%s: status %d; want %d", path, rec.Code, want)
+		}
+	}
+}
+
+// full fills the one slot and the queue of a runtime until release is called.
+func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
+	gate, running := make(chan struct{}), make(chan struct{})
+	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); <-gate; return nil })
+	receive(t, "the slot", running)
+	waiting := rt.Go(context.Background(), "waiting", func(context.Context) error { return nil })
+	eventually(t, "the queue", func() bool { return rt.Loop().Stats().Queued == 1 })
+	return func() {
+		close(gate)
+		must(t, errors.Join(holder.Wait(context.Background()), waiting.Wait(context.Background())))
+	}
+}
+
+// Whatever keeps a task from starting is 503, with the error at hand.
+func TestRefused(t *testing.T) {
+	var seen error
+	options := func(o Options) Options {
+		o.Refuse = func(w http.ResponseWriter, r *http.Request, err error) {
+			seen = err
+			http.Error(w, `{"error":"busy"}`, http.StatusTooManyRequests)
+		}
+		return o
+	}
+	never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") })
+	ask := func(rt Runner, o Options, ctx context.Context) *httptest.ResponseRecorder {
+		rec := httptest.NewRecorder()
+		rec.Header().Set("X-Outer", "stays")
+		Middleware(rt, o)(never).ServeHTTP(rec, httptest.NewRequestWithContext(ctx, "GET", "/", nil))
+		if rec.Header().Get("X-Outer") != "stays" {
+			t.Error("the header of an outer middleware was lost")
+		}
+		return rec
+	}
+	background := context.Background()
+	t.Run("overloaded", func(t *testing.T) {
+		rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+		defer full(t, rt)()
+		rec := ask(rt, Options{}, background)
+		if rec.Code != 503 || rec.Header().Get("Retry-After") != "1" || rec.Body.String() != "Service Unavailable\n" {
+			t.Errorf("the default is %d %v %q", rec.Code, rec.Header(), rec.Body)
+		}
+		rec = ask(rt, options(Options{RetryAfter: 1100 * time.Millisecond}), background)
+		if rec.Code != 429 || rec.Header().Get("Retry-After") != "2" || !errors.Is(seen, cocoon.ErrOverloaded) {
+			t.Errorf("%d %v %v", rec.Code, rec.Header(), seen)
+		}
+		if rec = ask(rt, options(Options{RetryAfter: -1}), background); rec.Header().Get("Retry-After") != "" {
+			t.Errorf("unwanted: %v", rec.Header())
+		}
+	})
+	t.Run("in the queue", func(t *testing.T) {
+		rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+		defer full(t, rt)()
+		ctx, cancel := context.WithTimeout(background, time.Millisecond)
+		defer cancel()
+		if rec := ask(rt, options(Options{}), ctx); rec.Code != 429 || !errors.Is(seen, context.DeadlineExceeded) {
+			t.Errorf("%d %v", rec.Code, seen)
+		}
+	})
+	t.Run("shut down", func(t *testing.T) {
+		rt := start(t, cocoon.Config{})
+		must(t, rt.Shutdown(background))
+		if rec := ask(rt, options(Options{}), background); rec.Code != 429 || !errors.Is(seen, cocoon.ErrShutdown) {
+			t.Errorf("%d %v", rec.Code, seen)
+		}
+	})
+	t.Run("by a policy", func(t *testing.T) {
+		rt := start(t, cocoon.Config{})
+		_, err := rt.RegisterPolicy(cocoon.Policy{Name: "closed", On: cocoon.OnEnqueue, Expr: `throw("closed today")`})
+		must(t, err)
+		var p *cocoon.PreemptedError
+		if rec := ask(rt, options(Options{}), background); rec.Code != 429 || !errors.As(seen, &p) || p.Reason != "closed today" || p.Started {
+			t.Errorf("%d %v", rec.Code, seen)
+		}
+	})
+}
+
+// What the handler has learned about the request is seen outside, and the server removes the files of a form.
+func TestRequestOutside(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	mux := http.NewServeMux()
+	var file string
+	mux.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) {
+		must(t, r.ParseMultipartForm(1))
+		f, err := r.MultipartForm.File["f"][0].Open()
+		must(t, err)
+		defer f.Close()
+		if onDisk, ok := f.(*os.File); ok {
+			file = onDisk.Name()
+		}
+	})
+	var pattern string
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Middleware(rt, Options{})(mux).ServeHTTP(w, r)
+		pattern = r.Pattern
+	}))
+	pr, pw := io.Pipe()
+	form := multipart.NewWriter(pw)
+	go func() {
+		part, _ := form.CreateFormFile("f", "f.txt")
+		io.WriteString(part, strings.Repeat("x", 1<<20))
+		pw.CloseWithError(form.Close())
+	}()
+	resp, err := s.Client().Post(s.URL+"/form", form.FormDataContentType(), pr)
+	must(t, err)
+	resp.Body.Close()
+	if file == "" || pattern != "POST /form" {
+		t.Fatalf("file %q, pattern %q", file, pattern)
+	}
+	eventually(t, "the server to remove the file", func() bool { _, err := os.Stat(file); return errors.Is(err, os.ErrNotExist) })
+}
+
+func TestMisuse(t *testing.T) {
+	for name, f := range map[string]func(){
+		"the runtime is nil": func() { Middleware(nil, Options{}) },
+		"the handler is nil": func() { Middleware(start(t, cocoon.Config{}), Options{})(nil) },
+	} {
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, name) {
+					t.Errorf("%s: panicked with %q", name, r)
+				}
+			}()
+			f()
+		}()
+	}
+}

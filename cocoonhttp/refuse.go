@@ -1,0 +1,42 @@
+package cocoonhttp
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// refuse answers a request whose task did not start or was thrown into, or aborts it if it is too late for that.
+func (h *handler) refuse(a *answer, r *http.Request, err error) {
+	switch {
+	case a.hijacked:
+		return // the connection is the handler's affair
+	case a.sent:
+		panic(http.ErrAbortHandler)
+	}
+	a.drop()
+	if h.retryAfter != "" {
+		a.under.Header().Set("Retry-After", h.retryAfter)
+	}
+	h.options.Refuse(a.under, r, err)
+}
+
+// unavailable is the default of Options.Refuse.
+func unavailable(w http.ResponseWriter, _ *http.Request, _ error) {
+	http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+}
+
+// retryAfter returns the header's value, "" for none.
+func retryAfter(d time.Duration) string {
+	switch {
+	case d < 0:
+		return ""
+	case d == 0:
+		d = time.Second
+	}
+	seconds := d / time.Second
+	if d%time.Second != 0 {
+		seconds++
+	}
+	return strconv.FormatInt(int64(seconds), 10)
+}

@@ -1,0 +1,177 @@
+package cocoonhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// oneSlot is a runtime in which a request that kept its slot while it waits would hold up the others for ever.
+func oneSlot(t *testing.T) *cocoon.Runtime { return start(t, cocoon.Config{Slots: 1, StallAfter: -1}) }
+
+// A client that sends its body byte by byte holds nobody up.
+func TestSlowBody(t *testing.T) {
+	rt := oneSlot(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {})
+	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		fmt.Fprint(w, string(body), err)
+	})
+	s := serve(t, Middleware(rt, Options{})(mux))
+	for name, frame := range map[string][2]string{
+		"length":  {"Content-Length: 20", "%s"},
+		"chunked": {"Transfer-Encoding: chunked", "1\r\n%s\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, r := dial(t, s)
+			send(t, c, "POST / HTTP/1.1\r\nHost: a\r\n"+frame[0]+"\r\n\r\n")
+			for range 20 {
+				get(t, s, "/") // while the other waits for the next byte
+				send(t, c, fmt.Sprintf(frame[1], "x"))
+			}
+			if name == "chunked" {
+				send(t, c, "0\r\n\r\n")
+			}
+			resp, err := http.ReadResponse(r, nil)
+			must(t, err)
+			if body, _ := io.ReadAll(resp.Body); string(body) != strings.Repeat("x", 20)+"<nil>" {
+				t.Errorf("%q", body)
+			}
+		})
+	}
+}
+
+// waits waits until the runtime's only task is blocked.
+func waits(t *testing.T, rt *cocoon.Runtime) {
+	t.Helper()
+	eventually(t, "the task to block", func() bool { return rt.Stats().Tasks == 1 && rt.Loop().Stats().Busy == 0 })
+}
+
+// past returns a context that has ended.
+func past() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// A client that never reads holds nobody up, and neither keeps its task from being thrown into.
+func TestClientNeverReads(t *testing.T) {
+	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		t.Run(name, func(t *testing.T) {
+			rt := oneSlot(t)
+			failed := make(chan error, 1)
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/endless" {
+					return
+				}
+				defer func() { // the throw, on its way
+					err, _ := recover().(error)
+					failed <- err
+					panic(err)
+				}()
+				for {
+					io.WriteString(w, strings.Repeat("x", 1<<16))
+				}
+			}, change...)
+			resp, err := s.Client().Get(s.URL + "/endless")
+			must(t, err)
+			defer resp.Body.Close()
+			for range 3 {
+				waits(t, rt)
+				get(t, s, "/")
+			}
+			waits(t, rt)
+			must(t, rt.Shutdown(past()))
+			if err := receive(t, "the throw", failed); !errors.Is(err, cocoon.ErrShutdown) {
+				t.Errorf("the handler ended with %v", err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err == nil {
+				t.Error("the client took half an answer for a whole one")
+			}
+		})
+	}
+}
+
+// A throw into a task that waits for its body does not wait for the client, who hears of it.
+func TestThrowWhileReading(t *testing.T) {
+	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		t.Run(name, func(t *testing.T) {
+			rt := oneSlot(t)
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				io.WriteString(w, "begun")
+				_, err := io.ReadAll(r.Body)
+				t.Errorf("the read came back with %v", err)
+			}, change...)
+			body, feed := io.Pipe()
+			defer feed.Close()
+			go func() {
+				io.WriteString(feed, "half")
+				waits(t, rt)
+				rt.Shutdown(past())
+			}()
+			resp, err := s.Client().Post(s.URL, "", body)
+			must(t, err)
+			defer resp.Body.Close()
+			if resp.StatusCode != 503 {
+				t.Errorf("status %d", resp.StatusCode)
+			}
+		})
+	}
+}
+
+// A client that leaves is seen by policies.
+func TestClientLeaves(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	_, err := rt.RegisterPolicy(policy.CallerGone())
+	must(t, err)
+	heard := make(chan error, 1)
+	running := make(chan struct{})
+	h := Middleware(rt, Options{Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { heard <- err }})
+	s := serve(t, h(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(running)
+		for {
+			cocoon.SafePoint(r.Context())
+		}
+	})))
+	c, _ := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	receive(t, "the handler", running)
+	c.Close()
+	var p *cocoon.PreemptedError
+	if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy == "" {
+		t.Errorf("refused with %v", err)
+	}
+}
+
+// A context that somebody else ends is nothing but that: the handler can still answer.
+func TestContextEndsAround(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	var end context.CancelFunc
+	inner := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.ReadAll(r.Body)
+		io.WriteString(w, strings.Repeat("x", 2*holdSize))
+		end()
+		<-r.Context().Done()
+		io.WriteString(w, strings.Repeat("x", 2*holdSize))
+	}))
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		end = cancel
+		inner.ServeHTTP(w, r.WithContext(ctx))
+	}))
+	resp, err := s.Client().Post(s.URL, "", strings.NewReader("x"))
+	must(t, err)
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || len(body) != 4*holdSize {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+}

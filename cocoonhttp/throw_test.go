@@ -1,0 +1,150 @@
+package cocoonhttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can tell.
+func TestThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for _, c := range []struct {
+		name string
+		do   func(w http.ResponseWriter)
+		want bool // 503
+	}{
+		{"nothing yet", func(w http.ResponseWriter) {}, true},
+		{"a header", func(w http.ResponseWriter) { w.Header().Set("Set-Cookie", "secret=1") }, true},
+		{"a status", func(w http.ResponseWriter) { w.Header().Set("Content-Length", "5"); w.WriteHeader(201) }, true},
+		{"a few bytes", func(w http.ResponseWriter) { io.WriteString(w, "half of it") }, true},
+		{"2 KiB", func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", holdSize)) }, true},
+		{"informational", func(w http.ResponseWriter) { w.WriteHeader(103) }, true},
+		{"more", func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", holdSize+1)) }, false},
+		{"flushed", func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, false},
+		{"bytes, flushed", func(w http.ResponseWriter) { io.WriteString(w, "half"); w.(http.Flusher).Flush() }, false},
+		{"unwrapped", func(w http.ResponseWriter) {
+			io.WriteString(w.(interface{ Unwrap() http.ResponseWriter }).Unwrap(), "half")
+		}, false},
+	} {
+		for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+			t.Run(c.name+" "+name, func(t *testing.T) {
+				s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+					c.do(w)
+					throwInto(r.Context())
+					t.Error("it was not thrown into")
+				}, change...)
+				resp, err := s.Client().Post(s.URL, "", strings.NewReader("")) // which no client tries again
+				if err == nil {
+					defer resp.Body.Close()
+					_, err = io.ReadAll(resp.Body)
+				}
+				if !c.want {
+					if err == nil {
+						t.Error("the client took half an answer for a whole one")
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if resp.StatusCode != 503 || resp.Header.Get("Retry-After") != "1" || resp.Header.Get("Set-Cookie") != "" {
+					t.Errorf("%d %v", resp.StatusCode, resp.Header)
+				}
+			})
+		}
+	}
+}
+
+// Two answers of the same connection: the one after a throw is whole.
+func TestConnectionLivesOn(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello")
+		if r.URL.Path == "/throw" {
+			throwInto(r.Context())
+		}
+	})
+	c, r := dial(t, s)
+	for _, path := range []string{"/", "/throw", "/", "/throw", "/"} {
+		send(t, c, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n")
+		resp, err := http.ReadResponse(r, nil)
+		must(t, err)
+		body, err := io.ReadAll(resp.Body)
+		must(t, err)
+		want := map[string]string{"/": "hello", "/throw": "Service Unavailable\n"}[path]
+		if string(body) != want {
+			t.Errorf("%s: %q; want %q", path, body, want)
+		}
+	}
+}
+
+// Panics pass through, as they were; what was held is not sent.
+func TestPanic(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	own := errors.New("own")
+	h := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X", "1")
+		io.WriteString(w, "half")
+		panic(own)
+	}))
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if r := recover(); r != own {
+				t.Errorf("panicked with %v", r)
+			}
+			http.Error(w, "sorry", 500)
+		}()
+		h.ServeHTTP(w, r)
+	}))
+	if resp, body := get(t, s, "/"); resp.StatusCode != 500 || body != "sorry\n" {
+		t.Errorf("%d %q", resp.StatusCode, body)
+	}
+}
+
+// A policy stops a handler that polls, and Options.Refuse hears which.
+func TestPolicyThrows(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: \"GET /slow/{id}\", limit: 1ms}]\n")))
+	heard := make(chan error, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /slow/{id}", func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			cocoon.SafePoint(r.Context())
+		}
+	})
+	s := serve(t, Middleware(rt, Options{Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
+		heard <- err
+		unavailable(w, r, err)
+	}})(mux))
+	resp, _ := get(t, s, "/slow/1")
+	var p *cocoon.PreemptedError
+	if err := receive(t, "the error", heard); resp.StatusCode != 503 || !errors.As(err, &p) || p.Task != "GET /slow/{id}" || !p.Started {
+		t.Errorf("%d %v", resp.StatusCode, err)
+	}
+}
+
+// A throw that a Section catches is the handler's to answer.
+func TestSectionAnswers(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		_, err := cocoon.Section(ctx, "step", func() (int, error) {
+			for ctx.Err() == nil {
+				cocoon.SafePoint(ctx)
+			}
+			return 0, context.Cause(ctx)
+		})
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+	})
+	if resp, body := get(t, s, "/"); resp.StatusCode != 422 || !strings.Contains(body, "step ran longer than 1ms") {
+		t.Errorf("%d %q", resp.StatusCode, body)
+	}
+}

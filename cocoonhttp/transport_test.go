@@ -1,0 +1,107 @@
+package cocoonhttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// While a task waits for somebody else's answer, or its body, others run.
+func TestTransport(t *testing.T) {
+	rt := oneSlot(t)
+	var front string
+	other := func() {
+		resp, err := http.Get(front + "/other") // it needs the slot of the task that is waiting for us
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		resp.Body.Close()
+	}
+	backend := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		other()
+		w.(http.Flusher).Flush()
+		other()
+		w.Write(body)
+	}))
+	client := &http.Client{Transport: &Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/other" {
+			return
+		}
+		out, err := http.NewRequestWithContext(r.Context(), "POST", backend.URL, strings.NewReader("hello"))
+		must(t, err)
+		resp, err := client.Do(out)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		io.Copy(w, resp.Body)
+	})
+	front = s.URL
+	if _, body := get(t, s, "/"); body != "hello" {
+		t.Errorf("%q", body)
+	}
+	resp, err := client.Get(front + "/other") // without a task
+	must(t, err)
+	resp.Body.Close()
+}
+
+// watched is a body that tells whether it was closed.
+type watched struct {
+	io.Reader
+	closed atomic.Bool
+}
+
+func (w *watched) Close() error { w.closed.Store(true); return nil }
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A throw is the client's error when it is due before the call, and leaves the answer to the task when it comes later:
+// nothing of the client is unwound, nothing stays open.
+func TestTransportThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	sent, answer := &watched{Reader: strings.NewReader("x")}, &watched{Reader: strings.NewReader("y")}
+	calls := 0
+	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+		calls++
+		cocoon.TaskOf(r.Context()).Cancel()
+		return &http.Response{StatusCode: 200, Body: answer, Request: r}, nil
+	})}}
+	do := func(ctx context.Context, body io.Reader) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, "POST", "http://a/", body)
+		must(t, err)
+		return client.Do(r)
+	}
+	err := rt.Run(t.Context(), "late", func(ctx context.Context) error {
+		resp, err := do(ctx, nil)
+		must(t, err)
+		defer resp.Body.Close()
+		io.ReadAll(resp.Body)
+		t.Error("a read of the body was no safe point")
+		return nil
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) || calls != 1 || !answer.closed.Load() {
+		t.Errorf("late: %v, %d calls, closed %t", err, calls, answer.closed.Load())
+	}
+	err = rt.Run(t.Context(), "early", func(ctx context.Context) error {
+		cocoon.TaskOf(ctx).Cancel()
+		_, err := do(ctx, sent)
+		return err
+	})
+	var p *cocoon.PreemptedError
+	if !errors.As(err, &p) || calls != 1 || !sent.closed.Load() {
+		t.Errorf("early: %v, %d calls, closed %t", err, calls, sent.closed.Load())
+	}
+}
