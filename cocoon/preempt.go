@@ -81,11 +81,16 @@ func (s *strand) answerOnce() (parked bool) {
 		if s.lent.Load() {
 			s.requests.Store(wantThrow | wantProbe) // when the throw has arrived it must come back for a slot
 		}
-		s.raisedAt = now - hush // so that nag need not wait
 		p := s.due()
+		throws := p != nil && !goroutine.Unwinding()
+		if throws {
+			s.raise(now) // so that, swallowed, it is thrown again at the next safe point
+		} else {
+			s.raisedAt = now - hush // so that nag need not wait
+		}
 		l.mu.Unlock()
 		l.rt.timer.WakeAt(now + grace) // the word is raised again until the throw has arrived
-		if p != nil && !goroutine.Unwinding() {
+		if throws {
 			s.throw(p)
 		}
 		return false

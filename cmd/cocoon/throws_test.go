@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestThrowsOutOfEngines builds testdata/throws with safe points in the engines that it uses, and runs it: each throw arrives,
+// runs the defers, and leaves the engine in order. Without safe points no throw arrives.
+func TestThrowsOutOfEngines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	program := filepath.Join(t.TempDir(), "cocoon")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building cocoon: %v\n%s", err, out)
+	}
+	run := exec.CommandContext(t.Context(), program, "run", "-cocoon.pkgs=all,encoding/json,text/template,sort,slices", "./testdata/throws")
+	run.Stderr = os.Stderr
+	out, err := run.Output()
+	if err != nil {
+		t.Error(err)
+	}
+	const want = "regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nsync.Mutex\nrecover\n"
+	if !bytes.Equal(out, []byte(want)) {
+		t.Errorf("it printed %q; want %q", out, want)
+	}
+}
