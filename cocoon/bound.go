@@ -236,7 +236,7 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := notify.Now()
-	l.view.event, l.view.value = stubs.Intern(name), value
+	l.view.event, l.view.value = stubs.InternOutside(name), value
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

@@ -27,16 +27,35 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 
 // attrs is an immutable list of attributes, newest first.
 type attrs struct {
-	next     *attrs
-	priority int32
-	label    stubs.NameID // 0: this entry sets the priority
-	value    stubs.NameID
+	next   *attrs
+	what   attribute
+	label  stubs.NameID
+	number int64 // the priority, the cost in ns, or the label's value
+	within *Task // of a cost: for tasks that are started in this one, not for their children
 }
+
+type attribute uint8
+
+const (
+	priorityAttr attribute = iota
+	labelAttr
+	costAttr
+)
 
 func (a *attrs) prio() int32 {
 	for ; a != nil; a = a.next {
-		if a.label == 0 {
-			return a.priority
+		if a.what == priorityAttr {
+			return int32(a.number)
+		}
+	}
+	return 0
+}
+
+// cost returns the cost declared for a task that is started in parent, or 0.
+func (a *attrs) cost(parent *Task) int64 {
+	for ; a != nil; a = a.next {
+		if a.what == costAttr && a.within == parent {
+			return a.number
 		}
 	}
 	return 0
@@ -44,8 +63,8 @@ func (a *attrs) prio() int32 {
 
 func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
 	for ; a != nil; a = a.next {
-		if a.label == label {
-			return a.value
+		if a.what == labelAttr && a.label == label {
+			return stubs.NameID(a.number)
 		}
 	}
 	return 0
@@ -73,17 +92,33 @@ func withAttr(ctx context.Context, a attrs) context.Context {
 // WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the default. Policies see it as
 // task.priority. Child tasks inherit it.
 func WithPriority(ctx context.Context, priority int32) context.Context {
-	return withAttr(ctx, attrs{priority: priority})
+	return withAttr(ctx, attrs{what: priorityAttr, number: int64(priority)})
 }
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
-// inherit it. Label names and values are interned for the life of the process, at most 65,536 of them; later values count
+// inherit it. Label names and values are interned for the life of the process, at most 49,152 of them; later values count
 // as "other".
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
 	}
-	return withAttr(ctx, attrs{label: stubs.Intern(name), value: stubs.Intern(value)})
+	return withAttr(ctx, attrs{what: labelAttr, label: stubs.InternOutside(name), number: int64(stubs.InternOutside(value))})
+}
+
+// WithCost returns a context whose tasks are expected to run for d: policies see it as arriving.cost, and tenants are
+// charged by it until the task ends and tells. Child tasks do not inherit it. Without it, the average of earlier tasks of
+// the same name is expected.
+func WithCost(ctx context.Context, d time.Duration) context.Context {
+	task, _ := scopeOf(ctx)
+	return withAttr(ctx, attrs{what: costAttr, number: int64(max(0, d)), within: task})
+}
+
+// cost returns how long t is expected to run, in ns; 0 when nothing is known.
+func (t *Task) cost() int64 {
+	if d := t.attrs.cost(t.up); d > 0 {
+		return d
+	}
+	return t.class.cost.Load()
 }
 
 // taskContext is the task as a context. A task is carved from a slab and never used twice, so a context kept beyond the

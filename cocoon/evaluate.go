@@ -69,6 +69,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	text := b.version.verified.Program().Reasons[reason]
 	if a := l.view.arriving; a != nil {
 		b.reg.stats.refusals.Add(1)
+		a.tenant.threw()
 		err := a.preempted(b.reg.name, text, "", nil, now)
 		err.Started = false
 		if a.core.State() == sched.Queued {
@@ -88,6 +89,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	}
 	if s.pending == nil {
 		b.reg.stats.throws.Add(1)
+		s.tenant.threw()
 		s.postThrow(s.preempted(b.reg.name, text, section, nil, now), id, now)
 	}
 }

@@ -43,7 +43,8 @@ func hammer(t *testing.T, cfg Config, d time.Duration) {
 	register(t, rt, Policy{Name: "turns", On: Every(200 * time.Microsecond), Expr: `task.kind == "both" and task.slice > duration("200us") ? switch() : continue()`})
 	register(t, rt, Policy{Name: "deep", On: Every(300 * time.Microsecond), Expr: `task.running > duration("3ms") ? throw("too long") : continue()`})
 	register(t, rt, Policy{Name: "admit", On: OnEnqueue, Expr: `queue.length > 40 ? throw("too many") : continue()`})
-	register(t, rt, Policy{Name: "order", On: OnEnqueue, Expr: `rank(queue.length % 3); arriving.name == "get" ? rank(-1) : continue()`})
+	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"a": 3}, Max: 2}))
+	register(t, rt, Policy{Name: "mixed", On: OnEnqueue, Expr: `rank(arriving.virtual_time); arriving.name == "get" ? rank(queue.length % 3) : continue()`})
 	register(t, rt, Policy{Name: "block", On: OnBlock, Expr: `task.section == "limited" and task.running > duration("400us") ? throw("no") : continue()`})
 	register(t, rt, Policy{Name: "count", On: OnExit, Expr: `set("seen", 1); call("act"); continue()`})
 	register(t, rt, Policy{Name: "odd", On: OnNotify("odd"), Expr: `event.value > 0.5 ? throw("odd") : switch()`})
@@ -68,6 +69,11 @@ func hammer(t *testing.T, cfg Config, d time.Duration) {
 		t.Error("the word is up though no task is left")
 	}
 	for _, l := range rt.Stats().Loops {
+		for name, a := range l.Tenants {
+			if a.Tasks != 0 || a.Queued != 0 || a.Busy != 0 || a.Running < 0 {
+				t.Errorf("%s: tenant %q is left with %+v", l.Name, name, a)
+			}
+		}
 		t.Logf("%s: %d ended, %d refused, %d stalls, %d void, %d preemptions", l.Name, l.Ended, l.Refused, l.Stalls, l.Void, l.Account.Preemptions)
 	}
 	if h.ran.Load() == 0 {
@@ -128,6 +134,9 @@ func (g *hammerer) task(ctx context.Context, depth int) {
 	}()
 	within, l := ctx, g.loops[g.rand.IntN(len(g.loops))]
 	name := []string{"scan", "both", "get", "atomic"}[g.rand.IntN(4)]
+	if tenant := g.rand.IntN(5); tenant > 0 {
+		ctx = WithLabel(ctx, "tenant", string(rune('a'+tenant)))
+	}
 	if g.strangers && g.rand.IntN(5) == 0 {
 		ctx = background
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, kinds and policies. Either all are
+// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, kinds, tenants and policies. Either all are
 // registered or, on an error, none. Functions that its policies call must be registered before.
 func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	doc, err := policy.ReadDocument(r)
@@ -26,6 +26,13 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	if err := rt.addStates(states); err != nil {
 		return err
 	}
+	tenants := rt.tenants.Load()
+	if doc.Tenants != nil {
+		if err := rt.setTenants(*doc.Tenants); err != nil {
+			rt.states.Store(before)
+			return err
+		}
+	}
 	var done []*Registration
 	for _, p := range doc.Policies {
 		r, err := rt.register(p)
@@ -36,6 +43,7 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 			}
 			rt.repace()
 			rt.states.Store(before)
+			rt.installTenants(tenants)
 			return err
 		}
 		done = append(done, r)

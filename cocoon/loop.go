@@ -32,6 +32,7 @@ type Loop struct {
 	quietAt   int64     // since when nothing runs or waits; 0: something does
 	contended bool      // a task waited or was suspended since the last tick
 	util      utilization
+	tenants   map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under mu
 	lentN atomic.Int32       // len(lent)

@@ -19,7 +19,10 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := notify.Now()
-	if l.closedFor(t) != nil || !l.core.Nest(&outer.core, &s.core, now) {
+	if l.closedFor(t) != nil {
+		return false, nil
+	}
+	if l.join(s, t); !l.core.Nest(&outer.core, &s.core, now) {
 		return false, nil
 	}
 	outer.quiet()

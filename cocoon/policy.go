@@ -121,6 +121,9 @@ func (rt *Runtime) compile(p Policy) (*compiled, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
+	if err := rt.checkTenants(program); err != nil {
+		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
+	}
 	verified, err := analyzer.Verify(program, analyzer.Limits{Interval: p.On.Interval})
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
@@ -128,6 +131,9 @@ func (rt *Runtime) compile(p Policy) (*compiled, error) {
 	module, err := rt.store.Compile(verified)
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
+	}
+	if slices.ContainsFunc(program.Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingCost }) {
+		rt.costs.Store(true)
 	}
 	return &compiled{p, verified, module, private}, nil
 }

@@ -15,6 +15,7 @@ type arrival struct {
 	priority int32
 	deadline time.Duration
 	labels   map[string]string
+	cost     time.Duration
 }
 
 // startOrder lets the tasks arrive one after the other at a loop with one slot, which is taken, and returns their names in the
@@ -32,6 +33,9 @@ func startOrder(t *testing.T, rt *Runtime, arrivals []arrival) []string {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, a.deadline)
 			defer cancel()
+		}
+		if a.cost != 0 {
+			ctx = WithCost(ctx, a.cost)
 		}
 		for k, v := range a.labels {
 			ctx = WithLabel(ctx, k, v)

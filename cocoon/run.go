@@ -136,6 +136,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 		l.mu.Unlock()
 		return t.refusal(err)
 	}
+	l.join(s, t)
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
 		load := l.core.Load(now)
@@ -271,7 +272,11 @@ func (s *strand) depart(t *Task, status Status) {
 	}
 	s.dropLent()
 	l.deliver(now)
-	l.stats.ended(s.core.Account(now))
+	account := s.core.Account(now)
+	l.stats.ended(account)
+	if l.rt.costs.Load() {
+		t.class.ran(account.Running)
+	}
 	s.end(now)
 	l.mu.Unlock()
 	if s.inherits && !kept {

@@ -25,6 +25,10 @@ type Runtime struct {
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
 	sample sample
 
+	made    int64                       // when, on the clock of package notify
+	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
+	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
+
 	slices bool // it has asked the kernel for short time slices, see breath.go
 
 	classes     sync.Map // name -> *class
@@ -69,7 +73,7 @@ func New(cfg Config) (*Runtime, error) {
 		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
 	}
 	rt := &Runtime{
-		cfg: cfg, store: store,
+		cfg: cfg, store: store, made: notify.Now(),
 		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())

@@ -20,7 +20,7 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	if s == nil {
 		return fn()
 	}
-	id, depth := s.sections.push(stubs.Intern(name), s.running(notify.Now()))
+	id, depth := s.sections.push(stubs.InternOutside(name), s.running(notify.Now()))
 	returned := false
 	defer s.leaveSection(id, depth, &returned, &err)
 	result, err = fn()

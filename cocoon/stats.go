@@ -91,6 +91,9 @@ type LoopStats struct {
 	Void    int64   // throws whose section had ended by itself
 	Account Account // of the tasks that have ended, summed; SafePoints is not summed
 
+	// Tenants is the account of each tenant on the loop; nil unless tenants are registered.
+	Tenants map[string]TenantStats
+
 	Queueing    Histogram // time a task waited for slots, a value each task that ended
 	ToSafePoint Histogram // time from a request to the safe point that answered it
 }
@@ -120,6 +123,7 @@ func (l *Loop) Stats() LoopStats {
 		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.util.at(l.core, now),
 		Ended: l.stats.done, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
 		Account:  accountOf(l.stats.account, 0),
+		Tenants:  l.tenantStats(now),
 		Queueing: l.stats.queueing.snapshot(), ToSafePoint: l.stats.toSafePoint.snapshot(),
 	}
 }

@@ -22,6 +22,7 @@ type strand struct {
 	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
+	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	raised     bool          // the process-wide word is up for this strand
 	postedAt   int64         // when the oldest unanswered request was posted
 	raisedAt   int64

@@ -57,11 +57,13 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 		case r.stub <= stubs.TaskSlice:
 			words[r.offset] = v.ofTask(r, now)
 		case r.stub <= stubs.ArrivingLabels:
-			words[r.offset] = v.ofArriving(r)
+			words[r.offset] = v.ofArriving(r, now)
+		case r.stub <= stubs.TenantThrown:
+			words[r.offset] = v.ofTenant(r.stub, now)
 		case r.stub <= stubs.LoopUtilization:
 			words[r.offset] = l.ofLoop(r.stub, now)
-		case r.stub <= stubs.RuntimeCPU:
-			words[r.offset] = l.rt.ofRuntime(r.stub)
+		case r.stub <= stubs.RuntimeUptime:
+			words[r.offset] = l.rt.ofRuntime(r.stub, now)
 		case r.stub == stubs.EventName:
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:
@@ -154,7 +156,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	return uint64(max(0, running-last.start))
 }
 
-func (v *view) ofArriving(r *read) uint64 {
+func (v *view) ofArriving(r *read, now int64) uint64 {
 	s := v.arriving
 	switch r.stub {
 	case stubs.ArrivingName:
@@ -165,8 +167,36 @@ func (v *view) ofArriving(r *read) uint64 {
 		return uint64(int64(s.task.attrs.prio()))
 	case stubs.ArrivingLabels:
 		return uint64(s.task.attrs.lookup(r.key))
+	case stubs.ArrivingCost:
+		return uint64(s.task.cost())
+	case stubs.ArrivingRunning:
+		return uint64(s.core.Account(now).Running)
+	case stubs.ArrivingVirtualTime:
+		return uint64(s.core.Tag())
 	default: // stubs.ArrivingDeadline
 		return deadline(s.task)
+	}
+}
+
+// ofTenant returns a value of the account of the tenant in question: the arriving task's, or else the task's.
+func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
+	s := v.subject()
+	if s == nil || s.tenant == nil {
+		return 0
+	}
+	switch t := s.tenant; id {
+	case stubs.TenantName:
+		return uint64(t.name)
+	case stubs.TenantTasks:
+		return uint64(t.Live())
+	case stubs.TenantQueued:
+		return uint64(t.Waiting())
+	case stubs.TenantBusy:
+		return uint64(t.Busy())
+	case stubs.TenantRunning:
+		return uint64(t.Running(now))
+	default: // stubs.TenantThrown
+		return uint64(t.thrown)
 	}
 }
 
@@ -203,7 +233,7 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 }
 
 // ofRuntime returns a value of the runtime and the process, as sampled.
-func (rt *Runtime) ofRuntime(id stubs.ID) uint64 {
+func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 	switch id {
 	case stubs.RuntimeTasks:
 		return uint64(max(0, rt.tasks.Load()))
@@ -213,6 +243,8 @@ func (rt *Runtime) ofRuntime(id stubs.ID) uint64 {
 		return rt.sample.heap.Load()
 	case stubs.RuntimeSchedLatency:
 		return uint64(rt.sample.late.Load())
+	case stubs.RuntimeUptime:
+		return uint64(max(0, now-rt.made))
 	default: // stubs.RuntimeCPU
 		return rt.sample.cpu.Load()
 	}

@@ -108,7 +108,7 @@ func TestDocStubs(t *testing.T) {
 			t.Errorf("docs/policy.md lacks the row\n%s", row)
 		}
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|tenant|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
 		if !want[row] {
 			t.Errorf("docs/policy.md has the row\n%s\nwhich is no stub", row)
 		}

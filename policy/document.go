@@ -17,7 +17,8 @@ const MaxDocument = 1 << 20
 type Document struct {
 	States   map[string]any    // name -> initial value: bool, int64, float64 or time.Duration
 	Kinds    map[string]string // task name -> "atomic", "preemptible", "safe" or "both"
-	Policies []Spec            // limits first, then preemption, then the policies, each valid
+	Tenants  *Tenants          // nil when there is nothing about them
+	Policies []Spec            // limits first, then preemption, then the order, then the policies, each valid
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
@@ -120,6 +121,8 @@ func (d *documentReader) decode(root *yaml.Node) error {
 		{name: "kinds", read: d.readKinds},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},
+		{name: "tenants", read: d.readTenants},
+		{name: "order", read: d.readOrder},
 		{name: "policies", read: d.readPolicies},
 	})
 	if err == nil && version != 1 {

@@ -105,11 +105,11 @@ type Program struct {
 	Sites   []Site
 }
 
-// PerTask reports whether the program decides about a task: it reads task.* or may throw or switch. One that does not is
-// evaluated once a loop instead of once a running task.
+// PerTask reports whether the program decides about a task: it reads task.*, or tenant.* where that is about the task and
+// not the arriving one, or may throw or switch. One that does not is evaluated once a loop instead of once a running task.
 func (p *Program) PerTask() bool {
 	for _, r := range p.Reads {
-		if r.Stub <= stubs.TaskSlice {
+		if r.Stub <= stubs.TaskSlice || p.On != stubs.Enqueue && stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
 			return true
 		}
 	}

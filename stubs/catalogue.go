@@ -68,7 +68,16 @@ const (
 	ArrivingKind
 	ArrivingPriority
 	ArrivingDeadline
-	ArrivingLabels
+	ArrivingCost
+	ArrivingRunning
+	ArrivingVirtualTime
+	ArrivingLabels // the last of the arriving.* group
+	TenantName
+	TenantTasks
+	TenantQueued
+	TenantBusy
+	TenantRunning
+	TenantThrown // the last of the tenant.* group
 	QueueLength
 	QueueSafe
 	QueueSuspended
@@ -82,6 +91,7 @@ const (
 	RuntimeHeap
 	RuntimeSchedLatency
 	RuntimeCPU
+	RuntimeUptime // the last of the runtime.* group
 	EventName
 	EventValue
 	State // state.NAME: type and word come from the registration
@@ -131,7 +141,16 @@ var Catalogue = []Stub{
 	{ID: ArrivingKind, Path: "arriving.kind", Type: Name, Enum: true, On: Enqueue, Doc: "the arriving task's kind"},
 	{ID: ArrivingPriority, Path: "arriving.priority", Type: Int, Min: -1 << 31, Max: 1<<31 - 1, On: Enqueue, Doc: "the arriving task's priority"},
 	{ID: ArrivingDeadline, Path: "arriving.deadline", Type: Duration, Min: -unbounded, Max: unbounded, On: Enqueue, Doc: "time left to the arriving task's deadline"},
+	{ID: ArrivingCost, Path: "arriving.cost", Type: Duration, Max: unbounded, On: Enqueue, Doc: "running time it is expected to take: declared by WithCost, or the average of its name; 0 when neither is known"},
+	{ID: ArrivingRunning, Path: "arriving.running", Type: Duration, Max: unbounded, On: Enqueue, Doc: "time it has held a slot: 0 but for a task that comes back from a block"},
+	{ID: ArrivingVirtualTime, Path: "arriving.virtual_time", Type: Duration, Max: unbounded, On: Enqueue, Doc: "when it is its turn if slots are shared among the tenants, in virtual time"},
 	{ID: ArrivingLabels, Path: "arriving.labels", Type: Name, Keyed: true, On: Enqueue, Doc: "the arriving task's label"},
+	{ID: TenantName, Path: "tenant.name", Type: Name, On: AnyEvent, Doc: `the tenant, "other" where it has no account of its own`},
+	{ID: TenantTasks, Path: "tenant.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "its tasks on the loop that have not ended"},
+	{ID: TenantQueued, Path: "tenant.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
+	{ID: TenantBusy, Path: "tenant.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
+	{ID: TenantRunning, Path: "tenant.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of all its tasks so far"},
+	{ID: TenantThrown, Path: "tenant.thrown", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how often policies threw into its tasks or refused them"},
 	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
 	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
 	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
@@ -145,6 +164,7 @@ var Catalogue = []Stub{
 	{ID: RuntimeHeap, Path: "runtime.heap", Type: Bytes, Max: unbounded, On: AnyEvent, Doc: "live and unswept heap of the process, sampled every 10 ms"},
 	{ID: RuntimeSchedLatency, Path: "runtime.sched_latency", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how late the last timer tick came"},
 	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, sampled every 10 ms"},
+	{ID: RuntimeUptime, Path: "runtime.uptime", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the runtime was made"},
 	{ID: EventName, Path: "event.name", Type: Name, On: Custom, Doc: "the name given to Notify"},
 	{ID: EventValue, Path: "event.value", Type: Float, Min: -unbounded, Max: unbounded, On: Custom, Doc: "the value given to Notify"},
 }

@@ -9,13 +9,17 @@ import (
 type NameID uint32
 
 // maxNames bounds the process-wide table of names, because names may come from outside (labels, routes). What comes
-// after the bound is shown to policies as Other.
-const maxNames = 1 << 16
+// after the bound is shown to policies as Other. The last part is kept for the names in policies, so that a flood of labels
+// does not keep policies from being registered.
+const (
+	maxNames   = 1 << 16
+	maxOutside = maxNames / 4 * 3
+)
 
 // Other is what every name becomes once the table is full.
 const Other = NameID(1)
 
-// nameTable is the table; only Intern adds to it.
+// nameTable is the table; only intern adds to it.
 type nameTable struct {
 	ids   sync.Map // string -> NameID
 	mu    sync.Mutex
@@ -35,8 +39,15 @@ var names = func() *nameTable {
 }()
 
 // Intern returns the id of s, the same for equal strings for the life of the process. It is safe for concurrent use and
-// costs one map look-up for a known name. The table holds 65,536 names; later ones become Other.
-func Intern(s string) NameID {
+// costs one map look-up for a known name. The table holds 65,536 names; later ones become Other. It is for names that
+// programs and their operators choose; others are for InternOutside.
+func Intern(s string) NameID { return intern(s, maxNames) }
+
+// InternOutside is Intern for a name that may come from outside, of which there may be any number: labels, routes. New
+// ones become Other when the table holds 49,152 names.
+func InternOutside(s string) NameID { return intern(s, maxOutside) }
+
+func intern(s string, most uint32) NameID {
 	if id, ok := names.ids.Load(s); ok {
 		return id.(NameID)
 	}
@@ -46,7 +57,7 @@ func Intern(s string) NameID {
 		return id.(NameID)
 	}
 	n := names.count.Load()
-	if n == maxNames {
+	if n >= most {
 		return Other
 	}
 	names.texts[n].Store(&s)

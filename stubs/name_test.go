@@ -1,6 +1,9 @@
 package stubs
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 func TestKindsAreNames(t *testing.T) {
 	for i, want := range []string{"atomic", "preemptible", "safe", "both"} {
@@ -24,5 +27,23 @@ func TestCatalogueIsIndexedByID(t *testing.T) {
 		if s.ID != ID(i) {
 			t.Errorf("%s has ID %d at index %d", s.Path, s.ID, i)
 		}
+	}
+}
+
+// A flood of names from outside leaves room for those of policies, and what is known stays known.
+func TestFloodOfNames(t *testing.T) {
+	known := InternOutside("known")
+	for i := range maxNames {
+		InternOutside(strconv.Itoa(i))
+	}
+	if got := InternOutside("one too many"); got != Other {
+		t.Errorf("after the flood a new name from outside is %d", got)
+	}
+	id := Intern("of a policy")
+	if id == Other || id.String() != "of a policy" || InternOutside("of a policy") != id {
+		t.Errorf("after the flood the name of a policy is %d, %q", id, id)
+	}
+	if InternOutside("known") != known {
+		t.Error("a known name is forgotten")
 	}
 }

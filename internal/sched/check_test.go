@@ -54,7 +54,11 @@ func (w *world) checkGrants(before, after map[*actor]seat, granted []*Task, self
 
 // checkState holds the invariants of every state.
 func (w *world) checkState() error {
-	for _, check := range []func() error{w.checkSlots, w.checkLists, w.checkIdle, w.checkTasks, w.checkLoad} {
+	checks := []func() error{w.checkSlots, w.checkLists, w.checkIdle}
+	if !w.jumpy {
+		checks = append(checks, w.checkTasks, w.checkLoad, w.checkGroups)
+	}
+	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
 		}
@@ -294,6 +298,32 @@ func (w *world) checkLoad() error {
 	}
 	if w.cfg.MaxQueue > 0 && fresh > w.cfg.MaxQueue {
 		return fmt.Errorf("%d new tasks wait, more than MaxQueue", fresh)
+	}
+	return nil
+}
+
+// checkGroups: the account of a group is that of its tasks.
+func (w *world) checkGroups() error {
+	for name, g := range w.groups {
+		var live, waiting, busy int
+		running := g.running
+		for _, a := range w.actors {
+			if a.Group != &g.Group {
+				continue
+			}
+			live++
+			running += a.Account(w.now).Running
+			switch a.state {
+			case Queued, Ready:
+				waiting++
+			case Running, Lent:
+				busy++
+			}
+		}
+		if g.Live() != live || g.Waiting() != waiting || g.Busy() != busy || g.Ended() != g.ended || g.Running(w.now) != running {
+			return fmt.Errorf("group %s is %+v at %d; want %d live, %d waiting, %d busy, %d ended, %d running",
+				name, &g.Group, w.now, live, waiting, busy, g.ended, running)
+		}
 	}
 	return nil
 }

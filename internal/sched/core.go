@@ -35,6 +35,7 @@ type Core struct {
 	busy    int // slots with a current task
 	susp    int // suspended tasks, all slots
 	granted []*Task
+	virtual int64 // the virtual time of the shares, see share.go
 
 	busyTime int64 // integral of busy over time, up to busyAt
 	busyAt   int64
@@ -57,13 +58,14 @@ func (c *Core) Granted() []*Task {
 func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
 	t.arrived, t.since = now, now
 	t.enter(Queued, now)
+	c.charge(t)
 	if i := c.freeSlot(); i >= 0 && !c.held() {
-		c.started++
+		c.begin(t)
 		c.grant(t, i, now)
 		return true, false
 	}
 	if c.cfg.MaxQueue > 0 && c.wait.newcomers() >= c.cfg.MaxQueue {
-		t.enter(Done, now)
+		c.end(t, now)
 		return false, true
 	}
 	c.wait.push(t)
@@ -123,7 +125,7 @@ func (c *Core) Exit(t *Task, now int64) {
 	default:
 		panic("sched: exit of a task that is " + t.state.String())
 	}
-	t.enter(Done, now)
+	c.end(t, now)
 	c.started--
 	c.fillAll(now) // all, because others may have waited for started to fall
 }
@@ -134,6 +136,18 @@ func (c *Core) Withdraw(t *Task, now int64) bool {
 		return false
 	}
 	c.wait.remove(t)
-	t.enter(Done, now)
+	c.end(t, now)
 	return true
+}
+
+// begin notes that t starts.
+func (c *Core) begin(t *Task) {
+	c.started++
+	c.virtual = max(c.virtual, t.tag)
+}
+
+// end ends t, and settles what its group was charged for it.
+func (c *Core) end(t *Task, now int64) {
+	t.enter(Done, now)
+	t.settle()
 }

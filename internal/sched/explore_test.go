@@ -107,6 +107,9 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		if crowd%2 == 0 { // half of the runs have ranks
 			o.rank = randomRank(rnd)
 		}
+		if in := rnd.IntN(4); in > 0 {
+			o.in, o.cost = string(rune('w'+in)), time.Duration(rnd.IntN(3000))*time.Microsecond
+		}
 		return o
 	}
 	name := func() string { return fmt.Sprintf("t%d", rnd.IntN(crowd)) }

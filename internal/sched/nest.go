@@ -9,6 +9,8 @@ func (c *Core) Nest(outer, inner *Task, now int64) bool {
 	inner.Kind &= outer.Kind
 	inner.immune = outer.immune
 	inner.arrived, inner.since = now, now
+	inner.Cost = 0 // it starts out of turn: its group is charged at its end
+	c.charge(inner)
 	c.started++
 	c.swap(outer, Blocked, inner, now)
 	return true
@@ -24,6 +26,7 @@ func (c *Core) Unnest(outer, inner *Task, now int64) bool {
 	outer.immune = inner.immune
 	c.started--
 	c.swap(inner, Done, outer, now)
+	inner.settle()
 	c.fillAll(now) // others may have waited for started to fall
 	return true
 }

@@ -45,7 +45,7 @@ func (c *Core) passedOver(t *Task, now int64) bool {
 // start takes t, which waits, out of the queue.
 func (c *Core) start(t *Task, now int64) {
 	if t.state == Queued {
-		c.started++
+		c.begin(t)
 	}
 	if q := c.wait.queueOf(t); q.head == t {
 		q.passed = now

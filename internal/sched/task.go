@@ -45,6 +45,10 @@ type Task struct {
 	Kind  Kind
 	Owner any // the shell's own record of the task; Reset keeps it
 
+	// Set after Reset and before the task arrives, if at all.
+	Group *Group // whose task it is
+	Cost  int64  // ns it is expected to run, for the shares of the groups
+
 	account Account
 	state   State
 	slot    int32  // the slot it holds, or is suspended in; -1 otherwise
@@ -53,6 +57,7 @@ type Task struct {
 	seq     uint64 // order of waiting: the smaller came first
 	since   int64  // when it entered its state
 	arrived int64
+	tag     int64 // its start in the virtual time of the shares, see share.go
 	immune  int64 // until then it is not switched out: it has been bypassed long enough
 	prev    *Task
 	next    *Task
@@ -75,6 +80,9 @@ func (t *Task) Slot() int { return int(t.slot) }
 
 // Rank returns t's place in the queue, see Core.SetRank.
 func (t *Task) Rank() int64 { return t.rank }
+
+// Tag returns where t starts in the virtual time of the shares; 0 without a group.
+func (t *Task) Tag() int64 { return t.tag }
 
 // Immune returns until when t is not switched out, because it was passed over too long.
 func (t *Task) Immune() int64 { return t.immune }
@@ -103,5 +111,8 @@ func (a *Account) add(s State, d int64) {
 func (t *Task) enter(s State, now int64) {
 	now = max(now, t.since)
 	t.account.add(t.state, now-t.since)
+	if t.Group != nil {
+		t.Group.move(t.state, s, now)
+	}
 	t.state, t.since = s, now
 }

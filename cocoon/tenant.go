@@ -1,0 +1,159 @@
+package cocoon
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Tenants says by which label tasks belong to a tenant, and how much each is worth.
+type Tenants = policy.Tenants
+
+// tenant is the account of a tenant on one loop. Guarded by the loop's mu: an account for all loops would be one lock for
+// all of them.
+type tenant struct {
+	sched.Group
+	name   stubs.NameID
+	thrown int64
+}
+
+// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under mu.
+func (t *tenant) threw() {
+	if t != nil {
+		t.thrown++
+	}
+}
+
+// tenantTable is what is registered about tenants. It does not change.
+type tenantTable struct {
+	label  stubs.NameID
+	text   string
+	shares map[stubs.NameID]int64
+	most   int
+}
+
+const defaultTenants = 1024
+
+// RegisterTenants makes the runtime keep an account of each tenant on each loop, which policies read as tenant.* and Stats
+// shows, and share the slots among them where a policy orders the queue by arriving.virtual_time (policy.FairShare). A task
+// belongs to the tenant that its label names when it arrives. Called again, with the same label, it changes the shares.
+// It costs a task about 50 ns.
+func (rt *Runtime) RegisterTenants(t Tenants) error {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	return rt.setTenants(t)
+}
+
+// setTenants is called with regMu held.
+func (rt *Runtime) setTenants(t Tenants) error {
+	if err := t.Validate(); err != nil {
+		return fmt.Errorf("cocoon: %w", err)
+	}
+	if now := rt.tenants.Load(); now != nil && now.text != t.Label {
+		return fmt.Errorf("cocoon: tenants by the label %q: those by %q are %w", t.Label, now.text, ErrDuplicate)
+	}
+	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
+	orDefault(&table.most, defaultTenants)
+	for name, share := range t.Shares {
+		id := stubs.Intern(name)
+		if id == stubs.Other && name != stubs.Other.String() {
+			return fmt.Errorf("cocoon: tenants: the table of names is full, so %q cannot be told from others", name)
+		}
+		table.shares[id] = int64(share)
+	}
+	rt.installTenants(table)
+	return nil
+}
+
+// installTenants puts a table in force, or none. Called with regMu held.
+func (rt *Runtime) installTenants(table *tenantTable) {
+	rt.tenants.Store(table)
+	if table == nil {
+		return
+	}
+	rt.costs.Store(true)
+	for _, l := range *rt.loops.Load() {
+		l.mu.Lock()
+		for id, t := range l.tenants {
+			t.Weight = table.shares[id]
+		}
+		l.mu.Unlock()
+	}
+}
+
+// unknownCost is what a tenant is charged at first for a task of which nothing is known.
+const unknownCost = int64(time.Millisecond)
+
+// join makes the task, which is about to arrive, one of its tenant's. Called under mu.
+func (l *Loop) join(s *strand, t *Task) {
+	s.tenant = nil
+	table := l.rt.tenants.Load()
+	if table == nil {
+		return
+	}
+	s.tenant = l.tenantNamed(table, t.attrs.lookup(table.label))
+	s.core.Group, s.core.Cost = &s.tenant.Group, t.cost()
+	orDefault(&s.core.Cost, unknownCost)
+}
+
+// tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of one that has a share.
+// Called under mu.
+func (l *Loop) tenantNamed(table *tenantTable, name stubs.NameID) *tenant {
+	if t := l.tenants[name]; t != nil {
+		return t
+	}
+	if len(l.tenants) >= table.most && table.shares[name] == 0 && name != stubs.Other {
+		return l.tenantNamed(table, stubs.Other)
+	}
+	if l.tenants == nil {
+		l.tenants = map[stubs.NameID]*tenant{}
+	}
+	t := &tenant{name: name, Group: sched.Group{Weight: table.shares[name]}}
+	l.tenants[name] = t
+	return t
+}
+
+var errNoTenants = errors.New("no tenants are registered; register them with RegisterTenants, or in a document as tenants")
+
+// checkTenants refuses a policy about tenants where there are none: it would see nothing but zeros.
+func (rt *Runtime) checkTenants(p *policy.Program) error {
+	if rt.tenants.Load() != nil {
+		return nil
+	}
+	for _, r := range p.Reads {
+		if r.Stub == stubs.ArrivingVirtualTime || stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
+			return fmt.Errorf("it reads %s, and %w", stubs.Catalogue[r.Stub].Path, errNoTenants)
+		}
+	}
+	return nil
+}
+
+// TenantStats is the account of a tenant on a loop.
+type TenantStats struct {
+	Share   int           // its share relative to the other tenants
+	Tasks   int           // that have not ended
+	Queued  int           // of them wait for a slot
+	Busy    int           // of them run
+	Ended   int           // that have ended, or never started
+	Running time.Duration // running time of all its tasks so far
+	Thrown  int64         // throws of policies into its tasks, and refusals of them
+}
+
+// tenantStats is called under mu.
+func (l *Loop) tenantStats(now int64) map[string]TenantStats {
+	if l.rt.tenants.Load() == nil {
+		return nil
+	}
+	all := make(map[string]TenantStats, len(l.tenants))
+	for id, t := range l.tenants {
+		all[id.String()] = TenantStats{
+			Share: int(max(1, t.Weight)), Tasks: t.Live(), Queued: t.Waiting(), Busy: t.Busy(), Ended: t.Ended(),
+			Running: time.Duration(t.Running(now)), Thrown: t.thrown,
+		}
+	}
+	return all
+}

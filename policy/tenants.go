@@ -1,0 +1,46 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Tenants says by which label tasks belong to a tenant, and how much each tenant is worth.
+type Tenants struct {
+	Label  string         // the label whose value names the tenant; tasks without it belong to the tenant ""
+	Shares map[string]int // by tenant: its share relative to the others, 1 to MaxShare; 1 where it is not named
+
+	// Max bounds the accounts a loop keeps, because labels may come from outside: tenants beyond it, but those in Shares,
+	// are counted together as "other". 0: 1024.
+	Max int
+}
+
+// Bounds of Tenants.
+const (
+	MaxShare   = 1_000_000
+	MaxTenants = 1 << 16
+)
+
+// Validate reports what is wrong with t.
+func (t Tenants) Validate() error {
+	if t.Label == "" {
+		return errors.New("tenants: the label has no name")
+	}
+	if err := checkNameText("tenants: the label", t.Label); err != nil {
+		return err
+	}
+	if t.Max < 0 || t.Max > MaxTenants {
+		return fmt.Errorf("tenants: max is %d; want 1 to %d, or 0 for 1024", t.Max, MaxTenants)
+	}
+	if len(t.Shares) > MaxTenants {
+		return fmt.Errorf("tenants: %d shares, and %d are allowed", len(t.Shares), MaxTenants)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Shares)) {
+		if s := t.Shares[name]; s < 1 || s > MaxShare {
+			return fmt.Errorf("tenants: the share of %q is %d; want 1 to %d", name, s, MaxShare)
+		}
+	}
+	return nil
+}
