@@ -99,3 +99,23 @@ func TestWithoutSafepoint(t *testing.T) {
 		t.Errorf("it printed %q, exit code %d, %v; want 2 and 1", out, code, err)
 	}
 }
+
+// TestCrossCompiling: programs for other systems are rewritten like those for this one.
+func TestCrossCompiling(t *testing.T) {
+	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
+	for _, c := range []struct{ system, processor, magic string }{
+		{"windows", "arm64", "MZ"},
+		{"linux", "386", "\x7fELF"},
+		{"js", "wasm", "\x00asm"},
+	} {
+		t.Setenv("GOOS", c.system)
+		t.Setenv("GOARCH", c.processor)
+		got := strings.Join(compiledIn(t, m, "build", "-x", "-o", "x.out", "."), " ")
+		if !strings.Contains(got, "example.com/app/internal/dep") {
+			t.Errorf("%s/%s: compiled %q", c.system, c.processor, got)
+		}
+		if program := m.contents(t)[m.path("x.out")]; !strings.HasPrefix(program, c.magic) {
+			t.Errorf("%s/%s: the program begins with %.4q; want %q", c.system, c.processor, program, c.magic)
+		}
+	}
+}

@@ -320,6 +320,29 @@ func TestNever(t *testing.T) { t.Fatal("it was not asked for") }
 `,
 		args: []string{"test", "-v", "-cover", "-run", "In|Out", ".", "-bench", "In", "-benchtime=10x"},
 		want: []string{"--- PASS: TestIn", "--- PASS: TestOut", "BenchmarkIn", "coverage: 100.0%", "ok  \texample.com/app"},
+	}, {
+		name: "coverage of a program",
+		archive: gomod + "-- internal/dep/dep.go --\n" + depgo +
+			strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1),
+		args: []string{"run", "-cover", "."},
+		want: []string{"poll example.com/app/internal/dep.Spin at dep.go:4\n", "GOCOVERDIR not set"},
+	}, {
+		name: "fuzz test",
+		archive: gomod + `
+-- dep.go --
+` + depgo + `
+-- dep_test.go --
+package dep
+
+import "testing"
+
+func FuzzSpin(f *testing.F) {
+	f.Add(uint8(3))
+	f.Fuzz(func(t *testing.T, n uint8) { Spin(func() bool { n /= 2; return n > 0 }) })
+}
+`,
+		args: []string{"test", "-fuzz=FuzzSpin", "-fuzztime=20x", "."},
+		want: []string{"fuzz: elapsed:", "PASS"},
 	},
 }
 
