@@ -41,12 +41,13 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
-		if wrong = !s.Type.Integral(); on != stubs.Enqueue {
-			return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
-		}
-	case stubs.Call, stubs.Cancel:
+		wrong = !s.Type.Integral()
+	case stubs.Call, stubs.Cancel, stubs.Background:
 	default:
 		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))
+	}
+	if arrival := s.Effect == stubs.Rank || s.Effect == stubs.Background; arrival && on != stubs.Enqueue {
+		return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
 	}
 	if wrong {
 		return malformed("effect %d, %v, has an operand of type %v", i, s.Effect, s.Type)

@@ -133,7 +133,7 @@ func (r *random) act(t stubs.Type, depth int) *policy.Node {
 		n.Imm, n.Index = uint64(r.below(3)), r.below(3)
 		return n
 	}
-	site := policy.Site{Effect: stubs.Cancel, Type: stubs.Unit}
+	site := policy.Site{Effect: pick(r, stubs.Cancel, stubs.Background), Type: stubs.Unit}
 	n := r.node(policy.OpEffect, t)
 	switch r.below(4) {
 	case 1, 2:

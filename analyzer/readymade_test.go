@@ -12,7 +12,7 @@ import (
 func TestReadyMade(t *testing.T) {
 	specs := []policy.Spec{
 		policy.DefaultPreemption(policy.On(stubs.Enqueue)), policy.DefaultPreemption(policy.Every(time.Millisecond)), policy.CallerGone(),
-		policy.FirstInFirstOut(), policy.StrictPriority(), policy.EarliestDeadline(), policy.ShortestRemaining(), policy.FairShare(),
+		policy.FirstInFirstOut(), policy.StrictPriority(), policy.EarliestDeadline(), policy.ShortestRemaining(), policy.FairShare(), policy.Background("backup"),
 	}
 	add := func(s policy.Spec, err error) {
 		t.Helper()

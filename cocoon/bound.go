@@ -21,8 +21,8 @@ type bound struct {
 	names   []stubs.NameID // of Match.Tasks
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool
-	mild    bool // it can do nothing but switch a task and give the arriving one its rank
-	ranks   bool // it may do the latter
+	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
+	places  bool // it may do the latter
 
 	due      int64 // of a time policy: when it is next evaluated
 	sawQuiet bool  // it was evaluated since the loop became quiet
@@ -64,8 +64,8 @@ func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) 
 		b.reads = append(b.reads, x)
 	}
 	for _, s := range p.Sites {
-		b.ranks = b.ranks || s.Effect == stubs.Rank
-		b.mild = b.mild && s.Effect == stubs.Rank
+		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
+		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
 		switch s.Effect {
 		case stubs.Set:
@@ -117,7 +117,7 @@ func (l *Loop) exchange(old, fresh *bound) {
 }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
-// about a task that cannot be switched; ranks are given on enqueue, where arriving and returning see to it.
+// about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
 func (b *bound) concerns(s *strand) bool {
 	return (!b.mild || s.core.Kind&Preemptible != 0) && b.matches(s)
 }
@@ -189,7 +189,7 @@ func (l *Loop) arriving(s *strand, now int64) {
 			continue
 		}
 		asked := b.perTask && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
-		if !asked && (!b.mild || b.ranks) {
+		if !asked && (!b.mild || b.places) {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}
@@ -214,14 +214,14 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 }
 
 // returning evaluates the mild enqueue policies for s, which has run before and waits for a slot again: it can no more be
-// refused, but others may make room for it as for one that arrives, and its rank may be another now. Called under mu.
+// refused, but others may make room for it as for one that arrives, and its place may be another now. Called under mu.
 func (l *Loop) returning(s *strand, now int64) {
 	l.contended = true
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.mild || !b.matches(s) {
 			continue
 		}
-		if asked := b.perTask && l.askToMakeRoom(b, s, now); !asked && b.ranks {
+		if asked := b.perTask && l.askToMakeRoom(b, s, now); !asked && b.places {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}

@@ -111,6 +111,8 @@ func (l *Loop) act(b *bound, s *site, operand uint64) {
 		}
 	case stubs.Rank:
 		l.core.SetRank(&l.view.arriving.core, int64(operand))
+	case stubs.Background:
+		l.core.SetBackground(&l.view.arriving.core)
 	case stubs.Cancel:
 		// Off at once; the rest needs a lock that comes before the loop's.
 		if !r.off.Swap(true) {

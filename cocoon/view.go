@@ -112,6 +112,8 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 		return deadline(s.task)
 	case stubs.TaskCancelled:
 		return stubs.FromBool(s.task.ctx.Err() != nil)
+	case stubs.TaskBackground:
+		return stubs.FromBool(s.core.Background())
 	case stubs.TaskElapsed:
 		return uint64(now - s.core.Arrived())
 	case stubs.TaskSlice:

@@ -18,7 +18,7 @@ type Document struct {
 	States   map[string]any    // name -> initial value: bool, int64, float64 or time.Duration
 	Kinds    map[string]string // task name -> "atomic", "preemptible", "safe" or "both"
 	Tenants  *Tenants          // nil when there is nothing about them
-	Policies []Spec            // limits first, then preemption, then the order, then the policies, each valid
+	Policies []Spec            // limits first, then preemption, then the order and the background, then the policies, each valid
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
@@ -123,6 +123,7 @@ func (d *documentReader) decode(root *yaml.Node) error {
 		{name: "preemption", read: d.readPreemption},
 		{name: "tenants", read: d.readTenants},
 		{name: "order", read: d.readOrder},
+		{name: "background", read: d.readBackground},
 		{name: "policies", read: d.readPolicies},
 	})
 	if err == nil && version != 1 {

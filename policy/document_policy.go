@@ -226,3 +226,15 @@ func (d *documentReader) readOrder(n *yaml.Node) error {
 	}
 	return d.add(n, s)
 }
+
+// readBackground reads background: [reindex, backup].
+func (d *documentReader) readBackground(n *yaml.Node) error {
+	var tasks []string
+	if err := readStrings(n, "background", &tasks); err != nil {
+		return err
+	}
+	if len(tasks) == 0 {
+		return lineError(n, "background names no tasks")
+	}
+	return d.add(n, Background(tasks...))
+}

@@ -31,6 +31,10 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	case "rank":
 		s.Effect = stubs.Rank
 		operand = l.rank(n, args)
+	case "background":
+		s.Effect = stubs.Background
+		l.arguments(n, name, args, 0)
+		l.arrivalOnly(n, name)
 	}
 	if operand != nil {
 		s.Type = operand.Type
@@ -94,9 +98,7 @@ func (l *lowerer) newInterval(n ast.Node, args []ast.Node) *Node {
 // rank lowers the argument of rank(x).
 func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 	l.arguments(n, "rank", args, 1)
-	if l.env.On != stubs.Enqueue {
-		l.refuse(n, "evaluate the policy on enqueue alone", "rank() is about the task that arrives, and the policy is evaluated on %s", l.env.On)
-	}
+	l.arrivalOnly(n, "rank")
 	v := l.value(args[0])
 	if !v.node.Type.Integral() {
 		hint := ""
@@ -106,4 +108,11 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 		l.refuse(args[0], hint, "a rank is an int, a duration or a size in bytes, and %s is %s", l.excerpt(args[0]), describe(v))
 	}
 	return v.node
+}
+
+// arrivalOnly refuses an effect on the arriving task where none arrives.
+func (l *lowerer) arrivalOnly(n ast.Node, name string) {
+	if l.env.On != stubs.Enqueue {
+		l.refuse(n, "evaluate the policy on enqueue alone", "%s() is about the task that arrives, and the policy is evaluated on %s", name, l.env.On)
+	}
 }

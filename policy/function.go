@@ -12,10 +12,10 @@ import (
 
 var (
 	verdicts  = map[string]bool{"continue": true, "throw": true, "switch": true}
-	effects   = map[string]bool{"set": true, "call": true, "interval": true, "cancel": true, "rank": true}
+	effects   = map[string]bool{"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
-		"set": true, "call": true, "interval": true, "cancel": true, "rank": true,
+		"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
 		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true,
 	}

@@ -32,6 +32,12 @@ func orderNamed(name string) (Spec, error) {
 	return order(name), nil
 }
 
+// Background makes the tasks of these names the background: they run only in slots that nobody else wants, and are passed
+// over for a bounded time. Those of kind preemptible or both give their slot up for others with DefaultPreemption.
+func Background(tasks ...string) Spec {
+	return Spec{Name: "background", On: On(stubs.Enqueue), Match: Match{Tasks: tasks}, Expr: `background()`}
+}
+
 // FirstInFirstOut is the order without ranks: to go back to, by Update.
 func FirstInFirstOut() Spec { return order("fifo") }
 

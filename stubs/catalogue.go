@@ -63,6 +63,7 @@ const (
 	TaskCancelled
 	TaskLabels
 	TaskStack
+	TaskBackground
 	TaskSlice // the last of the task.* group
 	ArrivingName
 	ArrivingKind
@@ -136,6 +137,7 @@ var Catalogue = []Stub{
 	{ID: TaskCancelled, Path: "task.cancelled", Type: Bool, On: AnyEvent, Doc: "its context has ended: the caller is gone"},
 	{ID: TaskLabels, Path: "task.labels", Type: Name, Keyed: true, On: AnyEvent, Doc: `the label's value, "" when it is not set`},
 	{ID: TaskStack, Path: "task.stack", Type: NameList, Max: MaxStack, On: AnyEvent, Doc: "the open sections, outermost first"},
+	{ID: TaskBackground, Path: "task.background", Type: Bool, On: AnyEvent, Doc: "it is of the background, see background()"},
 	{ID: TaskSlice, Path: "task.slice", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time since it last got its slot"},
 	{ID: ArrivingName, Path: "arriving.name", Type: Name, On: Enqueue, Doc: "the arriving task's name"},
 	{ID: ArrivingKind, Path: "arriving.kind", Type: Name, Enum: true, On: Enqueue, Doc: "the arriving task's kind"},

@@ -18,15 +18,16 @@ func (d Decision) String() string {
 type Effect uint8
 
 const (
-	Set      Effect = iota // write a registered state
-	Call                   // call a function registered as safe
-	Interval               // change the policy's own interval
-	Cancel                 // cancel the policy itself
-	Rank                   // give the arriving task its place in the queue; on Enqueue only
+	Set        Effect = iota // write a registered state
+	Call                     // call a function registered as safe
+	Interval                 // change the policy's own interval
+	Cancel                   // cancel the policy itself
+	Rank                     // give the arriving task its place in the queue; on Enqueue only
+	Background               // make the arriving task one of the background; on Enqueue only
 )
 
 func (e Effect) String() string {
-	return [...]string{"set", "call", "interval", "cancel", "rank"}[e]
+	return [...]string{"set", "call", "interval", "cancel", "rank", "background"}[e]
 }
 
 // MaxSites bounds the effects written in one policy: which of them fired is one word of bits.

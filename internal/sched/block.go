@@ -36,11 +36,12 @@ func (c *Core) Yield(t *Task, now int64) bool {
 	}
 	i := c.vacate(t, now)
 	t.enter(Ready, now)
-	c.fill(i, now)
-	if c.slots[i].current == nil {
+	next := c.nextIn(i, now)
+	if next == nil || c.defers(next, t, now) {
 		c.grant(t, i, now)
 		return true
 	}
+	c.give(next, i, now)
 	c.wait.push(t)
 	return false
 }

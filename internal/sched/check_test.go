@@ -8,13 +8,13 @@ type seat struct {
 	slot  int
 	seq   uint64
 	since int64
-	rank  int64
+	place place
 }
 
 func (w *world) picture() map[*actor]seat {
 	p := make(map[*actor]seat, len(w.actors))
 	for _, a := range w.actors {
-		p[a] = seat{a.state, a.Slot(), a.seq, a.since, a.rank}
+		p[a] = seat{a.state, a.Slot(), a.seq, a.since, a.place}
 	}
 	return p
 }
@@ -158,7 +158,7 @@ func (w *world) checkLists() error {
 				if t.state != Queued && t.state != Ready || w.c.wait.queueOf(t) != q || t.next != nil && t.next.seq <= t.seq {
 					return fmt.Errorf("%s is %v and waits in the wrong list or order", w.nameOf(t), t.state)
 				}
-				if t.rank != 0 {
+				if t.place != (place{}) {
 					ranked++
 				}
 			}
@@ -188,8 +188,8 @@ func (w *world) checkLists() error {
 func (w *world) checkHeap(q *queue) error {
 	if len(q.heap) == 0 {
 		for t := q.head; t != nil && t.next != nil; t = t.next {
-			if t.rank != t.next.rank {
-				return fmt.Errorf("%s and %s differ in rank and are not in a heap", w.nameOf(t), w.nameOf(t.next))
+			if t.place != t.next.place {
+				return fmt.Errorf("%s and %s differ in place and are not in a heap", w.nameOf(t), w.nameOf(t.next))
 			}
 		}
 		return nil

@@ -7,6 +7,9 @@ func (w *world) checkChoice(o op, before, after map[*actor]seat, granted []*Task
 	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before[a].state == Running && w.now < a.immune {
 		return fmt.Errorf("%s was switched out and is immune for another %d ns", a.name, a.immune-w.now)
 	}
+	if err := w.checkBackground(o, before, after); err != nil {
+		return err
+	}
 	if err := w.checkOrder(before, granted); err != nil {
 		return err
 	}

@@ -23,13 +23,12 @@ func TestExhaust(t *testing.T) {
 	} {
 		for _, kinds := range tuples(3) {
 			if slices.IsSorted(kinds) {
-				states += exhaust(t, cfg, crowd{kinds, 0}, nil, 5+*deeper)
+				states += exhaust(t, cfg, crowd{kinds: kinds}, nil, 5+*deeper)
 			}
 		}
 		for _, kinds := range tuples(4) {
 			if cfg.MaxBypass > 0 && kinds[0]&Preemptible != 0 {
-				for _, step := range []int64{0, 1, -1} {
-					c := crowd{kinds, step}
+				for _, c := range []crowd{{kinds, 0, 0}, {kinds, -1, 0}, {kinds, 0, 0b0101}, {kinds, 0, 0b0110}} {
 					states += exhaust(t, cfg, c, c.arrivals(), 2+*deeper)
 				}
 			}
@@ -50,10 +49,11 @@ func tuples(n int) (all [][]Kind) {
 	return all
 }
 
-// crowd is the tasks of a run: their kinds, and by what the rank of each is above that of the one before.
+// crowd is the tasks of a run: their kinds, by what the rank of each is above that of the one before, and the background.
 type crowd struct {
 	kinds []Kind
 	step  int64
+	bg    int // bit i: task i is of the background
 }
 
 // exhaust plays all runs that go on from first and returns how many states it saw.
@@ -103,7 +103,7 @@ func (r run) played() *world {
 
 func (c crowd) arrivals() (ops []op) {
 	for i, k := range c.kinds {
-		ops = append(ops, op{verb: "arrive", task: fmt.Sprintf("t%d", i), kind: k, rank: int64(i) * c.step})
+		ops = append(ops, op{verb: "arrive", task: fmt.Sprintf("t%d", i), kind: k, rank: int64(i) * c.step, bg: c.bg>>i&1 != 0})
 	}
 	return ops
 }
@@ -145,8 +145,8 @@ func (w *world) key() string {
 		if a.state == Queued || a.state == Ready || a.state == Suspended {
 			fmt.Fprintf(&b, ".%d", age(a.since))
 		}
-		if a.rank != 0 {
-			fmt.Fprintf(&b, "r%d", a.rank)
+		if a.place != (place{}) {
+			fmt.Fprintf(&b, "%v", a.place)
 		}
 		if a.inner != nil {
 			b.WriteString(">" + a.inner.name)

@@ -107,6 +107,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		if crowd%2 == 0 { // half of the runs have ranks
 			o.rank = randomRank(rnd)
 		}
+		o.bg = crowd%3 == 0 && rnd.IntN(3) == 0 // a third of the runs have a background
 		if in := rnd.IntN(4); in > 0 {
 			o.in, o.cost = string(rune('w'+in)), time.Duration(rnd.IntN(3000))*time.Microsecond
 		}

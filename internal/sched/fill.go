@@ -12,19 +12,21 @@ package sched
 
 // fill gives the slot i, if it is free, to the task that is to run next, if any.
 func (c *Core) fill(i int, now int64) {
-	s := &c.slots[i]
-	if s.current != nil {
+	if c.slots[i].current != nil {
 		return
 	}
-	var next *Task
-	if head := s.suspended.head; head == nil {
-		next = c.nextClean(now)
-	} else {
-		next = c.nextOver(s, head, c.resumable(head, true, now), now)
-	}
-	if next != nil {
+	if next := c.nextIn(i, now); next != nil {
 		c.give(next, i, now)
 	}
+}
+
+// nextIn returns the task that is to run next in the free slot i, or nil.
+func (c *Core) nextIn(i int, now int64) *Task {
+	s := &c.slots[i]
+	if head := s.suspended.head; head != nil {
+		return c.nextOver(s, head, c.resumable(head, true, now), now)
+	}
+	return c.nextClean(now)
 }
 
 // fillAll fills every free slot.
@@ -54,6 +56,11 @@ func (c *Core) nextClean(now int64) *Task {
 	if next == nil || c.overdue(from.passed, now) {
 		return from.suspended.head
 	}
+	if next.place.background {
+		if f := c.foreground(); f != nil && c.defers(next, f, now) {
+			return f
+		}
+	}
 	return next
 }
 
@@ -71,7 +78,7 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	if s.suspended.n >= maxHalfway || head.state == Suspended && c.overdue(head.since, now) {
 		allowed = onlySafe
 	}
-	if next := c.next(allowed, now); next != nil {
+	if next := c.next(allowed, now); next != nil && (back == nil || !c.defers(next, back, now)) {
 		return next
 	}
 	return back

@@ -64,14 +64,14 @@ func (w *world) choices(x *actor, wait []*actor, before map[*actor]seat) (all []
 }
 
 // choice returns who of those in order of waiting is next: the oldest if it was passed over for too long, or else the
-// oldest of the lowest rank.
+// oldest of the lowest rank, of the background only where there is no other.
 func (w *world) choice(wait []*actor, before map[*actor]seat) *actor {
 	first := wait[0]
 	if oldest := before[first]; w.overdue(max(oldest.since, w.passedOver[w.lineOf(first, oldest)])) {
 		return first
 	}
 	for _, a := range wait {
-		if before[a].rank < before[first].rank {
+		if p, q := before[a].place, before[first].place; !p.background && q.background || p.background == q.background && p.rank < q.rank {
 			first = a
 		}
 	}

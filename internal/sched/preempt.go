@@ -16,11 +16,16 @@ func (c *Core) SwitchAt(t *Task, now int64) (at int64, ok bool) {
 // successor returns the task that would run in t's place while t is suspended half-way, or nil.
 func (c *Core) successor(t *Task, now int64) *Task {
 	s := &c.slots[t.slot]
-	head := s.suspended.head
-	if head == nil {
-		return c.nextOver(s, t, nil, now)
+	var next *Task
+	if head := s.suspended.head; head == nil {
+		next = c.nextOver(s, t, nil, now)
+	} else {
+		next = c.nextOver(s, head, c.resumable(head, false, now), now)
 	}
-	return c.nextOver(s, head, c.resumable(head, false, now), now)
+	if next != nil && c.defers(next, t, now) {
+		return nil
+	}
+	return next
 }
 
 // Suspend switches t out for its successor. It reports whether it did.

@@ -1,7 +1,7 @@
 package sched
 
 // queue holds waiting tasks of one kind, in the order in which they came and by rank. As long as all have the same
-// rank the two are the same order, and the heap is empty: first in, first out costs no comparison. With the first rank
+// place the two are the same order, and the heap is empty: first in, first out costs no comparison. With the first rank
 // that differs the heap is made, of tasks that were pushed for nothing, and kept until nobody waits.
 type queue struct {
 	list         // all, in order of waiting
@@ -14,7 +14,7 @@ func (q *queue) push(t *Task) {
 	switch {
 	case len(q.heap) > 0:
 		q.heap.push(t)
-	case t.prev != nil && t.prev.rank != t.rank:
+	case t.prev != nil && t.prev.place != t.place:
 		q.heap.build(&q.list)
 	}
 }
@@ -36,7 +36,7 @@ func (q *queue) moved(t *Task) {
 	}
 }
 
-// first returns the first task by rank, or nil.
+// first returns the first task by place, or nil.
 func (q *queue) first() *Task {
 	if len(q.heap) > 0 {
 		return q.heap[0]
@@ -44,7 +44,7 @@ func (q *queue) first() *Task {
 	return q.head
 }
 
-// precedes reports whether t is to start before u: the lower rank, and of equal ones who came first.
+// precedes reports whether t is to start before u: by their places, and of equal ones who came first.
 func (t *Task) precedes(u *Task) bool {
-	return t.rank < u.rank || t.rank == u.rank && t.seq < u.seq
+	return t.place.precedes(u.place) || t.place == u.place && t.seq < u.seq
 }

@@ -5,22 +5,37 @@ package sched
 // are passed over, is decided before (see fill.go).
 //
 // Lower ranks without end would keep the others waiting for ever. So when the oldest task that may start has waited for
-// MaxBypass, and so has its kind since its oldest last started, it starts next whatever its rank. A task that waits is
+// MaxBypass, and so has its kind since its oldest last started, it starts next whatever its place. A task that waits is
 // passed over at most that long for each older one of its kind: the bound is one of the queue's length as well, because
 // were it one of time alone, an overloaded loop, in which everybody waits for longer, would forget its ranks.
 
-// SetRank gives t its rank, which is 0 when it arrives. A task that waits changes its place; of those of the same rank, it
+// place is where a task stands in the queue. The zero place is the usual one.
+type place struct {
+	background bool // behind all that are not, see background.go
+	rank       int64
+}
+
+func (p place) precedes(q place) bool {
+	if p.background != q.background {
+		return q.background
+	}
+	return p.rank < q.rank
+}
+
+// SetRank gives t its rank, which is 0 when it arrives. A task that waits changes its place; of those of the same, it
 // stands where it came.
-func (c *Core) SetRank(t *Task, rank int64) {
-	if t.rank == rank {
+func (c *Core) SetRank(t *Task, rank int64) { c.move(t, place{t.place.background, rank}) }
+
+func (c *Core) move(t *Task, to place) {
+	if t.place == to {
 		return
 	}
 	if t.state != Queued && t.state != Ready {
-		t.rank = rank
+		t.place = to
 		return
 	}
 	c.wait.count(t, -1)
-	t.rank = rank
+	t.place = to
 	c.wait.count(t, +1)
 	c.wait.queueOf(t).moved(t)
 }

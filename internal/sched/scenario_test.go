@@ -137,7 +137,7 @@ func parseLoop(words []string) (cfg Config, err error) {
 	return cfg, nil
 }
 
-// parse reads: arrive a kind=both rank=3 group=x cost=1ms, rank a rank=-1, nest a b kind=safe, unnest a b, advance 3ms, hold, release, load, and with a task:
+// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b kind=safe, unnest a b, advance 3ms, hold, release, load, and with a task:
 // block, unblock, yield, suspend, lend, exit, withdraw, account.
 func parse(line string) (o op, err error) {
 	words := strings.Fields(line)
@@ -154,6 +154,10 @@ func parse(line string) (o op, err error) {
 			names = append(names, word)
 		case key == "kind":
 			if o.kind, err = parseKind(value); err != nil {
+				return o, err
+			}
+		case key == "background":
+			if o.bg, err = strconv.ParseBool(value); err != nil {
 				return o, err
 			}
 		case key == "group":

@@ -14,6 +14,7 @@ type stream struct {
 	work  time.Duration // of each task
 	limit time.Duration // in which the victim ends: about twice what was seen
 	rank  int64         // of the victim; those of the load have 0
+	bg    bool          // the victim is of the background
 }
 
 // TestNobodyStarves holds invariant 9: among safe tasks that never stop coming, or tasks of a lower rank, under a policy that switches out whatever
@@ -21,13 +22,16 @@ type stream struct {
 func TestNobodyStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	for _, s := range []stream{
-		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond, 0},
-		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond, 0},
-		{"both", []Kind{both}, 300 * time.Microsecond, 100 * time.Millisecond, 0},
-		{"long both", []Kind{both}, 30 * time.Millisecond, 1500 * time.Millisecond, 0},
-		{"gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second, 0},
-		{"gets of a lower rank", []Kind{Safe}, 300 * time.Microsecond, 240 * time.Millisecond, 1},
-		{"all kinds of a lower rank", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 1},
+		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond, 0, false},
+		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond, 0, false},
+		{"both", []Kind{both}, 300 * time.Microsecond, 100 * time.Millisecond, 0, false},
+		{"long both", []Kind{both}, 30 * time.Millisecond, 1500 * time.Millisecond, 0, false},
+		{"gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second, 0, false},
+		{"gets of a lower rank", []Kind{Safe}, 300 * time.Microsecond, 240 * time.Millisecond, 1, false},
+		{"all kinds of a lower rank", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 1, false},
+		{"the background of gets", []Kind{Safe}, 300 * time.Microsecond, 240 * time.Millisecond, 0, true},
+		{"the background of both", []Kind{both}, 300 * time.Microsecond, 400 * time.Millisecond, 0, true},
+		{"the background of all", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 0, true},
 	} {
 		for slots := 1; slots <= 3; slots++ {
 			for k := Atomic; k <= both; k++ {
@@ -72,7 +76,7 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 			load()
 		}
 	}
-	do(op{verb: "arrive", task: "victim", kind: k, rank: s.rank})
+	do(op{verb: "arrive", task: "victim", kind: k, rank: s.rank, bg: s.bg})
 	victim, came := w.find("victim"), w.now
 	left[victim] = 5 * time.Millisecond
 	for victim.State() != Done {

@@ -53,7 +53,7 @@ type Task struct {
 	state   State
 	slot    int32  // the slot it holds, or is suspended in; -1 otherwise
 	at      int32  // its place in the queue's heap, if there is one
-	rank    int64  // the lower starts first, see rank.go
+	place   place  // in the queue, see rank.go
 	seq     uint64 // order of waiting: the smaller came first
 	since   int64  // when it entered its state
 	arrived int64
@@ -78,8 +78,11 @@ func (t *Task) Since() int64 { return t.since }
 // Slot returns the slot that t holds or is suspended in, or -1.
 func (t *Task) Slot() int { return int(t.slot) }
 
-// Rank returns t's place in the queue, see Core.SetRank.
-func (t *Task) Rank() int64 { return t.rank }
+// Rank returns t's rank, see Core.SetRank.
+func (t *Task) Rank() int64 { return t.place.rank }
+
+// Background reports whether t is of the background, see Core.SetBackground.
+func (t *Task) Background() bool { return t.place.background }
 
 // Tag returns where t starts in the virtual time of the shares; 0 without a group.
 func (t *Task) Tag() int64 { return t.tag }

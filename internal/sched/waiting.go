@@ -16,7 +16,7 @@ type waiting struct {
 	fresh, started [4]queue
 	seq            uint64
 	n              int
-	ranked         int // how many have a rank other than 0
+	ranked         int // how many have a place other than the usual
 }
 
 func (w *waiting) queueOf(t *Task) *queue {
@@ -41,12 +41,12 @@ func (w *waiting) remove(t *Task) {
 }
 
 func (w *waiting) count(t *Task, d int) {
-	if t.rank != 0 {
+	if t.place != (place{}) {
 		w.ranked += d
 	}
 }
 
-// first returns the first task by rank of the allowed kinds, no fresh ones while held, or nil.
+// first returns the first task by place of the allowed kinds, no fresh ones while held, or nil.
 func (w *waiting) first(allowed kinds, held bool) (best *Task) {
 	if w.n == 0 {
 		return nil

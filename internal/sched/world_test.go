@@ -15,6 +15,7 @@ type op struct {
 	with string        // the inner task of nest and unnest
 	kind Kind          // of arrive and nest
 	rank int64         // of arrive and rank
+	bg   bool          // of arrive: it is of the background
 	in   string        // the group of arrive
 	cost time.Duration // of arrive
 	d    time.Duration // of advance
@@ -34,6 +35,9 @@ func (o op) String() string {
 	}
 	if o.rank != 0 {
 		s += fmt.Sprintf(" rank=%d", o.rank)
+	}
+	if o.bg {
+		s += " background=true"
 	}
 	if o.in != "" {
 		s += fmt.Sprintf(" group=%s cost=%v", o.in, o.cost)
@@ -185,6 +189,9 @@ func (w *world) call(o op) (said string, self *actor) {
 		w.join(a, o)
 		granted, refused := w.c.Arrive(&a.Task, w.now)
 		w.c.SetRank(&a.Task, o.rank)
+		if o.bg {
+			w.c.SetBackground(&a.Task)
+		}
 		switch {
 		case refused:
 			w.end(a)
@@ -344,7 +351,10 @@ func (w *world) String() string {
 			}
 		}
 		if st == Queued || st == Ready {
-			slices.SortFunc(in, func(x, y *actor) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.seq, y.seq)) })
+			slices.SortFunc(in, func(x, y *actor) int {
+				return cmp.Or(strings.Compare(fmt.Sprint(x.place.background), fmt.Sprint(y.place.background)),
+					cmp.Compare(x.place.rank, y.place.rank), cmp.Compare(x.seq, y.seq))
+			})
 		}
 		for i, a := range in {
 			if i == 0 {
