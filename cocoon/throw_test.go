@@ -56,11 +56,17 @@ func TestThrowUnwindsWithDefers(t *testing.T) {
 	}
 }
 
+// cocoon_poll is named as what cocoon build inserts.
+//
+//lint:ignore ST1003 it is the name
+func cocoon_poll(answer func()) { answer() }
+
 // Where names the caller's place, whichever way the safe point was reached.
 func TestPreemptedErrorSaysWhere(t *testing.T) {
 	points := map[string]func(ctx context.Context){
 		"SafePoint":      SafePoint,
 		"safepoint.Poll": func(context.Context) { safepoint.Poll() },
+		"cocoon build":   func(context.Context) { cocoon_poll(safepoint.Poll) },
 		"Yield":          Yield,
 		"Block":          func(ctx context.Context) { Block(ctx, func() error { return nil }) },
 	}

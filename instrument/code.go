@@ -21,6 +21,7 @@ type code struct {
 	left   []left      // where it should poll, and must not
 	weight int         // its cost, see bound
 	inner  int         // literals so far
+	nodes  int         // of its syntax, counted when it first polls
 }
 
 // span is a stretch of source, ends included.

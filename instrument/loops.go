@@ -63,7 +63,7 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 	}
 	l.polls = true
 	r.stats.LoopPolls++
-	r.insert(c.file, body.Lbrace+1, r.poll())
+	r.insert(c.file, body.Lbrace+1, r.poll(c))
 }
 
 // jump lets a goto poll that leads back. At its label there is no place: before the label a poll is passed once, and
@@ -81,7 +81,7 @@ func (r *rewriter) jump(c *code, stmt *ast.BranchStmt) {
 // pollBefore lets the function poll before a statement.
 func (r *rewriter) pollBefore(c *code, p token.Pos) {
 	c.polls = append(c.polls, p)
-	r.insert(c.file, p, r.poll())
+	r.insert(c.file, p, r.poll(c))
 }
 
 func (r *rewriter) leave(c *code, p token.Pos, what, why string) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const poll = "if cocoon_raised() { cocoon_answer() };"
+const poll = "cocoon_poll(cocoon_answer);"
 
 // rewriteText rewrites a file without imports, and shows polls as POLL.
 func rewriteText(t *testing.T, src string, o Options) (text string, s Stats) {
@@ -40,13 +40,35 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 		{"empty loop", `func a() { for {} }`, `func a() { for {POLL} }`},
 		{"short", `func a(x [8]int) (s int) { for _, v := range x { s += v }; for i := 0; i < 9; i++ { s = swift(s) }; for range 5 { s++ }; return }`, ""},
 		{"constant but long", `func a(s int) { for range 5000 { s /= 2 } }`,
-			`func a(s int) { for cocoon_s, cocoon_i := 5000, 0; ; { POLL cocoon_n := cocoon_i + (1024); for ; cocoon_i != cocoon_n && cocoon_i < cocoon_s; cocoon_i++ { s /= 2 }; if cocoon_i != cocoon_n { break } } }`},
+			`func a(s int) { for cocoon_s, cocoon_i := 5000, 0; ; { POLL if cocoon_i < 0 { break }; cocoon_m := cocoon_i + 1024; cocoon_n := cocoon_m; if cocoon_m < cocoon_i { cocoon_n = cocoon_s }; if cocoon_n > cocoon_s { cocoon_n = cocoon_s }; for ; cocoon_i < cocoon_n; cocoon_i++ { s /= 2 }; if cocoon_i != cocoon_m { break } } }`},
 		{"counted", `func a(x []int) { for i := 0; i < len(x); i++ { x[i]++ } }`,
-			`func a(x []int) { for i := 0; ; { POLL cocoon_n := i + (1024); for ; i != cocoon_n && (i < len(x)); i++ { x[i]++ }; if i != cocoon_n { break } } }`},
+			`func a(x []int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; cocoon_n := cocoon_m; if cocoon_n > len(x) { cocoon_n = len(x) }; for ; i < cocoon_n; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"counted to a variable", `func a(x []int, n int) { for i := 0; i < n; i++ { x[i]++ } }`,
+			`func a(x []int, n int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; cocoon_n := cocoon_m; if cocoon_m < i { cocoon_n = n }; if cocoon_n > n { cocoon_n = n }; for ; i < cocoon_n; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"counted down to zero", `func a(x []int) { for i := len(x) - 1; i >= 0; i-- { x[i]++ } }`,
+			`func a(x []int) { for i := len(x) - 1; ; { cocoon_first := i; for { POLL if i > cocoon_first { break }; cocoon_m := i - 1024; cocoon_n := cocoon_m; cocoon_n++; if cocoon_n < 0 { cocoon_n = 0 }; for ; i >= cocoon_n; i-- { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"limit written", `func a(n int) { for i := 0; i < n; i++ { n-- } }`,
+			`func a(n int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < n) && i != cocoon_m; i++ { n-- }; if i != cocoon_m { break } }; break } }`},
+		{"limit whose address is known", `func a(n int, p *int) { p = &n; for i := 0; i < n; i++ { *p = 3 } }`,
+			`func a(n int, p *int) { p = &n; for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < n) && i != cocoon_m; i++ { *p = 3 }; if i != cocoon_m { break } }; break } }`},
+		{"limit of the package", `func a(x []int) { for i := 0; i < limit; i++ { x[i]++ } }; var limit int`,
+			`func a(x []int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < limit) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }; var limit int`},
+		{"limit in a literal", `func a(x []int) { n := 5; f = func() { n++ }; for i := 0; i < n; i++ { x[i]++ } }`,
+			`func a(x []int) { n := 5; f = func() { n++ }; for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < n) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"two conditions", `func a(x []int) { for i := 0; i < len(x) && x[i] > 0; i++ { x[i]++ } }`,
+			`func a(x []int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < len(x) && x[i] > 0) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"condition that calls", `func a(x []int) { for i := 0; i < swift(3); i++ { x[i]++ } }`,
+			`func a(x []int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; i != cocoon_m && (i < swift(3)); i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"may wrap around", `func a(x []int, n int) { for i := 0; i <= n; i++ { x[i]++ } }`,
+			`func a(x []int, n int) { for i := 0; ; { POLL cocoon_m := i + 1024; for ; (i <= n) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } } }`},
+		{"unsigned and never below zero", `func a(x []int) { for i := uint(9); i >= 0; i-- { x[i]++ } }`,
+			`func a(x []int) { for i := uint(9); ; { POLL cocoon_m := i - 1024; for ; (i >= 0) && i != cocoon_m; i-- { x[i]++ }; if i != cocoon_m { break } } }`},
+		{"small type", `func a(x []int, n int8) { for i := int8(0); i < n; i++ { x[i]++ } }`,
+			`func a(x []int, n int8) { for i := int8(0); ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 32; for ; (i < n) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
 		{"counted down", `func a(x []int) { for i := len(x); i > 0; i -= 2 { x[i]++ } }`,
-			`func a(x []int) { for i := len(x); ; { POLL cocoon_n := i + (-2048); for ; i != cocoon_n && (i > 0); i -= 2 { x[i]++ }; if i != cocoon_n { break } } }`},
+			`func a(x []int) { for i := len(x); ; { POLL cocoon_m := i - 2048; for ; (i > 0) && i != cocoon_m; i -= 2 { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
-			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; ; { POLL cocoon_n := cocoon_i + (1024); for ; cocoon_i != cocoon_n && cocoon_i < len(cocoon_s); cocoon_i++ {v := cocoon_s[cocoon_i]; s += v }; if cocoon_i != cocoon_n { break } }; return s }`},
+			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; ; { POLL if cocoon_i < 0 { break }; cocoon_m := cocoon_i + 1024; cocoon_n := cocoon_m; if cocoon_n > len(cocoon_s) { cocoon_n = len(cocoon_s) }; for ; cocoon_i < cocoon_n; cocoon_i++ {v := cocoon_s[cocoon_i]; s += v }; if cocoon_i != cocoon_m { break } }; return s }`},
 		{"counter written", `func a(n int) { for i := 0; i < n; i++ { i++ } }`, `func a(n int) { for i := 0; i < n; i++ {POLL i++ } }`},
 		{"counter's address", `func a(n int) { for i := 0; i < n; i++ { p := &i; *p = 2 } }`, `func a(n int) { for i := 0; i < n; i++ {POLL p := &i; *p = 2 } }`},
 		{"counter captured", `func a(n int) { for i := 0; i < n; i++ { f = func() { i++ } } }`, `func a(n int) { for i := 0; i < n; i++ {POLL f = func() { i++ } } }`},
@@ -183,7 +205,7 @@ func (t *T) a() {
 // The names that are inserted are not the package's, whatever it uses.
 func TestNamesDoNotCollide(t *testing.T) {
 	got, _ := rewriteText(t, `package p; func cocoon_raised(xcocoon_i []int) { for range xcocoon_i { cocoon_raised(nil) } }`, Options{})
-	if !strings.Contains(got, "if xxcocoon_raised() { xxcocoon_answer() };") {
+	if !strings.Contains(got, "xxcocoon_poll(xxcocoon_answer);") {
 		t.Error(got)
 	}
 }

@@ -12,14 +12,23 @@ import (
 // strip takes a loop that counts cheap iterations into pieces, and polls before each:
 //
 //	for i := a; i < b; i++ { … }
-//	for i := a; ; { POLL; n := i + 512; for ; i != n && (i < b); i++ { … }; if i != n { break } }
+//	for i := a; ; { POLL; m := i + 512; for ; (i < b) && i != m; i++ { … }; if i != m { break } }
 //
-// The condition is evaluated exactly as often as before, so it may be any; break and continue without a label mean the same
-// in the inner loop, for a break leaves i behind n; and i may wrap around on its way to n. What does differ is that a
-// variable of each iteration is one of the whole loop; so the loop must not have functions or addresses that keep it.
+// Break and continue without a label mean the same in the inner loop, for a break leaves i behind m; and i may wrap around on
+// its way to m. A condition that is no mere comparison of values comes after i != m, and so is evaluated exactly as often as
+// before. What does differ is that a variable of each iteration is one of the whole loop; so the loop must not have functions
+// or addresses that keep it.
+//
+// Where the loop ends before i could wrap around, a piece ends by one comparison if it has a limit (see limitOf), and the
+// compiler is told what it does not see, that i only grows from piece to piece: so it leaves out the checks of bounds that it
+// did before.
+//
+//	for i := a; ; { first := i; for {
+//		POLL; if i < first { break }; m := i + 512; n := m; if n > b { n = b }; for ; i < n; i++ { … }; if i != m { break }
+//	}; break }
 //
 // A test of the counter inside the loop would be simpler, and is not cheaper than a poll at each iteration: of a copy, a sum,
-// a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %, and this 2 to 40 %.
+// a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %, and a second comparison 2 to 40 %.
 //
 // It returns the number of iterations of a piece, or 0 when the loop cannot be taken apart.
 func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
@@ -30,9 +39,9 @@ func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int
 	every = min(int64(1)<<(bits.Len(uint(stretch/cost))-1), 1024)
 	switch stmt := stmt.(type) {
 	case *ast.ForStmt:
-		return r.stripFor(c.file, stmt, every)
+		return r.stripFor(c, stmt, every)
 	case *ast.RangeStmt:
-		return r.stripRange(c.file, stmt, every)
+		return r.stripRange(c, stmt, every)
 	}
 	return 0
 }
@@ -47,7 +56,7 @@ func closes(n ast.Node) (found bool) {
 	return found
 }
 
-func (r *rewriter) stripFor(f *file, stmt *ast.ForStmt, every int64) int64 {
+func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	count, ok := r.counterOf(stmt)
 	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || r.keeps(stmt) {
 		return 0
@@ -58,19 +67,80 @@ func (r *rewriter) stripFor(f *file, stmt *ast.ForStmt, every int64) int64 {
 	if count.step > 8 || count.step < -8 {
 		return 0 // the end of a piece might be beyond a small type
 	}
-	r.insert(f, stmt.Init.End(), r.piece(count.name, every*count.step))
-	r.insert(f, stmt.Cond.Pos(), fmt.Sprintf("%s != %s && (", count.name, r.name("n")))
-	r.insert(f, stmt.Cond.End(), ")")
-	r.insert(f, stmt.End(), r.pieceEnd(count.name))
+	p := piece{i: count.name, step: every * count.step}
+	open, end := "; ; {", "}"
+	if end := r.endOf(count, stmt.Cond); end != nil {
+		p.past = "<"
+		if count.step < 0 {
+			p.past = ">"
+		}
+		p.first = r.name("first")
+	}
+	if p.past != "" {
+		open, end = fmt.Sprintf("; ; { %s := %s; for {", p.first, p.i), "}; break }"
+	}
+	m := r.name("m")
+	switch limit := r.limitOf(c, stmt, count); {
+	case limit != nil:
+		from, to := r.offset(limit.Pos()), r.offset(limit.End())
+		p.limit, p.reaches = string(c.file.src[from:to]), ast.Unparen(stmt.Cond).(*ast.BinaryExpr).Op == token.GEQ
+		p.wraps = r.info.Types[limit].Value == nil && !r.isLength(limit)
+		c.file.edits.replace(from, to, r.name("n"))
+	case r.silent(stmt.Cond):
+		r.insert(c.file, stmt.Cond.Pos(), "(")
+		r.insert(c.file, stmt.Cond.End(), ") && "+p.i+" != "+m)
+	default:
+		r.insert(c.file, stmt.Cond.Pos(), p.i+" != "+m+" && (")
+		r.insert(c.file, stmt.Cond.End(), ")")
+	}
+	r.insert(c.file, stmt.Init.End(), open+r.head(c, p)+"for ")
+	r.insert(c.file, stmt.End(), r.foot(p)+end)
 	return every
 }
 
-func (r *rewriter) piece(counter string, step int64) string {
-	return fmt.Sprintf("; ; { %s %s := %s + (%d); for ", r.poll(), r.name("n"), counter, step)
+// piece is what the text around one needs to know.
+type piece struct {
+	i       string // the counter
+	step    int64  // how far it goes in a piece
+	past    string // the comparison with the first value that never holds, or ""
+	first   string
+	limit   string // what the loop's condition compares with, or ""
+	reaches bool   // the comparison is with or equal
+	wraps   bool   // the end of a piece may be beyond the type
 }
 
-func (r *rewriter) pieceEnd(counter string) string {
-	return fmt.Sprintf("; if %s != %s { break } }", counter, r.name("n"))
+// head returns the text before the inner loop.
+func (r *rewriter) head(c *code, p piece) string {
+	m, n := r.name("m"), r.name("n")
+	text := " " + r.poll(c)
+	if p.past != "" {
+		text += fmt.Sprintf(" if %s %s %s { break };", p.i, p.past, p.first)
+	}
+	if p.step < 0 {
+		text += fmt.Sprintf(" %s := %s - %d;", m, p.i, -p.step) // which an unsigned type has, too
+	} else {
+		text += fmt.Sprintf(" %s := %s + %d;", m, p.i, p.step)
+	}
+	if p.limit == "" {
+		return text + " "
+	}
+	further := ">"
+	if p.past == ">" {
+		further = "<"
+	}
+	text += fmt.Sprintf(" %s := %s;", n, m)
+	if p.reaches {
+		text += fmt.Sprintf(" %s++;", n)
+	}
+	if p.wraps {
+		text += fmt.Sprintf(" if %s %s %s { %s = %s };", m, p.past, p.i, n, p.limit)
+	}
+	return text + fmt.Sprintf(" if %s %s %s { %s = %s }; ", n, further, p.limit, n, p.limit)
+}
+
+// foot returns the text after the inner loop.
+func (r *rewriter) foot(p piece) string {
+	return fmt.Sprintf("; if %s != %s { break } ", p.i, r.name("m"))
 }
 
 // keeps reports whether the loop may keep the address of a variable that it declares.
@@ -99,38 +169,42 @@ func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 // stripRange does the same to a loop over a slice, or over an int:
 //
 //	for i, v := range x { … }
-//	for s, i := x, 0; ; { POLL; n := i + 512; for ; i != n && i < len(s); i++ { v := s[i]; … }; if i != n { break } }
-func (r *rewriter) stripRange(f *file, stmt *ast.RangeStmt, every int64) int64 {
-	end := "len(" + r.name("s") + ")"
+//	for s, i := x, 0; ; {
+//		POLL; if i < 0 { break }; m := i + 512; n := m; if n > len(s) { n = len(s) }
+//		for ; i < n; i++ { v := s[i]; … }; if i != m { break }
+//	}
+func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
+	p := piece{i: r.name("i"), step: every, past: "<", first: "0", limit: "len(" + r.name("s") + ")"}
 	switch r.iterates(stmt.X) {
 	case overSlice:
 	case overInt:
-		end = r.name("s")
+		p.limit, p.wraps = r.name("s"), true
 	default:
 		return 0
 	}
-	i, value := r.name("i"), ""
 	if stmt.Key != nil {
 		if stmt.Tok != token.DEFINE {
 			return 0
 		}
 		if id := stmt.Key.(*ast.Ident); id.Name != "_" {
-			if i = id.Name; r.info.Defs[id] == nil || r.touched(r.info.Defs[id], stmt.Body) {
+			if p.i = id.Name; r.info.Defs[id] == nil || r.touched(r.info.Defs[id], stmt.Body) {
 				return 0
 			}
 		}
 	}
+	value := ""
 	if id, ok := stmt.Value.(*ast.Ident); ok && id.Name != "_" {
-		value = fmt.Sprintf("%s := %s[%s];", id.Name, r.name("s"), i)
+		value = fmt.Sprintf("%s := %s[%s];", id.Name, r.name("s"), p.i)
 	}
+	f := c.file
 	from, to := r.offset(stmt.For)+len("for"), r.offset(stmt.X.Pos())
 	if bytes.ContainsAny(f.src[from:to], "\n/") {
 		return 0 // a line, or a comment, would be lost
 	}
-	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), i))
-	r.insert(f, stmt.X.End(), ", 0"+r.piece(i, every)+fmt.Sprintf("; %s != %s && %s < %s; %s++", i, r.name("n"), i, end, i))
+	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), p.i))
+	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0; ; {%sfor ; %s < %s; %s++", r.head(c, p), p.i, r.name("n"), p.i))
 	r.insert(f, stmt.Body.Lbrace+1, value)
-	r.insert(f, stmt.End(), r.pieceEnd(i))
+	r.insert(f, stmt.End(), r.foot(p)+"}")
 	return every
 }
 

@@ -22,6 +22,7 @@ func main() {
 	show("captured variables", captured)
 	show("embedded", embedded)
 	show("small integers", smallIntegers)
+	show("pieces", pieces)
 	show("range forms", rangeForms)
 	show("recursion", recursion)
 	show("locks", locks)
