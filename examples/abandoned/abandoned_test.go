@@ -41,7 +41,7 @@ func TestSizeOfTheValue(t *testing.T) {
 // the client's leaving ends it, or else it ends by itself, does not.
 func TestEveryMode(t *testing.T) {
 	var stdout bytes.Buffer
-	if err := run([]string{"-json", "-size", "4", "-rounds", "3"}, &stdout, t.Output()); err != nil {
+	if err := run(t.Context(), []string{"-json", "-size", "4", "-rounds", "3"}, &stdout, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(&stdout)
@@ -64,8 +64,9 @@ func TestEveryMode(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var stdout bytes.Buffer
-	show := display{loadtest.NewConsole(t.Output()), &stdout, false}
-	if err := show.results([]outcome{{Mode: "plain", Alone: time.Second, Left: 3, Late: loadtest.SumUp([]time.Duration{time.Millisecond})}}); err != nil {
+	results := newResults(&stdout, false)
+	outcome{Mode: "plain", Alone: time.Second, Left: 3, Late: loadtest.SumUp([]time.Duration{time.Millisecond})}.show(results)
+	if err := results.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if text := stdout.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "1000.00 ms") || !strings.Contains(text, " 1.00 ms") {

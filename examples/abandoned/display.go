@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
@@ -22,30 +19,16 @@ type figures struct {
 	LatenessMaxus int64  `json:"lateness_max_us"`
 }
 
-// display shows progress, and the results as JSON lines or as a table.
-type display struct {
-	console *loadtest.Console
-	stdout  io.Writer
-	json    bool
+// newResults returns what prints the figures.
+func newResults(stdout io.Writer, json bool) *loadtest.Results {
+	return loadtest.NewResults(stdout, json, "mode", "work", "client left", "stopped", "in 10 ms", "late p50", "p99", "max")
 }
 
-func (d display) results(all []outcome) error {
-	if d.json {
-		encoder := json.NewEncoder(d.stdout)
-		var errs []error
-		for _, o := range all {
-			errs = append(errs, encoder.Encode(figures{
-				Mode: o.Mode, AloneUs: o.Alone.Microseconds(), Left: o.Left, Stopped: o.Stopped, InTime: o.InTime,
-				LatenessP50us: o.Late.P50.Microseconds(), LatenessP99us: o.Late.P99.Microseconds(), LatenessMaxus: o.Late.Max.Microseconds(),
-			}))
-		}
-		return errors.Join(errs...)
-	}
-	w := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "mode\twork\tclient left\tstopped\tin 10 ms\tlate p50\tp99\tmax\t")
-	for _, o := range all {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\t\n", o.Mode, loadtest.Ms(o.Alone), o.Left, o.Stopped, o.InTime,
-			loadtest.Ms(o.Late.P50), loadtest.Ms(o.Late.P99), loadtest.Ms(o.Late.Max))
-	}
-	return w.Flush()
+// show prints the figures of a mode.
+func (o outcome) show(results *loadtest.Results) {
+	results.Add(figures{
+		Mode: o.Mode, AloneUs: o.Alone.Microseconds(), Left: o.Left, Stopped: o.Stopped, InTime: o.InTime,
+		LatenessP50us: o.Late.P50.Microseconds(), LatenessP99us: o.Late.P99.Microseconds(), LatenessMaxus: o.Late.Max.Microseconds(),
+	}, o.Mode, loadtest.Ms(o.Alone), strconv.Itoa(o.Left), strconv.Itoa(o.Stopped), strconv.Itoa(o.InTime),
+		loadtest.Ms(o.Late.P50), loadtest.Ms(o.Late.P99), loadtest.Ms(o.Late.Max))
 }

@@ -12,13 +12,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
@@ -50,18 +46,7 @@ var modes = []struct {
 	cocoon bool
 }{{"plain", false}, {"cocoon", true}}
 
-func main() {
-	if roles.Play("abandoned") {
-		return
-	}
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "abandoned:", err)
-		os.Exit(1)
-	}
-}
+func main() { roles.Main("abandoned", run) }
 
 // options is the command line.
 type options struct {
@@ -95,22 +80,19 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // run is the program as its user calls it.
-func run(args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	where, _, err := loadtest.Place("auto")
 	if err != nil {
 		return err
 	}
-	show := display{loadtest.NewConsole(stderr), stdout, o.json}
-	var all []outcome
+	console, results := loadtest.NewConsole(stderr), newResults(stdout, o.json)
 	for _, m := range modes {
 		e := experiment{mode: m.name, config: serverConfig{o.size, m.cocoon}, rounds: o.rounds, cores: where.Server, stderr: stderr}
-		out, err := e.run(ctx, show.console)
+		out, err := e.run(ctx, console)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -118,11 +100,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("mode %s: %w", m.name, err)
 		}
 		if m.cocoon && out.Stopped == 0 {
-			show.console.Status("%s", withoutSafePoints)
+			console.Status("%s", withoutSafePoints)
 		}
-		all = append(all, out)
+		out.show(results)
 	}
-	return show.results(all)
+	return results.Finish()
 }
 
 const withoutSafePoints = `no work was stopped, as in a program that was built without safe points in encoding/json; build it with them:

@@ -36,10 +36,10 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) (err e
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("mode %s: %w", m.name, err)
+			return fmt.Errorf("mode %s: %w", m.Name, err)
 		}
 		if o.Errors > 0 {
-			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.name, o.Errors, o.FirstErr)
+			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.Name, o.Errors, o.FirstErr)
 		}
 		show.result(m, o)
 	}
@@ -48,7 +48,7 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) (err e
 
 // measure runs one mode: a server process, and a generator process that drives it.
 func (e experiment) measure(ctx context.Context, m mode, database string, show *display) (o outcome, err error) {
-	config := serverConfig{Mode: m.name, Database: database}
+	config := serverConfig{Mode: m.Name, Database: database}
 	server, address, err := loadtest.StartServer(ctx, config, e.placement.Server, m.env, e.stderr)
 	if err != nil {
 		return o, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -112,21 +111,9 @@ func (g *generator) send(ctx context.Context, r request) (s sample) {
 
 // fetch returns the body of a response with status 200.
 func (g *generator) fetch(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+g.load.Address+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := g.client.Do(request)
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("status %s: %s", response.Status, bytes.TrimSpace(body))
+	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, "http://"+g.load.Address+path, nil)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", status, bytes.TrimSpace(body))
 	}
 	return body, err
 }

@@ -37,7 +37,7 @@ func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experimen
 // record or the sum that it knows, and a mode with one wrong or missing answer fails.
 func TestEveryModeAnswersRight(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad, true)
-	if err := errors.Join(e.run(t.Context(), modes, show), show.finish()); err != nil {
+	if err := errors.Join(e.run(t.Context(), modes, show), show.results.Finish()); err != nil {
 		t.Fatal(err)
 	}
 	wantGets := 0
@@ -63,8 +63,8 @@ func TestEveryModeAnswersRight(t *testing.T) {
 				t.Errorf("%s: field %s is %v", line, field, object[field])
 			}
 		}
-		if object["mode"] != modes[i].name || object["gets"] != float64(wantGets) {
-			t.Errorf("%s: want mode %s with %d gets", line, modes[i].name, wantGets)
+		if object["mode"] != modes[i].Name || object["gets"] != float64(wantGets) {
+			t.Errorf("%s: want mode %s with %d gets", line, modes[i].Name, wantGets)
 		}
 	}
 	left, err := os.ReadDir(os.TempDir())
@@ -108,7 +108,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	show.console = loadtest.NewConsole(writerFunc(func(p []byte) (int, error) {
-		if bytes.HasPrefix(p, []byte(modes[0].name)) { // the first progress: both children are at work
+		if bytes.HasPrefix(p, []byte(modes[0].Name)) { // the first progress: both children are at work
 			cancel(enough)
 		}
 		return len(p), nil

@@ -8,12 +8,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
@@ -31,27 +26,14 @@ var roles = loadtest.Roles{
 	"generator": loadtest.Role(generate),
 }
 
-func main() {
-	if roles.Play("hol") {
-		return
-	}
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "hol:", err)
-		os.Exit(1)
-	}
-}
+func main() { roles.Main("hol", run) }
 
 // run is the program as its user calls it.
-func run(args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	show := newDisplay(stdout, stderr, o.json)
 	if o.note != "" {
 		show.console.Status("%s", o.note)
@@ -67,5 +49,5 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	show.console.Status("%g gets and %g scans of %d records a second; %v", e.load.GetRate, e.load.ScanRate, scanRecords, e.placement)
 	err = e.run(ctx, o.modes, show)
-	return errors.Join(err, show.finish())
+	return errors.Join(err, show.results.Finish())
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
@@ -46,12 +45,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.Float64Var(&o.getRate, "get-rate", 500, "gets a second")
 	flags.Float64Var(&o.scanRate, "scan-rate", 28, "scans a second for each of the server's cores")
 	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	names := flags.String("modes", strings.Join(modeNames(), ","), "which `modes` to run")
+	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, about)
-		for _, m := range modes {
-			fmt.Fprintf(stderr, "  %-11s %s\n", m.name, m.about)
-		}
+		loadtest.DescribeModes(stderr, modes)
 		fmt.Fprint(stderr, after)
 		flags.PrintDefaults()
 	}
@@ -68,12 +65,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case !(o.scanRate >= 0 && o.scanRate <= 100_000):
 		return o, fmt.Errorf("-scan-rate %v; want 0 to 100000", o.scanRate)
 	}
-	for name := range strings.SplitSeq(*names, ",") {
-		m, err := modeNamed(name)
-		if err != nil {
-			return o, fmt.Errorf("-modes %s: %w", *names, err)
-		}
-		o.modes = append(o.modes, m)
+	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
+		return o, err
 	}
 	o.placement, o.note, err = loadtest.Place(*cpus)
 	return o, err

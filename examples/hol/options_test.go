@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 func TestBadCommandLines(t *testing.T) {
@@ -35,7 +37,7 @@ func TestHelp(t *testing.T) {
 	if _, err := parse([]string{"-h"}, &text); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range append(modeNames(), "-duration", "-get-rate", "-scan-rate", "-cpus", "-json") {
+	for _, want := range append(strings.Split(loadtest.ModeNames(modes), ","), "-duration", "-get-rate", "-scan-rate", "-cpus", "-json") {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("-h does not tell of %s", want)
 		}

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
@@ -23,64 +22,39 @@ type figures struct {
 	WrongBenign   int    `json:"wrong_benign"`
 }
 
-// display shows progress as it comes, and the results as JSON lines as they come or as one table at the end.
+// display shows progress as it comes, and the results.
 type display struct {
-	console  *loadtest.Console
-	stdout   io.Writer
-	json     bool
-	modes    []mode
-	outcomes []outcome
-	err      error // of the first write that went wrong
+	console *loadtest.Console
+	results *loadtest.Results
 }
 
 func newDisplay(stdout, stderr io.Writer, json bool) *display {
-	return &display{console: loadtest.NewConsole(stderr), stdout: stdout, json: json}
+	return &display{loadtest.NewConsole(stderr), loadtest.NewResults(stdout, json,
+		"mode", "attacks", "answered", "stopped", "late p50", "p99", "max", "ping p50", "p99", "wrong benign")}
 }
 
 func (d *display) progress(m mode, l load, p progress) {
-	d.console.Progress(m.name+": "+m.about, fmt.Sprintf("%-8s %4.1f of %.1f s, %6d pings and %3d attacks have ended",
-		m.name, min(p.Elapsed, l.end()).Seconds(), l.end().Seconds(), p.Pings, p.Attacks))
+	d.console.Progress(m.Name+": "+m.About, fmt.Sprintf("%-8s %4.1f of %.1f s, %6d pings and %3d attacks have ended",
+		m.Name, min(p.Elapsed, l.end()).Seconds(), l.end().Seconds(), p.Pings, p.Attacks))
 }
 
 // result takes the outcome of a mode.
 func (d *display) result(m mode, o outcome) {
-	d.console.Late(m.name, o.Late)
+	d.console.Late(m.Name, o.Late)
 	if o.Escaped != "" {
-		d.console.Status("%s: %d attacks were not stopped; the first: %s", m.name, o.Attacks-o.Stopped, o.Escaped)
+		d.console.Status("%s: %d attacks were not stopped; the first: %s", m.Name, o.Attacks-o.Stopped, o.Escaped)
 	}
 	if o.Benign > 0 {
-		d.console.Status("%s: %d benign verdicts were wrong or did not come; the first: %s", m.name, o.Benign, o.Wrong)
+		d.console.Status("%s: %d benign verdicts were wrong or did not come; the first: %s", m.Name, o.Benign, o.Wrong)
 	}
 	d.console.Clear()
-	d.modes, d.outcomes = append(d.modes, m), append(d.outcomes, o)
-	if !d.json {
-		return
-	}
-	err := json.NewEncoder(d.stdout).Encode(figures{
-		Mode: m.name, Attacks: o.Attacks, Stopped: o.Stopped, Answered: o.Answered,
-		LatenessP50us: o.Lateness.P50.Microseconds(), LatenessP99us: o.Lateness.P99.Microseconds(),
-		LatenessMaxus: o.Lateness.Max.Microseconds(),
-		PingP50us:     o.Pings.P50.Microseconds(), PingP99us: o.Pings.P99.Microseconds(),
+	late, pings := o.Lateness, o.Pings
+	d.results.Add(figures{
+		Mode: m.Name, Attacks: o.Attacks, Stopped: o.Stopped, Answered: o.Answered,
+		LatenessP50us: late.P50.Microseconds(), LatenessP99us: late.P99.Microseconds(), LatenessMaxus: late.Max.Microseconds(),
+		PingP50us: pings.P50.Microseconds(), PingP99us: pings.P99.Microseconds(),
 		WrongBenign: o.Benign,
-	})
-	if d.err == nil {
-		d.err = err
-	}
-}
-
-// finish prints the table.
-func (d *display) finish() error {
-	d.console.Clear()
-	if d.json || len(d.modes) == 0 {
-		return d.err
-	}
-	w := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "mode\tattacks\tanswered\tstopped\tlate p50\tp99\tmax\tping p50\tp99\twrong benign\t")
-	for i, o := range d.outcomes {
-		late, pings := o.Lateness, o.Pings
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t\n", d.modes[i].name, o.Attacks, o.Answered, o.Stopped,
-			loadtest.Ms(late.P50), loadtest.Ms(late.P99), loadtest.Ms(late.Max),
-			loadtest.Ms(pings.P50), loadtest.Ms(pings.P99), o.Benign)
-	}
-	return w.Flush()
+	}, m.Name, strconv.Itoa(o.Attacks), strconv.Itoa(o.Answered), strconv.Itoa(o.Stopped),
+		loadtest.Ms(late.P50), loadtest.Ms(late.P99), loadtest.Ms(late.Max),
+		loadtest.Ms(pings.P50), loadtest.Ms(pings.P99), strconv.Itoa(o.Benign))
 }

@@ -23,10 +23,10 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) error 
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("mode %s: %w", m.name, err)
+			return fmt.Errorf("mode %s: %w", m.Name, err)
 		}
 		if o.Errors > 0 {
-			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.name, o.Errors, o.FirstErr)
+			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.Name, o.Errors, o.FirstErr)
 		}
 		show.result(m, o)
 	}
@@ -36,7 +36,7 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) error 
 // measure runs one mode: a server process, and a generator process that attacks it. At the end the server is killed: it
 // may be in a match that never ends.
 func (e experiment) measure(ctx context.Context, m mode, show *display) (o outcome, err error) {
-	server, address, err := loadtest.StartServer(ctx, serverConfig{m.name}, e.placement.Server, nil, e.stderr)
+	server, address, err := loadtest.StartServer(ctx, serverConfig{m.Name}, e.placement.Server, nil, e.stderr)
 	if err != nil {
 		return o, err
 	}

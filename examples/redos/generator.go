@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -79,6 +78,8 @@ func (g *generator) progress() progress {
 	return progress{time.Since(g.start), g.done.pings.Load(), g.done.attacks.Load()}
 }
 
+func (g *generator) url(path string) string { return "http://" + g.load.Address + path }
+
 // drive sends the schedule and waits for all responses, for drain at most.
 func (g *generator) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.end()+drain, errNoAnswer)
@@ -97,7 +98,7 @@ func (g *generator) drive(ctx context.Context) {
 // ping makes one ping and checks the response. One that was not answered took as long as the generator waited.
 func (g *generator) ping(ctx context.Context) (s sample) {
 	s.sent = time.Since(g.start)
-	status, body, err := g.do(ctx, http.MethodGet, "/ping", nil)
+	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, g.url("/ping"), nil)
 	s.finished = time.Since(g.start)
 	switch {
 	case errors.Is(err, errNoAnswer):
@@ -142,7 +143,7 @@ func (g *generator) ask(ctx context.Context, c evilCase, input string) (v verdic
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.Patience, errNoAnswer)
 	defer cancel()
-	status, body, err := g.do(ctx, http.MethodPost, "/match", text)
+	status, body, err := loadtest.Do(ctx, g.client, http.MethodPost, g.url("/match"), text)
 	switch {
 	case errors.Is(err, errNoAnswer):
 		return v, unanswered, nil
@@ -159,22 +160,4 @@ func (g *generator) ask(ctx context.Context, c evilCase, input string) (v verdic
 		return v, unanswered, fmt.Errorf("%.200q: %w", body, err)
 	}
 	return v, end, nil
-}
-
-// do makes a request and reads the response. When ctx has ended meanwhile, the error is its cause.
-func (g *generator) do(ctx context.Context, method, path string, body []byte) (status int, text []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+g.load.Address+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	response, err := g.client.Do(request)
-	if err == nil {
-		status = response.StatusCode
-		text, err = io.ReadAll(response.Body)
-		response.Body.Close()
-	}
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
-	}
-	return status, text, err
 }

@@ -14,12 +14,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
@@ -36,27 +31,14 @@ var roles = loadtest.Roles{
 	"generator": loadtest.Role(generate),
 }
 
-func main() {
-	if roles.Play("redos") {
-		return
-	}
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "redos:", err)
-		os.Exit(1)
-	}
-}
+func main() { roles.Main("redos", run) }
 
 // run is the program as its user calls it.
-func run(args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	show := newDisplay(stdout, stderr, o.json)
 	for _, note := range o.notes {
 		show.console.Status("%s", note)
@@ -80,5 +62,5 @@ func run(args []string, stdout, stderr io.Writer) error {
 	show.console.Status("%d attacks, %g a second, and %g pings; a match may take %v; %v",
 		len(o.cases), e.load.AttackRate, o.pingRate, limit, e.placement)
 	err = e.run(ctx, o.modes, show)
-	return errors.Join(err, show.finish())
+	return errors.Join(err, show.results.Finish())
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
@@ -57,12 +56,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.Float64Var(&o.pingRate, "ping-rate", 500, "pings a second")
 	flags.Float64Var(&o.attackRate, "attack-rate", 8, "attacks a second for each of the server's cores")
 	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	names := flags.String("modes", strings.Join(modeNames(), ","), "which `modes` to run")
+	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, about)
-		for _, m := range modes {
-			fmt.Fprintf(stderr, "  %-7s %s\n", m.name, m.about)
-		}
+		loadtest.DescribeModes(stderr, modes)
 		fmt.Fprint(stderr, after)
 		flags.PrintDefaults()
 	}
@@ -80,12 +77,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if err := o.readCases(*count); err != nil {
 		return o, err
 	}
-	for name := range strings.SplitSeq(*names, ",") {
-		m, err := modeNamed(name)
-		if err != nil {
-			return o, fmt.Errorf("-modes %s: %w", *names, err)
-		}
-		o.modes = append(o.modes, m)
+	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
+		return o, err
 	}
 	var note string
 	if o.placement, note, err = loadtest.Place(*cpus); note != "" {

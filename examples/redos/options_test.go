@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
 )
 
 func TestBadCommandLines(t *testing.T) {
@@ -48,7 +50,7 @@ func TestHelp(t *testing.T) {
 	if _, err := parse([]string{"-h"}, &text); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range append(modeNames(), "-cases", "-cases-file", "-ping-rate", "-attack-rate", "-cpus", "-json", "cocoon run") {
+	for _, want := range append(strings.Split(loadtest.ModeNames(modes), ","), "-cases", "-cases-file", "-ping-rate", "-attack-rate", "-cpus", "-json", "cocoon run") {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("-h does not tell of %s", want)
 		}

@@ -62,7 +62,7 @@ func testExperiment(t *testing.T, l load) (*bytes.Buffer, experiment, *display) 
 func TestEveryMode(t *testing.T) {
 	l := testLoad(t)
 	stdout, e, show := testExperiment(t, l)
-	if err := errors.Join(e.run(t.Context(), modes, show), show.finish()); err != nil {
+	if err := errors.Join(e.run(t.Context(), modes, show), show.results.Finish()); err != nil {
 		t.Fatal(err)
 	}
 	decoder := json.NewDecoder(stdout)
@@ -73,11 +73,11 @@ func TestEveryMode(t *testing.T) {
 		if err := decoder.Decode(&f); err != nil {
 			t.Fatal(err)
 		}
-		if f.Mode != m.name || f.PingP50us <= 0 || f.PingP99us < f.PingP50us {
-			t.Errorf("%+v; want mode %s, and times of its pings", f, m.name)
+		if f.Mode != m.Name || f.PingP50us <= 0 || f.PingP99us < f.PingP50us {
+			t.Errorf("%+v; want mode %s, and times of its pings", f, m.Name)
 		}
 		if !m.attacks {
-			if f != (figures{Mode: m.name, PingP50us: f.PingP50us, PingP99us: f.PingP99us}) {
+			if f != (figures{Mode: m.Name, PingP50us: f.PingP50us, PingP99us: f.PingP99us}) {
 				t.Errorf("%+v; want pings alone", f)
 			}
 			continue
@@ -85,7 +85,7 @@ func TestEveryMode(t *testing.T) {
 		if f.Attacks != 3 || f.Answered+f.Stopped > f.Attacks {
 			t.Errorf("%+v; want 3 attacks", f)
 		}
-		if safePoints && m.name == "cocoon" {
+		if safePoints && m.Name == "cocoon" {
 			if f.Stopped != 2 || f.Answered != 1 || f.WrongBenign != 0 || f.LatenessMaxus < f.LatenessP50us {
 				t.Errorf("%+v; want the two evil attacks stopped, and no wrong benign verdict", f)
 			}
@@ -105,7 +105,7 @@ func TestFields(t *testing.T) {
 	show.result(modes[1], outcome{Attacks: 3, Escaped: "x", Benign: 1, Wrong: "y"})
 	const want = `{"mode":"plain","attacks":3,"stopped":0,"answered":0,"lateness_p50_us":0,"lateness_p99_us":0,"lateness_max_us":0,` +
 		`"ping_p50_us":0,"ping_p99_us":0,"wrong_benign":1}` + "\n"
-	if err := show.finish(); err != nil || stdout.String() != want {
+	if err := show.results.Finish(); err != nil || stdout.String() != want {
 		t.Errorf("got %s, %v; want %s", stdout.String(), err, want)
 	}
 }
@@ -115,7 +115,7 @@ func TestTable(t *testing.T) {
 	show := newDisplay(&stdout, t.Output(), false)
 	o := outcome{Attacks: 126, Stopped: 126, Lateness: loadtest.SumUp([]time.Duration{time.Millisecond})}
 	show.result(modes[2], o)
-	if err := show.finish(); err != nil || !strings.Contains(stdout.String(), "1.00 ms") || strings.Count(stdout.String(), "\n") != 2 {
+	if err := show.results.Finish(); err != nil || !strings.Contains(stdout.String(), "1.00 ms") || strings.Count(stdout.String(), "\n") != 2 {
 		t.Errorf("%v\n%s", err, &stdout)
 	}
 }
@@ -166,7 +166,7 @@ func TestHandler(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/match", strings.NewReader(c.body)))
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
-				t.Errorf("%s: POST %.80s: status %d, %s; want %d, %s", m.name, c.body, w.Code, w.Body, c.status, c.want)
+				t.Errorf("%s: POST %.80s: status %d, %s; want %d, %s", m.Name, c.body, w.Code, w.Body, c.status, c.want)
 			}
 		}
 		if err := svc.close(); err != nil {

@@ -47,7 +47,7 @@ type serverConfig struct{ Mode string }
 
 // serve is the server process.
 func serve(config serverConfig) error {
-	mode, err := modeNamed(config.Mode)
+	mode, err := loadtest.ModeNamed(modes, config.Mode)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,4 +90,22 @@ func NewClient() *http.Client {
 		MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight
 		DisableCompression:  true,
 	}}
+}
+
+// Do makes a request and reads the response. When ctx has ended meanwhile, the error is its cause.
+func Do(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, text []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := client.Do(request)
+	if err == nil {
+		status = response.StatusCode
+		text, err = io.ReadAll(response.Body)
+		response.Body.Close()
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return status, text, err
 }

@@ -3,10 +3,15 @@
 package loadtest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // Roles are what a copy of this program does when its first argument names one; the second is the role's configuration in
@@ -25,8 +30,22 @@ func Role[C any](play func(C) error) func(string) error {
 	}
 }
 
+// Main is the main function of an example: it plays the role that the command line names, or runs the example, until it ends
+// or is interrupted.
+func (r Roles) Main(program string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
+	if r.Play(program) {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		os.Exit(1)
+	}
+}
+
 // Play plays the role that the command line names, and reports whether it names one. When the role errs, it ends the
-// process. Call it first in main, and in the TestMain of tests that start children.
+// process. Call it first in the TestMain of tests that start children.
 func (r Roles) Play(program string) bool {
 	if len(os.Args) != 3 || r[os.Args[1]] == nil {
 		return false
