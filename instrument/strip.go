@@ -177,6 +177,9 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	p := piece{i: r.name("i"), step: every, past: "<", first: "0", limit: "len(" + r.name("s") + ")"}
 	switch r.iterates(stmt.X) {
 	case overSlice:
+		if r.isHidden("len", stmt.Body.Lbrace) {
+			return 0
+		}
 	case overInt:
 		p.limit, p.wraps = r.name("s"), true
 	default:
@@ -206,6 +209,16 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	r.insert(f, stmt.Body.Lbrace+1, value)
 	r.insert(f, stmt.End(), r.foot(p)+"}")
 	return every
+}
+
+// isHidden reports whether a name of the language may mean something else at p.
+func (r *rewriter) isHidden(name string, p token.Pos) bool {
+	scope := r.types.Scope().Innermost(p)
+	if scope == nil {
+		return true
+	}
+	_, obj := scope.LookupParent(name, p)
+	return obj != types.Universe.Lookup(name)
 }
 
 // What a range loop goes over, as far as it matters.
