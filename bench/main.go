@@ -27,8 +27,6 @@ var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
-	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", rebuild},
-	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", redos},
 }
 
 func main() {

@@ -86,7 +86,7 @@ func (s *strand) passOn() (parked bool) {
 	l := s.loop
 	l.mu.Lock()
 	now := notify.Now()
-	l.unseat(s)
+	l.unseat(s, now)
 	s.dropLent() // lent since the last answer
 	keeps := l.core.Yield(&s.core, now)
 	if keeps {
@@ -107,7 +107,7 @@ func (s *strand) block() {
 	l.mu.Lock()
 	now := notify.Now()
 	s.insist()
-	l.unseat(s)
+	l.unseat(s, now)
 	s.dropLent()
 	l.core.Block(&s.core, now)
 	l.deliver(now)

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"time"
 )
@@ -35,6 +36,12 @@ type Config struct {
 	// on Linux 6.12 and later it is the time slice that the kernel is asked for, for all threads of the process. 0: 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
+	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where
+	// it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for production: the timer ticks as often, and a task that is
+	// silent for long has its stack taken, which stops the world. 0: not measured, unless the environment has
+	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured.
+	Gaps time.Duration
+
 	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs.
 	KeepProcs bool
 
@@ -43,6 +50,8 @@ type Config struct {
 
 	// Logger gets stalls, policy errors, what observing policies would have done, and panics of tasks. nil: slog.Default().
 	Logger *slog.Logger
+
+	gapsFolder string // of COCOON_GAPS, if it counts
 }
 
 // LoopConfig is the set-up of one more loop; its fields mean what Config's mean.
@@ -60,6 +69,7 @@ const (
 	defaultMaxBypass   = 100 * time.Millisecond
 	defaultStallAfter  = 20 * time.Millisecond
 	defaultBreath      = 100 * time.Microsecond
+	defaultGaps        = time.Millisecond
 	defaultMaxFailures = 8
 	maxSlots           = 1 << 16
 )
@@ -78,6 +88,9 @@ func (c Config) complete() (Config, error) {
 	orDefault(&c.MaxBypass, defaultMaxBypass)
 	orDefault(&c.StallAfter, defaultStallAfter)
 	orDefault(&c.Breath, defaultBreath)
+	if folder := os.Getenv(gapsVariable); folder != "" && c.Gaps == 0 {
+		c.Gaps, c.gapsFolder = defaultGaps, folder
+	}
 	orDefault(&c.MaxFailures, defaultMaxFailures)
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -129,7 +129,7 @@ func ours(function string) bool {
 	case "cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
 		return true
 	}
-	return strings.HasPrefix(rest, "cocoon.(*strand)") || strings.HasPrefix(rest, "safepoint.")
+	return strings.HasPrefix(rest, "cocoon.(*strand)") || strings.HasPrefix(rest, "cocoon.(*Loop)") || strings.HasPrefix(rest, "safepoint.")
 }
 
 // TaskError is what Wait returns for a task that failed: which one, whose child it was, and why.

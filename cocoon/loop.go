@@ -71,7 +71,8 @@ func (l *Loop) seat(s *strand, now int64) {
 
 // unseat records that s is about to give up slot i. Called under mu, before the core is told, so that whoever gets the
 // slot is recorded over it.
-func (l *Loop) unseat(s *strand) {
+func (l *Loop) unseat(s *strand, now int64) {
+	s.endGap(now)
 	s.quiet()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
 		l.slots[i].Store(nil)

@@ -18,7 +18,7 @@ import (
 // It walks the stack, about 1 µs and 0.1 µs a frame, and only if something is asked.
 func (s *strand) masked() bool {
 	want := s.requests.Load()
-	if want&(wantThrow|wantSwitch) == 0 && !s.lent.Load() {
+	if want&(wantThrow|wantSwitch|wantGap) == 0 && !s.lent.Load() {
 		return false
 	}
 	held := heldLines()

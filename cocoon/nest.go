@@ -25,6 +25,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	if l.join(s, t); !l.core.Nest(&outer.core, &s.core, now) {
 		return false, nil
 	}
+	outer.endGap(now)
 	outer.quiet()
 	s.inherits, outer.blocked = true, true
 	s.begin(t)
@@ -43,7 +44,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 // unnest gives the slot back to the outer task, and reports false when there is none to give. Called under mu.
 func (s *strand) unnest(now int64) (kept bool) {
 	l, outer := s.loop, s.outer
-	l.unseat(s)
+	l.unseat(s, now)
 	if kept = l.core.Unnest(&outer.core, &s.core, now); kept {
 		l.seat(outer, now)
 		outer.blocked = false

@@ -73,6 +73,7 @@ func (s *strand) answerOnce() (parked bool) {
 	if want&wantSwitch != 0 && now < s.core.Immune() {
 		keep |= wantSwitch // for later
 	}
+	s.endGap(now)
 	s.requests.Store(keep)
 	s.quiet()
 	s.lastSafe, s.pause = now, 0
@@ -105,7 +106,7 @@ func (s *strand) answerOnce() (parked bool) {
 		}
 		l.returning(s, now)
 	case want&wantSwitch != 0 && l.core.MaySwitch(&s.core, now):
-		l.unseat(s)
+		l.unseat(s, now)
 		l.core.Suspend(&s.core, now)
 		l.deliver(now)
 	default:

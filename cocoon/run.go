@@ -151,7 +151,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 		l.arriving(s, now)
 		if s.withdrawn != nil && granted {
 			// refused, and it has a slot already: give it back
-			l.unseat(s)
+			l.unseat(s, now)
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
 			s.end(now)
@@ -267,7 +267,7 @@ func (s *strand) depart(t *Task, status Status) {
 	if s.inherits {
 		kept = s.unnest(now)
 	} else {
-		l.unseat(s)
+		l.unseat(s, now)
 		l.core.Exit(&s.core, now)
 	}
 	s.dropLent()

@@ -24,6 +24,7 @@ type Runtime struct {
 	tasks  atomic.Int64 // tasks that have not ended
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
 	sample sample
+	gaps   *gapRecord // nil: they are not measured
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
@@ -77,6 +78,7 @@ func New(cfg Config) (*Runtime, error) {
 		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
+	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, cfg.Logger))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})
 	rt.loops.Store(&[]*Loop{newLoop(rt, LoopConfig{
@@ -150,6 +152,7 @@ func (rt *Runtime) armTick() {
 	if after := rt.pace.Load(); after > 0 {
 		rt.timer.WakeAt(notify.Now() + after)
 	}
+	rt.armGaps()
 }
 
 // armStall sees to it that the timer looks after the loops while a task waits.
@@ -230,6 +233,9 @@ func (rt *Runtime) stop() error {
 	defer close(rt.stopped)
 	rt.cancel()
 	rt.timer.Close()
+	if rt.gaps != nil {
+		rt.gaps.file.write(rt.gaps)
+	}
 	rt.regMu.Lock()
 	for _, r := range rt.policies {
 		r.unbind()

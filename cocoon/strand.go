@@ -28,6 +28,8 @@ type strand struct {
 	raisedAt   int64
 	pause      int64 // until the word is raised again, growing while it does not answer
 	lastSafe   int64 // last answer
+	gap        gapProbe
+	lateGap    *endedGap // it ended while its stack was being taken; one at a time is
 	safePoints int64
 
 	requests atomic.Uint32 // written under loop.mu
@@ -111,6 +113,7 @@ const (
 	wantThrow uint32 = 1 << iota
 	wantSwitch
 	wantProbe // only to see whether the task passes safe points
+	wantGap   // only to see how long it does not
 )
 
 // post asks for something. Called under loop.mu.

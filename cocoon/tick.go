@@ -44,11 +44,11 @@ func (l *Loop) onTimer(now int64) (next int64) {
 	next = l.evaluateTicks(now)
 	for i := range l.slots {
 		if s := l.slots[i].Load(); s != nil {
-			next = min(next, s.nag(now), l.checkStall(s, now))
+			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
 		}
 	}
 	for _, s := range l.lent {
-		next = min(next, s.nag(now))
+		next = min(next, s.nag(now), s.probe(now))
 	}
 	if l.contended {
 		l.contended = l.core.Wanted()
@@ -88,6 +88,8 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 // is overdue ends the task's context, for what waits for that.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
+	case s.requests.Load()&wantGap != 0: // or the gap would seem to go on while the word is down
+		next = now + hush
 	case s.raised && now-s.raisedAt >= hush:
 		s.quiet()
 		s.pause = min(max(2*s.pause, minPause), maxPause)

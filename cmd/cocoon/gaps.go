@@ -17,11 +17,16 @@ import (
 )
 
 const gapsUsage = `usage: cocoon gaps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
+       cocoon gaps -run [-n COUNT] [-json] [arguments of cocoon run]
 
 It says, function by function, where a program that cocoon build makes has its longest stretch without a safe point: what
 bounds it, or that nothing does. Nothing is built but export data. Each line is a function, the longest stretches first:
 
   unbounded  server.go:41  (*server).load  call: calls os.ReadFile, not instrumented: os is not among -cocoon.pkgs
+
+With -run it runs the program as cocoon run does, and then says which gaps its tasks had: each is asked for a safe point
+every millisecond, and has its stack taken while it does not answer. The program, and those that it starts, must use
+package cocoon. With -json what it prints goes to the error output.
 
   -n COUNT  print so many functions (default %d; 0: all)
   -deps     the packages' dependencies too, as far as they are rewritten
@@ -32,7 +37,7 @@ instrumented; lock, what is called polls, but a lock is held; wait, for a channe
 any length; code, all on the longest way from one safe point to the next. Lengths are estimates from above, by the costs that
 cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
 
-Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use.
+Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; with -run that of the program, too.
 `
 
 const gapsShown = 30
@@ -56,9 +61,12 @@ type gap struct {
 
 func runGaps(args []string, s streams) int {
 	err := printGaps(args, s)
+	var exit exitError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &exit):
+		return int(exit) // the program, or the go command, has said why
 	case errors.Is(err, gobuild.ErrGo):
 		return exitFound
 	}
@@ -76,6 +84,9 @@ func printGaps(args []string, s streams) error {
 	if err != nil {
 		return fmt.Errorf("%w; run cocoon gaps -h for help", err)
 	}
+	if o.run {
+		return o.measure(args, s)
+	}
 	c, err := goCommand("build", args)
 	if err != nil {
 		return err
@@ -86,28 +97,33 @@ func printGaps(args []string, s streams) error {
 		return err
 	}
 	all := sortedGaps(packages, o.deps)
+	return show(s.out, o, all, functionGaps.print)
+}
+
+// show prints as many of all as the options say.
+func show[T any](w io.Writer, o gapsOptions, all []T, print func(T, io.Writer)) error {
 	shown := all
 	if o.count > 0 && o.count < len(all) {
 		shown = all[:o.count]
 	}
 	if o.json {
-		e := json.NewEncoder(s.out)
+		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		return e.Encode(shown)
 	}
-	for _, f := range shown {
-		f.print(s.out)
+	for _, x := range shown {
+		print(x, w)
 	}
 	if more := len(all) - len(shown); more > 0 {
-		fmt.Fprintf(s.out, "and %d functions more; -n 0 shows all\n", more)
+		fmt.Fprintf(w, "and %d functions more; -n 0 shows all\n", more)
 	}
 	return nil
 }
 
 type gapsOptions struct {
-	count      int
-	deps, json bool
+	count           int
+	deps, json, run bool
 }
 
 // take takes its flags off the arguments, where they stand first; the others are those of cocoon build.
@@ -118,6 +134,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 		switch {
 		case name == "-json" && !has:
 			o.json = true
+		case name == "-run" && !has:
+			o.run = true
 		case name == "-deps" && !has:
 			o.deps = true
 		case name == "-n":

@@ -16,9 +16,10 @@ func TestGapsOptions(t *testing.T) {
 		err  string
 	}{
 		{args: "", want: gapsOptions{count: gapsShown}},
-		{args: "-n 5 -json -deps ./...", want: gapsOptions{5, true, true}, rest: "./..."},
+		{args: "-n 5 -json -deps ./...", want: gapsOptions{count: 5, deps: true, json: true}, rest: "./..."},
 		{args: "-n=0 -tags x -json", want: gapsOptions{count: 0}, rest: "-tags x -json"},
 		{args: "--json -cocoon.pkgs=sort sort", want: gapsOptions{count: gapsShown, json: true}, rest: "-cocoon.pkgs=sort sort"},
+		{args: "-run -n 1 . -json", want: gapsOptions{count: 1, run: true}, rest: ". -json"},
 		{args: "-n", err: `-n "": want a number`},
 		{args: "-n many", err: `-n "many": want a number`},
 		{args: "-n=-1", err: `-n "-1": want a number`},

@@ -37,6 +37,7 @@ type Command struct {
 	// Cache is a folder for what is worth remembering from one build to the next, "" for none. Losing it costs time alone.
 	Cache string
 
+	Env            []string // beside this process's own
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
@@ -72,6 +73,7 @@ func hasGo() error {
 func (c *Command) start(args []string) (code int, err error) {
 	child := exec.Command("go", args...)
 	child.Stdin, child.Stdout, child.Stderr = c.Stdin, c.Stdout, c.Stderr
+	child.Env = append(child.Environ(), c.Env...)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as it is printed for machines. That package is not
+// imported: this program is started for each package that is built, and would be slower with a runtime in it.
+type measuredGap struct {
+	Function string        `json:"function"`
+	File     string        `json:"file"`
+	Line     int           `json:"line"`
+	Longest  time.Duration `json:"longest_ns"`
+	Count    int64         `json:"count"`
+	Task     string        `json:"task"`
+	Stack    string        `json:"stack"`
+	End      string        `json:"end"`
+}
+
+// errNoGaps is for programs that have written no record at all.
+var errNoGaps = errors.New("the program has started no runtime of package cocoon, so no task has been measured")
+
+// exitError is the exit code of the program that was measured.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// measure runs the program of the command line and prints which gaps its tasks had.
+func (o gapsOptions) measure(args []string, s streams) error {
+	c, err := goCommand("run", args)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "cocoon-gaps-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	c.Env = []string{"COCOON_GAPS=" + folder}
+	c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
+	if o.json {
+		c.Stdout = s.err
+	}
+	code, err := c.Run(context.Background())
+	if err != nil {
+		return err
+	}
+	gaps, err := readGaps(folder)
+	switch {
+	case code != 0 && errors.Is(err, errNoGaps):
+		return exitError(code)
+	case err != nil:
+		return err
+	}
+	if len(gaps) == 0 && !o.json {
+		fmt.Fprintln(s.out, "no task was without a safe point for a millisecond")
+	}
+	if err := show(s.out, o, gaps, measuredGap.print); err != nil || code == 0 {
+		return err
+	}
+	return exitError(code)
+}
+
+// readGaps reads the records of all processes; gaps in one function are one.
+func readGaps(folder string) ([]measuredGap, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil || len(files) == 0 {
+		return nil, cmp.Or(err, errNoGaps)
+	}
+	by := map[string]measuredGap{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var all []measuredGap
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, g := range all {
+			known := by[g.Function]
+			count := known.Count + g.Count
+			if g.Longest > known.Longest {
+				known = g
+			}
+			known.Count = count
+			by[g.Function] = known
+		}
+	}
+	gaps := []measuredGap{}
+	for _, g := range by {
+		gaps = append(gaps, g)
+	}
+	slices.SortFunc(gaps, func(a, b measuredGap) int {
+		return cmp.Or(cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Function, b.Function))
+	})
+	return gaps, nil
+}
+
+// print writes the gap with its stack.
+func (g measuredGap) print(w io.Writer) {
+	where := "where no stack could be taken"
+	if g.Function != "" {
+		where = fmt.Sprintf("in %s at %s:%d", g.Function, nearby(g.File), g.Line)
+	}
+	fmt.Fprintf(w, "longest gap %v, %s, %d times; task %s\n", g.Longest.Round(10*time.Microsecond), where, g.Count, g.Task)
+	if g.Stack != "" {
+		fmt.Fprintf(w, "      %s\n", strings.ReplaceAll(g.Stack, "\n", "\n      "))
+	}
+	end := "the end of the task"
+	if g.End != "" {
+		end = g.End
+	}
+	fmt.Fprintf(w, "  until %s\n", end)
+}

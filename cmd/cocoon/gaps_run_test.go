@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// TestGapsFiles: what package cocoon writes is what is read, and gaps in one function are one, of whatever process.
+func TestGapsFiles(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := readGaps(dir); err != errNoGaps {
+		t.Errorf("an empty folder: %v", err)
+	}
+	write := func(name string, gaps []cocoon.Gap) {
+		text, err := json.Marshal(gaps)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := cocoon.Gap{Function: "a.F", File: "a.go", Line: 2, Longest: 5 * time.Millisecond, Count: 3, Task: "t", Stack: "x\ny", End: "z"}
+	short := cocoon.Gap{Function: "a.F", Longest: 2 * time.Millisecond, Count: 4}
+	other := cocoon.Gap{Function: "b.G", Longest: 9 * time.Millisecond, Count: 1}
+	write("1.json", []cocoon.Gap{long})
+	write("2.json", []cocoon.Gap{other, short})
+	write("3.json", []cocoon.Gap{})
+	got, err := readGaps(dir)
+	want := []measuredGap{
+		{Function: "b.G", Longest: 9 * time.Millisecond, Count: 1},
+		{Function: "a.F", File: "a.go", Line: 2, Longest: 5 * time.Millisecond, Count: 7, Task: "t", Stack: "x\ny", End: "z"},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	for i := range reflect.TypeFor[measuredGap]().NumField() {
+		if g, m := reflect.TypeFor[cocoon.Gap]().Field(i), reflect.TypeFor[measuredGap]().Field(i); g.Name != m.Name || g.Tag != m.Tag {
+			t.Errorf("field %d is %s %s there and %s %s here", i, g.Name, g.Tag, m.Name, m.Tag)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "4.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readGaps(dir); err == nil || !strings.Contains(err.Error(), "4.json") {
+		t.Errorf("a broken file: %v", err)
+	}
+}
+
+const twoLoops = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+func polls(n int) (sum int) {
+	for i := range n {
+		sum += i / 3
+	}
+	return sum
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "fail" {
+		os.Exit(7)
+	}
+	x, sum := make([]int, 1<<18), 0
+	err := cocoon.Run(context.Background(), "job", func(context.Context) error {
+		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
+			sum += polls(1 << 22)
+			for i := range x {
+				x[i] = i * 7919 % len(x)
+			}
+			sort.Ints(x)
+		}
+		return nil
+	})
+	fmt.Println("sum", sum > 0, err)
+	cocoon.Default().Shutdown(context.Background())
+}
+`
+
+// TestGapsRun: beside a loop that polls, the sorting that does not is named.
+func TestGapsRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	tool := filepath.Join(t.TempDir(), "cocoon")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	main := filepath.Join(t.TempDir(), "main.go")
+	empty := filepath.Join(t.TempDir(), "empty.go")
+	for file, text := range map[string]string{main: twoLoops, empty: "package main\n\nfunc main() {}\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		out  []string // parts of it
+		not  string
+	}{
+		{"-run " + main, 0, []string{"sum true <nil>\n", "longest gap ", "in sort.Ints at ", "task job\n", "main.main.func1"}, "in main.polls"},
+		{"-run " + main + " fail", 1, []string{"exit status 7"}, "longest"},
+		{"-run " + empty, 2, []string{"no runtime of package cocoon"}, "longest"},
+		{"-run ./nosuch", 1, []string{"nosuch"}, "longest"},
+	} {
+		cmd := exec.CommandContext(t.Context(), tool, append([]string{"gaps"}, strings.Fields(c.args)...)...)
+		out, _ := cmd.CombinedOutput()
+		for _, want := range c.out {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("cocoon gaps %s does not print %q:\n%s", c.args, want, out)
+			}
+		}
+		if code := cmd.ProcessState.ExitCode(); code != c.code || strings.Contains(string(out), c.not) {
+			t.Errorf("cocoon gaps %s: exit code %d, want %d and not %q\n%s", c.args, code, c.code, c.not, out)
+		}
+	}
+	var gaps []measuredGap
+	cmd := exec.CommandContext(t.Context(), tool, "gaps", "-run", "-json", "-n=1", main)
+	if out, err := cmd.Output(); err != nil || json.Unmarshal(out, &gaps) != nil || len(gaps) != 1 || gaps[0].Longest < time.Millisecond {
+		t.Errorf("-json: %v\n%s", err, out)
+	}
+}

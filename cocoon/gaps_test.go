@@ -1,0 +1,233 @@
+package cocoon
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deaf runs without a safe point.
+//
+//go:noinline
+func deaf(d time.Duration) {
+	n := 0
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		for range 10_000 {
+			n ^= n<<1 + 1
+		}
+		runtime.KeepAlive(n)
+	}
+}
+
+const longGap = 30 * time.Millisecond
+
+// untilGap runs until the function is among the gaps. On a machine that others keep busy the stack may come too late.
+func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g Gap) {
+	t.Helper()
+	eventually(t, "a gap in "+function, func() bool {
+		run()
+		all := gaps()
+		i := slices.IndexFunc(all, func(g Gap) bool { return strings.HasSuffix(g.Function, "."+function) })
+		if i >= 0 {
+			g = all[i]
+		}
+		return i >= 0
+	})
+	return g
+}
+
+// A function without safe points is named, with what it lasted and what ended it.
+func TestGapsNameTheDeafFunction(t *testing.T) {
+	rt := start(t, Config{Slots: 2, Gaps: time.Millisecond})
+	g := untilGap(t, rt.Gaps, "deaf", func() {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			for range 3 {
+				deaf(longGap)
+				SafePoint(ctx)
+			}
+			return nil
+		}))
+	})
+	if g.Longest < longGap/2 || g.Count < 1 || g.Task != "job" || !strings.HasSuffix(g.File, "gaps_test.go") || g.Line == 0 {
+		t.Errorf("the gap of deaf is %+v", g)
+	}
+	if !strings.Contains(g.Stack, "cocoon.deaf ") || !strings.Contains(g.Stack, "TestGapsNameTheDeafFunction") || strings.Contains(g.Stack, "strand") {
+		t.Errorf("its stack is\n%s", g.Stack)
+	}
+	if !strings.Contains(g.End, "TestGapsNameTheDeafFunction") || !strings.Contains(g.End, "gaps_test.go:") {
+		t.Errorf("it ended at %q", g.End)
+	}
+	all := rt.Gaps()
+	if !slices.IsSortedFunc(all, func(a, b Gap) int { return int(b.Longest - a.Longest) }) {
+		t.Errorf("out of order: %+v", all)
+	}
+}
+
+// The end of a task ends its gap.
+func TestGapAtTheEnd(t *testing.T) {
+	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
+	g := untilGap(t, rt.Gaps, "deaf", func() {
+		must(t, rt.Run(background, "deaf", func(context.Context) error { deaf(longGap); return nil }))
+	})
+	if g.End != "" || g.Longest < longGap/2 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Time without a slot is in no gap: inside Block, or under a task that runs inside.
+func TestGapsLeaveOutWhatDoesNotRun(t *testing.T) {
+	const away = 200 * time.Millisecond // far more than a machine may be busy with others
+	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond, StallAfter: -1})
+	running, release := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "blocks", func(ctx context.Context) error {
+		return Block(ctx, func() error {
+			close(running)
+			<-release
+			return nil
+		})
+	})
+	receive(t, "the task in Block", running)
+	must(t, rt.Run(background, "outer", func(ctx context.Context) error {
+		return rt.Run(ctx, "inner", func(ctx context.Context) error {
+			for end := time.Now().Add(away); time.Now().Before(end); {
+				SafePoint(ctx)
+			}
+			return nil
+		})
+	}))
+	close(release)
+	must(t, h.Wait(background))
+	for _, g := range rt.Gaps() {
+		if g.Longest >= away*3/4 {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+// A poll under a lock is no safe point, so it ends no gap.
+func TestGapUnderALock(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
+	g := untilGap(t, rt.Gaps, "locked", func() {
+		must(t, rt.Run(background, "job", func(context.Context) error {
+			done := false
+			locked(pollFor(longGap, &done))
+			pollFor(time.Millisecond, &done)()
+			return nil
+		}))
+	})
+	if g.Longest < longGap/2 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Throws and switches arrive as ever while gaps are measured.
+func TestGapsDoNotHideRequests(t *testing.T) {
+	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
+	signal := throwOnSignal(t, rt, "victim")
+	running := make(chan struct{})
+	h := rt.Go(background, "victim", func(ctx context.Context) error {
+		close(running)
+		deaf(longGap)
+		return spinForever(ctx)
+	})
+	receive(t, "the victim", running)
+	signal()
+	within(t, "the throw", func() { preemption(t, h.Wait(background)) })
+}
+
+func TestGapsAreOff(t *testing.T) {
+	t.Setenv(gapsVariable, t.TempDir())
+	rt := start(t, Config{Slots: 1, Gaps: -1})
+	must(t, rt.Run(background, "deaf", func(context.Context) error { deaf(3 * time.Millisecond); return nil }))
+	if all := rt.Gaps(); all != nil {
+		t.Errorf("measured all the same: %+v", all)
+	}
+}
+
+// COCOON_GAPS has the gaps kept in a file, also by a runtime that is never shut down.
+func TestGapsFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(gapsVariable, dir)
+	rt := start(t, Config{Slots: 1})
+	inFile := func() (read []Gap) {
+		files, err := filepath.Glob(filepath.Join(dir, "gaps-*.json"))
+		if err != nil || len(files) != 1 {
+			return nil // not yet
+		}
+		text, err := os.ReadFile(files[0])
+		must(t, err)
+		must(t, json.Unmarshal(text, &read))
+		return read
+	}
+	g := untilGap(t, inFile, "deaf", func() {
+		must(t, rt.Run(background, "job", func(context.Context) error { deaf(longGap); return nil }))
+	})
+	if g.Longest < longGap/2 || g.Task != "job" {
+		t.Errorf("the file has %+v", g)
+	}
+}
+
+func TestGapsFileCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	t.Setenv(gapsVariable, dir)
+	var log journal
+	rt, err := New(Config{Slots: 1, Logger: log.logger()})
+	must(t, err)
+	must(t, rt.Shutdown(background))
+	if log.count("gaps cannot be written") != 1 || log.count(dir) == 0 {
+		t.Errorf("the log says\n%s", log.String())
+	}
+}
+
+func TestFramesOf(t *testing.T) {
+	const text = `goroutine 7 [running]:
+runtime.memmove()
+	/go/src/runtime/memmove_amd64.s:381 +0x3a1
+bytes.(*Buffer).grow(0xc000010000?, {0x1, 0x2}, ...)
+	/src/bytes/buffer.go:147 +0x10f fp=0x1
+...additional frames elided...
+main.f[...](...)
+	C:/app/main.go:9
+github.com/cocoon-go/cocoon/cocoon.(*strand).call(0xc000, 0x1)
+	/run.go:12 +0x1
+main.main()
+	/main.go:1 +0x1
+`
+	want := "runtime.memmove /go/src/runtime/memmove_amd64.s:381\nbytes.(*Buffer).grow /src/bytes/buffer.go:147\nmain.f[...] C:/app/main.go:9"
+	if got := textOf(framesOf(text)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if f := placeOf(framesOf(text)); f.Function != "bytes.(*Buffer).grow" {
+		t.Errorf("the place is %s", lineOf(f))
+	}
+	a, b := framesOf(text), framesOf(text)[1:]
+	if n := shared(a, b); n != 2 {
+		t.Errorf("%d functions are shared, want 2", n)
+	}
+	p := gapProbe{stack: a, same: 3}
+	for want, end := range map[string][]runtime.Frame{"bytes.(*Buffer).grow": b[1:], "main.f[...]": {{Function: "main.g"}}} {
+		if got := p.place(end); got.Function != want {
+			t.Errorf("the place is %s, want %s", got.Function, want)
+		}
+	}
+	p = gapProbe{}
+	p.saw(a)
+	p.saw(append([]runtime.Frame{{Function: "bytes.other"}}, b[1:]...))
+	p.saw(nil)
+	p.saw([]runtime.Frame{{Function: "github.com/cocoon-go/cocoon/safepoint.Answer"}, {Function: "main.f[...]"}})
+	if p.same != 1 || textOf(p.stack) != "bytes.other :0\nmain.f[...] C:/app/main.go:9" {
+		t.Errorf("%d functions are the same of\n%s", p.same, textOf(p.stack))
+	}
+	for _, broken := range []string{"", "goroutine 1 [running]:", "goroutine 1 [running]:\nmain.f()", "x\ny\nz:1\n"} {
+		if got := framesOf(broken); len(got) > 1 {
+			t.Errorf("%q has the frames %v", broken, got)
+		}
+	}
+}
