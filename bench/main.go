@@ -25,6 +25,7 @@ type section struct {
 
 var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
+	{"http", "a net/http server that says hello, with the middleware and without: medians of 120 rounds of 0.4 s (1 min)", httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
 }
@@ -33,6 +34,13 @@ func main() {
 	if server := os.Getenv(echoServer); server != "" {
 		if err := echoClient(server, os.Getenv(echoSpan)); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: client of an echo:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if kind := os.Getenv(httpServer); kind != "" {
+		if err := serveHTTP(kind); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s server: %v\n", kind, err)
 			os.Exit(1)
 		}
 		return

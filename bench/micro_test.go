@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// The tests' program too is started again as the client of an echo.
+// The tests' program too is started again: as the client of an echo, and as a server.
 func TestMain(m *testing.M) {
-	if os.Getenv(echoServer) != "" {
+	if os.Getenv(echoServer) != "" || os.Getenv(httpServer) != "" {
 		main()
 		return
 	}

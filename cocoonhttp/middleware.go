@@ -3,6 +3,7 @@ package cocoonhttp
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -89,21 +90,25 @@ type router interface {
 // unmatched is the task name of requests that no pattern matches.
 const unmatched = "unmatched"
 
-// name returns the task's name. Whatever the client sends, there are only as many names as patterns.
-func (h *handler) name(r *http.Request) string {
+// route returns the name of a request's task, and what to call if that is not the whole mux. Whatever the client sends,
+// there are only as many names as patterns.
+func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	if h.options.Name != nil {
-		return h.options.Name(r)
+		return h.options.Name(r), nil
 	}
 	// For CONNECT the mux may return a path of the client's.
 	if h.router != nil && r.Method != http.MethodConnect {
-		if _, pattern := h.router.Handler(r); pattern != "" {
-			return pattern
+		if found, pattern := h.router.Handler(r); pattern != "" {
+			if _, ok := h.router.(*http.ServeMux); ok && !strings.Contains(pattern, "{") && r.RequestURI != "*" {
+				return pattern, found // the mux would look for the same again; but only it can set wildcards
+			}
+			return pattern, nil
 		}
 	}
 	if r.Pattern != "" {
-		return r.Pattern
+		return r.Pattern, nil
 	}
-	return unmatched
+	return unmatched, nil
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -111,10 +116,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.options.Context != nil {
 		ctx = h.options.Context(r)
 	}
+	name, found := h.route(r)
 	a := newAnswer(w)
 	defer a.end()
-	err := h.tasks.Run(ctx, h.name(r), func(ctx context.Context) error {
-		h.serve(ctx, a, r)
+	err := h.tasks.Run(ctx, name, func(ctx context.Context) error {
+		next, inner := h.next, r.WithContext(ctx)
+		if found != nil {
+			next, inner.Pattern = found, name
+		}
+		a.serve(next, inner, r)
 		return nil
 	})
 	if err == nil {
@@ -125,14 +135,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve calls the handler within the task. What it learned about the request, the server and middlewares around may use.
-func (h *handler) serve(ctx context.Context, a *answer, r *http.Request) {
-	a.io.ctx = ctx
-	inner := r.WithContext(ctx)
+func (a *answer) serve(next http.Handler, inner, r *http.Request) {
+	a.io.ctx = inner.Context()
 	if r.Body != nil && r.Body != http.NoBody {
 		inner.Body = &body{r.Body, &a.io}
 	}
 	defer func() {
 		r.Pattern, r.MultipartForm = inner.Pattern, inner.MultipartForm // the server removes the form's files
 	}()
-	h.next.ServeHTTP(a.writer(), inner)
+	next.ServeHTTP(a.writer(), inner)
 }

@@ -46,13 +46,18 @@ func TestName(t *testing.T) {
 		{"no method", with(mux("/items/")), "PUT", "/items/7", "/items/|/items/|"},
 		{"inside a mux", inside, "GET", "/items/7", "GET /items/{id}|GET /items/{id}|7"},
 		{"mux in mux", nested, "GET", "/api/items/7", "/api/|GET /items/{id}|7"},
+		{"no wildcard", with(mux("GET /a/{$}", "GET /a/b")), "GET", "/a/b", "GET /a/b|GET /a/b|"},
+		{"redirected", with(mux("GET /tree/")), "GET", "/tree", "<a href=\"/tree/\">Temporary Redirect</a>.\n\n"},
+		{"no such request", with(mux("/")), "GET", "*", ""},
 		{"no mux", with(http.HandlerFunc(tell)), "GET", "/items/7", "unmatched||"},
 		{"an odd method", with(http.HandlerFunc(tell)), "EVIL", "/x", "unmatched||"},
 		{"chosen", Middleware(rt, Options{Name: func(r *http.Request) string { return "it" }})(mux("/")), "GET", "/", "it|/|"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := httptest.NewRecorder()
-			c.handler.ServeHTTP(rec, httptest.NewRequest(c.method, c.path, nil))
+			r := httptest.NewRequest(c.method, strings.Replace(c.path, "*", "/", 1), nil)
+			r.RequestURI = c.path
+			c.handler.ServeHTTP(rec, r)
 			if got := rec.Body.String(); got != c.want {
 				t.Errorf("got %q; want %q", got, c.want)
 			}
@@ -60,13 +65,14 @@ func TestName(t *testing.T) {
 	}
 	h := with(mux("/tree/{x}/")).(*handler)
 	for path, want := range map[string]string{"/nothing": unmatched, "/tree/evil": "/tree/{x}/", "//tree/a/../evil/": "/tree/{x}/"} {
-		if got := h.name(httptest.NewRequest("GET", path, nil)); got != want {
+		if got, _ := h.route(httptest.NewRequest("GET", path, nil)); got != want {
 			t.Errorf("%s: named %q; want %q", path, got, want)
 		}
 	}
 	r := httptest.NewRequest("GET", "/tree/evil", nil)
-	if r.Method = "CONNECT"; h.name(r) != unmatched {
-		t.Errorf("a path of the client's is the name of a task: %q", h.name(r))
+	r.Method = "CONNECT"
+	if got, _ := h.route(r); got != unmatched {
+		t.Errorf("a path of the client's is the name of a task: %q", got)
 	}
 }
 

@@ -1,0 +1,144 @@
+package cocoonsql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// conn is a connection. It implements what a driver may leave out, each in the way that database/sql takes for leaving it out:
+// so nothing is lost, and nothing pretended.
+type conn struct{ driver.Conn }
+
+// To execute and to query without a statement is left to types of their own: where it is possible database/sql converts the
+// arguments before it asks, and without knowing the statement.
+type (
+	execConn      struct{ *conn }
+	queryConn     struct{ *conn }
+	execQueryConn struct{ *conn }
+)
+
+func wrapConn(under driver.Conn) driver.Conn {
+	_, execs := under.(driver.ExecerContext)
+	//lint:ignore SA1019 drivers from before Go 1.8 have it
+	_, executes := under.(driver.Execer)
+	_, queries := under.(driver.QueryerContext)
+	//lint:ignore SA1019 drivers from before Go 1.8 have it
+	_, asks := under.(driver.Queryer)
+	switch c := (&conn{under}); {
+	case (execs || executes) && (queries || asks):
+		return execQueryConn{c}
+	case execs || executes:
+		return execConn{c}
+	case queries || asks:
+		return queryConn{c}
+	default:
+		return c
+	}
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c execConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	return c.exec(ctx, query, args)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c queryConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.query(ctx, query, args)
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c execQueryConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	return c.exec(ctx, query, args)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c execQueryConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.query(ctx, query, args)
+}
+
+// Unwrap returns the driver's own connection, for sql.Conn.Raw.
+func (c *conn) Unwrap() driver.Conn { return c.Conn }
+
+// Ping implements driver.Pinger.
+func (c *conn) Ping(ctx context.Context) error {
+	p, ok := c.Conn.(driver.Pinger)
+	if !ok {
+		return nil
+	}
+	return cocoon.BlockCall(ctx, func() error { return p.Ping(ctx) })
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	under, err := call(ctx, func() (driver.Stmt, error) {
+		if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
+			return p.PrepareContext(ctx, query)
+		}
+		s, err := c.Conn.Prepare(query)
+		if err == nil && ctx.Err() != nil {
+			return nil, errors.Join(ctx.Err(), s.Close())
+		}
+		return s, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return wrapStmt(ctx, c.Conn, under), nil
+}
+
+// Prepare implements driver.Conn.
+func (c *conn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if e, ok := c.Conn.(driver.ExecerContext); ok {
+		return call(ctx, func() (driver.Result, error) { return e.ExecContext(ctx, query, args) })
+	}
+	values, err := positional(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	//lint:ignore SA1019 drivers from before Go 1.8 have it
+	return call(ctx, func() (driver.Result, error) { return c.Conn.(driver.Execer).Exec(query, values) })
+}
+
+func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if q, ok := c.Conn.(driver.QueryerContext); ok {
+		return queried(ctx, func() (driver.Rows, error) { return q.QueryContext(ctx, query, args) })
+	}
+	values, err := positional(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	//lint:ignore SA1019 drivers from before Go 1.8 have it
+	return queried(ctx, func() (driver.Rows, error) { return c.Conn.(driver.Queryer).Query(query, values) })
+}
+
+// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the value itself.
+func (c *conn) CheckNamedValue(v *driver.NamedValue) error { return checkValue(c.Conn, v) }
+
+func checkValue(by any, v *driver.NamedValue) error {
+	if checker, ok := by.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+// ResetSession implements driver.SessionResetter.
+func (c *conn) ResetSession(ctx context.Context) error {
+	r, ok := c.Conn.(driver.SessionResetter)
+	if !ok {
+		return nil
+	}
+	return release(ctx, func() error { return r.ResetSession(ctx) }) // or the next task would find what this one left
+}
+
+// IsValid implements driver.Validator.
+func (c *conn) IsValid() bool {
+	v, ok := c.Conn.(driver.Validator)
+	return !ok || v.IsValid()
+}

@@ -1,0 +1,90 @@
+package cocoonsql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// Open is sql.Open with the driver of that name wrapped.
+func Open(driverName, dataSourceName string) (*sql.DB, error) {
+	db, err := sql.Open(driverName, dataSourceName)
+	if err != nil {
+		return nil, err
+	}
+	d := db.Driver()
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	var c driver.Connector = named{d, dataSourceName}
+	if with, ok := d.(driver.DriverContext); ok {
+		if c, err = with.OpenConnector(dataSourceName); err != nil {
+			return nil, err
+		}
+	}
+	return sql.OpenDB(Connector(c)), nil
+}
+
+// named connects with a driver that makes no connectors.
+type named struct {
+	driver driver.Driver
+	name   string
+}
+
+func (n named) Connect(context.Context) (driver.Conn, error) { return n.driver.Open(n.name) }
+func (n named) Driver() driver.Driver                        { return n.driver }
+
+// Connector wraps a connector, for sql.OpenDB. Its Driver is that of c. It panics if c is nil.
+func Connector(c driver.Connector) driver.Connector {
+	if c == nil {
+		panic("cocoonsql: Connector: the connector is nil; want that of a driver")
+	}
+	return connector{c}
+}
+
+type connector struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	under, err := call(ctx, func() (driver.Conn, error) { return c.Connector.Connect(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	return wrapConn(under), nil
+}
+
+// Close implements io.Closer, which sql.DB.Close looks for.
+func (c connector) Close() error {
+	if closer, ok := c.Connector.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}
+
+// call makes a call of the driver while the task's slot is given to others.
+func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
+	err = cocoon.BlockCall(ctx, func() (err error) {
+		result, err = fn()
+		return err
+	})
+	return result, err
+}
+
+// errNamed is that of database/sql for drivers which know no names.
+var errNamed = errors.New("cocoonsql: the driver does not support named parameters; pass them by position")
+
+// positional returns the values for the interfaces of drivers from before there were names and contexts, unless ctx has ended.
+func positional(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
+	values := make([]driver.Value, len(args))
+	for i, a := range args {
+		if a.Name != "" {
+			return nil, errNamed
+		}
+		values[i] = a.Value
+	}
+	return values, ctx.Err()
+}

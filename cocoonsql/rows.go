@@ -1,0 +1,105 @@
+package cocoonsql
+
+import (
+	"context"
+	"database/sql/driver"
+	"io"
+	"reflect"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// rows are the rows of a query. What a driver may leave out has the answer that database/sql gives in its place.
+type rows struct {
+	driver.Rows
+	ctx  context.Context // of the query
+	slow bool            // the row before came late, or there was none
+}
+
+// slowRow is what it takes a row to come that was waited for. Drivers read many rows at once, and hand most of them out in
+// less than a microsecond: to give the slot back for each would have the task wait for it again a thousand times. So
+// it is given back for the first row, and for those that come after a slow one. (bodies of requests are another matter: who
+// sends those may be hostile.)
+const slowRow = 50 * time.Microsecond
+
+func queried(ctx context.Context, query func() (driver.Rows, error)) (driver.Rows, error) {
+	under, err := call(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{Rows: under, ctx: ctx, slow: true}, nil
+}
+
+// Next implements driver.Rows.
+func (r *rows) Next(row []driver.Value) error {
+	next := func() error {
+		begin := time.Now()
+		err := r.Rows.Next(row)
+		r.slow = time.Since(begin) >= slowRow
+		return err
+	}
+	if r.slow {
+		return cocoon.BlockCall(r.ctx, next)
+	}
+	return next()
+}
+
+// HasNextResultSet implements driver.RowsNextResultSet.
+func (r *rows) HasNextResultSet() bool {
+	n, ok := r.Rows.(driver.RowsNextResultSet)
+	return ok && n.HasNextResultSet()
+}
+
+// NextResultSet implements driver.RowsNextResultSet.
+func (r *rows) NextResultSet() error {
+	n, ok := r.Rows.(driver.RowsNextResultSet)
+	if !ok {
+		return io.EOF
+	}
+	r.slow = true
+	return cocoon.BlockCall(r.ctx, n.NextResultSet)
+}
+
+// Close implements driver.Rows. It may have to read the rest.
+func (r *rows) Close() error { return release(r.ctx, r.Rows.Close) }
+
+// ColumnTypeScanType implements driver.RowsColumnTypeScanType.
+func (r *rows) ColumnTypeScanType(i int) reflect.Type {
+	if c, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
+		return c.ColumnTypeScanType(i)
+	}
+	return reflect.TypeFor[any]()
+}
+
+// ColumnTypeDatabaseTypeName implements driver.RowsColumnTypeDatabaseTypeName.
+func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
+	if c, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
+		return c.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+// ColumnTypeLength implements driver.RowsColumnTypeLength.
+func (r *rows) ColumnTypeLength(i int) (length int64, ok bool) {
+	if c, ok := r.Rows.(driver.RowsColumnTypeLength); ok {
+		return c.ColumnTypeLength(i)
+	}
+	return 0, false
+}
+
+// ColumnTypeNullable implements driver.RowsColumnTypeNullable.
+func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
+	if c, ok := r.Rows.(driver.RowsColumnTypeNullable); ok {
+		return c.ColumnTypeNullable(i)
+	}
+	return false, false
+}
+
+// ColumnTypePrecisionScale implements driver.RowsColumnTypePrecisionScale.
+func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if c, ok := r.Rows.(driver.RowsColumnTypePrecisionScale); ok {
+		return c.ColumnTypePrecisionScale(i)
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,173 @@
+package cocoonsql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+func start(t *testing.T) *cocoon.Runtime {
+	t.Helper()
+	rt, err := cocoon.New(cocoon.Config{Slots: 1, StallAfter: -1, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt
+}
+
+func open(t *testing.T, s *server) *sql.DB {
+	db := sql.OpenDB(Connector(connectorOf(t, modernDriver{legacyDriver{s}})))
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// use makes each call of a driver that a task waits for.
+func use(ctx context.Context, db *sql.DB) error {
+	if err := db.PingContext(ctx); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, "?", "x"); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	st, err := tx.PrepareContext(ctx, "?")
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	rows, err := st.QueryContext(ctx, "x")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	return errors.Join(rows.Err(), tx.Commit())
+}
+
+// While the database takes its time, others have the slot.
+func TestSlotIsGivenBack(t *testing.T) {
+	rt := start(t)
+	s := &server{}
+	db := open(t, s)
+	s.gate = func(what string) {
+		if what == "valid?" {
+			return // a question to the driver, not to the database
+		}
+		// It needs the slot of the task that is waiting for us.
+		if err := rt.Run(context.Background(), "other", func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() {
+		done <- rt.Run(context.Background(), "query", func(ctx context.Context) error { return use(ctx, db) })
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the slot was held during %q", s.asked[len(s.asked)-1])
+	}
+}
+
+// A throw at any moment leaves nothing open: the connection goes back to the pool, or is closed.
+func TestThrowAtEachCall(t *testing.T) {
+	count := func() int {
+		s := &server{}
+		db := open(t, s)
+		if err := use(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+		return len(s.asked)
+	}()
+	if count < 10 {
+		t.Fatalf("the server was asked %d times only", count)
+	}
+	for at := range count {
+		rt := start(t)
+		s := &server{}
+		db := open(t, s)
+		n := 0
+		var task *cocoon.Task
+		s.gate = func(string) {
+			if n++; n == at+1 {
+				task.Cancel()
+			}
+		}
+		err := rt.Run(context.Background(), "query", func(ctx context.Context) error {
+			task = cocoon.TaskOf(ctx)
+			err := use(ctx, db)
+			cocoon.SafePoint(ctx)
+			return err
+		})
+		if !errors.Is(err, cocoon.ErrCancelled) {
+			t.Errorf("thrown at %q: %v", s.asked[min(at, len(s.asked)-1)], err)
+		}
+		if in := db.Stats().InUse; in != 0 {
+			t.Errorf("thrown at %q: %d connections are lost", s.asked[at], in)
+		}
+		db.Close()
+		if s.open != 0 {
+			t.Errorf("thrown at %q: %d things are left open: %q", s.asked[at], s.open, s.asked)
+		}
+	}
+}
+
+// Rows that are there already are read in one go.
+func TestQuickRowsKeepTheSlot(t *testing.T) {
+	rt := start(t)
+	s := &server{}
+	for i := range 1000 {
+		s.values = append(s.values, int64(i))
+	}
+	db := open(t, s)
+	err := rt.Run(context.Background(), "query", func(ctx context.Context) error {
+		rows, err := db.QueryContext(ctx, "all")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		blocked := 0
+		s.gate = func(what string) {
+			if what == "next" && rt.Loop().Stats().Busy == 0 {
+				blocked++
+			}
+		}
+		var got []int64
+		for rows.Next() {
+			var v int64
+			if err := rows.Scan(&v); err != nil {
+				return err
+			}
+			got = append(got, v)
+		}
+		if len(got) != 1000 || !slices.IsSorted(got) {
+			t.Errorf("%d rows, %v", len(got), rows.Err())
+		}
+		if blocked == 0 || blocked > 500 {
+			t.Errorf("the slot was given back for %d rows of 1000 that were there", blocked)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,110 @@
+// Package sqltest tries cocoonsql with a driver of the real world. It is a module of its own, so that who uses Cocoon does
+// not download it.
+package sqltest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/cocoonsql"
+	_ "modernc.org/sqlite"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T) (*cocoon.Runtime, *sql.DB) {
+	t.Helper()
+	rt, err := cocoon.New(cocoon.Config{Slots: 1, Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	db, err := cocoonsql.Open("sqlite", filepath.Join(t.TempDir(), "test.db")+"?_pragma=busy_timeout(20000)")
+	must(t, err)
+	t.Cleanup(func() {
+		if err := errors.Join(db.Close(), rt.Shutdown(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = db.Exec("create table items (id integer primary key, name text not null, price real)")
+	must(t, err)
+	return rt, db
+}
+
+// Statements, named parameters, transactions, types of columns and errors come through.
+func TestSQLite(t *testing.T) {
+	rt, db := open(t)
+	must(t, rt.Run(context.Background(), "use", func(ctx context.Context) error {
+		tx, err := db.BeginTx(ctx, nil)
+		must(t, err)
+		insert, err := tx.PrepareContext(ctx, "insert into items (name, price) values (:name, :price)")
+		must(t, err)
+		for i := range 100 {
+			r, err := insert.ExecContext(ctx, sql.Named("name", fmt.Sprint("item ", i)), sql.Named("price", float64(i)/4))
+			must(t, err)
+			if id, err := r.LastInsertId(); err != nil || id != int64(i+1) {
+				t.Errorf("id %d, %v; want %d", id, err, i+1)
+			}
+		}
+		must(t, insert.Close())
+		must(t, tx.Commit())
+		rows, err := db.QueryContext(ctx, "select id, name, price from items where price > ? order by id", 20)
+		must(t, err)
+		defer rows.Close()
+		types, err := rows.ColumnTypes()
+		must(t, err)
+		if got := fmt.Sprint(types[0].DatabaseTypeName(), types[1].DatabaseTypeName(), types[2].DatabaseTypeName()); got != "INTEGERTEXTREAL" {
+			t.Errorf("types %s", got)
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			var id int64
+			var name string
+			var price float64
+			must(t, rows.Scan(&id, &name, &price))
+			if name != fmt.Sprint("item ", id-1) || price != float64(id-1)/4 {
+				t.Errorf("%d %q %v", id, name, price)
+			}
+		}
+		must(t, rows.Err())
+		if n != 19 {
+			t.Errorf("%d rows; want 19", n)
+		}
+		if _, err := db.ExecContext(ctx, "insert into items (id, name) values (1, 'again')"); err == nil {
+			t.Error("a second item 1 was taken")
+		}
+		return nil
+	}))
+}
+
+// A throw ends a query that would never end, and the connection is whole after it.
+func TestThrowEndsAQuery(t *testing.T) {
+	rt, db := open(t)
+	db.SetMaxOpenConns(1)
+	const endless = "with recursive n(i) as (select 1 union all select i+1 from n) select count(*) from n"
+	h := rt.Go(context.Background(), "endless", func(ctx context.Context) error {
+		var n int
+		return db.QueryRowContext(ctx, endless).Scan(&n)
+	})
+	for end := time.Now().Add(20 * time.Second); db.Stats().InUse == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the query does not begin")
+		}
+	}
+	must(t, rt.Run(context.Background(), "other", func(context.Context) error { return nil })) // it has no slot
+	h.Cancel()
+	if err := h.Wait(context.Background()); err == nil {
+		t.Error("the query ended by itself")
+	}
+	var one int
+	must(t, db.QueryRow("select 1").Scan(&one))
+}

@@ -1,0 +1,62 @@
+package cocoonsql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	under, err := call(ctx, func() (driver.Tx, error) {
+		if b, ok := c.Conn.(driver.ConnBeginTx); ok {
+			return b.BeginTx(ctx, opts)
+		}
+		return c.beginPlain(ctx, opts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tx{under, ctx}, nil
+}
+
+// beginPlain begins a transaction with a driver that knows no options, as database/sql does.
+func (c *conn) beginPlain(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if opts.Isolation != driver.IsolationLevel(sql.LevelDefault) {
+		return nil, errors.New("cocoonsql: the driver does not support isolation levels; use sql.LevelDefault")
+	}
+	if opts.ReadOnly {
+		return nil, errors.New("cocoonsql: the driver does not support read-only transactions; leave TxOptions.ReadOnly false")
+	}
+	//lint:ignore SA1019 drivers from before Go 1.8 have no other
+	t, err := c.Conn.Begin()
+	if err == nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), t.Rollback())
+	}
+	return t, err
+}
+
+// tx is a transaction. Its end counts as a call of the task that began it.
+type tx struct {
+	driver.Tx
+	ctx context.Context
+}
+
+// Commit implements driver.Tx.
+func (t *tx) Commit() error { return cocoon.BlockCall(t.ctx, t.Tx.Commit) }
+
+// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a transaction open.
+func (t *tx) Rollback() error { return release(t.ctx, t.Tx.Rollback) }
+
+// release makes a call that gives something back to the database, and so must not be left out for a throw.
+func release(ctx context.Context, fn func() error) error {
+	called := false
+	err := cocoon.BlockCall(ctx, func() error { called = true; return fn() })
+	if !called {
+		return fn()
+	}
+	return err
+}
