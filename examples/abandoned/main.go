@@ -31,6 +31,7 @@ beginning to its end. The modes, one after another:
 "work" is what the work takes when the client waits, "late" how long after the client
 left it ended. The buffer of json.Marshal is copied when it grows, and once at the end:
 these pieces have no safe points, so a client that leaves then is noticed after them.
+"buffer grew" counts the stops that therefore took longer than 10 ms.
 Only a program with safe points in encoding/json can stop the work. Usage:
 
     go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned [flags]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"runtime/metrics"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -20,9 +21,10 @@ type serverConfig struct {
 
 // export is what became of one request for the value.
 type export struct {
-	Ended   int64         // the work, by the clock of the machine, in ns: the client's clock is the same
-	Took    time.Duration // the work
-	Stopped string        // what stopped it; "": it ran to its end
+	Ended     int64         // the work, by the clock of the machine, in ns: the client's clock is the same
+	Took      time.Duration // the work
+	Allocated uint64        // by the process, meanwhile, in bytes
+	Stopped   string        // what stopped it; "": it ran to its end
 }
 
 // server offers one value.
@@ -73,13 +75,13 @@ func (s server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /export", func(w http.ResponseWriter, r *http.Request) {
 		var text []byte
-		begin := time.Now()
+		begin, before := time.Now(), allocated()
 		err := s.do(r.Context(), func() (err error) {
 			text, err = json.Marshal(s.value)
 			return err
 		})
 		now := time.Now()
-		e := export{Ended: now.UnixNano(), Took: now.Sub(begin)}
+		e := export{Ended: now.UnixNano(), Took: now.Sub(begin), Allocated: allocated() - before}
 		var preempted *cocoon.PreemptedError
 		switch {
 		case errors.As(err, &preempted):
@@ -99,4 +101,11 @@ func (s server) handler() http.Handler {
 		}
 	})
 	return mux
+}
+
+// allocated returns how many bytes the process has allocated so far.
+func allocated() uint64 {
+	all := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(all)
+	return all[0].Value.Uint64()
 }
