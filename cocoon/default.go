@@ -54,5 +54,8 @@ func RegisterPreemptibleFunc(f any) error { return Default().RegisterPreemptible
 // LoadPolicies loads a document into the default runtime, see Runtime.LoadPolicies.
 func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
 
+// LoadPolicyFile loads a file into the default runtime, see Runtime.LoadPolicyFile.
+func LoadPolicyFile(name string) error { return Default().LoadPolicyFile(name) }
+
 // State returns a state of the default runtime, see Runtime.State.
 func State(name string) any { return Default().State(name) }

@@ -3,11 +3,25 @@ package cocoon
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
+
+// LoadPolicyFile is LoadPolicies of a file. Its errors begin with the file's name.
+func (rt *Runtime) LoadPolicyFile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("cocoon: %w", err)
+	}
+	defer f.Close()
+	if err := rt.LoadPolicies(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
 
 // LoadPolicies reads a YAML document (docs/policy.md) and registers its states, kinds, tenants and policies. Either all are
 // registered or, on an error, none. Functions that its policies call must be registered before.
