@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"syscall"
 )
 
@@ -27,6 +28,7 @@ var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
 	{"http", "a net/http server that says hello, with the middleware and without: medians of 120 rounds of 0.4 s (1 min)", httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
+	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
 }
 
@@ -58,6 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "print one JSON object a result instead of a table")
+	cpus := flags.Int("cpus", runtime.NumCPU(), "how many cores section scale may use")
 	pattern := flags.String("run", "", "run only the sections whose name matches this regular `expression`")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")
@@ -77,7 +80,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &report{stdout: stdout, stderr: stderr, json: *asJSON}
+	if *cpus < 1 || *cpus > runtime.NumCPU() {
+		return fmt.Errorf("-cpus %d: this machine has %d", *cpus, runtime.NumCPU())
+	}
+	r := &report{stdout: stdout, stderr: stderr, json: *asJSON, cpus: *cpus}
 	for _, s := range chosen {
 		r.begin(s)
 		if err := s.measure(ctx, r); err != nil {

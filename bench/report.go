@@ -55,6 +55,7 @@ type row struct {
 type report struct {
 	stdout, stderr io.Writer
 	json           bool
+	cpus           int // how many cores may be used
 	section        string
 	rows           []row
 	broken         error

@@ -85,6 +85,9 @@ func Yield(ctx context.Context) {
 func (s *strand) passOn() (parked bool) {
 	l := s.loop
 	l.mu.Lock()
+	if s.meet(); s.lent.Load() {
+		l.gatherOne()
+	}
 	now := notify.Now()
 	l.unseat(s, now)
 	s.dropLent() // lent since the last answer
@@ -94,7 +97,7 @@ func (s *strand) passOn() (parked bool) {
 	} else {
 		l.deliver(now)
 	}
-	l.mu.Unlock()
+	l.unlock()
 	if !keeps {
 		<-s.wake
 	}
@@ -105,6 +108,7 @@ func (s *strand) passOn() (parked bool) {
 func (s *strand) block() {
 	l := s.loop
 	l.mu.Lock()
+	s.meet()
 	now := notify.Now()
 	s.insist()
 	l.unseat(s, now)
@@ -112,7 +116,7 @@ func (s *strand) block() {
 	l.core.Block(&s.core, now)
 	l.deliver(now)
 	l.noteQuiet(now)
-	l.mu.Unlock()
+	l.unlock()
 	s.blocked = true
 }
 
@@ -120,6 +124,7 @@ func (s *strand) block() {
 func (s *strand) unblock() {
 	l := s.loop
 	l.mu.Lock()
+	l.gatherOne()
 	now := notify.Now()
 	granted := l.core.Unblock(&s.core, now)
 	if granted {

@@ -105,8 +105,8 @@ func boundOn(l *Loop, bounds []*bound) *bound {
 // exchange puts one version of a policy in force on the loop in place of another, in one step; either may be nil. When it
 // returns, old is not being evaluated and never will be.
 func (l *Loop) exchange(old, fresh *bound) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	if old != nil {
 		l.hub.Unsubscribe(old)
 	}
@@ -114,6 +114,8 @@ func (l *Loop) exchange(old, fresh *bound) {
 		fresh.due = notify.Now() + fresh.reg.interval.Load()
 		l.hub.Subscribe(uint16(fresh.version.spec.On.Set()), fresh)
 	}
+	needed := func(b *bound) bool { return !b.mild } // where a slot is free, nobody needs to make room
+	l.guarded = l.wants(stubs.Start) || l.wants(stubs.Exit) || slices.ContainsFunc(l.hub.Listeners(uint16(stubs.Enqueue)), needed)
 }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
@@ -132,10 +134,10 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	return false
 }
 
-// running calls f for each strand that runs on the loop. Called under mu.
+// running calls f for each strand that runs on the loop. Called under mu, after gather.
 func (l *Loop) running(f func(*strand) (more bool)) {
 	for i := range l.slots {
-		if s := l.slots[i].Load(); s != nil && !f(s) {
+		if s := l.holding(i); s != nil && !f(s) {
 			return
 		}
 	}
@@ -165,8 +167,8 @@ func (l *Loop) evaluateEach(b *bound, now int64) {
 
 // happened lets the policies of an event see it; the task is the calling goroutine's.
 func (l *Loop) happened(s *strand, e stubs.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	l.evaluateEvent(s, e, notify.Now())
 }
 
@@ -233,8 +235,8 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	if !l.wants(stubs.Custom) {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	now := notify.Now()
 	l.view.event, l.view.value = stubs.InternOutside(name), value
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {

@@ -20,8 +20,7 @@ type Loop struct {
 	cfg  LoopConfig
 	pool sync.Pool // of *strand
 
-	// slots[i] is the strand that holds slot i. Written under mu; a poll reads it to find its own strand.
-	slots []atomic.Pointer[strand]
+	slots []slot
 
 	mu        sync.Mutex
 	core      *sched.Core
@@ -30,6 +29,8 @@ type Loop struct {
 	lent      []*strand // run on without a slot
 	view      view      // what policies see, filled anew for each evaluation
 	quietAt   int64     // since when nothing runs or waits; 0: something does
+	guarded   bool      // some policy is to see tasks arrive, start or exit
+	quickSeen int64     // tasks that had ended in open slots at the last tick
 	contended bool      // a task waited or was suspended since the last tick
 	util      utilization
 	tenants   map[stubs.NameID]*tenant // that have an account
@@ -42,17 +43,17 @@ type Loop struct {
 func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 	l := &Loop{
 		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
-		slots: make([]atomic.Pointer[strand], cfg.Slots),
+		slots: make([]slot, cfg.Slots),
 	}
 	l.core = sched.NewCore(sched.Config{
 		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
 	})
-	l.pool.New = func() any {
-		s := &strand{loop: l, wake: make(chan struct{}, 1)}
-		s.core.Owner = s
-		return s
+	l.pool.New = func() any { return newStrand(l) }
+	for i := range l.slots {
+		l.slots[i].holder.Store(&shut)
 	}
+	l.open()
 	return l
 }
 
@@ -61,7 +62,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 
 // seat records that s holds a slot. Called under mu, before s runs.
 func (l *Loop) seat(s *strand, now int64) {
-	l.slots[s.core.Slot()].Store(s)
+	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Account(now).Running)
 	l.quietAt = 0
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
@@ -75,7 +76,7 @@ func (l *Loop) unseat(s *strand, now int64) {
 	s.endGap(now)
 	s.quiet()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
-		l.slots[i].Store(nil)
+		l.slots[i].holder.Store(&shut)
 	}
 }
 
@@ -112,7 +113,9 @@ func strandOfGoroutine() (innermost *strand) {
 	for _, rt := range *runtimes.Load() {
 		for _, l := range *rt.loops.Load() {
 			for i := range l.slots {
-				consider(l.slots[i].Load())
+				if c := l.slots[i].holder.Load(); c != nil {
+					consider(c.strand)
+				}
 			}
 			if l.lentN.Load() > 0 {
 				l.mu.Lock()
@@ -129,15 +132,15 @@ func strandOfGoroutine() (innermost *strand) {
 // Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have started go on. It lets
 // an application that runs out of some resource say so (the component model's backpressure counter).
 func (l *Loop) Hold() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	l.core.Hold()
 }
 
 // Release takes one Hold back. A Release without a Hold panics.
 func (l *Loop) Release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	now := notify.Now()
 	if l.core.Load(now).Holds == 0 {
 		panic(fmt.Sprintf("cocoon: loop %q: Release without Hold", l.cfg.Name))

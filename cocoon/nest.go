@@ -17,7 +17,8 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 		return false, nil
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
+	outer.meet()
 	now := notify.Now()
 	if l.closedFor(t) != nil {
 		return false, nil
@@ -29,6 +30,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	outer.quiet()
 	s.inherits, outer.blocked = true, true
 	s.begin(t)
+	s.enlist()
 	l.seat(s, now)
 	if l.wants(stubs.Enqueue) {
 		if l.arriving(s, now); s.withdrawn != nil {

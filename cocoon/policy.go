@@ -119,7 +119,7 @@ func (rt *Runtime) compile(p Policy) (*compiled, error) {
 	}
 	program, err := p.Parse(types, funcs)
 	if err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
+		return nil, fmt.Errorf("cocoon: %w", err)
 	}
 	if err := rt.checkTenants(program); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)

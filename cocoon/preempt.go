@@ -99,6 +99,7 @@ func (s *strand) answerOnce() (parked bool) {
 	switch {
 	case s.lent.Load():
 		s.dropLent()
+		l.gatherOne()
 		if l.core.Unblock(&s.core, now) {
 			l.seat(s, now)
 			l.mu.Unlock()
@@ -208,9 +209,9 @@ func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 func (t *Task) cancel(reason string, cause error) {
 	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
 	l := t.strand.loop
-	l.mu.Lock()
+	l.lock()
 	end := cause
-	if s := t.strand; s.task == t {
+	if s := t.strand; t.known {
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
 		if !s.withdraw(err, now) {
@@ -220,7 +221,7 @@ func (t *Task) cancel(reason string, cause error) {
 	} else if t.Status() == Starting {
 		t.doomed = true
 	}
-	l.mu.Unlock()
+	l.unlock()
 	t.cancellation().cancel(end)
 	t.cancelChildren(cause) // those that were started meanwhile
 }

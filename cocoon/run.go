@@ -35,7 +35,7 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	if outer != nil {
 		outer.answer() // before anything is begun: it may unwind
 	}
-	s, t := l.newStrand(ctx, name, nil)
+	s, t := l.newTask(ctx, name, nil)
 	if s.outer = outer; outer != nil {
 		outer.inner = s
 	}
@@ -52,7 +52,7 @@ func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context)
 	if fn == nil {
 		fn = func(context.Context) error { return errNilFunc }
 	}
-	s, t := l.newStrand(ctx, name, h)
+	s, t := l.newTask(ctx, name, h)
 	h.task = t
 	go h.run(s, fn)
 	return h
@@ -81,7 +81,8 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	s.g.Store(goroutine.ID())
 	err := s.nestOrArrive(ctx, t)
 	if err == nil {
-		return s.started(t)
+		s.started()
+		return nil
 	}
 	s.repay()
 	t.status.Store(uint32(CancelledBeforeStart))
@@ -101,6 +102,9 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) error {
 		}
 		s.enter(outer)
 	}
+	if t.up == nil && s.handle == nil && s.takeOpen(t) {
+		return nil
+	}
 	return s.arrive(ctx, t)
 }
 
@@ -115,11 +119,16 @@ func (l *Loop) closedFor(t *Task) error {
 	return nil
 }
 
-// begin makes the strand t's. Called under mu.
+// begin makes the strand t's. Called under mu, or by the task's goroutine while nobody else knows of the task.
 func (s *strand) begin(t *Task) {
 	s.task, s.pending, s.withdrawn = t, nil, nil
 	s.safePoints = 0
+}
+
+// enlist makes the strand's task known to all who look for tasks. Called under mu.
+func (s *strand) enlist() {
 	l := s.loop
+	s.task.known = true
 	l.rt.tasks.Add(1)
 	if s.prev, s.next = nil, l.live; l.live != nil {
 		l.live.prev = s
@@ -137,6 +146,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 		return t.refusal(err)
 	}
 	l.join(s, t)
+	l.gatherOne()
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
 		load := l.core.Load(now)
@@ -144,6 +154,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 		return t.refusal(fmt.Errorf("%w: %d tasks wait on loop %q", ErrOverloaded, load.Waiting, l.cfg.Name))
 	}
 	s.begin(t)
+	s.enlist()
 	if granted {
 		l.seat(s, now)
 	}
@@ -155,7 +166,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
 			s.end(now)
-			l.mu.Unlock()
+			l.unlock()
 			return s.withdrawn
 		}
 	}
@@ -204,13 +215,12 @@ func (s *strand) withdraw(why error, now int64) bool {
 }
 
 // started marks the task's start, and lets the start policies see it.
-func (s *strand) started(t *Task) error {
+func (s *strand) started() {
 	l := s.loop
 	if l.concerned(s, stubs.Start) {
 		l.happened(s, stubs.Start)
 	}
 	l.rt.armTick()
-	return nil
 }
 
 // call runs fn in the task's slot and gives the slot back, however fn ends.
@@ -254,15 +264,25 @@ func (s *strand) leave(t *Task, err *error) {
 
 // depart ends the task: account, slot, tree, pool.
 func (s *strand) depart(t *Task, status Status) {
+	s.sections.cut(0)
+	t.status.Store(uint32(status))
+	if !s.leaveOpen() {
+		s.exit()
+	}
+	s.repay()
+	t.release()
+	s.recycle()
+}
+
+// exit gives the slot of a known task back, under the lock.
+func (s *strand) exit() {
 	l, outer := s.loop, s.outer
 	exits := l.concerned(s, stubs.Exit)
 	l.mu.Lock()
 	now := notify.Now()
-	t.status.Store(uint32(status))
 	if exits {
 		l.evaluateEvent(s, stubs.Exit, now)
 	}
-	s.sections.cut(0)
 	kept := false
 	if s.inherits {
 		kept = s.unnest(now)
@@ -275,16 +295,13 @@ func (s *strand) depart(t *Task, status Status) {
 	account := s.core.Account(now)
 	l.stats.ended(account)
 	if l.rt.costs.Load() {
-		t.class.ran(account.Running)
+		s.task.class.ran(account.Running)
 	}
 	s.end(now)
-	l.mu.Unlock()
+	l.unlock()
 	if s.inherits && !kept {
 		outer.unblock()
 	}
-	s.repay()
-	t.release()
-	s.recycle()
 }
 
 // end detaches the strand from its task. Called under mu.
@@ -305,6 +322,7 @@ func (s *strand) end(now int64) {
 		s.quiet()
 		s.requests.Store(0)
 	}
+	s.task.known = false
 	s.task, s.pending = nil, nil
 	l.rt.tasks.Add(-1)
 	l.noteQuiet(now)

@@ -21,7 +21,7 @@ type Runtime struct {
 	store  *isolate.Store
 	ctx    context.Context // of functions that policies call
 	cancel context.CancelFunc
-	tasks  atomic.Int64 // tasks that have not ended
+	tasks  atomic.Int64 // tasks that have not ended, but for those in open slots
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
 	sample sample
 	gaps   *gapRecord // nil: they are not measured
@@ -190,7 +190,7 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 		}
 	}
 	for _, l := range *rt.loops.Load() {
-		l.mu.Lock()
+		l.lock()
 		l.closed = true
 		l.mu.Unlock()
 	}

@@ -48,6 +48,14 @@ func (s *sample) tick(now int64) {
 	s.lastAt, s.lastCPU = now, cpu
 }
 
+// load returns the loop's state in numbers. Called under mu, after gather.
+func (l *Loop) load(now int64) sched.Load {
+	load := l.core.Load(now)
+	_, running := l.quickEnded()
+	load.BusyTime += running
+	return load
+}
+
 // utilization is the share of slot time in use, averaged over about 100 ms.
 type utilization struct {
 	share float64
@@ -58,12 +66,11 @@ type utilization struct {
 const utilizationWindow = float64(100 * time.Millisecond)
 
 // at returns the utilisation at now, brought up to date at most once a millisecond.
-func (u *utilization) at(c *sched.Core, now int64) float64 {
+func (u *utilization) at(load sched.Load, now int64) float64 {
 	d := now - u.asOf
 	if d < int64(time.Millisecond) {
 		return u.share
 	}
-	load := c.Load(now)
 	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots))
 	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/utilizationWindow))
 	u.asOf, u.busy = now, load.BusyTime

@@ -173,7 +173,7 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 			return nil
 		}))
 		// What a policy does that read the sections just before the end of this one.
-		s.loop.mu.Lock()
+		s.loop.lock()
 		s.postThrow(s.preempted("late", "late", "gone", nil, 0), id, notify.Now())
 		s.loop.mu.Unlock()
 		for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); {

@@ -18,7 +18,7 @@ func (rt *Runtime) stallAfter() time.Duration {
 // lend gives the slot of a stalled task to the others. Called under mu.
 func (l *Loop) lend(s *strand, now int64) {
 	i := s.core.Slot()
-	l.slots[i].Store(nil)
+	l.slots[i].holder.Store(&shut)
 	s.lent.Store(true)
 	l.lent = append(l.lent, s)
 	l.lentN.Store(int32(len(l.lent)))

@@ -269,9 +269,9 @@ func TestYieldOfATaskJustLent(t *testing.T) {
 	l := rt.Loop()
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		s := TaskOf(ctx).strand
-		l.mu.Lock()
+		l.lock()
 		l.lend(s, notify.Now())
-		l.mu.Unlock()
+		l.unlock()
 		s.passOn()
 		SafePoint(ctx)
 		if st := l.Stats(); st.Lent != 0 || st.Busy != 1 {

@@ -51,8 +51,8 @@ type loopStats struct {
 	toSafePoint histogram
 
 	// Guarded by mu.
-	done     int64
-	account  sched.Account // of tasks that have ended
+	done     int64         // tasks that have ended, but for those in open slots
+	account  sched.Account // of these
 	queueing histogram
 }
 
@@ -100,7 +100,7 @@ type LoopStats struct {
 
 // Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.tasks.Load(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}
@@ -114,17 +114,21 @@ func (rt *Runtime) Stats() Stats {
 
 // Stats returns a snapshot of the loop.
 func (l *Loop) Stats() LoopStats {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	now := notify.Now()
-	load := l.core.Load(now)
+	load := l.load(now)
+	quick, running := l.quickEnded()
+	account, queueing := accountOf(l.stats.account, 0), l.stats.queueing.snapshot()
+	account.Running += time.Duration(running)
+	queueing.Counts[0] += quick // they did not wait
 	return LoopStats{
 		Name: l.cfg.Name, Slots: load.Slots, Busy: load.Busy, Queued: load.Waiting, QueuedSafe: load.WaitingSafe,
-		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.util.at(l.core, now),
-		Ended: l.stats.done, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
-		Account:  accountOf(l.stats.account, 0),
+		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.util.at(load, now),
+		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
+		Account:  account,
 		Tenants:  l.tenantStats(now),
-		Queueing: l.stats.queueing.snapshot(), ToSafePoint: l.stats.toSafePoint.snapshot(),
+		Queueing: queueing, ToSafePoint: l.stats.toSafePoint.snapshot(),
 	}
 }
 

@@ -32,6 +32,8 @@ type strand struct {
 	lateGap    *endedGap // it ended while its stack was being taken; one at a time is
 	safePoints int64
 
+	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
+
 	requests atomic.Uint32 // written under loop.mu
 	lent     atomic.Bool   // written under loop.mu
 	g        atomic.Uintptr
@@ -48,15 +50,22 @@ type strand struct {
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
 	breath   breather
+	at       int    // the open slot that it took last
 	slab     []Task // the next tasks of this strand
 	class    *class // of its last task, for the next is often its like
+}
+
+func newStrand(l *Loop) *strand {
+	s := &strand{loop: l, wake: make(chan struct{}, 1)}
+	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
+	return s
 }
 
 // slabSize is how many tasks are carved from one allocation.
 const slabSize = 64
 
-// newStrand prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
-func (l *Loop) newStrand(ctx context.Context, name string, h *Handle) (*strand, *Task) {
+// newTask prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
+func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *Task) {
 	s := l.pool.Get().(*strand)
 	if len(s.slab) == 0 {
 		s.slab = make([]Task, slabSize)

@@ -18,13 +18,14 @@ type Task struct {
 	up       *Task           // parent, or nil
 	attrs    *attrs
 	class    *class
-	strand   *strand // its live part, while strand.task is this task
+	strand   *strand // its live part, while it is known or in an open slot
 	inner    atomic.Pointer[cancelContext]
 	kids     atomic.Pointer[children]
 	status   atomic.Uint32
 	released atomic.Bool // it and all its children have ended
 	breathes bool        // it gives its core away now and then, see breath.go; does not change
 	doomed   bool        // cancelled before it arrived; guarded by the loop's mu
+	known    bool        // its loop's core knows it, and strand is its; guarded by the loop's mu
 }
 
 // Status is a task's place in its life (the component model's task states).
@@ -98,9 +99,9 @@ func (t *Task) Children() []*Task {
 // Account returns where the task's time went so far; the zero Account once it has ended (a Handle keeps the last one).
 func (t *Task) Account() Account {
 	l := t.strand.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if t.strand.task != t {
+	l.lock()
+	defer l.unlock()
+	if !t.known {
 		return Account{}
 	}
 	return t.strand.account(notify.Now())

@@ -77,7 +77,7 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 	}
 	rt.costs.Store(true)
 	for _, l := range *rt.loops.Load() {
-		l.mu.Lock()
+		l.lock() // and no slot will be open
 		for id, t := range l.tenants {
 			t.Weight = table.shares[id]
 		}

@@ -228,7 +228,7 @@ func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 				read <- context.Cause(ctx).Error()
 			}()
 			<-watching
-			TaskOf(ctx).strand.loop.mu.Lock()
+			TaskOf(ctx).strand.loop.lock()
 			s := TaskOf(ctx).strand
 			s.postThrow(s.preempted("", "test", "", nil, 0), 0, 0)
 			s.loop.mu.Unlock()

@@ -40,10 +40,15 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 
 func (l *Loop) onTimer(now int64) (next int64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	next = l.evaluateTicks(now)
+	defer l.unlock()
+	if l.wants(stubs.Tick) {
+		l.gather()
+		next = l.evaluateTicks(now)
+	} else {
+		next = notify.Never
+	}
 	for i := range l.slots {
-		if s := l.slots[i].Load(); s != nil {
+		if s := l.holding(i); s != nil {
 			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
 		}
 	}
@@ -62,6 +67,12 @@ func (l *Loop) onTimer(now int64) (next int64) {
 func (l *Loop) evaluateTicks(now int64) (next int64) {
 	next = notify.Never
 	quiet := l.quietAt != 0 && len(l.lent) == 0
+	if n, _ := l.quickEnded(); n != l.quickSeen {
+		l.quickSeen = n
+		if quiet {
+			quiet, l.quietAt = false, now
+		}
+	}
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
 		if b.reg.off.Load() {
 			continue

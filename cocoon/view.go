@@ -215,9 +215,9 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 	case stubs.LoopName:
 		return uint64(l.name)
 	case stubs.LoopUtilization:
-		return math.Float64bits(l.util.at(l.core, now))
+		return math.Float64bits(l.util.at(l.load(now), now))
 	}
-	load := l.core.Load(now)
+	load := l.load(now)
 	switch id {
 	case stubs.QueueLength:
 		return uint64(load.Waiting)
@@ -238,7 +238,7 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 	switch id {
 	case stubs.RuntimeTasks:
-		return uint64(max(0, rt.tasks.Load()))
+		return uint64(rt.alive())
 	case stubs.RuntimeGoroutines:
 		return rt.sample.goroutines.Load()
 	case stubs.RuntimeHeap:

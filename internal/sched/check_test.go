@@ -70,8 +70,15 @@ func (w *world) checkState() error {
 func (w *world) checkSlots() error {
 	held := map[*Task]int{}
 	busy, suspended := 0, 0
+	open := 0
 	for i := range w.c.slots {
 		s := &w.c.slots[i]
+		if s.open {
+			open++
+			if s.current != nil || s.suspended.n > 0 {
+				return fmt.Errorf("slot %d is open, and tasks are in it", i)
+			}
+		}
 		if t := s.current; t != nil {
 			busy++
 			if other, twice := held[t]; twice {
@@ -105,8 +112,8 @@ func (w *world) checkSlots() error {
 			return fmt.Errorf("slot %d has %d suspended tasks that are not safe", i, unsafe)
 		}
 	}
-	if busy != w.c.busy || suspended != w.c.susp {
-		return fmt.Errorf("busy %d, suspended %d; counted as %d, %d", busy, suspended, w.c.busy, w.c.susp)
+	if busy != w.c.busy || suspended != w.c.susp || open != w.c.Opened() {
+		return fmt.Errorf("busy %d, suspended %d, open %d; counted as %d, %d, %d", busy, suspended, open, w.c.busy, w.c.susp, w.c.Opened())
 	}
 	running := 0
 	for _, a := range w.actors {

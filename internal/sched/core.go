@@ -12,6 +12,7 @@ type Config struct {
 // suspended can be one that is not safe.
 type slot struct {
 	current   *Task
+	open      bool  // in the shell's hands, see open.go
 	suspended list  // in order of suspension
 	passed    int64 // since when the suspended tasks have been passed over: none of them was resumed
 }
@@ -33,6 +34,7 @@ type Core struct {
 	holds   int
 	started int // tasks that have started and not ended
 	busy    int // slots with a current task
+	open    int // open slots
 	susp    int // suspended tasks, all slots
 	granted []*Task
 	virtual int64 // the virtual time of the shares, see share.go
@@ -80,11 +82,11 @@ func (c *Core) held() bool {
 // freeSlot returns a slot without a task, or -1. A free slot is clean: whoever empties a slot resumes what is suspended in
 // it; and while a slot is free nobody waits who could take it, and nobody is suspended anywhere.
 func (c *Core) freeSlot() int {
-	if c.busy == len(c.slots) {
+	if c.busy+c.open == len(c.slots) {
 		return -1
 	}
 	for i := range c.slots {
-		if c.slots[i].current == nil {
+		if c.slots[i].current == nil && !c.slots[i].open {
 			return i
 		}
 	}

@@ -112,6 +112,7 @@ func (c crowd) everyOp() (all []op) {
 	all = c.arrivals()
 	for i := range c.kinds {
 		a := fmt.Sprintf("t%d", i)
+		all = append(all, op{verb: "adopt", task: a, kind: c.kinds[i]})
 		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "exit", "withdraw"} {
 			all = append(all, op{verb: verb, task: a})
 		}
@@ -121,7 +122,7 @@ func (c crowd) everyOp() (all []op) {
 			}
 		}
 	}
-	return append(all, op{verb: "hold"}, op{verb: "release"}, op{verb: "advance", d: 10 * time.Millisecond})
+	return append(all, op{verb: "hold"}, op{verb: "release"}, op{verb: "open"}, op{verb: "shut"}, op{verb: "advance", d: 10 * time.Millisecond})
 }
 
 // key tells states apart, as far as what comes can tell them: times count only up to MaxBypass.

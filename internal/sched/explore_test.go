@@ -99,7 +99,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release"}
+	"lend", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {
@@ -121,7 +121,14 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		return op{verb: "advance", d: time.Duration(1+rnd.IntN(3000)) * time.Microsecond}
 	}
 	o := op{verb: verbs[rnd.IntN(len(verbs))]}
-	if o.verb == "hold" || o.verb == "release" {
+	switch o.verb {
+	case "hold", "release", "open", "shut":
+		return o
+	case "adopt":
+		o.task, o.kind = name(), Kind(rnd.IntN(4))
+		if i := w.anOpenSlot(); i >= 0 {
+			o.d = time.Duration(rnd.Int64N(1 + w.now - w.openedAt[i]))
+		}
 		return o
 	}
 	if len(w.actors) == 0 {

@@ -12,7 +12,7 @@ package sched
 
 // fill gives the slot i, if it is free, to the task that is to run next, if any.
 func (c *Core) fill(i int, now int64) {
-	if c.slots[i].current != nil {
+	if s := &c.slots[i]; s.current != nil || s.open {
 		return
 	}
 	if next := c.nextIn(i, now); next != nil {
@@ -34,7 +34,7 @@ func (c *Core) fillAll(now int64) {
 	if c.wait.n == 0 && c.susp == 0 {
 		return
 	}
-	for i := 0; i < len(c.slots) && c.busy < len(c.slots); i++ {
+	for i := 0; i < len(c.slots) && c.busy+c.open < len(c.slots); i++ {
 		c.fill(i, now)
 	}
 }

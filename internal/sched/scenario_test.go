@@ -137,8 +137,9 @@ func parseLoop(words []string) (cfg Config, err error) {
 	return cfg, nil
 }
 
-// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b kind=safe, unnest a b, advance 3ms, hold, release, load, and with a task:
-// block, unblock, yield, suspend, lend, exit, withdraw, account.
+// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b kind=safe, unnest a b,
+// adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and with a task: block, unblock, yield, suspend,
+// lend, exit, withdraw, account.
 func parse(line string) (o op, err error) {
 	words := strings.Fields(line)
 	o.verb = words[0]
@@ -146,7 +147,7 @@ func parse(line string) (o op, err error) {
 	for _, word := range words[1:] {
 		key, value, option := strings.Cut(word, "=")
 		switch {
-		case o.verb == "advance":
+		case o.verb == "advance" || o.verb == "adopt" && len(names) == 1:
 			if o.d, err = time.ParseDuration(word); err != nil {
 				return o, err
 			}

@@ -18,7 +18,7 @@ type op struct {
 	bg   bool          // of arrive: it is of the background
 	in   string        // the group of arrive
 	cost time.Duration // of arrive
-	d    time.Duration // of advance
+	d    time.Duration // of advance, and for how long one that is adopted has run
 }
 
 var kindNames = map[Kind]string{Atomic: "atomic", Preemptible: "preemptible", Safe: "safe", Preemptible | Safe: "both"}
@@ -77,13 +77,17 @@ type world struct {
 	holds    int
 	wasHeld  bool // before the operation that is being checked
 	busyTime int64
+	openedAt []int64 // by slot: when it was opened last
 	passed   []int64 // by slot: since when its suspended tasks have been passed over
 
 	passedOver map[line]int64 // when the oldest of those who wait in a line last started
 }
 
 func newWorld(cfg Config) *world {
-	return &world{cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, passed: make([]int64, cfg.Slots), passedOver: map[line]int64{}, groups: map[string]*group{}}
+	return &world{
+		cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, openedAt: make([]int64, cfg.Slots),
+		passed: make([]int64, cfg.Slots), passedOver: map[line]int64{}, groups: map[string]*group{},
+	}
 }
 
 func (w *world) find(name string) *actor {
@@ -114,12 +118,22 @@ func (w *world) legal(o op) string {
 		if a != nil {
 			return "arrived already"
 		}
+		return w.mayWait()
+	case "adopt":
+		switch {
+		case a != nil:
+			return "arrived already"
+		case w.c.Opened() == 0:
+			return "no slot is open"
+		case int64(o.d) > w.now-w.openedAt[w.anOpenSlot()]:
+			return "the slot was not open then"
+		}
 	case "block":
 		return is(a, Running, Lent)
 	case "unblock":
-		return is(a, Blocked, Lent)
+		return cmp.Or(is(a, Blocked, Lent), w.mayWait())
 	case "yield":
-		return is(a, Running, Lent)
+		return cmp.Or(is(a, Running, Lent), w.mayWait())
 	case "lend":
 		return is(a, Running)
 	case "suspend", "withdraw", "account", "rank":
@@ -145,7 +159,9 @@ func (w *world) legal(o op) string {
 		if w.holds == 0 {
 			return "no hold"
 		}
-	case "hold", "load":
+	case "hold":
+		return w.mayWait()
+	case "load", "open", "shut":
 	case "advance":
 		if o.d <= 0 {
 			return "time goes forward"
@@ -154,6 +170,18 @@ func (w *world) legal(o op) string {
 		return "no such command"
 	}
 	return ""
+}
+
+// mayWait returns why the shell must not let a task wait, or "": it shuts the open slots first.
+func (w *world) mayWait() string {
+	if w.c.Opened() > 0 {
+		return "a slot is open"
+	}
+	return ""
+}
+
+func (w *world) anOpenSlot() int {
+	return slices.IndexFunc(w.c.slots, func(s slot) bool { return s.open })
 }
 
 // do does o, which must be legal, and returns what a shell would see of it.
@@ -200,6 +228,24 @@ func (w *world) call(o op) (said string, self *actor) {
 			return fmt.Sprintf("at once>%d", a.Slot()), a
 		}
 		return "waits", nil
+	case "open":
+		i := w.c.Open()
+		if i < 0 {
+			return "none", nil
+		}
+		w.openedAt[i] = w.now
+		return fmt.Sprintf("slot %d", i), nil
+	case "shut":
+		for i := range w.c.slots {
+			if w.c.slots[i].open {
+				w.c.Shut(i)
+			}
+		}
+	case "adopt":
+		a = w.actor(o.task, o.kind)
+		w.c.Adopt(&a.Task, w.anOpenSlot(), w.now-int64(o.d))
+		w.busyTime += int64(o.d)
+		return fmt.Sprintf("in>%d", a.Slot()), a
 	case "block":
 		w.c.Block(&a.Task, w.now)
 	case "unblock":
@@ -333,9 +379,12 @@ func (w *world) String() string {
 	for i := range w.c.slots {
 		s := &w.c.slots[i]
 		b.WriteString("[")
-		if s.current == nil {
+		switch {
+		case s.open:
+			b.WriteString("open")
+		case s.current == nil:
 			b.WriteString("-")
-		} else {
+		default:
 			b.WriteString(w.nameOf(s.current))
 		}
 		for t := s.suspended.head; t != nil; t = t.next {

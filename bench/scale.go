@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// scale measures what Runs of an empty function come to on 1, 2, 4, 8 and 16 slots, as far as there are cores, with as many
+// goroutines as slots: slots are free, so nothing but what tasks share can be in the way. There are as many Ps as slots, and
+// no spare ones: the collector's work for one core is not to be done by the others. Its peers are as many times one core's,
+// in the same round; and what cores give that share nothing, each reading the clock, and a semaphore, a channel that all
+// share.
+func scale(ctx context.Context, r *report) error {
+	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
+}
+
+func scaleWith(ctx context.Context, r *report, e effort) error {
+	things := []struct {
+		name  string
+		rate  func(cores int) side
+		claim claim
+	}{
+		{"run", runRate, claim{atLeast: 0.8}},
+		{"clock", clockRate, claim{}},
+		{"semaphore", semaphoreRate, claim{}},
+	}
+	var sides []side
+	for _, x := range things {
+		sides = append(sides, x.rate(1))
+	}
+	var cores []int
+	for n := 2; n <= min(16, r.cpus); n *= 2 {
+		cores = append(cores, n)
+		for _, x := range things {
+			sides = append(sides, x.rate(n))
+		}
+	}
+	if len(cores) == 0 {
+		r.progress("there is one core; with it only the rates of one are measured")
+	}
+	got, err := medians(ctx, e, sides...)
+	if err != nil {
+		return err
+	}
+	for i, x := range things {
+		r.add(result{Name: x.name, Metric: "cores_1", Value: got[i][0], Unit: "M/s"}, claim{})
+	}
+	for j, n := range cores {
+		for i, x := range things {
+			one, all := got[i][0], got[(j+1)*len(things)+i][0]
+			r.add(result{
+				Name: x.name, Metric: fmt.Sprintf("cores_%d", n), Value: all, Unit: "M/s",
+				Peer: fmt.Sprintf("%d times one core", n), PeerValue: float64(n) * one,
+			}, x.claim)
+		}
+	}
+	return nil
+}
+
+func runRate(cores int) side {
+	return func(ctx context.Context, e effort) (figures, error) {
+		return withRuntime(cocoon.Config{Slots: cores, KeepProcs: true}, func(rt *cocoon.Runtime) (figures, error) {
+			return together(cores, e.span, func(n int) (err error) {
+				for range n {
+					if e := rt.Run(ctx, "empty", nothing); e != nil {
+						err = e
+					}
+				}
+				return err
+			})
+		})
+	}
+}
+
+func clockRate(cores int) side {
+	return func(_ context.Context, e effort) (figures, error) {
+		return together(cores, e.span, func(n int) error {
+			for range n {
+				_ = time.Now()
+			}
+			return nil
+		})
+	}
+}
+
+func semaphoreRate(cores int) side {
+	return func(_ context.Context, e effort) (figures, error) {
+		slots := make(chan struct{}, cores)
+		return together(cores, e.span, func(n int) error {
+			for range n {
+				slots <- struct{}{}
+				<-slots
+			}
+			return nil
+		})
+	}
+}
+
+// together has f perform operations on that many goroutines at once for a span. The figure is how many there were a second,
+// in millions, added up over the goroutines.
+func together(goroutines int, span time.Duration, f func(n int) error) (figures, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(goroutines))
+	const batch = 1000
+	rates, errs := make([]float64, goroutines), make([]error, goroutines)
+	begin := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		wg.Go(func() {
+			<-begin
+			start, n := time.Now(), 0
+			for time.Since(start) < span && errs[i] == nil {
+				errs[i] = f(batch)
+				n += batch
+			}
+			rates[i] = float64(n) / float64(time.Since(start).Microseconds())
+		})
+	}
+	close(begin)
+	wg.Wait()
+	total := 0.0
+	for i, rate := range rates {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		total += rate
+	}
+	return figures{total}, nil
+}

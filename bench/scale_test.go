@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// TestScale runs the section with little effort: which lines there are, not what they say.
+func TestScale(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	r := &report{stdout: &stdout, stderr: &stderr, cpus: 4}
+	if err := scaleWith(t.Context(), r, effort{rounds: 1, span: 2 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.rows) != 9 {
+		t.Errorf("%d lines, want those of 1, 2 and 4 cores: %+v", len(r.rows), r.rows)
+	}
+	for _, x := range r.rows {
+		if x.Value <= 0 || (x.Metric == "cores_1") == (x.Ratio > 0) || (x.bound != "") != (x.Name == "run" && x.Metric != "cores_1") {
+			t.Errorf("%+v", x)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package cocoon
+
+import (
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// slot is one slot of a loop. Each has cache lines of its own: while slots are free, tasks on different cores that come
+// and go write to nothing that they share.
+//
+// While nobody waits, a free slot needs no decision, and is open: who comes takes it without the loop's lock.
+//
+//  1. Under mu, slots that are free in the core are opened, unless a policy or an account is to see each task: nil.
+//  2. Run takes an open slot by exchanging nil for its strand's quick claim, and at its end the claim for nil.
+//  3. Whoever needs to know the tasks of the loop takes mu and gathers: nil becomes shut, a quick claim becomes firm, and
+//     the core is told. The exchange at the task's end then fails, and it ends under mu like any other.
+//  4. All others take and leave their slots under mu.
+//
+// A task waits under mu, after it found no open slot and has gathered those that are taken: so while a task waits no slot is
+// open, and no task leaves one without looking who waits.
+type slot struct {
+	holder  atomic.Pointer[claim]
+	ended   atomic.Int64 // quick tasks that have ended
+	running atomic.Int64 // their running time, in ns
+	_       [128 - 24]byte
+}
+
+// claim is a strand's hold on a slot.
+type claim struct{ strand *strand }
+
+// shut is the holder of a slot that is free and not open.
+var shut claim
+
+// takeOpen takes an open slot for t, and reports false when there is none. It is for tasks outside of others: nobody else
+// knows of such a task before it runs.
+func (s *strand) takeOpen(t *Task) bool {
+	slots := s.loop.slots
+	for range slots {
+		if holder := &slots[s.at].holder; holder.Load() == nil {
+			s.tenant = nil
+			s.begin(t)
+			s.runBase.Store(notify.Now())
+			if holder.CompareAndSwap(nil, &s.quick) {
+				return true // and here again the next time: the slot's line is in this core's cache
+			}
+		}
+		if s.at++; s.at == len(slots) {
+			s.at = 0
+		}
+	}
+	return false
+}
+
+// leaveOpen gives the slot back that takeOpen took, and reports false when the task was gathered meanwhile.
+func (s *strand) leaveOpen() bool {
+	slot := &s.loop.slots[s.at]
+	if slot.holder.Load() != &s.quick {
+		return false
+	}
+	running := s.running(notify.Now())
+	if !slot.holder.CompareAndSwap(&s.quick, nil) {
+		return false
+	}
+	slot.ended.Add(1)
+	slot.running.Add(running)
+	return true
+}
+
+// lock takes mu and gathers.
+func (l *Loop) lock() {
+	l.mu.Lock()
+	l.gather()
+}
+
+// unlock opens what slots it may, and gives mu back. A plain mu.Unlock leaves that to the next one.
+func (l *Loop) unlock() {
+	l.open()
+	l.mu.Unlock()
+}
+
+// open opens the free slots. Called under mu.
+func (l *Loop) open() {
+	if rt := l.rt; l.guarded || l.closed || rt.tenants.Load() != nil || rt.costs.Load() || rt.gaps != nil {
+		return
+	}
+	for i := l.core.Open(); i >= 0; i = l.core.Open() {
+		l.slots[i].holder.Store(nil)
+	}
+}
+
+// gather shuts all open slots, and makes the tasks in them known. Called under mu.
+func (l *Loop) gather() {
+	for i := 0; i < len(l.slots) && l.core.Opened() > 0; i++ {
+		l.shut(i)
+	}
+}
+
+// gatherOne shuts one open slot that is free, or else, for somebody is going to wait, all. Called under mu.
+func (l *Loop) gatherOne() {
+	for i := range l.slots {
+		if l.slots[i].holder.Load() == nil && l.shut(i) {
+			return
+		}
+	}
+	l.gather()
+}
+
+// meet makes the calling task known, if it took an open slot. Called under mu by the task's goroutine.
+func (s *strand) meet() {
+	if s.loop.slots[s.at].holder.Load() == &s.quick {
+		s.loop.shut(s.at)
+	}
+}
+
+// shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called
+// under mu.
+func (l *Loop) shut(i int) (free bool) {
+	for {
+		switch c := l.slots[i].holder.Load(); {
+		case c == nil:
+			if l.slots[i].holder.CompareAndSwap(nil, &shut) {
+				l.core.Shut(i)
+				return true
+			}
+		case c.strand != nil && c == &c.strand.quick:
+			if s := c.strand; l.slots[i].holder.CompareAndSwap(c, &s.firm) {
+				l.core.Adopt(&s.core, i, s.runBase.Load())
+				s.enlist()
+				l.quietAt = 0
+				return false
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// quickEnded returns how many tasks have ended in open slots, and their running time in ns. It takes no lock.
+func (l *Loop) quickEnded() (n, running int64) {
+	for i := range l.slots {
+		n += l.slots[i].ended.Load()
+		running += l.slots[i].running.Load()
+	}
+	return n, running
+}
+
+// alive returns how many tasks have not ended. It takes no lock.
+func (rt *Runtime) alive() int64 {
+	n := rt.tasks.Load()
+	for _, l := range *rt.loops.Load() {
+		for i := range l.slots {
+			if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c == &c.strand.quick {
+				n++
+			}
+		}
+	}
+	return max(0, n)
+}
+
+// holding returns the known strand that holds slot i, or nil. Called under mu.
+func (l *Loop) holding(i int) *strand {
+	if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c == &c.strand.firm {
+		return c.strand
+	}
+	return nil
+}
