@@ -127,7 +127,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	case "adopt":
 		o.task, o.kind = name(), Kind(rnd.IntN(4))
 		if i := w.anOpenSlot(); i >= 0 {
-			o.d = time.Duration(rnd.Int64N(1 + w.now - w.openedAt[i]))
+			o.d = time.Duration(rnd.Int64N(max(1, 1+w.now-w.openedAt[i])))
 		}
 		return o
 	}

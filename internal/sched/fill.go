@@ -53,8 +53,10 @@ func (c *Core) nextClean(now int64) *Task {
 			from = s
 		}
 	}
-	if next == nil || c.overdue(from.passed, now) {
-		return from.suspended.head
+	if head := from.suspended.head; c.overdue(from.passed, now) {
+		return head
+	} else if next == nil {
+		next = head
 	}
 	if next.place.background {
 		if f := c.foreground(); f != nil && c.defers(next, f, now) {
