@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // holRuns is how often the experiment is repeated. What is reported are medians: one run of six seconds has few enough
@@ -40,7 +37,7 @@ func hol(ctx context.Context, r *report) error {
 	p99s, scans := map[string][]float64{}, map[string][]float64{}
 	for i := range holRuns {
 		r.progress("run %d of %d", i+1, holRuns)
-		all, err := holOnce(ctx, r, program)
+		all, err := example[holFigures](ctx, r, program)
 		if err != nil {
 			return err
 		}
@@ -60,26 +57,6 @@ func hol(ctx context.Context, r *report) error {
 	r.add(result{Name: "cocoon", Metric: "scans", Value: median(scans["cocoon"]), Unit: "scans",
 		Peer: "plain", PeerValue: median(scans["plain"])}, claim{atLeast: 0.95})
 	return nil
-}
-
-// holOnce runs the experiment once.
-func holOnce(ctx context.Context, r *report, program string) (all []holFigures, err error) {
-	cmd := exec.CommandContext(ctx, program, "-json")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it removes its database
-	cmd.WaitDelay = 15 * time.Second
-	cmd.Stderr = r.stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("hol -json: %w", err)
-	}
-	for line := range bytes.Lines(out) {
-		var f holFigures
-		if err := json.Unmarshal(line, &f); err != nil {
-			return nil, fmt.Errorf("hol -json printed %q: %w", line, err)
-		}
-		all = append(all, f)
-	}
-	return all, nil
 }
 
 // median returns the middle of the values, of an even number the mean of the two in the middle.

@@ -30,6 +30,8 @@ var sections = []section{
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
+	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", rebuild},
+	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", redos},
 }
 
 func main() {

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// example runs one of the examples, which is built already, and returns what it prints for each of its modes.
+func example[Figures any](ctx context.Context, r *report, program string, args ...string) (all []Figures, err error) {
+	cmd := exec.CommandContext(ctx, program, append(args, "-json")...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its children, and removes its files
+	cmd.WaitDelay = 15 * time.Second
+	cmd.Dir = ".." // where its users run it
+	cmd.Stderr = r.stderr
+	name := filepath.Base(program)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s -json: %w", name, err)
+	}
+	for line := range bytes.Lines(out) {
+		var f Figures
+		if err := json.Unmarshal(line, &f); err != nil {
+			return nil, fmt.Errorf("%s -json printed %q: %w", name, line, err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// rebuilds is how often a build with nothing to do is repeated.
+const rebuilds = 15
+
+// rebuild measures a second build with nothing changed, of the example redos: what does cocoon build add to go build?
+func rebuild(ctx context.Context, r *report) error {
+	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	w := workshop{folder: folder, report: r}
+	if err := w.buildCocoon(ctx); err != nil {
+		return err
+	}
+	var took [2][]float64
+	for i := range 2 + rebuilds { // the first compiles, the second may be the first to remember what it has found
+		for j, command := range []string{"go", w.cocoon} {
+			begin := time.Now()
+			out := filepath.Join(folder, []string{"plain", "polls"}[j])
+			if _, err := output(ctx, "..", command, "build", "-o", out, "./examples/redos"); err != nil {
+				return err
+			}
+			if i >= 2 {
+				took[j] = append(took[j], float64(time.Since(begin).Microseconds())/1000)
+			}
+		}
+	}
+	r.add(result{Name: "cocoon build", Metric: "again", Value: median(took[1]), Unit: "ms", Peer: "go build", PeerValue: median(took[0])}, claim{atMost: 1.3})
+	return nil
+}
