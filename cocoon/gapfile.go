@@ -21,6 +21,7 @@ type gapFile struct {
 	logger *slog.Logger
 
 	mu      sync.Mutex // held while it is written
+	closed  bool       // guarded by mu
 	pending atomic.Bool
 }
 
@@ -38,17 +39,21 @@ func newGapFile(dir string, logger *slog.Logger) *gapFile {
 // touch has the file written before long. It is called under a loop's lock.
 func (f *gapFile) touch(g *gapRecord) {
 	if f != nil && f.pending.CompareAndSwap(false, true) {
-		time.AfterFunc(100*time.Millisecond, func() { f.write(g) })
+		time.AfterFunc(100*time.Millisecond, func() { f.write(g, false) })
 	}
 }
 
-// write brings the file up to date. It is replaced as a whole: nobody reads half of one.
-func (f *gapFile) write(g *gapRecord) {
+// write brings the file up to date, for the last time or not. It is replaced as a whole: nobody reads half of one.
+func (f *gapFile) write(g *gapRecord, last bool) {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = last
 	f.pending.Store(false)
 	text, err := json.Marshal(g.sorted())
 	if err == nil {

@@ -234,7 +234,7 @@ func (rt *Runtime) stop() error {
 	rt.cancel()
 	rt.timer.Close()
 	if rt.gaps != nil {
-		rt.gaps.file.write(rt.gaps)
+		rt.gaps.file.write(rt.gaps, true)
 	}
 	rt.regMu.Lock()
 	for _, r := range rt.policies {
