@@ -73,6 +73,9 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	default:
 		return
 	}
+	if a.p.On != stubs.Tick {
+		return // events may come first, and may have changed the interval
+	}
 	if a.facts.shapes[x].op == policy.OpConst {
 		x, y = y, x
 	}

@@ -22,6 +22,7 @@ func TestReadyMade(t *testing.T) {
 		specs = append(specs, s)
 	}
 	add(policy.RoundRobin(time.Millisecond))
+	add(policy.AdaptiveQuantum(time.Millisecond, 10*time.Millisecond))
 	for _, limit := range []time.Duration{50 * time.Microsecond, 100 * time.Millisecond, time.Hour} {
 		add(policy.TimeLimit{Func: "regex.match", Limit: limit}.Spec())
 	}

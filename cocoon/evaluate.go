@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -105,7 +106,9 @@ func (l *Loop) act(b *bound, s *site, operand uint64) {
 		s.fn.call(r.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
-		r.interval.Store(d)
+		if was := r.interval.Swap(d); d < was {
+			r.rt.timer.WakeAt(notify.Now() + d) // it may be asleep for as long as the interval was
+		}
 		if p := r.rt.pace.Load(); d < p {
 			r.rt.pace.Store(d)
 		}

@@ -83,7 +83,7 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 		}
 		if now >= b.due && !(quiet && b.sawQuiet) {
 			l.evaluateEach(b, now)
-			b.sawQuiet = quiet
+			b.sawQuiet, interval = quiet, b.reg.interval.Load() // it may have changed it
 			if b.due += interval; b.due <= now {
 				b.due = now + interval // missed ticks are not made up for
 			}

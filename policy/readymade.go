@@ -87,6 +87,30 @@ func RoundRobin(quantum time.Duration) (Spec, error) {
 	}, nil
 }
 
+// silence is the interval of a policy that is not needed before an event: so long that it costs nothing.
+const silence = time.Second
+
+// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that suits who waits: short while
+// a safe task waits for a slot, long while only suspended ones do, and without end, and without a tick, while nobody does.
+// So short tasks wait for short, and long ones among themselves are seldom switched. Its state is the policy's own interval,
+// so use it on one loop (Match.Loops). It errs on a short quantum under 100 µs and a long one that is not longer.
+func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
+	switch {
+	case short < minQuantum:
+		return Spec{}, fmt.Errorf("adaptive quantum: the quantum %v is shorter than %v", short, minQuantum)
+	case long <= short || long >= silence:
+		return Spec{}, fmt.Errorf("adaptive quantum: the long quantum %v is not between %v and %v", long, short, silence)
+	}
+	return Spec{
+		Name: "round-robin",
+		On:   Trigger{Interval: silence, Events: stubs.Enqueue},
+		Expr: fmt.Sprintf(`let hurry = queue.safe > 0;
+if hurry { interval(%s) } else if queue.suspended > 0 { interval(%s) } else { interval(%s) };
+task.kind == "both" and (hurry and task.slice >= %s or queue.suspended > 0 and task.slice >= %s) ? switch() : continue()`,
+			length(max(short/4, 50*time.Microsecond)), length(interval(long)), length(silence), length(short), length(long)),
+	}, nil
+}
+
 // CallerGone throws into tasks whose context has ended: nobody waits for their result. It looks every millisecond.
 func CallerGone() Spec {
 	return Spec{

@@ -187,6 +187,44 @@ func TestRoundRobin(t *testing.T) {
 	}
 }
 
+func TestAdaptiveQuantum(t *testing.T) {
+	s, err := AdaptiveQuantum(time.Millisecond, 20*time.Millisecond)
+	p := mustParse(t, s, err, nil, nil)
+	for _, c := range []struct {
+		kind            string
+		safe, suspended int
+		slice, interval time.Duration
+		want            stubs.Decision
+	}{
+		{"both", 0, 0, time.Hour, time.Second, stubs.Continue},
+		{"both", 1, 0, time.Millisecond, 250 * time.Microsecond, stubs.Switch},
+		{"both", 1, 3, time.Millisecond, 250 * time.Microsecond, stubs.Switch},
+		{"both", 1, 0, time.Millisecond - 1, 250 * time.Microsecond, stubs.Continue},
+		{"both", 0, 1, 19 * time.Millisecond, 200 * time.Microsecond, stubs.Continue},
+		{"both", 0, 1, 20 * time.Millisecond, 200 * time.Microsecond, stubs.Switch},
+		{"preemptible", 1, 1, time.Hour, 250 * time.Microsecond, stubs.Continue},
+	} {
+		out := evaluate(t, p, map[string]any{"task.kind": c.kind, "queue.safe": c.safe, "queue.suspended": c.suspended, "task.slice": c.slice})
+		if out.Decision != c.want {
+			t.Errorf("%+v: %v", c, out.Decision)
+		}
+		for i := range p.Sites {
+			if out.Fired>>i&1 != 0 && time.Duration(out.Values[i]) != c.interval {
+				t.Errorf("%+v: the interval is %v", c, time.Duration(out.Values[i]))
+			}
+		}
+	}
+	for want, q := range map[string][2]time.Duration{
+		"the quantum 1µs is shorter than 100µs":             {time.Microsecond, time.Second},
+		"the long quantum 1ms is not between 1ms and 1s":    {time.Millisecond, time.Millisecond},
+		"the long quantum 1m0s is not between 100µs and 1s": {100 * time.Microsecond, time.Minute},
+	} {
+		if _, err := AdaptiveQuantum(q[0], q[1]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
 func TestCallerGone(t *testing.T) {
 	p := mustParse(t, CallerGone(), nil, nil, nil)
 	if got := evaluate(t, p, map[string]any{"task.cancelled": true}); got.Decision != stubs.Throw || p.Reasons[got.Reason] != "the caller is gone" {

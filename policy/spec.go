@@ -18,11 +18,11 @@ type Spec struct {
 	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64 or time.Duration
 }
 
-// Trigger says on which notifications a policy is evaluated: an interval, or a set of events. Make one with Every, On or
+// Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both. Make one with Every, On or
 // OnCustom.
 type Trigger struct {
 	Interval time.Duration // > 0: a time policy
-	Events   stubs.Event   // else: an event policy
+	Events   stubs.Event   // an event policy; with an interval, it is evaluated on these as well
 	Custom   string        // with stubs.Custom: the only event name that counts, or "" for all
 }
 
@@ -41,10 +41,10 @@ func On(events stubs.Event) Trigger { return Trigger{Events: events} }
 // OnCustom makes the trigger of a policy evaluated when the application notifies the event of that name.
 func OnCustom(name string) Trigger { return Trigger{Events: stubs.Custom, Custom: name} }
 
-// Set returns the notifications of the trigger: stubs.Tick for a time policy.
+// Set returns the notifications of the trigger, stubs.Tick for the interval.
 func (t Trigger) Set() stubs.Event {
 	if t.Interval > 0 {
-		return stubs.Tick
+		return stubs.Tick | t.Events
 	}
 	return t.Events
 }

@@ -71,15 +71,9 @@ func validateName(name string) error {
 
 func (t Trigger) validate() error {
 	switch {
-	case t.Interval != 0 && t.Events != 0:
-		return fmt.Errorf("it has both an interval (%v) and events (%v); make two policies", t.Interval, t.Events)
 	case t.Interval != 0 && (t.Interval < MinInterval || t.Interval > MaxInterval):
 		return fmt.Errorf("the interval %v is not between %v and %v", t.Interval, MinInterval, MaxInterval)
-	case t.Interval != 0 && t.Custom != "":
-		return fmt.Errorf("it has an interval, so the event name %q means nothing", t.Custom)
-	case t.Interval != 0:
-		return nil
-	case t.Events == 0:
+	case t.Interval == 0 && t.Events == 0:
 		return errors.New("it is never evaluated; say when with Every, On or OnCustom")
 	case t.Events&stubs.Tick != 0:
 		return errors.New("tick is no event to name; use Every with an interval")

@@ -123,6 +123,8 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 		return fmt.Sprintf("on %v %q", on.Events, on.Custom)
 	case on.Interval == 0:
 		return "on " + on.Events.String()
+	case on.Events != 0:
+		return fmt.Sprintf("every %v, and on %v", on.Interval, on.Events)
 	case p.PerTask():
 		return fmt.Sprintf("every %v, for each running task", on.Interval)
 	}

@@ -19,7 +19,7 @@ func (c *Core) defers(t, other *Task, now int64) bool {
 // due reports whether t, which waits or is suspended, has been passed over for too long.
 func (c *Core) due(t *Task, now int64) bool {
 	if t.state == Suspended {
-		return c.overdue(c.slots[t.slot].passed, now)
+		return c.overdue(t.since, now) // and not the slot's passed, because others come back to it
 	}
 	return c.wait.queueOf(t).head == t && c.passedOver(t, now)
 }

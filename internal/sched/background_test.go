@@ -24,6 +24,11 @@ func (w *world) checkBackground(o op, before, after map[*actor]seat) error {
 			// Over a suspended task others may be kept from starting, and from coming back.
 			clean := len(suspendedIn(now.slot, before))+len(suspendedIn(now.slot, after)) == 0
 			waits := s.state == Ready || s.state == Queued && !w.held() && !w.wasHeld
+			beside := was.state == Suspended && s.state == Suspended && before[y].state == Suspended && s.slot == was.slot
+			alone := y.Kind&Safe == 0 || w.unsafeOverdue(before) && s.since <= was.since // y may have to be the last one
+			if beside && !alone {
+				return fmt.Errorf("%s is of the background and came back to slot %d before %s", x.name, now.slot, y.name)
+			}
 			if clean && (waits || s.state == Suspended && before[y].state == Suspended) {
 				return fmt.Errorf("%s is of the background and got slot %d, though %s is %v", x.name, now.slot, y.name, s.state)
 			}
@@ -36,7 +41,7 @@ func (w *world) checkBackground(o op, before, after map[*actor]seat) error {
 func (w *world) passedOverLong(x *actor, was seat, before map[*actor]seat) bool {
 	switch was.state {
 	case Suspended:
-		return w.overdue(w.passed[was.slot])
+		return w.overdue(was.since)
 	case Queued, Ready:
 		return w.overdue(max(was.since, w.passedOver[w.lineOf(x, was)]))
 	}

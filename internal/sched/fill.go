@@ -53,9 +53,11 @@ func (c *Core) nextClean(now int64) *Task {
 			from = s
 		}
 	}
-	if head := from.suspended.head; c.overdue(from.passed, now) {
+	head := from.suspended.head
+	if c.overdue(from.passed, now) {
 		return head
-	} else if next == nil {
+	}
+	if next == nil {
 		next = head
 	}
 	if next.place.background {
@@ -87,7 +89,8 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 }
 
 // resumable returns the suspended task that may come back to a slot in which head is the first: head, or the next when
-// head must come back alone and would not be. The slot is empty, or its task is about to be suspended, half-way too.
+// head must come back alone and would not be; of the background only if there is no other. The slot is empty, or its task
+// is about to be suspended, half-way too.
 func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	if empty && head.next == nil {
 		return head
@@ -96,10 +99,16 @@ func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	if w := c.wait.oldest(notSafe, c.held()); w != nil && c.overdue(w.since, now) {
 		alone = true
 	}
+	back := head
 	if alone {
-		return head.next
+		back = head.next
 	}
-	return head
+	for t := back; t != nil; t = t.next {
+		if c.defers(back, t, now) {
+			return t
+		}
+	}
+	return back
 }
 
 // overdue reports whether who has waited since then has been passed over for MaxBypass.
