@@ -1,6 +1,7 @@
 package cocoonhttp
 
 import (
+	"context"
 	"io"
 	"maps"
 	"net/http"
@@ -17,12 +18,13 @@ const holdSize = 2048
 
 var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
 
-// answer is the http.ResponseWriter of a handler that runs as a task. It holds the status and the first bytes back, so that
-// a throw can still become another answer, and so that a small answer costs no Block. Like all of its kind it is used by
-// one goroutine at a time.
+// answer is what a handler that runs as a task has written. It holds the status and the first bytes back, so that a throw can
+// still become another answer, and so that a small answer costs no Block. Like every http.ResponseWriter it is used by one
+// goroutine at a time.
 type answer struct {
 	under http.ResponseWriter
-	io    blocking
+	ctx   context.Context // the task's; nil before it has begun
+	io    *blocking       // nil as long as nothing has blocked
 
 	asked  bool        // the handler has asked for the header
 	before http.Header // as it was then
@@ -37,10 +39,15 @@ type answer struct {
 
 	sent     bool // something has been passed on: no other answer is possible
 	hijacked bool
-	ended    bool // the handler has returned
 }
 
-func newAnswer(w http.ResponseWriter) *answer { return &answer{under: w, io: blocking{under: w}} }
+// blocking returns how the task waits for its client.
+func (a *answer) blocking() *blocking {
+	if a.io == nil {
+		a.io = &blocking{under: a.under, ctx: a.ctx}
+	}
+	return a.io
+}
 
 // Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and in net/http.
 func (a *answer) Header() http.Header {
@@ -62,13 +69,13 @@ func cloneHeader(h http.Header) http.Header {
 // WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are held.
 func (a *answer) WriteHeader(status int) {
 	switch {
-	case a.status != 0 || a.hijacked || a.ended:
+	case a.status != 0 || a.hijacked:
 		a.send() // so that net/http finds it superfluous, and says so
 		a.under.WriteHeader(status)
 	case status < 100 || status > 999:
 		a.under.WriteHeader(status) // it panics
 	case status < 200 && status != http.StatusSwitchingProtocols:
-		cocoon.Block(a.io.ctx, func() error { a.under.WriteHeader(status); return nil })
+		cocoon.Block(a.ctx, func() error { a.under.WriteHeader(status); return nil })
 	default:
 		a.decide(status)
 	}
@@ -108,19 +115,19 @@ func (a *answer) WriteString(s string) (int, error) {
 // fits makes room for n bytes, and reports false if they are to be passed on instead: because they are too many, or because
 // the writer below has an error to return for them.
 func (a *answer) fits(n int) bool {
-	if a.status == 0 && !a.hijacked && !a.ended {
+	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
 	a.written += int64(n)
 	tooMuch := a.length >= 0 && a.written > a.length
-	if a.hijacked || a.ended || a.err != nil || tooMuch || !bodyAllowed(a.status) {
+	if a.hijacked || a.err != nil || tooMuch || !bodyAllowed(a.status) {
 		return false
 	}
 	if len(a.held)+n > holdSize {
 		if n > holdSize {
 			return false
 		}
-		if a.io.write(a.send) != nil {
+		if a.blocking().write(a.send) != nil {
 			return false
 		}
 	}
@@ -133,7 +140,7 @@ func (a *answer) fits(n int) bool {
 
 // pass sends what is held, and then calls write.
 func (a *answer) pass(write func() (int, error)) (n int, err error) {
-	err = a.io.write(func() error {
+	err = a.blocking().write(func() error {
 		if err := a.send(); err != nil {
 			return err
 		}
@@ -192,13 +199,6 @@ func (a *answer) finish() {
 	if !a.hijacked {
 		a.send()
 	}
-}
-
-// end ends the answer, however the handler ended: what is written from now on is the writer's below, to refuse it.
-func (a *answer) end() {
-	a.ended = true
-	a.io.end()
-	a.release()
 }
 
 func (a *answer) release() {

@@ -238,7 +238,7 @@ func TestFacets(t *testing.T) {
 			http.Pusher
 		}{ResponseWriter: httptest.NewRecorder()},
 	} {
-		wrapped := newAnswer(w).writer()
+		wrapped := (&writer{&answer{under: w}}).facet()
 		_, f := wrapped.(http.Flusher)
 		_, h := wrapped.(http.Hijacker)
 		_, p := wrapped.(http.Pusher)
@@ -299,4 +299,32 @@ func TestResponseController(t *testing.T) {
 		}
 	}
 	send(t, c, "0\r\n\r\n")
+}
+
+// A handler that goes on writing when it has ended hears so, and reaches no other request.
+func TestAfterTheEnd(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	var kept http.ResponseWriter
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if kept == nil {
+			kept = w
+			return
+		}
+		io.WriteString(w, "mine")
+		kept.Header().Set("X-Late", "1")
+		kept.WriteHeader(500)
+		_, written := io.WriteString(kept, "late")
+		_, copied := io.Copy(kept, strings.NewReader("late"))
+		c := http.NewResponseController(kept)
+		_, _, hijacked := c.Hijack()
+		for what, err := range map[string]error{"write": written, "copy": copied, "flush": c.Flush(), "hijack": hijacked, "deadline": c.SetWriteDeadline(time.Time{})} {
+			if err == nil {
+				t.Errorf("a late %s was taken", what)
+			}
+		}
+	})
+	get(t, s, "/")
+	if resp, body := get(t, s, "/"); body != "mine" || resp.StatusCode != 200 || resp.Header.Get("X-Late") != "" {
+		t.Errorf("%d %v %q", resp.StatusCode, resp.Header, body)
+	}
 }

@@ -14,7 +14,7 @@ import (
 // or a write that a client holds up does not look at that; so their deadlines are set into the past.
 type blocking struct {
 	under http.ResponseWriter
-	ctx   context.Context // the task's; nil before it has begun
+	ctx   context.Context // the task's
 
 	// Guarded by mu: when the request has ended, the connection is the next one's.
 	mu     sync.Mutex

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"time"
 )
 
 // ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy them. Of other sources
@@ -17,7 +16,7 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 		defer copies.Put(buf)
 		return io.CopyBuffer(struct{ io.Writer }{a}, src, *buf)
 	}
-	if a.status == 0 && !a.hijacked && !a.ended {
+	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
 	_, err = a.pass(func() (_ int, err error) {
@@ -30,31 +29,15 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 
 // FlushError is Flush for http.ResponseController.
 func (a *answer) FlushError() error {
-	if a.status == 0 && !a.hijacked && !a.ended {
+	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
-	_, err := a.pass(func() (int, error) { return 0, a.io.control().Flush() })
+	_, err := a.pass(func() (int, error) { return 0, a.control().Flush() })
 	return err
 }
 
-// The rest of what http.ResponseController looks for goes straight to the writer below.
-
-// SetReadDeadline is for http.ResponseController.
-func (a *answer) SetReadDeadline(t time.Time) error { return a.io.control().SetReadDeadline(t) }
-
-// SetWriteDeadline is for http.ResponseController.
-func (a *answer) SetWriteDeadline(t time.Time) error { return a.io.control().SetWriteDeadline(t) }
-
-// EnableFullDuplex is for http.ResponseController.
-func (a *answer) EnableFullDuplex() error { return a.io.control().EnableFullDuplex() }
-
-// Unwrap returns the writer below. What is held is sent first, and nothing is known any more of what has been: a throw aborts
-// the request from now on.
-func (a *answer) Unwrap() http.ResponseWriter {
-	a.send()
-	a.sent = true
-	return a.under
-}
+// control returns what sets the connection's deadlines, and flushes.
+func (a *answer) control() *http.ResponseController { return http.NewResponseController(a.under) }
 
 // copies are buffers to copy answers with.
 var copies = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}

@@ -116,32 +116,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.options.Context != nil {
 		ctx = h.options.Context(r)
 	}
-	name, found := h.route(r)
-	a := newAnswer(w)
-	defer a.end()
-	err := h.tasks.Run(ctx, name, func(ctx context.Context) error {
-		next, inner := h.next, r.WithContext(ctx)
-		if found != nil {
-			next, inner.Pattern = found, name
-		}
-		a.serve(next, inner, r)
-		return nil
-	})
+	e := exchanges.Get().(*exchange)
+	defer e.end()
+	e.handler, e.request, e.under = h, r, w
+	e.name, e.found = h.route(r)
+	err := h.tasks.Run(ctx, e.name, e.run)
 	if err == nil {
-		a.finish()
+		e.finish()
 		return
 	}
-	h.refuse(a, r, err)
-}
-
-// serve calls the handler within the task. What it learned about the request, the server and middlewares around may use.
-func (a *answer) serve(next http.Handler, inner, r *http.Request) {
-	a.io.ctx = inner.Context()
-	if r.Body != nil && r.Body != http.NoBody {
-		inner.Body = &body{r.Body, &a.io}
-	}
-	defer func() {
-		r.Pattern, r.MultipartForm = inner.Pattern, inner.MultipartForm // the server removes the form's files
-	}()
-	next.ServeHTTP(a.writer(), inner)
+	h.refuse(&e.answer, r, err)
 }

@@ -2,14 +2,77 @@ package cocoonhttp
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"time"
 )
 
-// Handlers ask by type assertion what a writer can do, so an answer must be able to do what the writer below it is, and no
-// more. (ReaderFrom and StringWriter promise nothing but speed.)
+// writer is the http.ResponseWriter of a handler. It leads to the answer as long as the handler runs: after that the answer is
+// another request's.
+type writer struct {
+	answer *answer // nil when the handler has ended
+}
+
+// errEnded is what a handler hears that goes on writing when it has ended.
+var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
+
+// live returns the answer; when the handler has ended, one that refuses everything.
+func (w *writer) live() *answer {
+	if w.answer != nil {
+		return w.answer
+	}
+	return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
+}
+
+type nobody struct{}
+
+func (nobody) Header() http.Header       { return http.Header{} }
+func (nobody) Write([]byte) (int, error) { return 0, errEnded }
+func (nobody) WriteHeader(int)           {}
+
+// Header implements http.ResponseWriter.
+func (w *writer) Header() http.Header { return w.live().Header() }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *writer) WriteHeader(status int) { w.live().WriteHeader(status) }
+
+// Write implements http.ResponseWriter.
+func (w *writer) Write(p []byte) (int, error) { return w.live().Write(p) }
+
+// WriteString implements io.StringWriter.
+func (w *writer) WriteString(s string) (int, error) { return w.live().WriteString(s) }
+
+// ReadFrom implements io.ReaderFrom.
+func (w *writer) ReadFrom(src io.Reader) (int64, error) { return w.live().ReadFrom(src) }
+
+// FlushError is for http.ResponseController.
+func (w *writer) FlushError() error { return w.live().FlushError() }
+
+// SetReadDeadline is for http.ResponseController.
+func (w *writer) SetReadDeadline(t time.Time) error { return w.live().control().SetReadDeadline(t) }
+
+// SetWriteDeadline is for http.ResponseController.
+func (w *writer) SetWriteDeadline(t time.Time) error { return w.live().control().SetWriteDeadline(t) }
+
+// EnableFullDuplex is for http.ResponseController.
+func (w *writer) EnableFullDuplex() error { return w.live().control().EnableFullDuplex() }
+
+// Unwrap returns the writer below. What is held is sent first, and nothing is known any more of what has been: a throw aborts
+// the request from now on.
+func (w *writer) Unwrap() http.ResponseWriter {
+	a := w.live()
+	a.send()
+	a.sent = true
+	return a.under
+}
+
+// Handlers ask by type assertion what a writer can do, so it must be able to do what the one below it is, and no more.
+// (ReaderFrom and StringWriter promise nothing but speed.)
 type (
-	flusher   struct{ *answer }
+	flusher   struct{ *writer }
 	hijacker  struct{ flusher } // HTTP/1
 	pusher    struct{ flusher } // HTTP/2
 	universal struct {          // somebody else's
@@ -18,14 +81,15 @@ type (
 	}
 )
 
-// writer returns the answer as a writer that can do what the one below it can.
-func (a *answer) writer() http.ResponseWriter {
-	_, flushes := a.under.(http.Flusher)
-	_, hijacks := a.under.(http.Hijacker)
-	push, pushes := a.under.(http.Pusher)
-	switch f := (flusher{a}); {
+// facet returns the writer as one that can do what the one below it can.
+func (w *writer) facet() http.ResponseWriter {
+	under := w.answer.under
+	_, flushes := under.(http.Flusher)
+	_, hijacks := under.(http.Hijacker)
+	_, pushes := under.(http.Pusher)
+	switch f := (flusher{w}); {
 	case hijacks && pushes:
-		return universal{hijacker{f}, push}
+		return universal{hijacker{f}, pusher{f}}
 	case hijacks:
 		return hijacker{f}
 	case pushes:
@@ -33,7 +97,7 @@ func (a *answer) writer() http.ResponseWriter {
 	case flushes:
 		return f
 	}
-	return a
+	return w
 }
 
 // Flush implements http.Flusher.
@@ -41,19 +105,23 @@ func (f flusher) Flush() { f.FlushError() }
 
 // Push implements http.Pusher.
 func (p pusher) Push(target string, opts *http.PushOptions) error {
-	return p.under.(http.Pusher).Push(target, opts)
+	if under, ok := p.live().under.(http.Pusher); ok {
+		return under.Push(target, opts)
+	}
+	return errEnded
 }
 
 // Hijack implements http.Hijacker.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	if err := h.send(); err != nil {
+	a := h.live()
+	if err := a.send(); err != nil {
 		return nil, nil, err
 	}
-	c, buffered, err := h.under.(http.Hijacker).Hijack()
+	c, buffered, err := a.under.(http.Hijacker).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	h.hijacked = true
-	c, buffered = takeOver(h.io.ctx, c, buffered)
+	a.hijacked = true
+	c, buffered = takeOver(a.ctx, c, buffered)
 	return c, buffered, nil
 }

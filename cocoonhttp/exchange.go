@@ -1,0 +1,57 @@
+package cocoonhttp
+
+import (
+	"context"
+	"net/http"
+	"sync"
+)
+
+// exchange is a request and its answer, as long as they are under way. Exchanges are used again, because at tens of thousands
+// of requests a second a task's garbage costs more than the rest of it (bench: http). So the handler gets none of it
+// but its writer, which ends with the exchange.
+type exchange struct {
+	answer
+	handler *handler
+	request *http.Request // the server's
+	name    string        // of the task
+	found   http.Handler  // what to call; nil: all that the middleware is around
+	writer  *writer       // nil before the task has begun
+	run     func(ctx context.Context) error
+}
+
+var exchanges = sync.Pool{New: func() any {
+	e := &exchange{}
+	e.run = e.serve
+	return e
+}}
+
+// serve is the task: it calls the handler. What that has learned about the request, the server and middlewares around may use.
+func (e *exchange) serve(ctx context.Context) error {
+	e.ctx = ctx
+	r, next := e.request.WithContext(ctx), e.handler.next
+	if e.found != nil {
+		next, r.Pattern = e.found, e.name
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &body{r.Body, e.blocking()}
+	}
+	defer func() {
+		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
+	}()
+	e.writer = &writer{&e.answer}
+	next.ServeHTTP(e.writer.facet(), r)
+	return nil
+}
+
+// end ends the exchange, however the handler ended.
+func (e *exchange) end() {
+	if e.writer != nil {
+		e.writer.answer = nil
+	}
+	if e.io != nil {
+		e.io.end()
+	}
+	e.release()
+	*e = exchange{run: e.run}
+	exchanges.Put(e)
+}
