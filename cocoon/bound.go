@@ -137,7 +137,7 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 // running calls f for each strand that runs on the loop. Called under mu, after gather.
 func (l *Loop) running(f func(*strand) (more bool)) {
 	for i := range l.slots {
-		if s := l.holding(i); s != nil && !f(s) {
+		if s := l.slots[i].firm(); s != nil && !f(s) {
 			return
 		}
 	}

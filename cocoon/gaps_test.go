@@ -27,7 +27,8 @@ func deaf(d time.Duration) {
 
 const longGap = 30 * time.Millisecond
 
-// untilGap runs until the function is among the gaps. On a machine that others keep busy the stack may come too late.
+// untilGap runs until the function is among the gaps, with most of its time. On a machine that others keep busy the
+// question, or the stack, may come too late.
 func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g Gap) {
 	t.Helper()
 	eventually(t, "a gap in "+function, func() bool {
@@ -37,7 +38,7 @@ func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g G
 		if i >= 0 {
 			g = all[i]
 		}
-		return i >= 0
+		return g.Longest >= longGap/2
 	})
 	return g
 }
@@ -54,7 +55,7 @@ func TestGapsNameTheDeafFunction(t *testing.T) {
 			return nil
 		}))
 	})
-	if g.Longest < longGap/2 || g.Count < 1 || g.Task != "job" || !strings.HasSuffix(g.File, "gaps_test.go") || g.Line == 0 {
+	if g.Count < 1 || g.Task != "job" || !strings.HasSuffix(g.File, "gaps_test.go") || g.Line == 0 {
 		t.Errorf("the gap of deaf is %+v", g)
 	}
 	if !strings.Contains(g.Stack, "cocoon.deaf ") || !strings.Contains(g.Stack, "TestGapsNameTheDeafFunction") || strings.Contains(g.Stack, "strand") {
@@ -75,7 +76,7 @@ func TestGapAtTheEnd(t *testing.T) {
 	g := untilGap(t, rt.Gaps, "deaf", func() {
 		must(t, rt.Run(background, "deaf", func(context.Context) error { deaf(longGap); return nil }))
 	})
-	if g.End != "" || g.Longest < longGap/2 {
+	if g.End != "" {
 		t.Errorf("%+v", g)
 	}
 }
@@ -114,7 +115,7 @@ func TestGapsLeaveOutWhatDoesNotRun(t *testing.T) {
 func TestGapUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
-	g := untilGap(t, rt.Gaps, "locked", func() {
+	untilGap(t, rt.Gaps, "locked", func() {
 		must(t, rt.Run(background, "job", func(context.Context) error {
 			done := false
 			locked(pollFor(longGap, &done))
@@ -122,9 +123,6 @@ func TestGapUnderALock(t *testing.T) {
 			return nil
 		}))
 	})
-	if g.Longest < longGap/2 {
-		t.Errorf("%+v", g)
-	}
 }
 
 // Throws and switches arrive as ever while gaps are measured.
@@ -169,7 +167,7 @@ func TestGapsFile(t *testing.T) {
 	g := untilGap(t, inFile, "deaf", func() {
 		must(t, rt.Run(background, "job", func(context.Context) error { deaf(longGap); return nil }))
 	})
-	if g.Longest < longGap/2 || g.Task != "job" {
+	if g.Task != "job" {
 		t.Errorf("the file has %+v", g)
 	}
 }

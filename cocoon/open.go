@@ -116,22 +116,23 @@ func (s *strand) meet() {
 // shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called
 // under mu.
 func (l *Loop) shut(i int) (free bool) {
+	holder := &l.slots[i].holder
 	for {
-		switch c := l.slots[i].holder.Load(); {
+		switch c := holder.Load(); {
 		case c == nil:
-			if l.slots[i].holder.CompareAndSwap(nil, &shut) {
+			if holder.CompareAndSwap(nil, &shut) {
 				l.core.Shut(i)
 				return true
 			}
-		case c.strand != nil && c == &c.strand.quick:
-			if s := c.strand; l.slots[i].holder.CompareAndSwap(c, &s.firm) {
+		case c.strand == nil || c == &c.strand.firm:
+			return false
+		default:
+			if s := c.strand; holder.CompareAndSwap(c, &s.firm) {
 				l.core.Adopt(&s.core, i, s.runBase.Load())
 				s.enlist()
 				l.quietAt = 0
 				return false
 			}
-		default:
-			return false
 		}
 	}
 }
@@ -150,7 +151,7 @@ func (rt *Runtime) alive() int64 {
 	n := rt.tasks.Load()
 	for _, l := range *rt.loops.Load() {
 		for i := range l.slots {
-			if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c == &c.strand.quick {
+			if l.slots[i].quick() != nil {
 				n++
 			}
 		}
@@ -158,9 +159,17 @@ func (rt *Runtime) alive() int64 {
 	return max(0, n)
 }
 
-// holding returns the known strand that holds slot i, or nil. Called under mu.
-func (l *Loop) holding(i int) *strand {
-	if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c == &c.strand.firm {
+// quick returns the strand whose task took the slot while it was open, or nil.
+func (s *slot) quick() *strand {
+	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.quick {
+		return c.strand
+	}
+	return nil
+}
+
+// firm returns the strand of a known task that holds the slot, or nil. Called under the loop's mu.
+func (s *slot) firm() *strand {
+	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.firm {
 		return c.strand
 	}
 	return nil

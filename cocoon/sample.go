@@ -48,11 +48,16 @@ func (s *sample) tick(now int64) {
 	s.lastAt, s.lastCPU = now, cpu
 }
 
-// load returns the loop's state in numbers. Called under mu, after gather.
+// load returns the loop's state in numbers, tasks in open slots included. Called under mu.
 func (l *Loop) load(now int64) sched.Load {
 	load := l.core.Load(now)
-	_, running := l.quickEnded()
-	load.BusyTime += running
+	for i := range l.slots {
+		load.BusyTime += l.slots[i].running.Load()
+		if s := l.slots[i].quick(); s != nil {
+			load.Busy++
+			load.BusyTime += max(0, now-s.runBase.Load())
+		}
+	}
 	return load
 }
 

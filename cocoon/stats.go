@@ -114,8 +114,8 @@ func (rt *Runtime) Stats() Stats {
 
 // Stats returns a snapshot of the loop.
 func (l *Loop) Stats() LoopStats {
-	l.lock()
-	defer l.unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := notify.Now()
 	load := l.load(now)
 	quick, running := l.quickEnded()

@@ -48,7 +48,7 @@ func (l *Loop) onTimer(now int64) (next int64) {
 		next = notify.Never
 	}
 	for i := range l.slots {
-		if s := l.holding(i); s != nil {
+		if s := l.slots[i].firm(); s != nil {
 			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
 		}
 	}
