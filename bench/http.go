@@ -22,7 +22,7 @@ const httpConnections = 64
 // its own. This process asks. It writes a request that never changes, and reads as many bytes as the first answer had,
 // which costs a fraction of what the server does for it; what it costs is among the results.
 func httpSection(ctx context.Context, r *report) error {
-	return httpWith(ctx, r, effort{rounds: 120, span: 200 * time.Millisecond})
+	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }
 
 // The figures of a side.

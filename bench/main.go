@@ -26,7 +26,7 @@ type section struct {
 
 var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
-	{"http", "a net/http server that says hello, with the middleware and without: medians of 120 rounds of 0.4 s (1 min)", httpSection},
+	{"http", "a net/http server that says hello, with the middleware and without: medians of 400 rounds of 0.1 s (1 min)", httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
