@@ -3,12 +3,10 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"syscall"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
@@ -59,13 +57,4 @@ func serveHTTP(kind string) error {
 		return err
 	}
 	return nil
-}
-
-// processorTime is how long this process has used processors, in seconds.
-func processorTime() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(fmt.Sprintf("getrusage: %v", err)) // it has no way to fail for oneself
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
