@@ -25,11 +25,13 @@ type section struct {
 }
 
 var sections = []section{
+	{"fair", "three tenants that saturate a loop: their shares of the slot time, medians of three rounds of 3 s (20 s)", fair},
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
 	{"http", "a net/http server that says hello, with the middleware and without: medians of 400 rounds of 0.1 s (1 min)", httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
+	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", quantum},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", rebuild},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", redos},
 }

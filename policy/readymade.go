@@ -92,7 +92,8 @@ const silence = time.Second
 
 // AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that suits who waits: short while
 // a safe task waits for a slot, long while only suspended ones do, and without end, and without a tick, while nobody does.
-// So short tasks wait for short, and long ones among themselves are seldom switched. Its state is the policy's own interval,
+// So short tasks wait for short, and long ones among themselves are seldom switched. It looks four times a short quantum,
+// and ten times a long one, because that is most of what it costs (bench: quantum). Its state is the policy's own interval,
 // so use it on one loop (Match.Loops). It errs on a short quantum under 100 µs and a long one that is not longer.
 func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 	switch {
@@ -107,7 +108,7 @@ func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 		Expr: fmt.Sprintf(`let hurry = queue.safe > 0;
 if hurry { interval(%s) } else if queue.suspended > 0 { interval(%s) } else { interval(%s) };
 task.kind == "both" and (hurry and task.slice >= %s or queue.suspended > 0 and task.slice >= %s) ? switch() : continue()`,
-			length(max(short/4, 50*time.Microsecond)), length(interval(long)), length(silence), length(short), length(long)),
+			length(max(short/4, 50*time.Microsecond)), length(max(long/10, 50*time.Microsecond)), length(silence), length(short), length(long)),
 	}, nil
 }
 

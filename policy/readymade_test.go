@@ -200,8 +200,8 @@ func TestAdaptiveQuantum(t *testing.T) {
 		{"both", 1, 0, time.Millisecond, 250 * time.Microsecond, stubs.Switch},
 		{"both", 1, 3, time.Millisecond, 250 * time.Microsecond, stubs.Switch},
 		{"both", 1, 0, time.Millisecond - 1, 250 * time.Microsecond, stubs.Continue},
-		{"both", 0, 1, 19 * time.Millisecond, 200 * time.Microsecond, stubs.Continue},
-		{"both", 0, 1, 20 * time.Millisecond, 200 * time.Microsecond, stubs.Switch},
+		{"both", 0, 1, 19 * time.Millisecond, 2 * time.Millisecond, stubs.Continue},
+		{"both", 0, 1, 20 * time.Millisecond, 2 * time.Millisecond, stubs.Switch},
 		{"preemptible", 1, 1, time.Hour, 250 * time.Microsecond, stubs.Continue},
 	} {
 		out := evaluate(t, p, map[string]any{"task.kind": c.kind, "queue.safe": c.safe, "queue.suspended": c.suspended, "task.slice": c.slice})
