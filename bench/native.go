@@ -11,13 +11,13 @@ import (
 // nativeEffort is how much native measures.
 type nativeEffort struct {
 	rounds int
-	span   time.Duration // of a benchmark in a round, at least
+	span   time.Duration // of a measurement, of which a round has five
 }
 
 // native measures what code pays for the polls that cocoon build puts into it: benchmarks as the go command builds them, and
 // as cocoon does, in turn.
 func native(ctx context.Context, r *report) error {
-	return nativeWith(ctx, r, nativeEffort{rounds: 7, span: 10 * time.Millisecond}, programs, packages)
+	return nativeWith(ctx, r, nativeEffort{rounds: 7, span: 2 * time.Millisecond}, programs, packages)
 }
 
 // nativeWith measures the benchmarks of the first suite one by one, and those of each of the others together.

@@ -85,7 +85,13 @@ func (w *workshop) copyModule(ctx context.Context, module string) (folder string
 
 // output runs a command in a folder and returns what it prints. An error has what the command says of it.
 func output(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
+	return outputWith(ctx, nil, folder, name, args...)
+}
+
+// outputWith does so with more variables in the command's environment.
+func outputWith(ctx context.Context, env []string, folder, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Dir = folder
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the go command removes what it has begun
 	cmd.WaitDelay = 15 * time.Second
