@@ -106,10 +106,8 @@ func (s *strand) answerOnce() (parked bool) {
 			return true
 		}
 		l.returning(s, now)
-	case want&wantSwitch != 0 && l.core.MaySwitch(&s.core, now):
-		l.unseat(s, now)
-		l.core.Suspend(&s.core, now)
-		l.deliver(now)
+	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
+		l.deliver(now) // to its successor, which is recorded over it
 	default:
 		l.mu.Unlock()
 		return false

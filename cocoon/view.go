@@ -49,6 +49,7 @@ const noDeadline = 1 << 62
 
 // fill writes the snapshot that a policy reads.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
+	var load sched.Load // read once
 	for i := range reads {
 		r := &reads[i]
 		switch {
@@ -61,7 +62,10 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 		case r.stub <= stubs.TenantThrown:
 			words[r.offset] = v.ofTenant(r.stub, now)
 		case r.stub <= stubs.LoopUtilization:
-			words[r.offset] = l.ofLoop(r.stub, now)
+			if load.Slots == 0 {
+				load = l.load(now)
+			}
+			words[r.offset] = l.ofLoop(r.stub, load, now)
 		case r.stub <= stubs.RuntimeUptime:
 			words[r.offset] = l.rt.ofRuntime(r.stub, now)
 		case r.stub == stubs.EventName:
@@ -209,16 +213,13 @@ func deadline(t *Task) uint64 {
 	return noDeadline
 }
 
-// ofLoop returns a value of the loop. Called under mu.
-func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
+// ofLoop returns a value of the loop, of which load says more. Called under mu.
+func (l *Loop) ofLoop(id stubs.ID, load sched.Load, now int64) uint64 {
 	switch id {
 	case stubs.LoopName:
 		return uint64(l.name)
 	case stubs.LoopUtilization:
-		return math.Float64bits(l.util.at(l.load(now), now))
-	}
-	load := l.load(now)
-	switch id {
+		return math.Float64bits(l.util.at(load, now))
 	case stubs.QueueLength:
 		return uint64(load.Waiting)
 	case stubs.QueueSafe:

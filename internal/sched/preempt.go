@@ -3,7 +3,11 @@ package sched
 // MaySwitch reports whether a switch request to t would be followed now: t is preemptible, running, not immune, and
 // there is a task that may run in its place.
 func (c *Core) MaySwitch(t *Task, now int64) bool {
-	return t.state == Running && t.Kind&Preemptible != 0 && now >= t.immune && c.successor(t, now) != nil
+	return c.switchable(t, now) && c.successor(t, now) != nil
+}
+
+func (c *Core) switchable(t *Task, now int64) bool {
+	return t.state == Running && t.Kind&Preemptible != 0 && now >= t.immune
 }
 
 // SwitchAt returns from when on a switch request to t would be followed, if things stayed as they are: now, or at the end
@@ -30,10 +34,13 @@ func (c *Core) successor(t *Task, now int64) *Task {
 
 // Suspend switches t out for its successor. It reports whether it did.
 func (c *Core) Suspend(t *Task, now int64) bool {
-	if !c.MaySwitch(t, now) {
+	if !c.switchable(t, now) {
 		return false
 	}
 	next := c.successor(t, now)
+	if next == nil {
+		return false
+	}
 	i := c.vacate(t, now)
 	c.give(next, i, now)
 	t.enter(Suspended, now)
