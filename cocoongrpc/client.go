@@ -1,0 +1,65 @@
+package cocoongrpc
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// UnaryClientInterceptor is a grpc.UnaryClientInterceptor for calls that tasks make: a task, which the call's context
+// carries, gives its slot back during the call. Without a task it is not there.
+//
+//	grpc.NewClient(target, grpc.WithChainUnaryInterceptor(cocoongrpc.UnaryClientInterceptor), …)
+//
+// A throw does not unwind gRPC: one that is due before the call is its error, a *cocoon.PreemptedError; one that comes
+// during the call ends it by the context, and unwinds the task at its next safe point.
+func UnaryClientInterceptor(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
+	call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, answer, conn, opts...) })
+}
+
+// StreamClientInterceptor is a grpc.StreamClientInterceptor for streams that tasks open: the task gives its slot back
+// while the stream is opened, and while it sends, receives, or waits for the header. A throw is treated as
+// by UnaryClientInterceptor; the stream ends with its context, at the latest with the task.
+func StreamClientInterceptor(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	open grpc.Streamer, opts ...grpc.CallOption) (stream grpc.ClientStream, err error) {
+	if cocoon.TaskOf(ctx) == nil {
+		return open(ctx, desc, conn, method, opts...)
+	}
+	err = cocoon.BlockCall(ctx, func() (err error) {
+		stream, err = open(ctx, desc, conn, method, opts...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &clientStream{stream, ctx}, nil
+}
+
+// clientStream is a stream that a task has opened.
+type clientStream struct {
+	grpc.ClientStream
+	ctx context.Context // the task's
+}
+
+// Header implements grpc.ClientStream.
+func (s *clientStream) Header() (md metadata.MD, err error) {
+	err = cocoon.BlockCall(s.ctx, func() (err error) {
+		md, err = s.ClientStream.Header()
+		return err
+	})
+	return md, err
+}
+
+// SendMsg implements grpc.ClientStream.
+func (s *clientStream) SendMsg(m any) error {
+	return cocoon.BlockCall(s.ctx, func() error { return s.ClientStream.SendMsg(m) })
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s *clientStream) RecvMsg(m any) error {
+	return cocoon.BlockCall(s.ctx, func() error { return s.ClientStream.RecvMsg(m) })
+}

@@ -1,0 +1,208 @@
+package cocoongrpc
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/status"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// TestMain fails the whole run when it leaves a goroutine.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+const patience = 20 * time.Second
+
+// start returns a runtime that is shut down at the end of the test, when all its slots must be free.
+func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
+	t.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	rt, err := cocoon.New(cfg)
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := rt.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if s := rt.Loop().Stats(); s.Busy != 0 || s.Queued != 0 || s.Lent != 0 {
+			t.Errorf("the loop is not free: %+v", s)
+		}
+	})
+	return rt
+}
+
+// service is the test service of gRPC, whose messages can be of any size. What a test does not set is not implemented.
+type service struct {
+	pb.UnimplementedTestServiceServer
+	unary func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error)
+	empty func(context.Context) error
+	talk  func(pb.TestService_FullDuplexCallServer) error
+	feed  func(pb.TestService_StreamingOutputCallServer) error
+}
+
+// Full names of its methods.
+const (
+	unaryMethod = "/grpc.testing.TestService/UnaryCall"
+	emptyMethod = "/grpc.testing.TestService/EmptyCall"
+	talkMethod  = "/grpc.testing.TestService/FullDuplexCall"
+	feedMethod  = "/grpc.testing.TestService/StreamingOutputCall"
+)
+
+func (s *service) UnaryCall(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	return s.unary(ctx, r)
+}
+
+func (s *service) EmptyCall(ctx context.Context, _ *pb.Empty) (*pb.Empty, error) {
+	return &pb.Empty{}, s.empty(ctx)
+}
+
+func (s *service) FullDuplexCall(stream pb.TestService_FullDuplexCallServer) error {
+	return s.talk(stream)
+}
+
+func (s *service) StreamingOutputCall(_ *pb.StreamingOutputCallRequest, stream pb.TestService_StreamingOutputCallServer) error {
+	return s.feed(stream)
+}
+
+// interceptors are a server's options for calls as tasks.
+func interceptors(tasks Runner, o Options) []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(UnaryServerInterceptor(tasks, o)),
+		grpc.ChainStreamInterceptor(StreamServerInterceptor(tasks, o)),
+	}
+}
+
+// listen serves on a loopback socket until the end of the test, and returns the address.
+func listen(t testing.TB, srv *grpc.Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	t.Cleanup(func() {
+		srv.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// dial returns a client of that address.
+func dial(t testing.TB, target string, opts ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	opts = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, opts...)
+	conn, err := grpc.NewClient(target, opts...)
+	must(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// serve serves the service as tasks, and returns a client of it.
+func serve(t testing.TB, tasks Runner, o Options, s *service) pb.TestServiceClient {
+	t.Helper()
+	srv := grpc.NewServer(interceptors(tasks, o)...)
+	pb.RegisterTestServiceServer(srv, s)
+	return pb.NewTestServiceClient(dial(t, listen(t, srv)))
+}
+
+// patient returns a context that ends when a test has waited long enough.
+func patient(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// echo answers a unary call by its payload.
+func echo(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	return &pb.SimpleResponse{Payload: r.Payload}, nil
+}
+
+// spin runs until it is thrown into.
+func spin(ctx context.Context) error {
+	for {
+		cocoon.SafePoint(ctx)
+	}
+}
+
+// loadPolicies loads a policy document.
+func loadPolicies(t testing.TB, rt *cocoon.Runtime, document string) {
+	t.Helper()
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\n"+document)))
+}
+
+func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
+	t.Helper()
+	st := status.Convert(err)
+	if st.Code() != code {
+		t.Fatalf("got %v; want %v", err, code)
+	}
+	return st
+}
+
+// eventually waits until ok holds.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			late(t, what)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// receive waits for a channel.
+func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		late(t, what)
+	}
+	return v
+}
+
+func late(t testing.TB, what string) {
+	t.Helper()
+	buf := make([]byte, 1<<18)
+	t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+}
+
+// writeCertificate writes the certificate of a test server to a file, and returns its name.
+func writeCertificate(t testing.TB, s *httptest.Server) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "server.pem")
+	must(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
+	return name
+}

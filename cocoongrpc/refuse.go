@@ -1,0 +1,96 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// domain says in an ErrorInfo whose reasons they are.
+const domain = "github.com/cocoon-go/cocoon"
+
+// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of limits in a document, and of
+// whoever wants the same answer.
+const timeLimits = "time-limit/"
+
+// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the call's.
+func (s *server) refuse(ctx context.Context, method string, thrown error) error {
+	if s.options.Refuse != nil {
+		if err := s.options.Refuse(ctx, method, thrown); err != nil {
+			return err
+		}
+	}
+	return answerTo(ctx, thrown, s.options.RetryAfter).Err()
+}
+
+// answerTo returns the status for a throw or a refusal.
+func answerTo(ctx context.Context, thrown error, retryAfter time.Duration) *status.Status {
+	code, reason, message := classify(ctx, thrown)
+	info := &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: map[string]string{}}
+	var p *cocoon.PreemptedError
+	if errors.As(thrown, &p) {
+		if p.Reason != "" {
+			message += ": " + p.Reason
+		}
+		info.Metadata["started"] = strconv.FormatBool(p.Started)
+		for key, value := range map[string]string{"policy": p.Policy, "reason": p.Reason, "task": p.Task, "section": p.Section} {
+			if value != "" {
+				info.Metadata[key] = value
+			}
+		}
+	}
+	details := []protoadapt.MessageV1{info}
+	if retryAfter >= 0 && (code == codes.ResourceExhausted || code == codes.Unavailable) {
+		if retryAfter == 0 {
+			retryAfter = time.Second
+		}
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(retryAfter)})
+	}
+	plain := status.New(code, message)
+	detailed, err := plain.WithDetails(details...)
+	if err != nil {
+		return plain // the text of a reason is not valid UTF-8
+	}
+	return detailed
+}
+
+// classify tells the client what happened. Of a throw it learns the reason, but not the place in the program that
+// PreemptedError.Error names.
+func classify(ctx context.Context, thrown error) (code codes.Code, reason, message string) {
+	var p *cocoon.PreemptedError
+	errors.As(thrown, &p)
+	switch {
+	case errors.Is(thrown, cocoon.ErrShutdown):
+		return codes.Unavailable, "SHUTDOWN", "the server shuts down"
+	case errors.Is(thrown, cocoon.ErrOverloaded):
+		return codes.ResourceExhausted, "OVERLOADED", "the call was refused: too many wait"
+	case errors.Is(thrown, cocoon.ErrCancelled):
+		return codes.Canceled, "CANCELLED", "the call was cancelled by the server"
+	case p == nil || ctx.Err() != nil:
+		return ended(ctx, thrown), "CALL_ENDED", "the call had ended"
+	case strings.HasPrefix(p.Policy, timeLimits):
+		return codes.DeadlineExceeded, "TIME_LIMIT", "the call was stopped"
+	case p.Started:
+		return codes.ResourceExhausted, "THROWN", "the call was stopped"
+	default:
+		return codes.ResourceExhausted, "REFUSED", "the call was refused"
+	}
+}
+
+// ended returns the code for a call whose context has ended, or that which Options.Context made of it.
+func ended(ctx context.Context, thrown error) codes.Code {
+	if err := ctx.Err(); err != nil {
+		thrown = err
+	}
+	return status.FromContextError(thrown).Code()
+}

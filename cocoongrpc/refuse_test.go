@@ -1,0 +1,218 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/status"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// details returns what there is in a status.
+func details(t *testing.T, st *status.Status) (info *errdetails.ErrorInfo, retry *errdetails.RetryInfo) {
+	t.Helper()
+	for _, d := range st.Details() {
+		switch d := d.(type) {
+		case *errdetails.ErrorInfo:
+			info = d
+		case *errdetails.RetryInfo:
+			retry = d
+		default:
+			t.Errorf("a detail of type %T: %v", d, d)
+		}
+	}
+	if info == nil {
+		t.Fatalf("no ErrorInfo in %v", st)
+	}
+	if info.Domain != domain {
+		t.Errorf("domain %q", info.Domain)
+	}
+	return info, retry
+}
+
+func TestAnswerTo(t *testing.T) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	past, cancel := context.WithDeadline(context.Background(), time.Unix(1, 0))
+	defer cancel()
+	for _, c := range []struct {
+		name     string
+		ctx      context.Context
+		thrown   error
+		code     codes.Code
+		reason   string
+		message  string
+		retries  bool
+		metadata map[string]string
+	}{
+		{name: "refused", thrown: &cocoon.PreemptedError{Policy: "shed", Reason: "too many", Task: "/a.B/C"},
+			code: codes.ResourceExhausted, reason: "REFUSED", message: "the call was refused: too many", retries: true,
+			metadata: map[string]string{"policy": "shed", "reason": "too many", "task": "/a.B/C", "started": "false"}},
+		{name: "thrown", thrown: &cocoon.PreemptedError{Policy: "shed", Task: "/a.B/C", Section: "sort", Started: true},
+			code: codes.ResourceExhausted, reason: "THROWN", message: "the call was stopped", retries: true,
+			metadata: map[string]string{"policy": "shed", "section": "sort", "task": "/a.B/C", "started": "true"}},
+		{name: "time limit", thrown: &cocoon.PreemptedError{Policy: "time-limit/sort", Reason: "late", Task: "/a.B/C", Started: true},
+			code: codes.DeadlineExceeded, reason: "TIME_LIMIT", message: "the call was stopped: late",
+			metadata: map[string]string{"policy": "time-limit/sort", "reason": "late", "task": "/a.B/C", "started": "true"}},
+		{name: "like a time limit", thrown: &cocoon.PreemptedError{Policy: "time-limits", Task: "a", Started: true},
+			code: codes.ResourceExhausted, reason: "THROWN", message: "the call was stopped", retries: true,
+			metadata: map[string]string{"policy": "time-limits", "task": "a", "started": "true"}},
+		{name: "overloaded", thrown: fmt.Errorf("a: %w", cocoon.ErrOverloaded),
+			code: codes.ResourceExhausted, reason: "OVERLOADED", message: "the call was refused: too many wait", retries: true},
+		{name: "shutdown", thrown: fmt.Errorf("a: %w", cocoon.ErrShutdown),
+			code: codes.Unavailable, reason: "SHUTDOWN", message: "the server shuts down", retries: true},
+		{name: "thrown at shutdown", thrown: &cocoon.PreemptedError{Task: "a", Started: true, Cause: cocoon.ErrShutdown},
+			code: codes.Unavailable, reason: "SHUTDOWN", message: "the server shuts down", retries: true,
+			metadata: map[string]string{"task": "a", "started": "true"}},
+		{name: "cancelled", thrown: &cocoon.PreemptedError{Task: "a", Started: true, Cause: cocoon.ErrCancelled},
+			code: codes.Canceled, reason: "CANCELLED", message: "the call was cancelled by the server",
+			metadata: map[string]string{"task": "a", "started": "true"}},
+		{name: "caller gone", ctx: over, thrown: &cocoon.PreemptedError{Policy: "caller-gone", Task: "a", Started: true},
+			code: codes.Canceled, reason: "CALL_ENDED", message: "the call had ended",
+			metadata: map[string]string{"policy": "caller-gone", "task": "a", "started": "true"}},
+		{name: "too late", ctx: past, thrown: fmt.Errorf("a: %w", context.DeadlineExceeded),
+			code: codes.DeadlineExceeded, reason: "CALL_ENDED", message: "the call had ended"},
+		{name: "a context of Options.Context", thrown: fmt.Errorf("a: %w", context.Canceled),
+			code: codes.Canceled, reason: "CALL_ENDED", message: "the call had ended"},
+		{name: "not ours", thrown: errors.New("strange"),
+			code: codes.Unknown, reason: "CALL_ENDED", message: "the call had ended"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.ctx == nil {
+				c.ctx = context.Background()
+			}
+			st := answerTo(c.ctx, c.thrown, 0)
+			info, retry := details(t, st)
+			if st.Code() != c.code || st.Message() != c.message || info.Reason != c.reason {
+				t.Errorf("%v %q %q; want %v %q %q", st.Code(), st.Message(), info.Reason, c.code, c.message, c.reason)
+			}
+			if (retry != nil) != c.retries || retry != nil && retry.RetryDelay.AsDuration() != time.Second {
+				t.Errorf("retry: %v; want %v", retry, c.retries)
+			}
+			if !maps.Equal(info.Metadata, c.metadata) {
+				t.Errorf("metadata %v; want %v", info.Metadata, c.metadata)
+			}
+			if _, retry := details(t, answerTo(c.ctx, c.thrown, -1)); retry != nil {
+				t.Error("a RetryInfo against the will of Options")
+			}
+		})
+	}
+	bad := &cocoon.PreemptedError{Reason: "\xff"}
+	if st := answerTo(context.Background(), bad, 0); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {
+		t.Errorf("a reason that is not UTF-8: %v", st)
+	}
+}
+
+// What clients get to see of policies, over a connection.
+func TestPolicies(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2})
+	loadPolicies(t, rt, `
+kinds: {`+unaryMethod+`: safe}
+limits: [{func: `+emptyMethod+`, limit: 1ms, reason: late}, {func: step, limit: 1ms}]
+policies:
+  - name: shed
+    on: enqueue
+    expr: 'arriving.name == "`+unaryMethod+`" and arriving.labels["tenant"] == "free" and arriving.kind == "safe" ? throw("not for free") : continue()'
+  - name: stop
+    every: 100us
+    expr: 'task.name == "`+feedMethod+`" and task.priority == 7 ? throw("stopped") : continue()'
+`)
+	o := Options{
+		Context: func(ctx context.Context, method string) context.Context {
+			return cocoon.WithPriority(cocoon.WithLabel(ctx, "tenant", "free"), 7)
+		},
+		RetryAfter: 3 * time.Second,
+	}
+	client := serve(t, rt, o, &service{
+		unary: echo,
+		empty: spin,
+		feed:  func(s pb.TestService_StreamingOutputCallServer) error { return spin(s.Context()) },
+		talk: func(s pb.TestService_FullDuplexCallServer) error {
+			_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, spin(s.Context()) })
+			return fmt.Errorf("the handler: %w", err)
+		},
+	})
+	ctx := patient(t)
+	stream := func(s interface{ RecvMsg(any) error }, err error) error {
+		must(t, err)
+		return s.RecvMsg(new(pb.StreamingOutputCallResponse))
+	}
+	_, refused := client.UnaryCall(ctx, &pb.SimpleRequest{})
+	_, late := client.EmptyCall(ctx, &pb.Empty{})
+	stopped := stream(client.StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{}))
+	section := stream(client.FullDuplexCall(ctx))
+	for _, c := range []struct {
+		err            error
+		code           codes.Code
+		reason, policy string
+		retries        bool
+	}{
+		{refused, codes.ResourceExhausted, "REFUSED", "shed", true},
+		{late, codes.DeadlineExceeded, "TIME_LIMIT", "time-limit/", false},
+		{stopped, codes.ResourceExhausted, "THROWN", "stop", true},
+		{section, codes.DeadlineExceeded, "TIME_LIMIT", "time-limit/", false},
+	} {
+		info, retry := details(t, wantCode(t, c.err, c.code))
+		if info.Reason != c.reason || !strings.HasPrefix(info.Metadata["policy"], c.policy) {
+			t.Errorf("%v; want %s by %s", info, c.reason, c.policy)
+		}
+		if (retry != nil) != c.retries || retry != nil && retry.RetryDelay.AsDuration() != 3*time.Second {
+			t.Errorf("%s: retry %v", c.policy, retry)
+		}
+	}
+}
+
+// Options.Refuse answers, but for what it leaves to the default.
+func TestRefuse(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	type call struct {
+		method string
+		thrown error
+	}
+	heard := make(chan call, 10)
+	client := serve(t, rt, Options{Refuse: func(ctx context.Context, method string, err error) error {
+		heard <- call{method, err}
+		if method == emptyMethod {
+			return nil
+		}
+		return status.Error(codes.Aborted, "mine")
+	}}, &service{
+		empty: throwInto,
+		unary: func(ctx context.Context, _ *pb.SimpleRequest) (*pb.SimpleResponse, error) { return nil, throwInto(ctx) },
+		talk:  func(s pb.TestService_FullDuplexCallServer) error { return throwInto(s.Context()) },
+	})
+	ctx := patient(t)
+	_, empty := client.EmptyCall(ctx, &pb.Empty{})
+	_, unary := client.UnaryCall(ctx, &pb.SimpleRequest{})
+	stream, err := client.FullDuplexCall(ctx)
+	must(t, err)
+	_, talk := stream.Recv()
+	wantCode(t, empty, codes.Canceled)
+	wantCode(t, unary, codes.Aborted)
+	wantCode(t, talk, codes.Aborted)
+	for _, method := range []string{emptyMethod, unaryMethod, talkMethod} {
+		var p *cocoon.PreemptedError
+		if c := receive(t, "the error", heard); c.method != method || !errors.As(c.thrown, &p) || p.Task != method {
+			t.Errorf("heard of %s: %v; want %s", c.method, c.thrown, method)
+		}
+	}
+	if len(heard) != 0 {
+		t.Errorf("heard %d more", len(heard))
+	}
+}
+
+// throwInto has the calling handler's task thrown into.
+func throwInto(ctx context.Context) error {
+	cocoon.TaskOf(ctx).Cancel()
+	cocoon.SafePoint(ctx)
+	return errors.New("it was not thrown into")
+}

@@ -1,0 +1,129 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/orca"
+	"google.golang.org/grpc/status"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// UnaryServerInterceptor returns an interceptor that runs each unary call as a task of the runtime or loop, on the server's
+// goroutine. The call's context is the task's: when its deadline has passed or its client has gone, the task is
+// cancelled, as policies see it (task.cancelled), and one that waits does not start. Panics of the handler pass through.
+//
+// A task that is refused or thrown into is answered by a status:
+//
+//	ResourceExhausted  a policy refused the task, or threw into it; or the queue is at its MaxQueue
+//	DeadlineExceeded   a time limit: a policy named "time-limit/…", as those of limits in a document are; or the call's
+//	                   own deadline passed in the queue
+//	Unavailable        the runtime shuts down
+//	Canceled           Task.Cancel, or the client has gone
+//
+// Its details are an ErrorInfo of the domain "github.com/cocoon-go/cocoon", with a reason (REFUSED, THROWN, OVERLOADED,
+// TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata policy, reason, task, section and started, as far as there
+// are; and, where it may help to come again, a RetryInfo. A handler that returns such an error itself, as it has it from
+// cocoon.Section, is answered the same way.
+//
+// Cost: about 0.4 µs a call (BenchmarkUnary). It panics if tasks is nil.
+func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
+	s := newServer("UnaryServerInterceptor", tasks, o)
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (answer any, err error) {
+		name := s.options.name(ctx, info.FullMethod, true)
+		if name == "" {
+			return next(ctx, request)
+		}
+		thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) (err error) {
+			answer, err = next(ctx, request)
+			return err
+		})
+		if thrown != nil {
+			return nil, s.refuse(ctx, info.FullMethod, thrown)
+		}
+		return answer, err
+	}
+}
+
+// StreamServerInterceptor returns an interceptor that does for streams what UnaryServerInterceptor does for unary calls: each
+// is one task, from its begin to its end. The handler gives the slot back while it sends and receives, and takes part in
+// the queue again afterwards. A throw also ends a SendMsg or RecvMsg that the client holds up, and with it the stream.
+//
+// Goroutines that a handler starts may use the stream as always; they are no part of the task, and a handler that waits
+// for them does so inside cocoon.Block.
+//
+// Cost: that of a unary call, and about 0.2 µs a message (BenchmarkStream). It panics if tasks is nil.
+func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
+	s := newServer("StreamServerInterceptor", tasks, o)
+	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		ctx := under.Context()
+		name := s.options.name(ctx, info.FullMethod, service != nil)
+		if name == "" {
+			return next(service, under)
+		}
+		stream := &serverStream{ServerStream: under, refuse: func(thrown error) error {
+			return s.refuse(ctx, info.FullMethod, thrown)
+		}}
+		defer stream.end()
+		thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
+			stream.ctx = ctx
+			return next(service, stream)
+		})
+		if thrown != nil {
+			return stream.refused(thrown)
+		}
+		return err
+	}
+}
+
+// server is what both interceptors are made of.
+type server struct {
+	tasks   Runner
+	options Options
+}
+
+func newServer(name string, tasks Runner, o Options) *server {
+	if tasks == nil {
+		panic("cocoongrpc: " + name + ": the runtime is nil; want what cocoon.New returned, or one of its loops")
+	}
+	return &server{tasks, o}
+}
+
+// run runs next as the call's task. thrown says why the task was refused or thrown into; err is what next returned
+// otherwise.
+func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (thrown, err error) {
+	if s.options.Load != nil {
+		s.options.Load.arrived()
+		orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
+	}
+	if s.options.Context != nil {
+		ctx = s.options.Context(ctx, method)
+	}
+	started := false
+	thrown = s.tasks.Run(ctx, name, func(ctx context.Context) error {
+		started = true
+		err = next(ctx)
+		return nil
+	})
+	if thrown == nil && passedOn(err) {
+		thrown = err
+	}
+	if thrown != nil && s.options.Load != nil {
+		s.options.Load.failed(started)
+	}
+	return thrown, err
+}
+
+// passedOn reports whether a handler returned the error of a throw or a refusal, and has not made a status of it.
+func passedOn(err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, ok := status.FromError(err); ok {
+		return false
+	}
+	var p *cocoon.PreemptedError
+	return errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)
+}

@@ -1,0 +1,316 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
+	reflectpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// A call is a task with its method's name, of the kind that is registered, with what Options.Context gives it, in the call's
+// context.
+func TestTask(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, "kinds: {"+unaryMethod+": preemptible, "+talkMethod+": safe}")
+	tasks := make(chan *cocoon.Task, 1)
+	check := func(ctx context.Context) error {
+		md, _ := metadata.FromIncomingContext(ctx)
+		deadline, ok := ctx.Deadline()
+		if len(md["tenant"]) != 1 || !ok || time.Until(deadline) > patience {
+			t.Errorf("the context: %v %v", md, deadline)
+		}
+		grpc.SetTrailer(ctx, metadata.Pairs("left", "behind"))
+		tasks <- cocoon.TaskOf(ctx)
+		return nil
+	}
+	client := serve(t, rt, Options{}, &service{
+		unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+			check(ctx)
+			return echo(ctx, r)
+		},
+		talk: func(s pb.TestService_FullDuplexCallServer) error { return check(s.Context()) },
+	})
+	ctx := metadata.AppendToOutgoingContext(patient(t), "tenant", "gold")
+	var trailer metadata.MD
+	answer, err := client.UnaryCall(ctx, &pb.SimpleRequest{Payload: &pb.Payload{Body: []byte("hello")}}, grpc.Trailer(&trailer))
+	if err != nil || string(answer.Payload.Body) != "hello" || len(trailer["left"]) != 1 {
+		t.Errorf("%v %v %v", answer, err, trailer)
+	}
+	if task := receive(t, "the task", tasks); task.Name() != unaryMethod || task.Kind() != cocoon.Preemptible {
+		t.Errorf("%s is %v", task.Name(), task.Kind())
+	}
+	stream, err := client.FullDuplexCall(ctx)
+	must(t, err)
+	if _, err := stream.Recv(); err == nil {
+		t.Error("the stream has not ended")
+	}
+	if task := receive(t, "the task", tasks); task.Name() != talkMethod || task.Kind() != cocoon.Safe || len(stream.Trailer()["left"]) != 1 {
+		t.Errorf("%s is %v; %v", task.Name(), task.Kind(), stream.Trailer())
+	}
+}
+
+// What a handler returns is the client's, with the answer beside for other interceptors.
+func TestErrors(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	own := errors.New("own")
+	var fails error
+	outer := func(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		answer, err := next(ctx, r)
+		if answer == nil || err != fails {
+			t.Errorf("the interceptor around got %v, %v", answer, err)
+		}
+		return answer, err
+	}
+	srv := grpc.NewServer(append([]grpc.ServerOption{grpc.ChainUnaryInterceptor(outer)}, interceptors(rt, Options{})...)...)
+	pb.RegisterTestServiceServer(srv, &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+		return &pb.SimpleResponse{}, fails
+	}})
+	client := pb.NewTestServiceClient(dial(t, listen(t, srv)))
+	for err, want := range map[error]codes.Code{
+		nil:                                    codes.OK,
+		own:                                    codes.Unknown,
+		status.Error(codes.NotFound, "no"):     codes.NotFound,
+		context.DeadlineExceeded:               codes.DeadlineExceeded,
+		fmt.Errorf("a: %w", context.Canceled):  codes.Canceled,
+		status.Error(codes.Aborted, "a throw"): codes.Aborted,
+	} {
+		fails = err
+		_, got := client.UnaryCall(patient(t), &pb.SimpleRequest{})
+		wantCode(t, got, want)
+	}
+}
+
+// Panics pass through, as they were, and the slot is free again.
+func TestPanic(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1})
+	own := errors.New("own")
+	recovered := func(r any) error {
+		if r != own {
+			t.Errorf("panicked with %v", r)
+		}
+		return status.Error(codes.Internal, "sorry")
+	}
+	srv := grpc.NewServer(append([]grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (_ any, err error) {
+			defer func() { err = recovered(recover()) }()
+			return next(ctx, r)
+		}),
+		grpc.ChainStreamInterceptor(func(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+			defer func() { err = recovered(recover()) }()
+			return next(srv, s)
+		}),
+	}, interceptors(rt, Options{})...)...)
+	pb.RegisterTestServiceServer(srv, &service{
+		unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) { panic(own) },
+		talk: func(s pb.TestService_FullDuplexCallServer) error {
+			s.Send(&pb.StreamingOutputCallResponse{})
+			panic(own)
+		},
+	})
+	client := pb.NewTestServiceClient(dial(t, listen(t, srv)))
+	for range 3 {
+		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
+		wantCode(t, err, codes.Internal)
+		stream, err := client.FullDuplexCall(patient(t))
+		must(t, err)
+		_, err = stream.Recv()
+		must(t, err)
+		_, err = stream.Recv()
+		wantCode(t, err, codes.Internal)
+	}
+}
+
+// A call whose deadline passes, or whose client goes, while it is queued: its handler never runs.
+func TestEndsInTheQueue(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+	occupied, free := make(chan bool), make(chan bool)
+	ran := make(chan bool, 10)
+	client := serve(t, rt, Options{}, &service{
+		empty: func(context.Context) error { occupied <- true; <-free; return nil },
+		unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+			ran <- true
+			return echo(ctx, r)
+		},
+		talk: func(pb.TestService_FullDuplexCallServer) error { ran <- true; return nil },
+	})
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		if _, err := client.EmptyCall(patient(t), &pb.Empty{}); err != nil {
+			t.Error(err)
+		}
+	})
+	receive(t, "the slot's holder", occupied)
+	short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err := client.UnaryCall(short, &pb.SimpleRequest{})
+	wantCode(t, err, codes.DeadlineExceeded)
+	gone, goAway := context.WithCancel(context.Background())
+	calls.Go(func() {
+		_, err := client.UnaryCall(gone, &pb.SimpleRequest{})
+		wantCode(t, err, codes.Canceled)
+	})
+	stream, err := client.FullDuplexCall(gone)
+	must(t, err)
+	eventually(t, "both to wait", func() bool { return rt.Loop().Stats().Queued == 2 })
+	goAway()
+	_, err = stream.Recv()
+	wantCode(t, err, codes.Canceled)
+	eventually(t, "the queue to be empty", func() bool { return rt.Loop().Stats().Queued == 0 })
+	close(free)
+	calls.Wait()
+	if st := rt.Loop().Stats(); len(ran) != 0 || st.Refused != 3 {
+		t.Errorf("%d ran, %d were refused; want 0 and 3", len(ran), st.Refused)
+	}
+}
+
+// A queue at its bound refuses.
+func TestOverloaded(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	occupied, free := make(chan bool), make(chan bool)
+	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; <-free; return nil }})
+	var calls sync.WaitGroup
+	for range 2 {
+		calls.Go(func() {
+			if _, err := client.EmptyCall(patient(t), &pb.Empty{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	receive(t, "the slot's holder", occupied)
+	eventually(t, "one to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	_, err := client.EmptyCall(patient(t), &pb.Empty{})
+	info, retry := details(t, wantCode(t, err, codes.ResourceExhausted))
+	if info.Reason != "OVERLOADED" || retry == nil {
+		t.Errorf("%v %v", info, retry)
+	}
+	close(free)
+	receive(t, "the other", occupied)
+	calls.Wait()
+}
+
+// Whatever methods clients ask for, there are only as many names of tasks as methods.
+func TestManyMethods(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	srv := grpc.NewServer(append(interceptors(rt, Options{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
+		return status.Error(codes.Aborted, cocoon.TaskOf(s.Context()).Name())
+	}))...)
+	conn := dial(t, listen(t, srv))
+	var clients sync.WaitGroup
+	for c := range 10 {
+		clients.Go(func() {
+			for i := range 300 {
+				method := fmt.Sprintf("/made.Up%d/%s%d", c, strings.Repeat("x", i), i)
+				err := conn.Invoke(patient(t), method, &pb.Empty{}, &pb.Empty{})
+				if st := status.Convert(err); st.Code() != codes.Aborted || st.Message() != "unmatched" {
+					t.Errorf("%s: %v", method, err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// Health checks, reflection and ORCA's reports go on while tasks wait, and hold no slot.
+func TestTaskless(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	occupied, free := make(chan bool), make(chan bool)
+	srv := grpc.NewServer(interceptors(rt, Options{})...)
+	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; <-free; return nil }})
+	healthpb.RegisterHealthServer(srv, health.NewServer())
+	reflection.Register(srv)
+	conn := dial(t, listen(t, srv))
+	var calls sync.WaitGroup
+	calls.Go(func() { pb.NewTestServiceClient(conn).EmptyCall(patient(t), &pb.Empty{}) })
+	receive(t, "the slot's holder", occupied)
+
+	checks := healthpb.NewHealthClient(conn)
+	answer, err := checks.Check(patient(t), &healthpb.HealthCheckRequest{})
+	if err != nil || answer.Status != healthpb.HealthCheckResponse_SERVING {
+		t.Errorf("%v %v", answer, err)
+	}
+	watch, err := checks.Watch(patient(t), &healthpb.HealthCheckRequest{})
+	must(t, err)
+	_, err = watch.Recv()
+	must(t, err)
+	reflected, err := reflectpb.NewServerReflectionClient(conn).ServerReflectionInfo(patient(t))
+	must(t, err)
+	must(t, reflected.Send(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}}))
+	list, err := reflected.Recv()
+	if err != nil || len(list.GetListServicesResponse().GetService()) < 3 {
+		t.Errorf("%v %v", list, err)
+	}
+	if st := rt.Stats(); st.Tasks != 1 {
+		t.Errorf("%d tasks; want the one that holds the slot", st.Tasks)
+	}
+	close(free)
+	calls.Wait()
+}
+
+// Options.Name decides, also that a call is no task.
+func TestName(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	names := make(chan string, 1)
+	note := func(ctx context.Context) error {
+		if task := cocoon.TaskOf(ctx); task != nil {
+			names <- task.Name()
+		} else {
+			names <- ""
+		}
+		return nil
+	}
+	client := serve(t, rt, Options{Name: func(ctx context.Context, method string) string {
+		return map[string]string{unaryMethod: "short", talkMethod: "talk"}[method]
+	}}, &service{
+		unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+			note(ctx)
+			return echo(ctx, r)
+		},
+		empty: note,
+		talk:  func(s pb.TestService_FullDuplexCallServer) error { return note(s.Context()) },
+		feed:  func(s pb.TestService_StreamingOutputCallServer) error { return note(s.Context()) },
+	})
+	ctx := patient(t)
+	for want, call := range map[string]func(){
+		"short":   func() { client.UnaryCall(ctx, &pb.SimpleRequest{}) },
+		"talk":    func() { client.FullDuplexCall(ctx) },
+		"(empty)": func() { client.EmptyCall(ctx, &pb.Empty{}) },
+		"(feed)":  func() { client.StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{}) },
+	} {
+		call()
+		if got := receive(t, want, names); got != want && (got != "" || want[0] != '(') {
+			t.Errorf("%q; want %s", got, want)
+		}
+	}
+}
+
+func TestNil(t *testing.T) {
+	for name, f := range map[string]func(){
+		"UnaryServerInterceptor":  func() { UnaryServerInterceptor(nil, Options{}) },
+		"StreamServerInterceptor": func() { StreamServerInterceptor(nil, Options{}) },
+		"NewLoad":                 func() { NewLoad(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if r, _ := recover().(string); !strings.Contains(r, name) || !strings.Contains(r, "want") {
+					t.Errorf("panicked with %q", r)
+				}
+			}()
+			f()
+		})
+	}
+}

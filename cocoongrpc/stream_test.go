@@ -1,0 +1,242 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+var large = &pb.StreamingOutputCallResponse{Payload: &pb.Payload{Body: make([]byte, 1<<18)}}
+
+// sendAll sends without end, so that a client that does not read holds it up.
+func sendAll(s interface {
+	Send(*pb.StreamingOutputCallResponse) error
+}) error {
+	for {
+		if err := s.Send(large); err != nil {
+			return err
+		}
+	}
+}
+
+// recvAll receives to the end.
+func recvAll(s pb.TestService_FullDuplexCallServer) error {
+	for {
+		if _, err := s.Recv(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// Clients that do not read, and clients that do not send, hold no slot; what they hold up ends by a throw, and answered as
+// any throw.
+func TestThrowEndsWaiting(t *testing.T) {
+	for name, wait := range map[string]func(pb.TestService_FullDuplexCallServer) error{
+		"send": func(s pb.TestService_FullDuplexCallServer) error { return sendAll(s) },
+		"recv": recvAll,
+		"inside Block": func(s pb.TestService_FullDuplexCallServer) error {
+			return cocoon.Block(s.Context(), func() error { return recvAll(s) })
+		},
+		"both": func(s pb.TestService_FullDuplexCallServer) error {
+			got := make(chan error)
+			go func() { got <- recvAll(s) }()
+			defer func() { <-got }()
+			return sendAll(s)
+		},
+		"elsewhere": func(s pb.TestService_FullDuplexCallServer) error {
+			got := make(chan error)
+			go func() { got <- recvAll(s) }()
+			return cocoon.Block(s.Context(), func() error { return <-got })
+		},
+	} {
+		for transport, connect := range map[string]func(testing.TB, *grpc.Server) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
+			t.Run(name+", "+transport, func(t *testing.T) {
+				rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+				begun := make(chan *cocoon.Task, 1)
+				srv := grpc.NewServer(interceptors(rt, Options{})...)
+				pb.RegisterTestServiceServer(srv, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
+					begun <- cocoon.TaskOf(s.Context())
+					return wait(s)
+				}})
+				client := pb.NewTestServiceClient(connect(t, srv))
+				stream, err := client.FullDuplexCall(patient(t))
+				must(t, err)
+				must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
+				task := receive(t, "the task", begun)
+				eventually(t, "the task to block", func() bool { return rt.Loop().Stats().Busy == 0 && rt.Stats().Tasks == 1 })
+				_, err = client.UnaryCall(patient(t), &pb.SimpleRequest{}) // in its slot
+				must(t, err)
+				task.Cancel()
+				for err = nil; err == nil; {
+					_, err = stream.Recv()
+				}
+				info, _ := details(t, wantCode(t, err, codes.Canceled))
+				if info.Reason != "CANCELLED" || info.Metadata["task"] != talkMethod {
+					t.Errorf("%v", info)
+				}
+				eventually(t, "the task to end", func() bool { return rt.Stats().Tasks == 0 })
+				if s := task.Status(); s != cocoon.CancelledBeforeReturn {
+					t.Errorf("the task: %v", s)
+				}
+			})
+		}
+	}
+}
+
+func own(t testing.TB, srv *grpc.Server) *grpc.ClientConn { return dial(t, listen(t, srv)) }
+
+// netHTTP serves by net/http's server.
+func netHTTP(t testing.TB, srv *grpc.Server) *grpc.ClientConn {
+	s := httptest.NewUnstartedServer(srv)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	trust, err := credentials.NewClientTLSFromFile(writeCertificate(t, s), "example.com")
+	must(t, err)
+	return dial(t, s.Listener.Addr().String(), grpc.WithTransportCredentials(trust))
+}
+
+// A throw that a Section catches leaves the stream to the handler.
+func TestSectionAnswers(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, "limits: [{func: step, limit: 1ms}]")
+	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
+		_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, spin(s.Context()) })
+		var p *cocoon.PreemptedError
+		if !errors.As(err, &p) {
+			t.Errorf("the section: %v", err)
+		}
+		return s.Send(&pb.StreamingOutputCallResponse{})
+	}})
+	stream, err := client.FullDuplexCall(patient(t))
+	must(t, err)
+	_, err = stream.Recv()
+	must(t, err)
+	if _, err = stream.Recv(); err != io.EOF {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+// A client that goes mid-stream cancels the task; the handler hears it from the stream and its context.
+func TestClientGone(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	begun, heard := make(chan bool, 1), make(chan [2]error, 1)
+	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
+		_, err := s.Recv()
+		begun <- err == nil
+		err = recvAll(s)
+		heard <- [2]error{err, context.Cause(s.Context())}
+		return err
+	}})
+	ctx, cancel := context.WithCancel(patient(t))
+	stream, err := client.FullDuplexCall(ctx)
+	must(t, err)
+	for range 10 {
+		must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
+	}
+	receive(t, "the handler", begun)
+	cancel()
+	errs := receive(t, "the handler", heard)
+	wantCode(t, errs[0], codes.Canceled)
+	if !errors.Is(errs[1], context.Canceled) {
+		t.Errorf("the context: %v", errs[1])
+	}
+}
+
+// Many streams on one slot, all of which echo, in order.
+func TestCrowd(t *testing.T) {
+	const streams, messages = 50, 100
+	rt := start(t, cocoon.Config{Slots: 1})
+	loadPolicies(t, rt, "kinds: {"+talkMethod+": both}\npreemption: {on: enqueue}")
+	client := serve(t, rt, Options{Load: NewLoad(rt.Loop())}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
+		for {
+			r, err := s.Recv()
+			if err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := s.Send(&pb.StreamingOutputCallResponse{Payload: r.Payload}); err != nil {
+				return err
+			}
+		}
+	}})
+	var all sync.WaitGroup
+	for range streams {
+		all.Go(func() {
+			stream, err := client.FullDuplexCall(patient(t))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			all.Go(func() {
+				for i := range messages {
+					stream.Send(&pb.StreamingOutputCallRequest{Payload: &pb.Payload{Body: []byte{byte(i)}}})
+				}
+				stream.CloseSend()
+			})
+			for i := range messages {
+				r, err := stream.Recv()
+				if err != nil || r.Payload.Body[0] != byte(i) {
+					t.Errorf("message %d: %v %v", i, r, err)
+					return
+				}
+			}
+			if _, err := stream.Recv(); err != io.EOF {
+				t.Errorf("the end: %v", err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Throws at any moment of streams that are busy: each ends by its end or by a status of a throw, and no slot is lost.
+func TestThrowAnyTime(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2})
+	tasks := make(chan *cocoon.Task, 100)
+	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
+		tasks <- cocoon.TaskOf(s.Context())
+		go recvAll(s)
+		return sendAll(s)
+	}})
+	var all sync.WaitGroup
+	const streams = 40
+	for range streams {
+		all.Go(func() {
+			stream, err := client.FullDuplexCall(patient(t))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			all.Go(func() {
+				for stream.Send(&pb.StreamingOutputCallRequest{}) == nil {
+				}
+			})
+			for err = nil; err == nil; {
+				_, err = stream.Recv()
+			}
+			details(t, wantCode(t, err, codes.Canceled))
+		})
+	}
+	for i := range streams {
+		task := receive(t, "a task", tasks)
+		all.Go(func() {
+			time.Sleep(time.Duration(i%8) * 100 * time.Microsecond) // at any moment
+			task.Cancel()
+		})
+	}
+	all.Wait()
+}
