@@ -42,8 +42,14 @@ type PreemptedError struct {
 	Started bool          // false: refused before its start, nothing of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
-	frames atomic.Pointer[[]uintptr] // where it happened; others may read the error before it does
+	// Others may read the error before it has happened and arrived.
+	frames atomic.Pointer[[]uintptr] // where it happened
+	became atomic.Pointer[PanicError]
 }
+
+// Panic returns what the task's code made of the throw on its way: code that recovers a panic and panics anew with a value of
+// its own, or breaks while it unwinds. nil if it arrived as it was. The panic ends where the throw would have, and is logged.
+func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
 	var b strings.Builder
@@ -66,6 +72,9 @@ func (e *PreemptedError) Error() string {
 	}
 	if e.Reason != "" {
 		b.WriteString(": " + e.Reason)
+	}
+	if p := e.Panic(); p != nil {
+		fmt.Fprintf(&b, " (which its code turned into a %v)", p)
 	}
 	return b.String()
 }
@@ -143,7 +152,8 @@ func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }
 
-// PanicError is the error of a task, started by Go, whose function panicked.
+// PanicError is the error of a task, started by Go, whose function panicked; and what became of a throw, see
+// PreemptedError.Panic.
 type PanicError struct {
 	Value any
 	Stack []byte

@@ -28,14 +28,11 @@ func enterSection(name string) (leave func(err *error)) {
 		case err == nil:
 			s.passThrow(id)
 		default:
-			switch r := recover(); r {
-			case nil:
-				s.voidThrow(id) // swallowed, and the function returned after all; or Goexit
-			case s.throwing.err:
-				*err = s.throwing.err
+			if r := recover(); r != nil {
+				*err = s.arrived(r)
 				s.settle()
-			default:
-				panic(r)
+			} else {
+				s.voidThrow(id) // swallowed, and the function returned after all; or Goexit
 			}
 		}
 	}

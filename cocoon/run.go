@@ -18,8 +18,8 @@ var errNilFunc = errors.New("cocoon: the task's function is nil")
 // ends before it got one, fn is not called and the context's cause is returned. The task's kind is the one registered for
 // name. fn gets a context that carries the task; it ends with the task and its children.
 //
-// A task that is thrown into returns a *PreemptedError; a panic or Goexit of fn passes through, after the slot is given
-// back. Other errors: ErrOverloaded, ErrShutdown, and a *PreemptedError with Started false when a policy refused the task.
+// A task that is thrown into returns a *PreemptedError; any other panic, or Goexit, of fn passes through, after the slot is
+// given back. Other errors: ErrOverloaded, ErrShutdown, and a *PreemptedError with Started false when a policy refused the task.
 //
 // Inside a task, Run is a safe point, and nests: on the same loop the inner task takes over the outer one's slot, and may
 // be switched out only if both kinds allow it; on another loop the outer task waits for a slot again afterwards. Either way
@@ -242,24 +242,17 @@ func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 
 // leave is the task's last boundary: a throw ends here, and the slot is given back.
 func (s *strand) leave(t *Task, err *error) {
-	var foreign any
 	status := Returned
 	if s.throwing != nil && !s.returned {
-		switch r := recover(); r {
-		case s.throwing.err:
-			*err, status = s.throwing.err, CancelledBeforeReturn
+		if r := recover(); r != nil { // nil: Goexit
+			*err, status = s.arrived(r), CancelledBeforeReturn
 			if t.Status() == Starting {
 				status = CancelledBeforeStart
 			}
-		default:
-			foreign = r
 		}
 	}
 	s.throwing = nil
 	s.depart(t, status)
-	if foreign != nil {
-		panic(foreign)
-	}
 }
 
 // depart ends the task: account, slot, tree, pool.

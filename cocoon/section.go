@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/notify"
@@ -41,15 +42,23 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 	if s.throwing == nil || s.throwing.section == 0 {
 		return // somebody else's panic, or a throw that ends the task
 	}
-	r := recover()
-	if r != s.throwing.err {
-		if r != nil {
-			panic(r)
-		}
-		return // Goexit
+	if r := recover(); r != nil { // nil: Goexit
+		*err = s.arrived(r)
+		s.settle()
 	}
-	*err = s.throwing.err
-	s.settle()
+}
+
+// arrived returns the error of the throw in flight, which has come to its boundary as the panic r. Another value than the
+// throw's is what the task's code has made of it: to let that pass would end the program for what a policy decided.
+func (s *strand) arrived(r any) *PreemptedError {
+	err := s.throwing.err
+	if r != err {
+		p := &PanicError{Value: r, Stack: debug.Stack()}
+		err.became.Store(p)
+		s.loop.rt.cfg.Logger.Warn("cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
+			"panic", r, "stack", string(p.Stack))
+	}
+	return err
 }
 
 // settle ends a throw that has arrived at its boundary. One that ends the task may have taken its place on the way.

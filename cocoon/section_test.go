@@ -306,25 +306,21 @@ func TestSectionLetsPanicsThrough(t *testing.T) {
 	}
 }
 
-// A foreign panic that replaces a throw inside a section passes through it, and the throw comes again.
-func TestPanicReplacesTheThrowInASection(t *testing.T) {
+// A throw that the code turns into another panic ends at its section all the same, and says so.
+func TestThrowBecomesAPanicInASection(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		err := inSection(ctx, "outer", func() error {
-			func() {
-				defer func() {
-					if r := recover(); r != "mine" {
-						t.Errorf("recovered %v", r)
-					}
-				}()
-				inSection(ctx, "inner", func() error {
-					defer func() { panic("mine") }()
-					signal()
-					return spinForever(ctx)
-				})
-			}()
-			for range 1000 { // the inner section has ended, its throw is void
+			pe := preemption(t, inSection(ctx, "inner", func() error {
+				defer func() { panic("mine") }()
+				signal()
+				return spinForever(ctx)
+			}))
+			if p := pe.Panic(); p == nil || p.Value != "mine" || !strings.Contains(string(p.Stack), "TestThrowBecomesAPanicInASection") {
+				t.Errorf("%v became %+v", pe, p)
+			}
+			for range 1000 { // it has arrived
 				SafePoint(ctx)
 			}
 			return nil

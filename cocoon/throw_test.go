@@ -171,17 +171,22 @@ func TestDeferredFunctionsPollInPeace(t *testing.T) {
 	}
 }
 
-// A panic that replaces the throw passes through, and so does Goexit; the slot comes back (invariant 5).
-func TestPanicDuringThePassageOfAThrow(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+// A throw arrives at the task's end whatever its code makes of it on the way; Goexit passes through; the slot comes back
+// (invariant 5).
+func TestThrowBecomesAPanic(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
 	h := rt.Go(background, "job", func(ctx context.Context) error {
 		defer func() { recover(); panic("other") }()
 		TaskOf(ctx).Cancel()
 		return spinForever(ctx)
 	})
-	var pe *PanicError
-	if err := h.Wait(background); !errors.As(err, &pe) || pe.Value != "other" {
-		t.Errorf("got %v", err)
+	pe := preemption(t, h.Wait(background))
+	if p := pe.Panic(); p == nil || p.Value != "other" || !errors.Is(pe, ErrCancelled) || !strings.Contains(pe.Error(), "panic: other") {
+		t.Errorf("got %v, %+v", pe, p)
+	}
+	if log.count("came out of the task as another panic") != 1 {
+		t.Errorf("the log says\n%s", log.String())
 	}
 	h = rt.Go(background, "job", func(ctx context.Context) error {
 		defer func() { recover(); runtime.Goexit() }()
