@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"log"
 	"net/http"
+	"os"
 	"os/signal"
 	"strconv"
 	"syscall"
@@ -14,12 +14,10 @@ import (
 )
 
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "where to listen")
-	flag.Parse()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /items/{id}", item)
+	mux.HandleFunc("GET /items/{id}", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "item", r.PathValue("id")) })
 	mux.HandleFunc("GET /report", report)
-	srv := &http.Server{Addr: *addr, Handler: mux}
+	srv := &http.Server{Addr: os.Getenv("ADDR"), Handler: mux}
 	term, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	go func() { log.Print(srv.ListenAndServe()) }()
@@ -29,10 +27,6 @@ func main() {
 	if err := srv.Shutdown(ctx); err != nil {
 		log.Fatal(err)
 	}
-}
-
-func item(w http.ResponseWriter, r *http.Request) {
-	fmt.Fprintf(w, "item %s\n", r.PathValue("id"))
 }
 
 func report(w http.ResponseWriter, r *http.Request) {
