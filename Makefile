@@ -28,6 +28,9 @@ hol: ## Run the head-of-line blocking example
 redos: ## Run the example of evil regular expressions
 	go run ./cmd/cocoon run ./examples/redos
 
+overload: ## Run the example of a server at twice its capacity
+	go run -C examples/overload .
+
 fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 	@for package in $$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do \
 		for name in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
@@ -42,4 +45,4 @@ thirdparty: ## Run the tests of other people's packages, built by cocoon test
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos fuzz thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz thirdparty ci

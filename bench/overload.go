@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// overloadRounds is how often each way to meet the surge has its turn; the example reports medians.
+const overloadRounds = 5
+
+// overloadFigures is what the example prints for a mode.
+type overloadFigures struct {
+	Mode        string  `json:"mode"`
+	Goodput     float64 `json:"goodput_per_s"`
+	CriticalP99 float64 `json:"critical_p99_us"`
+	FirstAction float64 `json:"first_action_us"`
+}
+
+// overload runs the example: which of the limiters answers most in time, with what latency of the critical class, and which is the
+// first to act?
+func overload(ctx context.Context, r *report) error {
+	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	program := filepath.Join(folder, "overload")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+	build.Dir = filepath.FromSlash("../examples/overload") // a module of its own
+	build.Stdout, build.Stderr = r.stderr, r.stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("go build in %s (run with go run -C bench .): %w", build.Dir, err)
+	}
+	all, err := example[overloadFigures](ctx, r, program, "-rounds", strconv.Itoa(overloadRounds))
+	if err != nil {
+		return err
+	}
+	of := map[string]overloadFigures{}
+	for _, f := range all {
+		of[f.Mode] = f
+	}
+	cocoon, plain := of["cocoon"], of["plain"]
+	if cocoon.Mode == "" || plain.Mode == "" || len(of) < 5 {
+		return fmt.Errorf("the example printed no results of some modes: %+v", all)
+	}
+	for _, f := range all {
+		if f.Mode == cocoon.Mode {
+			continue
+		}
+		r.add(result{Name: "cocoon", Metric: "goodput", Value: cocoon.Goodput, Unit: "/s", Peer: f.Mode, PeerValue: f.Goodput}, claim{atLeast: 1})
+		r.add(result{Name: "cocoon", Metric: "critical_p99", Value: cocoon.CriticalP99, Unit: "µs", Peer: f.Mode, PeerValue: f.CriticalP99}, claim{atMost: 1})
+		r.add(result{Name: "cocoon", Metric: "first_action", Value: cocoon.FirstAction, Unit: "µs", Peer: f.Mode, PeerValue: f.FirstAction}, claim{atMost: 1})
+	}
+	r.add(result{Name: "cocoon", Metric: "first_action", Value: cocoon.FirstAction, Unit: "µs"}, upTo(2000))
+	return nil
+}

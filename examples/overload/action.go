@@ -1,0 +1,45 @@
+package main
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// actions are the moments at which the server did something about its load: it refused a request, stopped one or raised an alarm. They
+// are those of the wall clock, which the generator shares. Safe for concurrent use.
+type actions struct {
+	mu sync.Mutex
+	at []int64 // Unix time in ns
+}
+
+// maxActions bounds what is kept; the first ones matter.
+const maxActions = 1 << 16
+
+func (a *actions) note() {
+	now := time.Now().UnixNano()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.at) < maxActions {
+		a.at = append(a.at, now)
+	}
+}
+
+// list returns the moments so far.
+func (a *actions) list() []int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.at)
+}
+
+// firstAfter returns how long after a moment the first action came; false if none did.
+func firstAfter(actions []int64, moment int64) (time.Duration, bool) {
+	found := false
+	first := int64(0)
+	for _, at := range actions {
+		if at >= moment && (!found || at < first) {
+			found, first = true, at
+		}
+	}
+	return time.Duration(first - moment), found
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+// mode is one way to run the server.
+type mode struct {
+	loadtest.Mode
+	procs int // GOMAXPROCS for each core; 0: Go's own choice
+
+	// open puts its limits in front of the work, and notes what it does about the load. stop ends it.
+	open func(work *http.ServeMux, did *actions) (limited http.Handler, stop func() error, err error)
+}
+
+// manyProcs serves the modes without Cocoon better than Go's own choice: with a P a core, requests wait behind the handlers
+// that run, unread, where no limiter sees them; then none gets a third of its goodput. Of 1, 3, 4, 8 and 16 a core, 8 was the best.
+// Cocoon's runtime sees to its Ps itself.
+const manyProcs = 8
+
+var modes = []mode{
+	{loadtest.Mode{Name: "plain", About: "net/http alone; a handler that sees many others raises an alarm"}, manyProcs, openPlain},
+	{loadtest.Mode{Name: "semaphore", About: "a fixed number of requests at once, others wait for a while"}, manyProcs, openSemaphore},
+	{loadtest.Mode{Name: "failsafe", About: "failsafe-go's adaptive limiter, with priorities"}, manyProcs, openFailsafe},
+	{loadtest.Mode{Name: "gozero", About: "go-zero's adaptive shedder, and its second one for the critical class"}, manyProcs, openGoZero},
+	{loadtest.Mode{Name: "cocoon", About: "the policies of policies.yaml"}, 0, openCocoon},
+}
+
+// env is the environment of the mode's server, on so many cores. An empty GOMAXPROCS is none.
+func (m mode) env(cores int) string {
+	if m.procs == 0 {
+		return "GOMAXPROCS="
+	}
+	return fmt.Sprintf("GOMAXPROCS=%d", m.procs*cores)
+}
+
+// nothing is how modes end that have nothing to end.
+func nothing() error { return nil }

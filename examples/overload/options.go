@@ -1,0 +1,85 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+const about = `Overload shows what a Go server does with twice the load that it can bear.
+
+A net/http server does the work of critical, normal and batch requests, of a paying
+and a free tenant; a batch request takes 10 ms, or 200 ms. A generator in another
+process sends them at moments drawn beforehand: a normal load first; then, while a
+request of 200 ms runs, many at one moment, and more than the server can do. The
+modes, in turn:
+
+`
+
+const after = `
+The figures are those of the surge, medians of the rounds. "goodput" counts the right
+answers within 100 ms. "critical p99" counts a critical request that was refused, or
+came too late, as 1 s. "first action" is the time from the beginning of the surge to
+the first refusal, stop or alarm. Handlers are the same in all modes, have deadlines
+(100 ms, a request of 200 ms one second), and look at them.
+
+Usage: go run -C examples/overload . [flags]
+
+`
+
+// options is the command line.
+type options struct {
+	json      bool
+	rounds    int
+	warmUp    time.Duration
+	duration  time.Duration
+	surge     float64 // in capacities
+	burst     int
+	placement loadtest.Placement
+	note      string // about the placement
+	modes     []mode
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("overload", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	flags.IntVar(&o.rounds, "rounds", 3, "how often each mode runs")
+	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "how long the normal load lasts")
+	flags.DurationVar(&o.duration, "duration", 2500*time.Millisecond, "how long the surge lasts")
+	flags.Float64Var(&o.surge, "surge", 2, "load of the surge: 1 is all that the server can do")
+	flags.IntVar(&o.burst, "burst", 32, "how many requests come at once when the surge begins")
+	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
+	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, about)
+		loadtest.DescribeModes(stderr, modes)
+		fmt.Fprint(stderr, after)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
+	case o.rounds < 1 || o.rounds > 1000:
+		return o, fmt.Errorf("-rounds %d; want 1 to 1000", o.rounds)
+	case o.warmUp < 100*time.Millisecond || o.warmUp > time.Hour:
+		return o, fmt.Errorf("-warm-up %v; want 100ms to 1h", o.warmUp)
+	case o.duration < 100*time.Millisecond || o.duration > time.Hour:
+		return o, fmt.Errorf("-duration %v; want 100ms to 1h", o.duration)
+	case !(o.surge >= 0.1 && o.surge <= 100):
+		return o, fmt.Errorf("-surge %v; want 0.1 to 100", o.surge)
+	case o.burst < 0 || o.burst > 10_000:
+		return o, fmt.Errorf("-burst %d; want 0 to 10000", o.burst)
+	}
+	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
+		return o, err
+	}
+	o.placement, o.note, err = loadtest.Place(*cpus)
+	return o, err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+// lost is what a critical request counts as that got no answer, or was refused: its client has to come again, as one that
+// has lost its patience.
+const lost = patience
+
+// outcome is what the generator saw of one run of a mode, of the requests of the surge. Latencies count from the intended
+// start of a request.
+type outcome struct {
+	Sent             int
+	Good             int                // right answers in the time that counts
+	GoodOf, SentOf   [3]int             // the same by class
+	Refused, Expired int                // requests
+	Critical         loadtest.Latencies // of all critical requests, see lost
+	Answered         loadtest.Latencies // of those that were answered
+	FirstAction      time.Duration      // of the server, since the surge began
+	Acted            bool               // false: it did nothing
+	Late             time.Duration      // by how much the generator sent its requests too late, those of the burst left out: the 99th percentile
+	Errors           int
+	FirstErr         string // of them
+}
+
+func (o *outcome) fail(err error) {
+	if o.Errors++; o.Errors == 1 {
+		o.FirstErr = err.Error()
+	}
+}
+
+func summarize(l load, schedule []request, samples []sample) (o outcome) {
+	var all, in, behind []time.Duration
+	for i, r := range schedule {
+		s := samples[i]
+		if s.err != nil {
+			o.fail(s.err)
+			continue
+		}
+		if r.at != l.WarmUp { // a burst takes as long as it takes to send
+			behind = append(behind, s.sent-r.at)
+		}
+		if r.at < l.WarmUp {
+			continue
+		}
+		o.Sent++
+		o.SentOf[r.class]++
+		if s.good(r) {
+			o.Good++
+			o.GoodOf[r.class]++
+		}
+		switch s.end {
+		case refused:
+			o.Refused++
+		case expired:
+			o.Expired++
+		}
+		if r.class != critical {
+			continue
+		}
+		took := lost
+		if s.end == answered {
+			took = min(s.finished-r.at, lost)
+			in = append(in, took)
+		}
+		all = append(all, took)
+	}
+	o.Critical, o.Answered = loadtest.SumUp(all), loadtest.SumUp(in)
+	o.Late = loadtest.SumUp(behind).P99
+	return o
+}

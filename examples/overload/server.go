@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+)
+
+// serverConfig is what the experiment tells a server process.
+type serverConfig struct {
+	Mode   string
+	Hashes int // of a piece of work
+}
+
+// serve is the server process.
+func serve(config serverConfig) error {
+	mode, err := loadtest.ModeNamed(modes, config.Mode)
+	if err != nil {
+		return err
+	}
+	did := new(actions)
+	limited, stop, err := mode.open(workHandler(config.Hashes), did)
+	if err != nil {
+		return err
+	}
+	return errors.Join(loadtest.Serve(handler(limited, did)), stop())
+}
+
+// handler is the server's, the same in all modes but for what limits the work.
+func handler(limited http.Handler, did *actions) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", withDeadline(limited))
+	mux.HandleFunc("GET /actions", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(did.list()) })
+	mux.HandleFunc("GET /hold", func(http.ResponseWriter, *http.Request) { time.Sleep(holdTime) })
+	return mux
+}
+
+// holdTime is how long GET /hold takes its connection, so that requests that come meanwhile open others.
+const holdTime = 100 * time.Millisecond
+
+// withDeadline gives each request's context its deadline, as a careful server does: later the answer is of no use.
+func withDeadline(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pieces, err := piecesOf(r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), timeFor(time.Duration(pieces)*piece))
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// workHandler does the work of the requests. It is what all modes have in common.
+func workHandler(hashes int) *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, c := range classes {
+		mux.HandleFunc("GET /"+c.name, func(w http.ResponseWriter, r *http.Request) {
+			pieces, err := piecesOf(r)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			sum, err := work(r.Context(), hashes, pieces)
+			if err != nil {
+				late(w)
+				return
+			}
+			fmt.Fprintf(w, "%x", sum)
+		})
+	}
+	return mux
+}
+
+// late answers a request whose deadline has passed.
+func late(w http.ResponseWriter) { http.Error(w, "too late", http.StatusGatewayTimeout) }
+
+// refuse answers a request that is not even begun.
+func refuse(w http.ResponseWriter) { http.Error(w, "overloaded", http.StatusServiceUnavailable) }
+
+// maxPieces bounds the work of a request.
+const maxPieces = int(reportCost / piece)
+
+func piecesOf(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("pieces")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxPieces {
+		return 0, fmt.Errorf("parameter pieces is %q; want 1 to %d", text, maxPieces)
+	}
+	return n, nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
+	"github.com/failsafe-go/failsafe-go/priority"
+)
+
+var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, priority.VeryHigh} // of our priorities 0 to 2
+
+// openFailsafe lets through what failsafe-go's adaptive limiter does, with priorities and a queue, as its documentation
+// advises for servers (https://failsafe-go.dev/adaptive-limiter, https://failsafe-go.dev/execution-prioritization). Its
+// defaults are for loads that change in minutes, and did little here (130 good answers a second); this is the best of 20 settings
+// tried: narrow limits, short windows, a long queue, and calibrations 50 times as often as advised (290).
+func openFailsafe(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
+	prioritizer := adaptivelimiter.NewPrioritizer()
+	stop := prioritizer.ScheduleCalibrations(context.Background(), 20*time.Millisecond)
+	cores := uint(runtime.NumCPU())
+	limiter := adaptivelimiter.NewBuilder[any]().
+		WithLimits(1, 4*cores, 2*cores).
+		WithRecentWindow(100*time.Millisecond, time.Second, 20).
+		WithQueueing(1, 10).
+		BuildPrioritized(prioritizer)
+	limited := func(w http.ResponseWriter, r *http.Request) {
+		class, err := classOf(r.URL.Path)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		permit, err := limiter.AcquirePermitWithPriority(r.Context(), failsafePriorities[class.priority])
+		switch {
+		case errors.Is(err, adaptivelimiter.ErrExceeded):
+			did.note()
+			refuse(w)
+			return
+		case err != nil: // its deadline passed in the queue
+			late(w)
+			return
+		}
+		work.ServeHTTP(w, r)
+		if r.Context().Err() != nil {
+			permit.Drop()
+		} else {
+			permit.Record()
+		}
+	}
+	return http.HandlerFunc(limited), func() error { stop(); return nil }, nil
+}
