@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"sync"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
@@ -43,37 +41,6 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 		return err
 	}
 	return s.call(t, fn)
-}
-
-// Go starts fn as a task of the loop on a goroutine of its own, and returns its handle. Inside a task it starts a child:
-// see Handle. A refused task has a handle too, whose Wait says so.
-func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
-	h := &Handle{done: make(chan struct{})}
-	if fn == nil {
-		fn = func(context.Context) error { return errNilFunc }
-	}
-	s, t := l.newTask(ctx, name, h)
-	h.task = t
-	go h.run(s, fn)
-	return h
-}
-
-func (h *Handle) run(s *strand, fn func(context.Context) error) {
-	defer close(h.done)
-	h.err = ErrGoexit
-	defer h.recovered(s.loop.rt)
-	if h.err = s.admit(h.task.ctx, h.task); h.err == nil {
-		h.err = ErrGoexit
-		h.err = s.call(h.task, fn)
-	}
-}
-
-func (h *Handle) recovered(rt *Runtime) {
-	if r := recover(); r != nil {
-		e := &PanicError{Value: r, Stack: debug.Stack()}
-		h.err = e
-		rt.cfg.Logger.Error("cocoon: task panicked", "task", h.task.Path(), "panic", r, "stack", string(e.Stack))
-	}
 }
 
 // admit brings the task to its first slot. On an error the task has ended and the strand is back in the pool.
@@ -336,64 +303,3 @@ func (s *strand) recycle() {
 func (t *Task) refusal(cause error) error {
 	return fmt.Errorf("cocoon: task %q did not start: %w", t.Path(), cause)
 }
-
-// Handle is a task that was started by Go. A child task, started inside another, belongs to its parent: cancelling the
-// parent cancels it, and its errors name both. A parent does not wait for its children, nor does its end cancel them; its
-// context ends when the last of them has.
-type Handle struct {
-	task *Task
-	done chan struct{}
-
-	// Written by the task's goroutine before done is closed.
-	err     error
-	account Account
-
-	once sync.Once
-	wrap error
-}
-
-// Task returns the task.
-func (h *Handle) Task() *Task { return h.task }
-
-// Done is closed when the task has ended.
-func (h *Handle) Done() <-chan struct{} { return h.done }
-
-// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and returns its cause.
-// Inside a task, whose context ctx must be, the slot is given to others meanwhile, as by Block.
-func (h *Handle) Wait(ctx context.Context) error {
-	select {
-	case <-h.done:
-	default:
-		if err := Block(ctx, func() error { return h.wait(ctx) }); err != nil {
-			return err
-		}
-	}
-	h.once.Do(func() {
-		if h.err != nil {
-			h.wrap = &TaskError{Task: h.task.Path(), Err: h.err}
-		}
-	})
-	return h.wrap
-}
-
-func (h *Handle) wait(ctx context.Context) error {
-	select {
-	case <-h.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// Account returns where the task's time went; after its end, all of it.
-func (h *Handle) Account() Account {
-	select {
-	case <-h.done:
-		return h.account
-	default:
-		return h.task.Account()
-	}
-}
-
-// Cancel cancels the task, see Task.Cancel.
-func (h *Handle) Cancel() { h.task.Cancel() }
