@@ -3,6 +3,7 @@ module github.com/cocoon-go/cocoon/cocoongrpc
 go 1.25.0
 
 require (
+	github.com/cncf/xds/go v0.0.0-20260202195803-dba9d589def2
 	github.com/cocoon-go/cocoon v0.0.0
 	go.uber.org/goleak v1.3.0
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260414002931-afd174a4e478
@@ -11,7 +12,6 @@ require (
 )
 
 require (
-	github.com/cncf/xds/go v0.0.0-20260202195803-dba9d589def2 // indirect
 	github.com/envoyproxy/protoc-gen-validate v1.3.3 // indirect
 	github.com/expr-lang/expr v1.17.8 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect

@@ -160,7 +160,7 @@ func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
 	t.Helper()
 	st := status.Convert(err)
 	if st.Code() != code {
-		t.Fatalf("got %v; want %v", err, code)
+		t.Errorf("got %v; want %v", err, code)
 	}
 	return st
 }

@@ -36,7 +36,7 @@ func Shutdown(ctx context.Context, srv *grpc.Server, rt *cocoon.Runtime) error {
 	select {
 	case <-drained:
 	case <-last.C:
-		srv.Stop() // it does not wait for handlers, as GracefulStop goes on to do
+		go srv.Stop() // it may have to wait for the lock that GracefulStop has until the last handler ends
 	}
 	return err
 }

@@ -1,0 +1,163 @@
+package cocoongrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// serveItself serves the service as tasks, and returns a client of it whose calls give the slot back.
+func serveItself(t testing.TB, rt *cocoon.Runtime, s *service) pb.TestServiceClient {
+	t.Helper()
+	srv := grpc.NewServer(interceptors(rt, Options{})...)
+	pb.RegisterTestServiceServer(srv, s)
+	return pb.NewTestServiceClient(dial(t, listen(t, srv),
+		grpc.WithChainUnaryInterceptor(UnaryClientInterceptor), grpc.WithChainStreamInterceptor(StreamClientInterceptor)))
+}
+
+// A server with one slot that calls itself: it would wait for ever if it kept the slot.
+func TestCallsItself(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+	s := &service{unary: echo}
+	client := serveItself(t, rt, s)
+	s.talk = func(s pb.TestService_FullDuplexCallServer) error {
+		s.SendHeader(metadata.Pairs("hello", "there"))
+		return recvAll(s)
+	}
+	s.empty = func(ctx context.Context) error {
+		if _, err := client.UnaryCall(ctx, &pb.SimpleRequest{}); err != nil {
+			return err
+		}
+		stream, err := client.FullDuplexCall(ctx)
+		if err != nil {
+			return err
+		}
+		for range 3 {
+			if err := stream.Send(&pb.StreamingOutputCallRequest{}); err != nil {
+				return err
+			}
+		}
+		if md, err := stream.Header(); err != nil || len(md["hello"]) != 1 {
+			t.Errorf("the header: %v %v", md, err)
+		}
+		if err := stream.CloseSend(); err != nil {
+			return err
+		}
+		if _, err := stream.Recv(); err != io.EOF {
+			return errors.New("the stream has not ended")
+		}
+		return nil
+	}
+	_, err := client.EmptyCall(patient(t), &pb.Empty{})
+	must(t, err)
+}
+
+// A throw that is due is the error of each call, and nobody is called; it unwinds the task at its next safe point.
+func TestThrowBeforeCall(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 1})
+	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+		t.Error("it was called")
+		return nil, nil
+	}, talk: recvAll}
+	client := serveItself(t, rt, s)
+	err := rt.Run(context.Background(), "task", func(ctx context.Context) error {
+		live := context.WithoutCancel(ctx) // the throw ends ctx, which is an error of gRPC's
+		stream, err := client.FullDuplexCall(live)
+		if err != nil {
+			return err
+		}
+		cocoon.TaskOf(ctx).Cancel()
+		_, unary := client.UnaryCall(live, &pb.SimpleRequest{})
+		_, open := client.FullDuplexCall(live)
+		_, recv := stream.Recv()
+		_, header := stream.Header()
+		for name, err := range map[string]error{
+			"call": unary, "open": open, "recv": recv, "header": header, "send": stream.Send(&pb.StreamingOutputCallRequest{}),
+		} {
+			var p *cocoon.PreemptedError
+			if !errors.As(err, &p) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		cocoon.SafePoint(ctx)
+		t.Error("it was not thrown into")
+		return nil
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) {
+		t.Errorf("the task: %v", err)
+	}
+}
+
+// A throw during a call ends it by the context.
+func TestThrowDuringCall(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2})
+	tasks := make(chan *cocoon.Task, 1)
+	client := serveItself(t, rt, &service{
+		empty: func(ctx context.Context) error { tasks <- nil; return recvNothing(ctx) },
+		talk:  recvAll,
+	})
+	for name, call := range map[string]func(context.Context) error{
+		"unary": func(ctx context.Context) error {
+			_, err := client.EmptyCall(ctx, &pb.Empty{})
+			return err
+		},
+		"stream": func(ctx context.Context) error {
+			stream, err := client.FullDuplexCall(ctx)
+			tasks <- nil
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := rt.Go(context.Background(), "task", func(ctx context.Context) error {
+				wantCode(t, call(ctx), codes.Canceled)
+				cocoon.SafePoint(ctx)
+				t.Error("it was not thrown into")
+				return nil
+			})
+			receive(t, "the call", tasks)
+			h.Cancel()
+			if err := h.Wait(patient(t)); !errors.Is(err, cocoon.ErrCancelled) {
+				t.Errorf("the task: %v", err)
+			}
+		})
+	}
+}
+
+// recvNothing waits for the end of a context without the slot.
+func recvNothing(ctx context.Context) error {
+	return cocoon.Block(ctx, func() error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+}
+
+// Without a task the interceptors are not there.
+func TestClientWithoutTask(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	client := serveItself(t, rt, &service{unary: echo, talk: recvAll})
+	_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
+	must(t, err)
+	stream, err := client.FullDuplexCall(patient(t))
+	must(t, err)
+	must(t, stream.CloseSend())
+	if _, err := stream.Recv(); err != io.EOF {
+		t.Errorf("the end: %v", err)
+	}
+	open := func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+		return nil, errors.New("no stream")
+	}
+	if s, err := StreamClientInterceptor(t.Context(), nil, nil, "", open); s != nil || err == nil {
+		t.Errorf("%v %v", s, err)
+	}
+}

@@ -1,0 +1,254 @@
+package cocoongrpc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	orcapb "github.com/cncf/xds/go/xds/data/orca/v3"
+	orcaservice "github.com/cncf/xds/go/xds/service/orca/v3"
+	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/balancer/weightedroundrobin"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/orca"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// serveLoad serves the service as tasks, with load reports, and returns the address.
+func serveLoad(t testing.TB, rt *cocoon.Runtime, s *service) (string, *Load) {
+	t.Helper()
+	load := NewLoad(rt.Loop())
+	srv := grpc.NewServer(append([]grpc.ServerOption{orca.CallMetricsServerOption(load)}, interceptors(rt, Options{Load: load})...)...)
+	pb.RegisterTestServiceServer(srv, s)
+	must(t, orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load}))
+	return listen(t, srv), load
+}
+
+// reportOf returns the load report in the trailer of a call.
+func reportOf(t testing.TB, trailer metadata.MD) *orcapb.OrcaLoadReport {
+	t.Helper()
+	report := new(orcapb.OrcaLoadReport)
+	values := trailer.Get("endpoint-load-metrics-bin")
+	if len(values) != 1 {
+		t.Errorf("%d load reports; want one", len(values))
+	} else if err := proto.Unmarshal([]byte(values[0]), report); err != nil {
+		t.Error(err)
+	}
+	return report
+}
+
+// A busy loop with a queue says so, with each answer, that of a call which was refused too, and out of band.
+func TestReports(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2, MaxQueue: 4, StallAfter: -1})
+	free := make(chan bool)
+	address, _ := serveLoad(t, rt, &service{
+		empty: func(context.Context) error { <-free; return nil },
+		unary: echo,
+	})
+	conn := dial(t, address)
+	client := pb.NewTestServiceClient(conn)
+	var trailer metadata.MD
+	_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
+	must(t, err)
+	if r := reportOf(t, trailer); r.ApplicationUtilization != leastUtilization || r.Eps != 0 {
+		t.Errorf("an idle server: %v", r)
+	}
+	var calls sync.WaitGroup
+	for range 6 {
+		calls.Go(func() { client.EmptyCall(patient(t), &pb.Empty{}) })
+	}
+	eventually(t, "the queue to be full", func() bool { return rt.Loop().Stats().Queued == 4 })
+	var report *orcapb.OrcaLoadReport
+	eventually(t, "the averages to follow", func() bool {
+		if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer)); err == nil {
+			t.Fatal("it was not refused")
+		}
+		report = reportOf(t, trailer)
+		return report.ApplicationUtilization > 2.5
+	})
+	check := func(name string, got, atLeast, atMost float64) {
+		t.Helper()
+		if got < atLeast || got > atMost {
+			t.Errorf("%s is %v; want %v to %v", name, got, atLeast, atMost)
+		}
+	}
+	check("application_utilization", report.ApplicationUtilization, 2.5, 3) // of slots, and 4 waiting for 2
+	check("slots", report.Utilization["slots"], 0.8, 1)
+	check("queue", report.NamedMetrics["queue"], 3, 4)
+	check("eps", report.Eps, 1, report.RpsFractional)
+	check("refused", report.NamedMetrics["refused"], report.Eps, report.Eps)
+	if report.CpuUtilization != 0 || report.MemUtilization != 0 {
+		t.Errorf("made up: %v", report)
+	}
+	stream, err := orcaservice.NewOpenRcaServiceClient(conn).StreamCoreMetrics(patient(t), &orcaservice.OrcaLoadReportRequest{})
+	must(t, err)
+	oob, err := stream.Recv()
+	must(t, err)
+	check("application_utilization out of band", oob.ApplicationUtilization, 2.5, 3)
+	close(free)
+	calls.Wait()
+}
+
+// What a handler adds to its report is in its own, and in no other.
+func TestHandlersMetrics(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	address, load := serveLoad(t, rt, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+		if r.ResponseSize > 0 {
+			recorder := orca.CallMetricsRecorderFromContext(ctx)
+			recorder.SetNamedMetric(fmt.Sprint(r.ResponseSize), 1)
+			recorder.SetApplicationUtilization(float64(r.ResponseSize))
+		}
+		return echo(ctx, r)
+	}})
+	client := pb.NewTestServiceClient(dial(t, address))
+	var clients sync.WaitGroup
+	for c := range 8 {
+		clients.Go(func() {
+			for i := range 100 {
+				id := int32(c*100 + i)
+				var trailer metadata.MD
+				if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{ResponseSize: id}, grpc.Trailer(&trailer)); err != nil {
+					t.Error(err)
+					return
+				}
+				r := reportOf(t, trailer)
+				_, own := r.NamedMetrics[fmt.Sprint(id)]
+				if own != (id > 0) || len(r.NamedMetrics) > 3 || id > 0 && r.ApplicationUtilization != float64(id) {
+					t.Errorf("call %d: %v", id, r)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if m := load.ServerMetrics(); len(m.NamedMetrics) != 2 {
+		t.Errorf("left behind: %v", m.NamedMetrics)
+	}
+}
+
+// Rates are a second's, whoever asks how often: a thousand calls in a moment are less than a thousand a second.
+func TestRates(t *testing.T) {
+	const calls = 1000
+	load := NewLoad(start(t, cocoon.Config{}).Loop())
+	var asking sync.WaitGroup
+	for range calls {
+		load.arrived()
+		load.failed(false)
+		load.failed(true)
+		asking.Go(func() { load.ServerMetrics() })
+	}
+	asking.Wait()
+	var m *orca.ServerMetrics
+	eventually(t, "a rate", func() bool { m = load.ServerMetrics(); return m.QPS > 0 })
+	refused := m.NamedMetrics["refused"]
+	if m.QPS > calls || math.Abs(m.EPS/m.QPS-2) > 0.1 || math.Abs(refused/m.QPS-1) > 0.1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// balancing is a client that spreads calls over servers, and counts where they went.
+type balancing struct {
+	client pb.TestServiceClient
+	calls  [2]atomic.Int64
+}
+
+// tally is the number of calls of each server.
+type tally [2]int64
+
+func (b *balancing) tally() tally { return tally{b.calls[0].Load(), b.calls[1].Load()} }
+
+// share returns the first server's share of the calls since then.
+func (b *balancing) share(since tally) float64 {
+	now := b.tally()
+	first, second := float64(now[0]-since[0]), float64(now[1]-since[1])
+	return first / (first + second)
+}
+
+// Two servers, behind a balancer that weighs them by their reports: when one gets other work to do, calls go to the other;
+// when it is done, they come back.
+func TestLoadMoves(t *testing.T) {
+	b := &balancing{}
+	var runtimes []*cocoon.Runtime
+	servers := manual.NewBuilderWithScheme("two")
+	var state resolver.State
+	for i := range b.calls {
+		rt := start(t, cocoon.Config{Slots: 2, StallAfter: -1})
+		address, _ := serveLoad(t, rt, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+			b.calls[i].Add(1)
+			time.Sleep(time.Millisecond) // in its slot: stands for work, on a machine of its own
+			return echo(ctx, r)
+		}})
+		runtimes = append(runtimes, rt)
+		state.Addresses = append(state.Addresses, resolver.Address{Addr: address})
+	}
+	servers.InitialState(state)
+	b.client = pb.NewTestServiceClient(dial(t, "two:///", grpc.WithResolvers(servers), grpc.WithDefaultServiceConfig(
+		`{"loadBalancingConfig": [{"weighted_round_robin": {"blackoutPeriod": "0s", "weightUpdatePeriod": "0.1s"}}]}`)))
+
+	stop := make(chan bool)
+	var all sync.WaitGroup
+	while := func(work func()) {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					work()
+				}
+			}
+		})
+	}
+	var busy atomic.Bool
+	for range 3 {
+		while(func() {
+			if _, err := b.client.UnaryCall(patient(t), &pb.SimpleRequest{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range 8 {
+		while(func() {
+			if !busy.Load() {
+				time.Sleep(time.Millisecond)
+				return
+			}
+			runtimes[0].Run(context.Background(), "other work", func(context.Context) error {
+				time.Sleep(5 * time.Millisecond)
+				return nil
+			})
+		})
+	}
+	var log strings.Builder
+	becomes := func(what string, ok func(share float64) bool) {
+		t.Helper()
+		begin := time.Now()
+		for share := math.NaN(); !ok(share); {
+			if time.Since(begin) > patience {
+				t.Fatalf("%s: not within %v; the first server's share, each 100 ms:%s", what, patience, log.String())
+			}
+			since := b.tally()
+			time.Sleep(100 * time.Millisecond)
+			share = b.share(since)
+			fmt.Fprintf(&log, " %.2f", share)
+		}
+		fmt.Fprintf(&log, " (%s after %v)", what, time.Since(begin).Round(100*time.Millisecond))
+	}
+	becomes("even", func(share float64) bool { return share > 0.35 && share < 0.65 })
+	busy.Store(true)
+	becomes("moved away", func(share float64) bool { return share < 0.15 })
+	busy.Store(false)
+	becomes("back", func(share float64) bool { return share > 0.35 })
+	close(stop)
+	all.Wait()
+	t.Log("the first server's share of the calls, each 100 ms:", log.String())
+}
