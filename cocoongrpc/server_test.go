@@ -178,6 +178,47 @@ func TestEndsInTheQueue(t *testing.T) {
 	}
 }
 
+// Policies see that the client of a call that runs has gone, or that its deadline has passed.
+func TestCallerGone(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, `policies: [{name: gone, every: 1ms, expr: 'task.cancelled ? throw("gone") : continue()'}]`)
+	heard := make(chan error, 1)
+	begun := make(chan bool, 1)
+	client := serve(t, rt, Options{Refuse: func(ctx context.Context, method string, err error) error {
+		heard <- err
+		return nil
+	}}, &service{empty: func(ctx context.Context) error { begun <- true; return spin(ctx) }})
+	for name, c := range map[string]struct {
+		make func() (context.Context, context.CancelFunc)
+		want codes.Code
+	}{
+		"gone": {func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) }, codes.Canceled},
+		"late": {func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(t.Context(), 500*time.Millisecond)
+		}, codes.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := c.make()
+			defer cancel()
+			if c.want == codes.Canceled {
+				go func() {
+					<-begun
+					cancel()
+				}()
+			}
+			_, err := client.EmptyCall(ctx, &pb.Empty{})
+			wantCode(t, err, c.want)
+			var p *cocoon.PreemptedError
+			if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "gone" || !p.Started {
+				t.Errorf("%v", err)
+			}
+			if c.want != codes.Canceled {
+				<-begun
+			}
+		})
+	}
+}
+
 // A queue at its bound refuses.
 func TestOverloaded(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
