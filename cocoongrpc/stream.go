@@ -79,7 +79,8 @@ func (s *serverStream) interrupt() {
 
 // release ends the waiting of a task that was thrown into, by the end of its stream: by its status, since there is no other
 // way to end a send or a receive but to cancel the stream's context, whose status it would be then. The method is not in the
-// interface, but what there is behind it has it (TestThrowEndsWaiting); without it, the throw would wait for the client. Called under mu.
+// interface, but what there is behind it has it (TestThrowEndsWaiting); without it, the throw would wait for the client.
+// Called under mu.
 func (s *serverStream) release() {
 	if s.thrown == nil || s.waiting == 0 || s.ended {
 		return
