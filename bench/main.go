@@ -32,7 +32,7 @@ var sections = []section{
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", quantum},
-	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of five rounds (2 min)", overload},
+	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", overload},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", rebuild},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", redos},
 }

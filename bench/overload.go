@@ -6,11 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 )
-
-// overloadRounds is how often each way to meet the surge has its turn; the example reports medians.
-const overloadRounds = 5
 
 // overloadFigures is what the example prints for a mode.
 type overloadFigures struct {
@@ -20,7 +16,7 @@ type overloadFigures struct {
 	FirstAction float64 `json:"first_action_us"`
 }
 
-// overload runs the example: which of the limiters answers most in time, with what latency of the critical class, and which is the
+// overload runs the example with its defaults: which of the limiters answers most in time, with what latency of the critical class, and which is the
 // first to act?
 func overload(ctx context.Context, r *report) error {
 	folder, err := os.MkdirTemp("", "cocoon-bench-")
@@ -35,7 +31,7 @@ func overload(ctx context.Context, r *report) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("go build in %s (run with go run -C bench .): %w", build.Dir, err)
 	}
-	all, err := example[overloadFigures](ctx, r, program, "-rounds", strconv.Itoa(overloadRounds))
+	all, err := example[overloadFigures](ctx, r, program)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,11 @@ var classes = []class{
 	}, 22667 * time.Microsecond},
 }
 
-const critical = 0 // the index of the class that must be answered
+// The indices of two classes: the one that must be answered, and the one in which the tenants differ.
+const (
+	critical = 0
+	normal   = 1
+)
 
 // The tenants, by their labels.
 const (

@@ -24,6 +24,10 @@ type figures struct {
 	CriticalGood    int     `json:"critical_good"`
 	NormalSent      int     `json:"normal_sent"`
 	NormalGood      int     `json:"normal_good"`
+	PaidSent        int     `json:"normal_paying_sent"`
+	PaidGood        int     `json:"normal_paying_good"`
+	FreeSent        int     `json:"normal_free_sent"`
+	FreeGood        int     `json:"normal_free_good"`
 	BatchSent       int     `json:"batch_sent"`
 	BatchGood       int     `json:"batch_good"`
 }
@@ -36,7 +40,7 @@ type display struct {
 
 func newDisplay(stdout, stderr io.Writer, json bool) *display {
 	return &display{loadtest.NewConsole(stderr), loadtest.NewResults(stdout, json,
-		"mode", "goodput", "critical p99", "of those answered", "first action", "good: critical", "normal", "batch", "refused", "too late")}
+		"mode", "goodput", "critical p99", "of those answered", "first action", "good: critical", "normal: paying", "free", "batch", "refused", "too late")}
 }
 
 func (d *display) progress(m mode, round, rounds int, l load, p progress) {
@@ -65,9 +69,10 @@ func (d *display) result(m mode, s summary) {
 		Sent: s.Sent, Good: s.Good, Refused: s.Refused, Expired: s.Expired,
 		CriticalSent: s.SentOf[0], CriticalGood: s.GoodOf[0],
 		NormalSent: s.SentOf[1], NormalGood: s.GoodOf[1],
+		PaidSent: s.Paid.Sent, PaidGood: s.Paid.Good, FreeSent: s.Free.Sent, FreeGood: s.Free.Good,
 		BatchSent: s.SentOf[2], BatchGood: s.GoodOf[2],
 	}, m.Name, fmt.Sprintf("%.0f/s", s.Goodput), loadtest.Ms(s.P99), loadtest.Ms(s.P99Answered), action,
-		share(s.GoodOf[0], s.SentOf[0]), share(s.GoodOf[1], s.SentOf[1]), share(s.GoodOf[2], s.SentOf[2]),
+		share(s.GoodOf[0], s.SentOf[0]), share(s.Paid.Good, s.Paid.Sent), share(s.Free.Good, s.Free.Sent), share(s.GoodOf[2], s.SentOf[2]),
 		share(s.Refused, s.Sent), share(s.Expired, s.Sent))
 }
 

@@ -16,6 +16,7 @@ type outcome struct {
 	Sent             int
 	Good             int                // right answers in the time that counts
 	GoodOf, SentOf   [3]int             // the same by class
+	Paid, Free       tally              // the normal requests, by tenant
 	Refused, Expired int                // requests
 	Critical         loadtest.Latencies // of all critical requests, see lost
 	Answered         loadtest.Latencies // of those that were answered
@@ -25,6 +26,17 @@ type outcome struct {
 	Errors           int
 	FirstErr         string // of them
 }
+
+// tally is how many requests there were, and how many had a good answer.
+type tally struct{ Sent, Good int }
+
+func (t *tally) count(good bool) {
+	if t.Sent++; good {
+		t.Good++
+	}
+}
+
+func (t tally) plus(other tally) tally { return tally{t.Sent + other.Sent, t.Good + other.Good} }
 
 func (o *outcome) fail(err error) {
 	if o.Errors++; o.Errors == 1 {
@@ -51,6 +63,13 @@ func summarize(l load, schedule []request, samples []sample) (o outcome) {
 		if s.good(r) {
 			o.Good++
 			o.GoodOf[r.class]++
+		}
+		switch {
+		case r.class != normal:
+		case r.tenant == paying:
+			o.Paid.count(s.good(r))
+		default:
+			o.Free.count(s.good(r))
 		}
 		switch s.end {
 		case refused:

@@ -17,6 +17,7 @@ func TestSummarize(t *testing.T) {
 		{at: 0, class: critical}, // before the surge
 		at(0, 0), at(0, 0), at(0, 5*ms), at(0, 5*ms), at(1, 5*ms), at(1, 5*ms), at(2, 6*ms), at(2, 6*ms), at(2, 7*ms),
 	}
+	schedule[5].tenant = paying
 	done := func(i int, took time.Duration, end ending) sample {
 		return sample{sent: schedule[i].at + 1*ms, finished: schedule[i].at + took, end: end}
 	}
@@ -35,7 +36,7 @@ func TestSummarize(t *testing.T) {
 	o := summarize(l, schedule, samples)
 	want := outcome{
 		Sent: 8, Good: 3, GoodOf: [3]int{2, 1, 0}, SentOf: [3]int{4, 2, 2}, Refused: 2, Expired: 1,
-		Critical: o.Critical, Answered: o.Answered, Late: 1 * ms, Errors: 1, FirstErr: "wrong",
+		Paid: tally{1, 0}, Free: tally{1, 1}, Critical: o.Critical, Answered: o.Answered, Late: 1 * ms, Errors: 1, FirstErr: "wrong",
 	}
 	if o != want {
 		t.Errorf("%+v; want %+v", o, want)
@@ -64,12 +65,12 @@ func TestFirstAfter(t *testing.T) {
 
 func TestSumUp(t *testing.T) {
 	runs := []outcome{
-		{Sent: 10, Good: 8, GoodOf: [3]int{5, 2, 1}, FirstAction: 3 * ms, Acted: true, Late: 1},
+		{Sent: 10, Good: 8, GoodOf: [3]int{5, 2, 1}, Paid: tally{2, 1}, Free: tally{2, 1}, FirstAction: 3 * ms, Acted: true, Late: 1},
 		{Sent: 10, Good: 2, GoodOf: [3]int{1, 1, 0}, Late: 5},
-		{Sent: 10, Good: 6, GoodOf: [3]int{4, 2, 0}, FirstAction: 9 * ms, Acted: true},
+		{Sent: 10, Good: 6, GoodOf: [3]int{4, 2, 0}, Paid: tally{3, 2}, FirstAction: 9 * ms, Acted: true},
 	}
 	s := sumUp(runs, 2*time.Second)
-	if s.Goodput != 3 || s.Sent != 30 || s.Good != 16 || s.GoodOf != [3]int{10, 5, 1} || s.Late != 1 {
+	if s.Goodput != 3 || s.Sent != 30 || s.Good != 16 || s.GoodOf != [3]int{10, 5, 1} || s.Late != 1 || s.Paid != (tally{5, 3}) || s.Free != (tally{2, 1}) {
 		t.Errorf("%+v", s)
 	}
 	if s.FirstAction != 9*ms || s.Acted != 2 { // a run without an action counts as a late one

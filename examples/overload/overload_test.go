@@ -62,7 +62,7 @@ func TestEveryMode(t *testing.T) {
 		if f.Mode != modes[i].Name || f.Runs != rounds || f.Sent != want || f.CriticalSent+f.NormalSent+f.BatchSent != want {
 			t.Errorf("%s: want mode %s with %d requests in %d runs", line, modes[i].Name, want, rounds)
 		}
-		if f.CriticalGood+f.NormalGood+f.BatchGood != f.Good || f.Good+f.Refused+f.Expired > f.Sent || f.Good == 0 {
+		if f.CriticalGood+f.NormalGood+f.BatchGood != f.Good || f.PaidGood+f.FreeGood != f.NormalGood || f.PaidSent+f.FreeSent != f.NormalSent || f.Good+f.Refused+f.Expired > f.Sent || f.Good == 0 {
 			t.Errorf("%s: the counts do not fit", line)
 		}
 	}

@@ -15,16 +15,16 @@ var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, 
 
 // openFailsafe lets through what failsafe-go's adaptive limiter does, with priorities and a queue, as its documentation
 // advises for servers (https://failsafe-go.dev/adaptive-limiter, https://failsafe-go.dev/execution-prioritization). Its
-// defaults are for loads that change in minutes, and did little here (130 good answers a second); this is the best of 20 settings
-// tried: narrow limits, short windows, a long queue, and calibrations 50 times as often as advised (290).
+// defaults are for loads that change in minutes, and did little here (130 good answers a second); this is the best of 30 settings
+// tried: narrow limits, short windows, a long queue, and calibrations a hundred times as often as advised (250 to 300).
 func openFailsafe(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	prioritizer := adaptivelimiter.NewPrioritizer()
-	stop := prioritizer.ScheduleCalibrations(context.Background(), 20*time.Millisecond)
+	stop := prioritizer.ScheduleCalibrations(context.Background(), 10*time.Millisecond)
 	cores := uint(runtime.NumCPU())
 	limiter := adaptivelimiter.NewBuilder[any]().
 		WithLimits(1, 4*cores, 2*cores).
 		WithRecentWindow(100*time.Millisecond, time.Second, 20).
-		WithQueueing(1, 10).
+		WithQueueing(1, 20).
 		BuildPrioritized(prioritizer)
 	limited := func(w http.ResponseWriter, r *http.Request) {
 		class, err := classOf(r.URL.Path)

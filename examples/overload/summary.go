@@ -13,6 +13,7 @@ type summary struct {
 	Sent             int
 	Good             int
 	GoodOf, SentOf   [3]int
+	Paid, Free       tally // the normal requests, by tenant
 	Refused, Expired int
 	P99, P99Answered time.Duration // of the critical class
 	FirstAction      time.Duration
@@ -29,6 +30,7 @@ func sumUp(runs []outcome, surge time.Duration) summary {
 			s.GoodOf[c] += o.GoodOf[c]
 			s.SentOf[c] += o.SentOf[c]
 		}
+		s.Paid, s.Free = s.Paid.plus(o.Paid), s.Free.plus(o.Free)
 		if o.Acted {
 			s.Acted++
 		}
