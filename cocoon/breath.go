@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,13 +33,24 @@ type breather struct {
 // looks is how often a task looks at the clock, in a breath.
 const looks = 4
 
+// begin prepares for a new task, that breathes or does not.
+func (b *breather) begin(breathes bool) {
+	stride := uint32(1)
+	if !breathes {
+		stride = math.MaxUint32
+	}
+	if b.stride.Load() != stride { // a store costs more
+		b.stride.Store(stride)
+	}
+}
+
 // poll counts a safe point, and reports whether it is time to look at the clock.
 func (b *breather) poll() bool { return b.polls.Add(1) >= b.stride.Load() }
 
 // breathe looks at the clock, and gives the core away if it is time. Called by the task's goroutine.
 func (s *strand) breathe() {
 	b, breath := &s.breath, int64(s.loop.rt.cfg.Breath)
-	if !s.task.breathes {
+	if !s.loop.rt.breathes {
 		return
 	}
 	now := notify.Now()

@@ -139,10 +139,10 @@ func (c *taskContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 func (c *taskContext) Done() <-chan struct{} { return c.task().cancellation().Done() }
 
 func (c *taskContext) Err() error {
-	if in := c.inner.Load(); in != nil {
+	if in := c.task().innerContext(); in != nil {
 		return in.Err()
 	}
-	if c.released.Load() {
+	if c.status.Load()&released != 0 {
 		return context.Canceled
 	}
 	return c.ctx.Err()
@@ -152,7 +152,7 @@ func (c *taskContext) Value(key any) any {
 	if _, ok := key.(scopeKey); ok {
 		return c
 	}
-	if in := c.inner.Load(); in != nil {
+	if in := c.task().innerContext(); in != nil {
 		return in.Value(key) // it answers for package context's own keys, so that children need no goroutine
 	}
 	return c.ctx.Value(key)
@@ -160,19 +160,27 @@ func (c *taskContext) Value(key any) any {
 
 func (c *taskContext) String() string { return "cocoon.Task(" + c.task().Path() + ")" }
 
-// cancellation returns the task's cancelContext. Against a concurrent release: release sets released, then looks at
+// innerContext returns the task's cancelContext, or nil if it has none.
+func (t *Task) innerContext() *cancelContext {
+	if r := t.rare.Load(); r != nil {
+		return r.inner.Load()
+	}
+	return nil
+}
+
+// cancellation returns the task's cancelContext, made if it has none. Against a concurrent release: release sets released, then looks at
 // inner; here inner is set, then released is looked at; so one of the two cancels.
 func (t *Task) cancellation() *cancelContext {
-	if in := t.inner.Load(); in != nil {
+	if in := t.innerContext(); in != nil {
 		return in
 	}
 	ctx, cancel := context.WithCancelCause(t.ctx)
-	in := &cancelContext{ctx, cancel}
-	if !t.inner.CompareAndSwap(nil, in) {
+	in, r := &cancelContext{ctx, cancel}, t.rarely()
+	if !r.inner.CompareAndSwap(nil, in) {
 		cancel(nil)
-		return t.inner.Load()
+		return r.inner.Load()
 	}
-	if t.released.Load() {
+	if t.status.Load()&released != 0 {
 		cancel(nil)
 	}
 	return in

@@ -30,7 +30,8 @@ type Runtime struct {
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
-	slices bool // it has asked the kernel for short time slices, see breath.go
+	slices   bool // it has asked the kernel for short time slices, see breath.go
+	breathes bool // its tasks give their cores away now and then, see breath.go
 
 	classes     sync.Map // name -> *class
 	classCount  atomic.Int64
@@ -86,6 +87,7 @@ func New(cfg Config) (*Runtime, error) {
 	})})
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
+	rt.breathes = canYield && cfg.Breath > 0
 	rt.slices = cfg.Breath > 0 && askSlices(cfg.Breath)
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	return rt, nil

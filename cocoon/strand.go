@@ -61,8 +61,8 @@ func newStrand(l *Loop) *strand {
 	return s
 }
 
-// slabSize is how many tasks are carved from one allocation.
-const slabSize = 64
+// slabSize is how many tasks are carved from one allocation: with what the allocator adds, 4 KiB.
+const slabSize = 63
 
 // newTask prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
 func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *Task) {
@@ -81,9 +81,7 @@ func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *T
 	}
 	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
-	if t.breathes = canYield && l.rt.cfg.Breath > 0; t.breathes && s.breath.stride.Load() != 1 {
-		s.breath.stride.Store(1)
-	}
+	s.breath.begin(l.rt.breathes)
 	return s, t
 }
 

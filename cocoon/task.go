@@ -2,6 +2,8 @@ package cocoon
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,19 +16,36 @@ import (
 // Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from a Handle. All methods
 // may be called from any goroutine, at any time.
 type Task struct {
-	ctx      context.Context // given by the caller
-	up       *Task           // parent, or nil
-	attrs    *attrs
-	class    *class
-	strand   *strand // its live part, while it is known or in an open slot
-	inner    atomic.Pointer[cancelContext]
-	kids     atomic.Pointer[children]
-	status   atomic.Uint32
-	released atomic.Bool // it and all its children have ended
-	breathes bool        // it gives its core away now and then, see breath.go; does not change
-	doomed   bool        // cancelled before it arrived; guarded by the loop's mu
-	known    bool        // its loop's core knows it, and strand is its; guarded by the loop's mu
+	ctx    context.Context // given by the caller
+	up     *Task           // parent, or nil
+	attrs  *attrs
+	class  *class
+	strand *strand // its live part, while it is known or in an open slot
+	rare   atomic.Pointer[rare]
+	status atomic.Uint32 // a Status, and released
+	doomed bool          // cancelled before it arrived; guarded by the loop's mu
+	known  bool          // its loop's core knows it, and strand is its; guarded by the loop's mu
 }
+
+// rare is what few tasks need. It is apart, because tasks are most of what a busy loop leaves to the collector (bench: scale).
+type rare struct {
+	inner atomic.Pointer[cancelContext]
+
+	mu   sync.Mutex
+	kids map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
+}
+
+// rarely returns t.rare, made if there is none.
+func (t *Task) rarely() *rare {
+	if r := t.rare.Load(); r != nil {
+		return r
+	}
+	t.rare.CompareAndSwap(nil, new(rare))
+	return t.rare.Load()
+}
+
+// released is set in Task.status when the task and all its children have ended.
+const released = 1 << 8
 
 // Status is a task's place in its life (the component model's task states).
 type Status uint32
@@ -62,7 +81,7 @@ func (t *Task) Kind() Kind { return Kind(t.class.kind.Load()) }
 func (t *Task) Loop() *Loop { return t.strand.loop }
 
 // Status returns where t stands.
-func (t *Task) Status() Status { return Status(t.status.Load()) }
+func (t *Task) Status() Status { return Status(t.status.Load() &^ released) }
 
 // Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack.
 func (t *Task) Stack() []string {
@@ -83,17 +102,13 @@ func (t *Task) Path() string { return strings.Join(t.Stack(), "/") }
 
 // Children returns the children of t that have not ended.
 func (t *Task) Children() []*Task {
-	k := t.kids.Load()
-	if k == nil {
+	r := t.rare.Load()
+	if r == nil {
 		return nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	list := make([]*Task, 0, len(k.live))
-	for c := range k.live {
-		list = append(list, c)
-	}
-	return list
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.kids))
 }
 
 // Account returns where the task's time went so far; the zero Account once it has ended (a Handle keeps the last one).
@@ -128,22 +143,15 @@ func accountOf(a sched.Account, safePoints int64) Account {
 	}
 }
 
-// children are the tasks started inside one, while they live.
-type children struct {
-	mu   sync.Mutex
-	live map[*Task]struct{}
-}
-
 // adopt makes c a child of t.
 func (t *Task) adopt(c *Task) {
-	k := t.kids.Load()
-	if k == nil {
-		t.kids.CompareAndSwap(nil, &children{live: map[*Task]struct{}{}})
-		k = t.kids.Load()
+	r := t.rarely()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.kids == nil {
+		r.kids = map[*Task]struct{}{}
 	}
-	k.mu.Lock()
-	k.live[c] = struct{}{}
-	k.mu.Unlock()
+	r.kids[c] = struct{}{}
 }
 
 // ended reports whether the task's function will not run (any more).
@@ -152,25 +160,25 @@ func (t *Task) ended() bool { return t.Status() >= Returned }
 // release is called when t has ended, and when its last child has: then its context ends, and t counts no longer as its
 // parent's child. Until then a task that has returned goes on as the parent of what it started, as a tail call would.
 func (t *Task) release() {
-	if k := t.kids.Load(); k != nil {
-		k.mu.Lock()
-		n := len(k.live)
-		k.mu.Unlock()
+	if r := t.rare.Load(); r != nil {
+		r.mu.Lock()
+		n := len(r.kids)
+		r.mu.Unlock()
 		if n > 0 {
 			return
 		}
 	}
-	if t.released.Swap(true) {
+	if t.status.Or(released)&released != 0 {
 		return
 	}
-	if in := t.inner.Load(); in != nil {
+	if in := t.innerContext(); in != nil {
 		in.cancel(nil)
 	}
 	if p := t.up; p != nil {
-		k := p.kids.Load()
-		k.mu.Lock()
-		delete(k.live, t)
-		k.mu.Unlock()
+		r := p.rare.Load()
+		r.mu.Lock()
+		delete(r.kids, t)
+		r.mu.Unlock()
 		if p.ended() {
 			p.release()
 		}
