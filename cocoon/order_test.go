@@ -3,7 +3,6 @@ package cocoon
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -216,13 +215,13 @@ func TestCostIsDeclaredOrLearned(t *testing.T) {
 	}
 }
 
-// Under saturation tenants get what their shares say. The bound is generous, because others use this machine, too; the core's
-// own test is exact.
+// Under saturation tenants get what their shares say, in the long run: the load goes on until they have it, because others use
+// this machine, too. In order of arrival the ratio would stay at a sixth. The core's own test is exact.
 func TestFairShareUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"gold": 3}}))
 	register(t, rt, policy.FairShare())
-	ctx, cancel := context.WithTimeout(background, 1500*time.Millisecond)
+	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	var crowd sync.WaitGroup
 	for i := range 24 {
@@ -240,10 +239,12 @@ func TestFairShareUnderLoad(t *testing.T) {
 			}
 		})
 	}
+	begin := time.Now()
+	eventually(t, "gold to have about three times the slot time of free", func() bool {
+		st := rt.Loop().Stats().Tenants
+		ratio := float64(st["gold"].Running) / float64(st["free"].Running)
+		return time.Since(begin) > time.Second && len(st) == 2 && ratio >= 2 && ratio <= 4
+	})
+	cancel()
 	within(t, "the load", crowd.Wait)
-	st := rt.Loop().Stats().Tenants
-	ratio := float64(st["gold"].Running) / float64(st["free"].Running)
-	if fmt.Sprint(len(st)) != "2" || ratio < 1.5 || ratio > 5 {
-		t.Errorf("gold has %.2f times the slot time of free, want 3: %+v", ratio, st)
-	}
 }
