@@ -32,7 +32,7 @@ type Loop struct {
 	guarded   bool      // some policy is to see tasks arrive, start or exit
 	quickSeen int64     // tasks that had ended in open slots at the last tick
 	contended bool      // a task waited or was suspended since the last tick
-	util      utilization
+	usage     usage
 	tenants   map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under mu
@@ -63,7 +63,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 // seat records that s holds a slot. Called under mu, before s runs.
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
-	s.runBase.Store(now - s.core.Account(now).Running)
+	s.runBase.Store(now - s.core.Ran(now))
 	l.quietAt = 0
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
 		s.raise(now) // posted while it did not run

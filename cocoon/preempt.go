@@ -195,7 +195,7 @@ func (s *strand) insist() {
 func (s *strand) preempted(policy, reason, section string, cause error, now int64) *PreemptedError {
 	return &PreemptedError{
 		Policy: policy, Reason: reason, Section: section, Cause: cause, Started: s.task.Status() != Starting,
-		Task: s.task.Path(), Running: time.Duration(s.core.Account(now).Running),
+		Task: s.task.Path(), Running: time.Duration(s.core.Ran(now)),
 	}
 }
 

@@ -61,23 +61,25 @@ func (l *Loop) load(now int64) sched.Load {
 	return load
 }
 
-// utilization is the share of slot time in use, averaged over about 100 ms.
-type utilization struct {
+// usage is the share of a loop's slot time in use, averaged over about 100 ms.
+type usage struct {
 	share float64
 	asOf  int64
 	busy  int64
 }
 
-const utilizationWindow = float64(100 * time.Millisecond)
+const usageWindow = float64(100 * time.Millisecond)
 
-// at returns the utilisation at now, brought up to date at most once a millisecond.
-func (u *utilization) at(load sched.Load, now int64) float64 {
+// utilization returns the share of slot time in use, brought up to date at most once a millisecond. Called under mu.
+func (l *Loop) utilization(now int64) float64 {
+	u := &l.usage
 	d := now - u.asOf
 	if d < int64(time.Millisecond) {
 		return u.share
 	}
+	load := l.load(now)
 	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots))
-	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/utilizationWindow))
+	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/usageWindow))
 	u.asOf, u.busy = now, load.BusyTime
 	return u.share
 }

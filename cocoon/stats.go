@@ -31,29 +31,20 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	return 0
 }
 
-type histogram struct{ counts [48]atomic.Int64 }
-
-func (h *histogram) add(ns int64) { h.counts[min(47, max(0, bits.Len64(uint64(max(1, ns)))-1))].Add(1) }
-
-func (h *histogram) snapshot() (s Histogram) {
-	for i := range h.counts {
-		s.Counts[i] = h.counts[i].Load()
-	}
-	return s
-}
+func (h *Histogram) add(ns int64) { h.Counts[min(47, bits.Len64(uint64(max(1, ns)))-1)]++ }
 
 // loopStats are a loop's counters.
 type loopStats struct {
-	refused     atomic.Int64
-	stalls      atomic.Int64
-	void        atomic.Int64
-	lastReport  atomic.Int64
-	toSafePoint histogram
+	refused    atomic.Int64
+	stalls     atomic.Int64
+	void       atomic.Int64
+	lastReport atomic.Int64
 
 	// Guarded by mu.
-	done     int64         // tasks that have ended, but for those in open slots
-	account  sched.Account // of these
-	queueing histogram
+	done        int64         // tasks that have ended, but for those in open slots
+	account     sched.Account // of these
+	queueing    Histogram     // of these
+	toSafePoint Histogram
 }
 
 // ended adds the account of a task that has ended. Called under mu.
@@ -119,16 +110,16 @@ func (l *Loop) Stats() LoopStats {
 	now := notify.Now()
 	load := l.load(now)
 	quick, running := l.quickEnded()
-	account, queueing := accountOf(l.stats.account, 0), l.stats.queueing.snapshot()
+	account, queueing := accountOf(l.stats.account, 0), l.stats.queueing
 	account.Running += time.Duration(running)
 	queueing.Counts[0] += quick // they did not wait
 	return LoopStats{
 		Name: l.cfg.Name, Slots: load.Slots, Busy: load.Busy, Queued: load.Waiting, QueuedSafe: load.WaitingSafe,
-		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.util.at(load, now),
+		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.utilization(now),
 		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
 		Account:  account,
 		Tenants:  l.tenantStats(now),
-		Queueing: queueing, ToSafePoint: l.stats.toSafePoint.snapshot(),
+		Queueing: queueing, ToSafePoint: l.stats.toSafePoint,
 	}
 }
 

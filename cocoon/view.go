@@ -49,7 +49,6 @@ const noDeadline = 1 << 62
 
 // fill writes the snapshot that a policy reads.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
-	var load sched.Load // read once
 	for i := range reads {
 		r := &reads[i]
 		switch {
@@ -62,10 +61,7 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 		case r.stub <= stubs.TenantThrown:
 			words[r.offset] = v.ofTenant(r.stub, now)
 		case r.stub <= stubs.LoopUtilization:
-			if load.Slots == 0 {
-				load = l.load(now)
-			}
-			words[r.offset] = l.ofLoop(r.stub, load, now)
+			words[r.offset] = l.ofLoop(r.stub, now)
 		case r.stub <= stubs.RuntimeUptime:
 			words[r.offset] = l.rt.ofRuntime(r.stub, now)
 		case r.stub == stubs.EventName:
@@ -143,7 +139,7 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 
 func (v *view) ofSection(r *read, now int64) uint64 {
 	open := v.sections()
-	running := v.task.core.Account(now).Running
+	running := v.task.core.Ran(now)
 	if r.stub == stubs.TaskSections {
 		for _, o := range open { // the outermost of that name: it has run longest
 			if o.name == r.key {
@@ -176,7 +172,7 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	case stubs.ArrivingCost:
 		return uint64(s.task.cost())
 	case stubs.ArrivingRunning:
-		return uint64(s.core.Account(now).Running)
+		return uint64(s.core.Ran(now))
 	case stubs.ArrivingVirtualTime:
 		return uint64(s.core.Tag())
 	default: // stubs.ArrivingDeadline
@@ -213,25 +209,25 @@ func deadline(t *Task) uint64 {
 	return noDeadline
 }
 
-// ofLoop returns a value of the loop, of which load says more. Called under mu.
-func (l *Loop) ofLoop(id stubs.ID, load sched.Load, now int64) uint64 {
+// ofLoop returns a value of the loop. Called under mu.
+func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 	switch id {
 	case stubs.LoopName:
 		return uint64(l.name)
 	case stubs.LoopUtilization:
-		return math.Float64bits(l.util.at(load, now))
+		return math.Float64bits(l.utilization(now))
 	case stubs.QueueLength:
-		return uint64(load.Waiting)
+		return uint64(l.core.Waiting())
 	case stubs.QueueSafe:
-		return uint64(load.WaitingSafe)
+		return uint64(l.core.WaitingSafe())
 	case stubs.QueueSuspended:
-		return uint64(load.Suspended)
+		return uint64(l.core.Suspended())
 	case stubs.QueueOldest:
-		return uint64(load.Oldest)
+		return uint64(l.core.Oldest(now))
 	case stubs.LoopSlots:
-		return uint64(load.Slots)
+		return uint64(len(l.slots))
 	default: // stubs.LoopBusy
-		return uint64(load.Busy)
+		return uint64(l.load(now).Busy)
 	}
 }
 

@@ -153,21 +153,23 @@ func (w *world) checkLists() error {
 		}
 	}
 	ranked := 0
-	for i := range w.c.wait.fresh {
-		for _, q := range []*queue{&w.c.wait.fresh[i], &w.c.wait.started[i]} {
-			if err := walk(&q.list); err != nil {
-				return err
+	for i := range w.c.wait.queues {
+		q := &w.c.wait.queues[i]
+		if err := walk(&q.list); err != nil {
+			return err
+		}
+		if err := w.checkHeap(q); err != nil {
+			return err
+		}
+		if some := w.c.wait.some>>i&1 == 1; some != (q.n > 0) {
+			return fmt.Errorf("a queue of %d is marked %v", q.n, some)
+		}
+		for t := q.head; t != nil; t = t.next {
+			if t.state != Queued && t.state != Ready || w.c.wait.queueOf(t) != q || t.next != nil && t.next.seq <= t.seq {
+				return fmt.Errorf("%s is %v and waits in the wrong list or order", w.nameOf(t), t.state)
 			}
-			if err := w.checkHeap(q); err != nil {
-				return err
-			}
-			for t := q.head; t != nil; t = t.next {
-				if t.state != Queued && t.state != Ready || w.c.wait.queueOf(t) != q || t.next != nil && t.next.seq <= t.seq {
-					return fmt.Errorf("%s is %v and waits in the wrong list or order", w.nameOf(t), t.state)
-				}
-				if t.place != (place{}) {
-					ranked++
-				}
+			if t.place != (place{}) {
+				ranked++
 			}
 		}
 	}

@@ -21,12 +21,28 @@ type Load struct {
 
 // Load returns the loop's state at now.
 func (c *Core) Load(now int64) Load {
-	l := Load{Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.wait.safe(), Suspended: c.susp, Holds: c.holds}
-	l.BusyTime = c.busyTime + int64(c.busy)*max(0, now-c.busyAt)
-	if t := c.wait.oldest(anyKind, false); t != nil {
-		l.Oldest = max(0, now-t.since)
+	return Load{
+		Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.WaitingSafe(), Suspended: c.susp, Holds: c.holds,
+		Oldest:   c.Oldest(now),
+		BusyTime: c.busyTime + int64(c.busy)*max(0, now-c.busyAt),
 	}
-	return l
+}
+
+// Waiting returns how many tasks wait for a slot.
+func (c *Core) Waiting() int { return c.wait.n }
+
+// WaitingSafe returns how many safe tasks wait for a slot.
+func (c *Core) WaitingSafe() int { return c.wait.safe() }
+
+// Suspended returns how many tasks are suspended.
+func (c *Core) Suspended() int { return c.susp }
+
+// Oldest returns how long the longest-waiting task has waited, in ns; 0 when none does.
+func (c *Core) Oldest(now int64) int64 {
+	if t := c.wait.oldest(anyKind, false); t != nil {
+		return max(0, now-t.since)
+	}
+	return 0
 }
 
 // Idle reports whether no task holds a slot or waits for one.

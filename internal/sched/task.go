@@ -97,6 +97,14 @@ func (t *Task) Account(now int64) Account {
 	return a
 }
 
+// Ran returns how long t has run up to now.
+func (t *Task) Ran(now int64) int64 {
+	if t.state == Running || t.state == Lent {
+		return t.account.Running + max(0, now-t.since)
+	}
+	return t.account.Running
+}
+
 func (a *Account) add(s State, d int64) {
 	switch s {
 	case Queued, Ready:

@@ -1,5 +1,7 @@
 package sched
 
+import "math/bits"
+
 // kinds is a set of kinds: bit k stands for the kind k.
 type kinds uint8
 
@@ -8,34 +10,44 @@ const (
 	safeKinds       = onlySafe | 1<<(Safe|Preemptible)
 	notSafe   kinds = 1<<Atomic | 1<<Preemptible
 	anyKind         = safeKinds | notSafe
+	kindCount       = 4
 )
 
 // waiting holds the tasks that wait for a slot, by kind, so that every choice is a comparison of the heads of queues: new
 // ones, which backpressure may hold back, and started ones.
 type waiting struct {
-	fresh, started [4]queue
-	seq            uint64
-	n              int
-	ranked         int // how many have a place other than the usual
+	queues [2 * kindCount]queue // of the started tasks by kind, then of the new ones
+	some   uint8                // bit i: queues[i] is not empty
+	seq    uint64
+	n      int
+	ranked int // how many have a place other than the usual
 }
 
-func (w *waiting) queueOf(t *Task) *queue {
+// index returns which queue t belongs to.
+func index(t *Task) int {
 	if t.state == Queued {
-		return &w.fresh[t.Kind]
+		return kindCount + int(t.Kind)
 	}
-	return &w.started[t.Kind]
+	return int(t.Kind)
 }
+
+func (w *waiting) queueOf(t *Task) *queue { return &w.queues[index(t)] }
 
 func (w *waiting) push(t *Task) {
 	w.seq++
 	t.seq = w.seq
-	w.queueOf(t).push(t)
+	i := index(t)
+	w.queues[i].push(t)
+	w.some |= 1 << i
 	w.n++
 	w.count(t, +1)
 }
 
 func (w *waiting) remove(t *Task) {
-	w.queueOf(t).remove(t)
+	i := index(t)
+	if w.queues[i].remove(t); w.queues[i].n == 0 {
+		w.some &^= 1 << i
+	}
 	w.n--
 	w.count(t, -1)
 }
@@ -48,17 +60,8 @@ func (w *waiting) count(t *Task, d int) {
 
 // first returns the first task by place of the allowed kinds, no fresh ones while held, or nil.
 func (w *waiting) first(allowed kinds, held bool) (best *Task) {
-	if w.n == 0 {
-		return nil
-	}
-	for k := range w.started {
-		if allowed&(1<<k) == 0 {
-			continue
-		}
-		if t := w.started[k].first(); t != nil && (best == nil || t.precedes(best)) {
-			best = t
-		}
-		if t := w.fresh[k].first(); t != nil && !held && (best == nil || t.precedes(best)) {
+	for some := w.among(allowed, held); some != 0; some &= some - 1 {
+		if t := w.queues[bits.TrailingZeros8(some)].first(); best == nil || t.precedes(best) {
 			best = t
 		}
 	}
@@ -67,27 +70,27 @@ func (w *waiting) first(allowed kinds, held bool) (best *Task) {
 
 // oldest returns the task of the allowed kinds that has waited longest, no fresh ones while held, or nil.
 func (w *waiting) oldest(allowed kinds, held bool) (oldest *Task) {
-	if w.n == 0 {
-		return nil
-	}
-	for k := range w.started {
-		if allowed&(1<<k) == 0 {
-			continue
-		}
-		if t := w.started[k].head; t != nil && (oldest == nil || t.seq < oldest.seq) {
-			oldest = t
-		}
-		if t := w.fresh[k].head; t != nil && !held && (oldest == nil || t.seq < oldest.seq) {
+	for some := w.among(allowed, held); some != 0; some &= some - 1 {
+		if t := w.queues[bits.TrailingZeros8(some)].head; oldest == nil || t.seq < oldest.seq {
 			oldest = t
 		}
 	}
 	return oldest
 }
 
+// among returns the queues that are not empty, of the allowed kinds and without the new tasks while held, as bits.
+func (w *waiting) among(allowed kinds, held bool) uint8 {
+	some := w.some & uint8(allowed|allowed<<kindCount)
+	if held {
+		some &= 1<<kindCount - 1
+	}
+	return some
+}
+
 // newcomers returns how many wait for their first slot.
 func (w *waiting) newcomers() (n int) {
-	for k := range w.fresh {
-		n += w.fresh[k].n
+	for i := range w.queues[kindCount:] {
+		n += w.queues[kindCount+i].n
 	}
 	return n
 }
@@ -95,7 +98,7 @@ func (w *waiting) newcomers() (n int) {
 // safe returns how many of them are safe.
 func (w *waiting) safe() (n int) {
 	for _, k := range [...]Kind{Safe, Safe | Preemptible} {
-		n += w.fresh[k].n + w.started[k].n
+		n += w.queues[k].n + w.queues[kindCount+k].n
 	}
 	return n
 }
