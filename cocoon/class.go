@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -19,10 +20,11 @@ const (
 
 // class is what all tasks of one name share.
 type class struct {
-	text string
-	name stubs.NameID
-	kind atomic.Uint32
-	cost atomic.Int64 // ns that its tasks ran, averaged; kept while somebody wants to know, see Runtime.costs
+	text     string
+	name     stubs.NameID
+	kind     atomic.Uint32
+	cost     atomic.Int64             // ns that its tasks ran, averaged; kept while somebody wants to know, see Runtime.costs
+	declared atomic.Pointer[declared] // what a document says; nil: nothing. Written under regMu
 }
 
 // ran adds a task that has ended to the average, which follows the last ten or so. Of two that end at one time one may be
@@ -32,6 +34,14 @@ func (c *class) ran(ns int64) {
 		ns = was + (ns-was)/8
 	}
 	c.cost.Store(ns)
+}
+
+// expected returns how long its tasks are expected to run, in ns; 0 when nothing is known.
+func (c *class) expected() int64 {
+	if d := c.declared.Load(); d != nil && d.cost > 0 {
+		return d.cost
+	}
+	return c.cost.Load()
 }
 
 // maxClasses bounds the table of names, because names may come from outside. Tasks with later names share one class.
@@ -52,9 +62,22 @@ func (rt *Runtime) classOf(name string) *class {
 	return c.(*class)
 }
 
-// addKind joins k to what is registered for name.
-func (rt *Runtime) addKind(name string, k Kind) {
-	rt.classOf(name).kind.Or(uint32(k))
+// classFor returns the class of a name whose tasks are to be of a kind, beside those registered before. Called with regMu
+// held.
+func (rt *Runtime) classFor(name string, k Kind) (*class, error) {
+	c := rt.classOf(name)
+	if c == rt.otherClass {
+		return nil, fmt.Errorf("cocoon: task %q: there are %d names of tasks already, and later ones cannot be told apart", name, maxClasses)
+	}
+	if d := c.declared.Load(); d != nil && d.fixed && k != Atomic {
+		return nil, fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
+	}
+	return c, nil
+}
+
+// addKind joins k to what is registered for the class. Called with regMu held.
+func (rt *Runtime) addKind(c *class, k Kind) {
+	c.kind.Or(uint32(k))
 	if k&Preemptible != 0 {
 		rt.preemptible.Store(true)
 	}

@@ -27,11 +27,12 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 
 // attrs is an immutable list of attributes, newest first.
 type attrs struct {
-	next   *attrs
-	what   attribute
-	label  stubs.NameID
-	number int64 // the priority, the cost in ns, or the label's value
-	within *Task // of a cost: for tasks that are started in this one, not for their children
+	next     *attrs
+	what     attribute
+	declared bool // by a document, for the tasks of a name; what contexts give counts before it
+	label    stubs.NameID
+	number   int64 // the priority, the cost in ns, or the label's value
+	within   *Task // of a cost: for tasks that are started in this one, not for their children
 }
 
 type attribute uint8
@@ -42,29 +43,47 @@ const (
 	costAttr
 )
 
-func (a *attrs) prio() int32 {
-	for ; a != nil; a = a.next {
-		if a.what == priorityAttr {
-			return int32(a.number)
+// find returns the newest attribute of a sort that contexts give, and the newest that documents declare; nil where there is
+// none.
+func (a *attrs) find(what attribute, label stubs.NameID) (given, declared *attrs) {
+	for ; a != nil && (given == nil || declared == nil); a = a.next {
+		switch {
+		case a.what != what || a.label != label:
+		case a.declared && declared == nil:
+			declared = a
+		case !a.declared && given == nil:
+			given = a
 		}
+	}
+	return given, declared
+}
+
+func (a *attrs) prio() int32 {
+	switch given, declared := a.find(priorityAttr, 0); {
+	case given != nil:
+		return int32(given.number)
+	case declared != nil:
+		return int32(declared.number)
 	}
 	return 0
 }
 
-// cost returns the cost declared for a task that is started in parent, or 0.
+// lookup returns a label's value, 0 when it is not set. An empty one, as of a header that is not there, is none.
+func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
+	switch given, declared := a.find(labelAttr, label); {
+	case given != nil && given.number != 0:
+		return stubs.NameID(given.number)
+	case declared != nil:
+		return stubs.NameID(declared.number)
+	}
+	return 0
+}
+
+// cost returns the cost given for a task that is started in parent, or 0.
 func (a *attrs) cost(parent *Task) int64 {
 	for ; a != nil; a = a.next {
 		if a.what == costAttr && a.within == parent {
 			return a.number
-		}
-	}
-	return 0
-}
-
-func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
-	for ; a != nil; a = a.next {
-		if a.what == labelAttr && a.label == label {
-			return stubs.NameID(a.number)
 		}
 	}
 	return 0
@@ -90,14 +109,14 @@ func withAttr(ctx context.Context, a attrs) context.Context {
 }
 
 // WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the default. Policies see it as
-// task.priority. Child tasks inherit it.
+// task.priority. Child tasks inherit it. It counts before what a document says of the tasks.
 func WithPriority(ctx context.Context, priority int32) context.Context {
 	return withAttr(ctx, attrs{what: priorityAttr, number: int64(priority)})
 }
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
-// inherit it. Label names and values are interned for the life of the process, at most 49,152 of them; later values count
-// as "other".
+// inherit it. It counts before what a document says of the tasks, unless the value is empty. Label names and values are
+// interned for the life of the process, at most 49,152 of them; later values count as "other".
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
@@ -106,8 +125,8 @@ func WithLabel(ctx context.Context, name, value string) context.Context {
 }
 
 // WithCost returns a context whose tasks are expected to run for d: policies see it as arriving.cost, and tenants are
-// charged by it until the task ends and tells. Child tasks do not inherit it. Without it, the average of earlier tasks of
-// the same name is expected.
+// charged by it until the task ends and tells. Child tasks do not inherit it. Without it, what a document says of the
+// tasks of the same name is expected, or the average of earlier ones.
 func WithCost(ctx context.Context, d time.Duration) context.Context {
 	task, _ := scopeOf(ctx)
 	return withAttr(ctx, attrs{what: costAttr, number: int64(max(0, d)), within: task})
@@ -118,7 +137,7 @@ func (t *Task) cost() int64 {
 	if d := t.attrs.cost(t.up); d > 0 {
 		return d
 	}
-	return t.class.cost.Load()
+	return t.class.expected()
 }
 
 // taskContext is the task as a context. A task is carved from a slab and never used twice, so a context kept beyond the

@@ -38,12 +38,16 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
+	c, err := rt.classFor(name, Safe)
+	if err != nil {
+		return err
+	}
 	if do != nil {
 		if err := rt.addFunc(name, do); err != nil {
 			return err
 		}
 	}
-	rt.addKind(name, Safe)
+	rt.addKind(c, Safe)
 	return nil
 }
 
@@ -56,7 +60,11 @@ func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	rt.addKind(name, Preemptible)
+	c, err := rt.classFor(name, Preemptible)
+	if err != nil {
+		return err
+	}
+	rt.addKind(c, Preemptible)
 	return nil
 }
 

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // LoadPolicyFile is LoadPolicies of a file. Its errors begin with the file's name.
@@ -23,8 +21,8 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	return nil
 }
 
-// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, kinds, tenants and policies. Either all are
-// registered or, on an error, none. Functions that its policies call must be registered before.
+// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, tenants and policies, and what it says of
+// tasks. Either all are registered or, on an error, none. Functions that its policies call must be registered before.
 func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	doc, err := policy.ReadDocument(r)
 	if err != nil {
@@ -36,6 +34,10 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
+	classes, err := rt.declare(doc.Tasks)
+	if err != nil {
+		return err
+	}
 	before := rt.states.Load()
 	if err := rt.addStates(states); err != nil {
 		return err
@@ -62,8 +64,9 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 		}
 		done = append(done, r)
 	}
-	for name, kind := range doc.Kinds {
-		rt.addKind(name, Kind(slices.Index(stubs.Kinds[:], stubs.Intern(kind))))
+	for _, c := range classes {
+		rt.addKind(c.class, c.kind)
+		c.class.declared.Store(c.declared)
 	}
 	return nil
 }

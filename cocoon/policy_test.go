@@ -389,7 +389,7 @@ func TestLoadPolicies(t *testing.T) {
 	good := `
 version: 1
 states: {overloaded: false}
-kinds: {scan: preemptible, get: safe}
+tasks: {scan: preemptible, get: safe}
 limits: [{func: regex.match, limit: 100ms}]
 preemption: {on: enqueue}
 policies:

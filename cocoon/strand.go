@@ -79,6 +79,9 @@ func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *T
 	if t.up, t.attrs = scopeOf(ctx); t.up != nil {
 		t.up.adopt(t)
 	}
+	if d := t.class.declared.Load(); d != nil && len(d.attrs) > 0 {
+		t.adorn(d)
+	}
 	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
 	s.breath.begin(l.rt.breathes)

@@ -59,9 +59,9 @@ func (rt *Runtime) setTenants(t Tenants) error {
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
-		id := stubs.Intern(name)
-		if id == stubs.Other && name != stubs.Other.String() {
-			return fmt.Errorf("cocoon: tenants: the table of names is full, so %q cannot be told from others", name)
+		id, err := internWhole(name)
+		if err != nil {
+			return fmt.Errorf("cocoon: tenants: %w", err)
 		}
 		table.shares[id] = int64(share)
 	}

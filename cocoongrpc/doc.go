@@ -9,7 +9,7 @@
 //		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(rt, o)),
 //	)
 //
-// The task is named by the call's full method, "/shop.Items/Get", which is what a policy document calls it under kinds,
+// The task is named by the call's full method, "/shop.Items/Get", which is what a policy document calls it under tasks,
 // limits and match. The context of the handler carries it, for cocoon.SafePoint, Section and Block.
 //
 // A handler gives its slot back while it waits for a message of its stream, or for room to send one: these are safe points.

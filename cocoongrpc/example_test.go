@@ -22,7 +22,7 @@ import (
 
 const policies = `
 version: 1
-kinds:
+tasks:
   /grpc.testing.TestService/EmptyCall: safe          # may run while a long call is suspended half-way
   /grpc.testing.TestService/UnaryCall: preemptible
 preemption:

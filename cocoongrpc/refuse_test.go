@@ -114,7 +114,7 @@ func TestAnswerTo(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	loadPolicies(t, rt, `
-kinds: {`+unaryMethod+`: safe}
+tasks: {`+unaryMethod+`: safe}
 limits: [{func: `+emptyMethod+`, limit: 1ms, reason: late}, {func: step, limit: 1ms}]
 policies:
   - name: shed

@@ -26,7 +26,7 @@ import (
 // context.
 func TestTask(t *testing.T) {
 	rt := start(t, cocoon.Config{})
-	loadPolicies(t, rt, "kinds: {"+unaryMethod+": preemptible, "+talkMethod+": safe}")
+	loadPolicies(t, rt, "tasks: {"+unaryMethod+": preemptible, "+talkMethod+": safe}")
 	tasks := make(chan *cocoon.Task, 1)
 	check := func(ctx context.Context) error {
 		md, _ := metadata.FromIncomingContext(ctx)
@@ -62,6 +62,39 @@ func TestTask(t *testing.T) {
 	if task := receive(t, "the task", tasks); task.Name() != talkMethod || task.Kind() != cocoon.Safe || len(stream.Trailer()["left"]) != 1 {
 		t.Errorf("%s is %v; %v", task.Name(), task.Kind(), stream.Trailer())
 	}
+}
+
+// A document gives a method its priority and labels; what Options.Context says counts before it.
+func TestDocument(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, `
+tasks:
+  `+unaryMethod+`: {kind: safe, priority: 2, labels: {tenant: shop}}
+  `+talkMethod+`: {priority: -1}
+policies:
+  - name: tell
+    on: enqueue
+    expr: |
+      arriving.priority == -1 or arriving.priority == 2 and arriving.kind == "safe" and arriving.labels.tenant == "shop"
+        ? throw("as declared") : continue()
+`)
+	client := serve(t, rt, Options{Context: func(ctx context.Context, _ string) context.Context {
+		if tenant := metadata.ValueFromIncomingContext(ctx, "tenant"); len(tenant) == 1 {
+			ctx = cocoon.WithLabel(ctx, "tenant", tenant[0])
+		}
+		return ctx
+	}}, &service{unary: echo, empty: func(context.Context) error { return nil }, talk: func(pb.TestService_FullDuplexCallServer) error { return nil }})
+	ctx := patient(t)
+	_, err := client.UnaryCall(ctx, &pb.SimpleRequest{})
+	wantCode(t, err, codes.ResourceExhausted)
+	_, err = client.UnaryCall(metadata.AppendToOutgoingContext(ctx, "tenant", "mine"), &pb.SimpleRequest{})
+	wantCode(t, err, codes.OK)
+	_, err = client.EmptyCall(ctx, &pb.Empty{})
+	wantCode(t, err, codes.OK)
+	stream, err := client.FullDuplexCall(ctx)
+	must(t, err)
+	_, err = stream.Recv()
+	wantCode(t, err, codes.ResourceExhausted)
 }
 
 // What a handler returns is the client's, with the answer beside for other interceptors.

@@ -160,7 +160,7 @@ func TestClientGone(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	const streams, messages = 50, 100
 	rt := start(t, cocoon.Config{Slots: 1})
-	loadPolicies(t, rt, "kinds: {"+talkMethod+": both}\npreemption: {on: enqueue}")
+	loadPolicies(t, rt, "tasks: {"+talkMethod+": both}\npreemption: {on: enqueue}")
 	client := serve(t, rt, Options{Load: NewLoad(rt.Loop())}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		for {
 			r, err := s.Recv()

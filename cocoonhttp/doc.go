@@ -5,7 +5,7 @@
 //	mux.HandleFunc("GET /items/{id}", item)
 //	http.ListenAndServe(addr, cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux))
 //
-// The task is named "GET /items/{id}", which is what a policy document calls it under kinds, limits and match. The context
+// The task is named "GET /items/{id}", which is what a policy document calls it under tasks, limits and match. The context
 // of the handler's request carries it, for cocoon.SafePoint, Section and Block.
 //
 // A handler gives its slot back while it reads its request's body, and while it writes more than a small answer. Transport

@@ -94,6 +94,52 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// A document gives a route its kind, priority and labels; what the context of a request says counts before it.
+func TestDocument(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	must(t, rt.LoadPolicies(strings.NewReader(`
+version: 1
+tasks:
+  GET /items/{id}: {kind: safe, priority: 2, labels: {tenant: shop}}
+  GET /report: {priority: -1}
+policies:
+  - name: tell
+    on: enqueue
+    expr: |
+      if arriving.labels.tenant == "shop" and arriving.kind == "safe" and arriving.priority == 2 {
+        throw("an item of the shop")
+      } else if arriving.labels.tenant == "mine" and arriving.priority == 2 {
+        throw("an item of mine")
+      } else if arriving.priority == -1 {
+        throw("a report")
+      } else {
+        continue()
+      }
+`)))
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"GET /items/{id}", "GET /report", "GET /other"} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "served") })
+	}
+	s := serve(t, Middleware(rt, Options{
+		Context: func(r *http.Request) context.Context {
+			return cocoon.WithLabel(r.Context(), "tenant", r.FormValue("tenant"))
+		},
+		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+			var p *cocoon.PreemptedError
+			errors.As(err, &p)
+			io.WriteString(w, p.Reason)
+		},
+	})(mux))
+	for path, want := range map[string]string{
+		"/items/7": "an item of the shop", "/items/7?tenant=mine": "an item of mine", "/items/7?tenant=other": "served",
+		"/report": "a report", "/report?tenant=shop": "a report", "/other?tenant=shop": "served",
+	} {
+		if _, got := get(t, s, path); got != want {
+			t.Errorf("%s: %q; want %q", path, got, want)
+		}
+	}
+}
+
 // full fills the one slot and the queue of a runtime until release is called.
 func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
 	gate, running := make(chan struct{}), make(chan struct{})

@@ -15,10 +15,10 @@ const MaxDocument = 1 << 20
 
 // Document is what a YAML document declares, for people who operate servers. docs/policy.md describes its format.
 type Document struct {
-	States   map[string]any    // name -> initial value: bool, int64, float64 or time.Duration
-	Kinds    map[string]string // task name -> "atomic", "preemptible", "safe" or "both"
-	Tenants  *Tenants          // nil when there is nothing about them
-	Policies []Spec            // limits first, then preemption, then the order and the background, then the policies, each valid
+	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
+	Tasks    map[string]Class // by task name
+	Tenants  *Tenants         // nil when there is nothing about them
+	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
@@ -37,7 +37,7 @@ func ReadDocument(r io.Reader) (*Document, error) {
 		return nil, err
 	}
 	d := documentReader{lines: map[string]int{}}
-	d.doc.States, d.doc.Kinds = map[string]any{}, map[string]string{}
+	d.doc.States, d.doc.Tasks = map[string]any{}, map[string]Class{}
 	if err := d.decode(root); err != nil {
 		return nil, err
 	}
@@ -118,12 +118,11 @@ func (d *documentReader) decode(root *yaml.Node) error {
 	err := decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: func(n *yaml.Node) error { return readInt(n, &version) }},
 		{name: "states", read: d.readStates},
-		{name: "kinds", read: d.readKinds},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},
 		{name: "tenants", read: d.readTenants},
 		{name: "order", read: d.readOrder},
-		{name: "background", read: d.readBackground},
+		{name: "tasks", read: d.readTasks},
 		{name: "policies", read: d.readPolicies},
 	})
 	if err == nil && version != 1 {

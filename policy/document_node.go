@@ -116,6 +116,13 @@ func readInt(n *yaml.Node, to *int64) error {
 	return nil
 }
 
+func readBool(n *yaml.Node, to *bool) error {
+	if n.ShortTag() != "!!bool" || n.Decode(to) != nil {
+		return lineError(n, "%s stands where true or false is wanted", nodeKind(n))
+	}
+	return nil
+}
+
 func readDuration(n *yaml.Node, to *time.Duration) error {
 	hint := lineError(n, `%s stands where a duration is wanted; write it like 100ms or 1.5s`, nodeKind(n))
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
@@ -168,7 +175,7 @@ func stateValue(n *yaml.Node) (any, error) {
 		switch n.ShortTag() {
 		case "!!bool":
 			var b bool
-			err := n.Decode(&b)
+			err := readBool(n, &b)
 			return b, err
 		case "!!int":
 			var i int64

@@ -13,24 +13,6 @@ func (d *documentReader) readStates(n *yaml.Node) (err error) {
 	return err
 }
 
-func (d *documentReader) readKinds(n *yaml.Node) error {
-	if _, err := mapping(n, "kinds"); err != nil {
-		return err
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		task, v := n.Content[i].Value, n.Content[i+1]
-		var kind string
-		if err := readString(v, &kind); err != nil {
-			return err
-		}
-		if !knownKind(kind) {
-			return lineError(v, "there is no kind %q; want %s", kind, kindNames)
-		}
-		d.doc.Kinds[task] = kind
-	}
-	return nil
-}
-
 func (d *documentReader) readLimits(n *yaml.Node) error {
 	items, err := sequence(n, "limits")
 	if err != nil {
@@ -225,16 +207,4 @@ func (d *documentReader) readOrder(n *yaml.Node) error {
 		return lineError(n, "%v", err)
 	}
 	return d.add(n, s)
-}
-
-// readBackground reads background: [reindex, backup].
-func (d *documentReader) readBackground(n *yaml.Node) error {
-	var tasks []string
-	if err := readStrings(n, "background", &tasks); err != nil {
-		return err
-	}
-	if len(tasks) == 0 {
-		return lineError(n, "background names no tasks")
-	}
-	return d.add(n, Background(tasks...))
 }

@@ -17,9 +17,12 @@ states:
   ratio: 0.5
   count: 3
   budget: 100ms
-kinds:
+tasks:
   ScanHandler: preemptible
-  "GET /": safe
+  "GET /": {kind: safe, priority: -3, cost: 5ms, labels: {tenant: "1", place: here}}
+  GET /items/{id}: {priority: 0, background: false}
+  /shop.Items/Get: {kind: both, background: true}
+  backup: {background: true}
 limits:
   - {func: regex.match, limit: 100ms}
   - func: json
@@ -54,13 +57,21 @@ func TestReadDocument(t *testing.T) {
 	if !reflect.DeepEqual(d.States, wantStates) {
 		t.Errorf("states %v", d.States)
 	}
-	if !reflect.DeepEqual(d.Kinds, map[string]string{"ScanHandler": "preemptible", "GET /": "safe"}) {
-		t.Errorf("kinds %v", d.Kinds)
+	priority := func(p int32) *int32 { return &p }
+	wantTasks := map[string]Class{
+		"ScanHandler":     {Kind: "preemptible"},
+		"GET /":           {Kind: "safe", Priority: priority(-3), Cost: 5 * time.Millisecond, Labels: map[string]string{"tenant": "1", "place": "here"}},
+		"GET /items/{id}": {Priority: priority(0)},
+		"/shop.Items/Get": {Kind: "both"},
+		"backup":          {},
+	}
+	if !reflect.DeepEqual(d.Tasks, wantTasks) {
+		t.Errorf("tasks\n%+v\nwant\n%+v", d.Tasks, wantTasks)
 	}
 	regex, _ := TimeLimit{Func: "regex.match", Limit: 100 * time.Millisecond}.Spec()
 	json, _ := TimeLimit{Func: "json", Limit: time.Second, Interval: 5 * time.Millisecond, Reason: "json took too long"}.Spec()
 	want := []Spec{
-		regex, json, DefaultPreemption(On(stubs.Enqueue)),
+		regex, json, DefaultPreemption(On(stubs.Enqueue)), Background("/shop.Items/Get", "backup"),
 		{Name: "shed", On: Every(time.Millisecond), Mode: Observe,
 			Match: Match{Loops: []string{"main"}, Tasks: []string{"GET /"}, Kinds: []string{"both", "safe"}},
 			State: map[string]any{"seen": int64(0), "since": time.Duration(0)},
@@ -80,7 +91,7 @@ func TestReadDocument(t *testing.T) {
 
 func TestReadDocumentMinimal(t *testing.T) {
 	d, err := ReadDocument(strings.NewReader("version: 1\n"))
-	if err != nil || len(d.Policies) != 0 || d.States == nil || d.Kinds == nil {
+	if err != nil || len(d.Policies) != 0 || d.States == nil || d.Tasks == nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -110,9 +121,25 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"state text", "version: 1\nstates:\n  a: hello\n", `document:3: the string "hello" stands where a duration is wanted`},
 		{"state range", "version: 1\nstates:\n  a: 99999999999999999999\n", "document:3: the number 99999999999999999999 is too large"},
 		{"state infinite", "version: 1\nstates:\n  a: .inf\n", `document:3: state "a" is +Inf`},
-		{"number key", "version: 1\nkinds:\n  404: safe\n", "document:3: a key of kinds is int 404"},
-		{"kind", "version: 1\nkinds:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic"`},
-		{"kind type", "version: 1\nkinds:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
+		{"number key", "version: 1\ntasks:\n  404: safe\n", "document:3: a key of tasks is int 404"},
+		{"task name", "version: 1\ntasks:\n  \"a\\nb\": safe\n", `document:3: a task's name "a\nb" is no printable text`},
+		{"task twice", "version: 1\ntasks:\n  f: safe\n  f: both\n", `document:4: tasks has the key "f" twice`},
+		{"tasks type", "version: 1\ntasks: [f]\n", "document:2: tasks is a list; want keys and values"},
+		{"kind", "version: 1\ntasks:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic"`},
+		{"kind type", "version: 1\ntasks:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
+		{"kind in a task", "version: 1\ntasks:\n  f:\n    kind: fast\n", `document:4: there is no kind "fast"`},
+		{"nothing of a task", "version: 1\ntasks:\n  f: {}\n", "document:3: nothing is said of the task; write its kind"},
+		{"no kind", "version: 1\ntasks:\n  f:\n", "document:3: nothing stands where a string is wanted"},
+		{"task key", "version: 1\ntasks:\n  f: {prio: 1}\n", `document:3: a task has no key "prio"; there is background, cost, kind, labels, priority`},
+		{"priority type", "version: 1\ntasks:\n  f: {priority: high}\n", `document:3: the string "high" stands where a whole number`},
+		{"priority range", "version: 1\ntasks:\n  f: {priority: 2147483648}\n", "document:3: the priority 2147483648 is not between -2147483648 and 2147483647"},
+		{"labels type", "version: 1\ntasks:\n  f: {labels: [a]}\n", "document:3: labels is a list; want keys"},
+		{"label type", "version: 1\ntasks:\n  f: {labels: {a: 1}}\n", "document:3: int 1 stands where a string is wanted; write it in quotes"},
+		{"label empty", "version: 1\ntasks:\n  f:\n    labels:\n      a: \"\"\n", `document:5: the label "a" is empty`},
+		{"label name", "version: 1\ntasks:\n  f: {labels: {\"a\\x01\": b}}\n", `document:3: a label's name "a\x01" is no printable text`},
+		{"cost type", "version: 1\ntasks:\n  f: {cost: 5}\n", "document:3: int 5 stands where a duration is wanted"},
+		{"cost zero", "version: 1\ntasks:\n  f: {cost: 0s}\n", "document:3: the cost 0s is not positive"},
+		{"background type", "version: 1\ntasks:\n  f: {background: sometimes}\n", `document:3: the string "sometimes" stands where true or false is wanted`},
 		{"limits type", "version: 1\nlimits: {}\n", "document:2: limits is a mapping; want a list"},
 		{"limit without", "version: 1\nlimits:\n  - func: f\n", "document:3: a limit needs the key limit"},
 		{"limit zero", "version: 1\nlimits:\n  - func: f\n    limit: 0s\n", "document:3: time limit: the limit of"},
@@ -138,9 +165,7 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"shares type", "version: 1\ntenants:\n  label: t\n  shares: [a]\n", "document:4: shares is a list; want keys"},
 		{"tenants max", "version: 1\ntenants: {label: t, max: 999999999999}\n", "document:2: tenants: max is 65537; want 1 to 65536"},
 		{"order", "version: 1\norder: lifo\n", `document:2: there is no order "lifo"; want deadline, fair, fifo, priority, shortest`},
-		{"background type", "version: 1\nbackground: job\n", `document:2: background is the string "job"; want a list`},
-		{"background empty", "version: 1\nbackground: []\n", "document:2: background names no tasks"},
-		{"background name", "version: 1\nbackground: [\"\"]\n", "a task's name is empty"},
+		{"background twice", "version: 1\ntasks:\n  f: {background: true}\npolicies:\n  - {name: background, on: exit, expr: continue()}\n", `document:5: there is another policy "background", in line 3`},
 		{"order twice", "version: 1\norder: fifo\npolicies:\n  - {name: order, on: exit, expr: continue()}\n", `document:4: there is another policy "order", in line 2`},
 		{"deep", "version: 1\nstates: " + strings.Repeat("[", 20000), "document:"},
 		{"deep and closed", "version: 1\nstates: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "document:"},

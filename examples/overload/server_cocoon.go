@@ -15,8 +15,7 @@ import (
 //go:embed policies.yaml
 var policies string
 
-// openCocoon makes each request a task with a priority and a tenant, of a loop with a slot for each core. All else is in the
-// policies.
+// openCocoon makes each request a task of its tenant's, of a loop with a slot for each core. All else is in the policies.
 func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU()})
 	if err != nil {
@@ -27,7 +26,7 @@ func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, 
 		return nil, nil, errors.Join(err, stop())
 	}
 	return cocoonhttp.Middleware(rt, cocoonhttp.Options{
-		Context: attributes,
+		Context: tenantOf,
 		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
 			var preempted *cocoon.PreemptedError
 			if !errors.As(err, &preempted) { // its deadline passed in the queue
@@ -40,14 +39,10 @@ func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, 
 	})(work), stop, nil
 }
 
-// attributes tells policies of what class and tenant a request is.
-func attributes(r *http.Request) context.Context {
-	ctx := r.Context()
-	if class, err := classOf(r.URL.Path); err == nil {
-		ctx = cocoon.WithPriority(ctx, class.priority)
-	}
+// tenantOf tells policies whose request it is.
+func tenantOf(r *http.Request) context.Context {
 	if tenant := r.URL.Query().Get("tenant"); tenant == paying || tenant == free {
-		ctx = cocoon.WithLabel(ctx, "tenant", tenant)
+		return cocoon.WithLabel(r.Context(), "tenant", tenant)
 	}
-	return ctx
+	return r.Context()
 }

@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Class is what a document says of all tasks of one name. Whether they are of the background is said by a policy, which is
+// among the document's others.
+type Class struct {
+	Kind     string            // "atomic", "preemptible", "safe" or "both"; "": it does not say
+	Priority *int32            // nil: it does not say
+	Labels   map[string]string // none is empty
+	Cost     time.Duration     // how long they are expected to run; 0: it does not say
+}
+
+// readTasks reads tasks: each a kind, or what else there is to say.
+//
+//	tasks:
+//	  GET /items/{id}: safe
+//	  backup: {kind: preemptible, background: true}
+func (d *documentReader) readTasks(n *yaml.Node) error {
+	if _, err := mapping(n, "tasks"); err != nil {
+		return err
+	}
+	var background []string
+	for i := 0; i < len(n.Content); i += 2 {
+		name, v := n.Content[i], n.Content[i+1]
+		if err := checkNameText("a task's name", name.Value); err != nil {
+			return lineError(name, "%v", err)
+		}
+		class, last, err := readClass(v)
+		if err != nil {
+			return err
+		}
+		d.doc.Tasks[name.Value] = class
+		if last {
+			background = append(background, name.Value)
+		}
+	}
+	if len(background) == 0 {
+		return nil
+	}
+	return d.add(n, Background(background...))
+}
+
+// readClass reads a kind, or a mapping.
+func readClass(n *yaml.Node) (c Class, background bool, err error) {
+	if n.Kind != yaml.MappingNode {
+		return c, false, readKind(n, &c.Kind)
+	}
+	if len(n.Content) == 0 {
+		return c, false, lineError(n, "nothing is said of the task; write its kind, or keys and values")
+	}
+	err = decodeMap(n, "a task", []key{
+		{name: "kind", read: func(n *yaml.Node) error { return readKind(n, &c.Kind) }},
+		{name: "priority", read: func(n *yaml.Node) error { return readPriority(n, &c.Priority) }},
+		{name: "labels", read: func(n *yaml.Node) error { return readLabels(n, &c.Labels) }},
+		{name: "cost", read: func(n *yaml.Node) error { return readCost(n, &c.Cost) }},
+		{name: "background", read: func(n *yaml.Node) error { return readBool(n, &background) }},
+	})
+	return c, background, err
+}
+
+func readKind(n *yaml.Node, to *string) error {
+	if err := readString(n, to); err != nil {
+		return err
+	}
+	if !knownKind(*to) {
+		return lineError(n, "there is no kind %q; want %s", *to, kindNames)
+	}
+	return nil
+}
+
+func readPriority(n *yaml.Node, to **int32) error {
+	var i int64
+	if err := readInt(n, &i); err != nil {
+		return err
+	}
+	if i < math.MinInt32 || i > math.MaxInt32 {
+		return lineError(n, "the priority %d is not between %d and %d", i, math.MinInt32, math.MaxInt32)
+	}
+	p := int32(i)
+	*to = &p
+	return nil
+}
+
+func readLabels(n *yaml.Node, to *map[string]string) error {
+	if _, err := mapping(n, "labels"); err != nil {
+		return err
+	}
+	*to = map[string]string{}
+	for i := 0; i < len(n.Content); i += 2 {
+		name, v := n.Content[i].Value, n.Content[i+1]
+		var value string
+		if err := readString(v, &value); err != nil {
+			return err
+		}
+		err := checkNameText("a label's name", name)
+		if err == nil {
+			err = checkNameText(fmt.Sprintf("the label %q", name), value)
+		}
+		if err != nil {
+			return lineError(v, "%v", err)
+		}
+		(*to)[name] = value
+	}
+	return nil
+}
+
+func readCost(n *yaml.Node, to *time.Duration) error {
+	if err := readDuration(n, to); err != nil {
+		return err
+	}
+	if *to <= 0 {
+		return lineError(n, "the cost %v is not positive; leave it out where nothing is known", *to)
+	}
+	return nil
+}
