@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // TestMain lets the test binary play the server, as the program does.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // figures is the JSON object of a mode.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // bound is how soon work should be stopped that nobody waits for.

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const about = `Abandoned shows what becomes of work whose client has gone.

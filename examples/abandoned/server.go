@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 	"github.com/cocoon-go/cocoon/policy"
 )
 

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const (
@@ -34,20 +34,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	show := newDisplay(stdout, stderr, o.json)
-	if o.note != "" {
-		show.console.Status("%s", o.note)
-	}
+	show := newDisplay(stdout, stderr, o.JSON)
+	show.console.Notes(o.Notes)
 	e := experiment{
 		load: load{
 			Records: records, ScanRecords: scanRecords,
-			GetRate: o.getRate, ScanRate: o.scanRate * float64(o.placement.ServerCores()),
+			GetRate: o.getRate, ScanRate: o.scanRate * float64(o.Placement.ServerCores()),
 			WarmUp: time.Second, Duration: o.duration, Seed: seed,
 		},
-		placement: o.placement,
+		placement: o.Placement,
 		stderr:    stderr,
 	}
 	show.console.Status("%g gets and %g scans of %d records a second; %v", e.load.GetRate, e.load.ScanRate, scanRecords, e.placement)
-	err = e.run(ctx, o.modes, show)
+	err = e.run(ctx, o.Modes, show)
 	return errors.Join(err, show.results.Finish())
 }

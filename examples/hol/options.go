@@ -1,12 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const about = `Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
@@ -28,36 +27,23 @@ Usage: go run ./examples/hol [flags]
 
 // options is the command line.
 type options struct {
-	json      bool
-	duration  time.Duration
-	getRate   float64
-	scanRate  float64 // for each of the server's cores
-	placement loadtest.Placement
-	note      string // about the placement
-	modes     []mode
+	*loadtest.Command[mode]
+
+	duration time.Duration
+	getRate  float64
+	scanRate float64 // for each of the server's cores
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("hol", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	o.Command = loadtest.NewCommand("hol", about, after, modes, stderr)
+	flags := o.Flags
 	flags.DurationVar(&o.duration, "duration", 6*time.Second, "how long to measure each mode, after a second to warm up")
 	flags.Float64Var(&o.getRate, "get-rate", 500, "gets a second")
 	flags.Float64Var(&o.scanRate, "scan-rate", 28, "scans a second for each of the server's cores")
-	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
-	flags.Usage = func() {
-		fmt.Fprint(stderr, about)
-		loadtest.DescribeModes(stderr, modes)
-		fmt.Fprint(stderr, after)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
+	if err := o.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
-	case flags.NArg() > 0:
-		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
 	case o.duration < 100*time.Millisecond || o.duration > time.Hour:
 		return o, fmt.Errorf("-duration %v; want 100ms to 1h", o.duration)
 	case !(o.getRate >= 1 && o.getRate <= 100_000):
@@ -65,9 +51,5 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case !(o.scanRate >= 0 && o.scanRate <= 100_000):
 		return o, fmt.Errorf("-scan-rate %v; want 0 to 100000", o.scanRate)
 	}
-	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
-		return o, err
-	}
-	o.placement, o.note, err = loadtest.Place(*cpus)
-	return o, err
+	return o, nil
 }

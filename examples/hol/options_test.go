@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 func TestBadCommandLines(t *testing.T) {

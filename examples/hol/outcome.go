@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // outcome is what the generator saw of one mode. Latencies count from the intended start of a request, so that a late

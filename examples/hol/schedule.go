@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // load is what the experiment tells a generator process.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // service is what the server offers, the part in which plain net/http and Cocoon differ.

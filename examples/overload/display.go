@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // figures is the JSON object of a mode.

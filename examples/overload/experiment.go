@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // experiment runs the modes in turn, several times, each time under the same schedule.

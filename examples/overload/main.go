@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // roles are those of the child processes.
@@ -32,22 +32,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	show := newDisplay(stdout, stderr, o.json)
-	if o.note != "" {
-		show.console.Status("%s", o.note)
-	}
-	e := experiment{placement: o.placement, stderr: stderr}
+	show := newDisplay(stdout, stderr, o.JSON)
+	show.console.Notes(o.Notes)
+	e := experiment{placement: o.Placement, stderr: stderr}
 	hashes, err := e.calibrate(ctx)
 	if err != nil {
 		return fmt.Errorf("calibration: %w", err)
 	}
-	capacity := float64(o.placement.ServerCores()) / meanCost().Seconds()
+	capacity := float64(o.Placement.ServerCores()) / meanCost().Seconds()
 	e.load = load{
 		Hashes: hashes, Calm: calmShare * capacity, Surge: o.surge * capacity, Burst: o.burst,
 		WarmUp: o.warmUp, Duration: o.duration,
 	}
 	show.console.Status("the server can do the work of %.0f requests a second; they come at %.0f, and then %d at once and %.0f a second; %v",
 		capacity, e.load.Calm, e.load.Burst, e.load.Surge, e.placement)
-	err = e.run(ctx, o.modes, o.rounds, show)
+	err = e.run(ctx, o.Modes, o.rounds, show)
 	return errors.Join(err, show.results.Finish())
 }

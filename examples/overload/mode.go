@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // mode is one way to run the server.

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const about = `Overload shows what a Go server does with twice the load that it can bear.
@@ -32,40 +31,27 @@ Usage: go run -C examples/overload . [flags]
 
 // options is the command line.
 type options struct {
-	json      bool
-	rounds    int
-	warmUp    time.Duration
-	duration  time.Duration
-	surge     float64 // in capacities
-	burst     int
-	placement loadtest.Placement
-	note      string // about the placement
-	modes     []mode
+	*loadtest.Command[mode]
+
+	rounds   int
+	warmUp   time.Duration
+	duration time.Duration
+	surge    float64 // in capacities
+	burst    int
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("overload", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	o.Command = loadtest.NewCommand("overload", about, after, modes, stderr)
+	flags := o.Flags
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each mode runs")
 	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "how long the normal load lasts")
 	flags.DurationVar(&o.duration, "duration", 2500*time.Millisecond, "how long the surge lasts")
 	flags.Float64Var(&o.surge, "surge", 2, "load of the surge: 1 is all that the server can do")
 	flags.IntVar(&o.burst, "burst", 32, "how many requests come at once when the surge begins")
-	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
-	flags.Usage = func() {
-		fmt.Fprint(stderr, about)
-		loadtest.DescribeModes(stderr, modes)
-		fmt.Fprint(stderr, after)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
+	if err := o.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
-	case flags.NArg() > 0:
-		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
 	case o.rounds < 1 || o.rounds > 1000:
 		return o, fmt.Errorf("-rounds %d; want 1 to 1000", o.rounds)
 	case o.warmUp < 100*time.Millisecond || o.warmUp > time.Hour:
@@ -77,9 +63,5 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case o.burst < 0 || o.burst > 10_000:
 		return o, fmt.Errorf("-burst %d; want 0 to 10000", o.burst)
 	}
-	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
-		return o, err
-	}
-	o.placement, o.note, err = loadtest.Place(*cpus)
-	return o, err
+	return o, nil
 }

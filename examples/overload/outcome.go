@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // lost is what a critical request counts as that got no answer, or was refused: its client has to come again, as one that

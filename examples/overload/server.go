@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // serverConfig is what the experiment tells a server process.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // experiment runs every mode under the same schedule of pings and attacks.

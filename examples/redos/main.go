@@ -17,7 +17,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const (
@@ -39,10 +39,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	show := newDisplay(stdout, stderr, o.json)
-	for _, note := range o.notes {
-		show.console.Status("%s", note)
-	}
+	show := newDisplay(stdout, stderr, o.JSON)
+	show.console.Notes(o.Notes)
 	stoppable, err := hasSafePoints(ctx)
 	if err != nil {
 		return err
@@ -53,14 +51,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	e := experiment{
 		load: load{
 			CasesFile: o.casesFile, Cases: len(o.cases),
-			PingRate: o.pingRate, AttackRate: o.attackRate * float64(o.placement.ServerCores()),
+			PingRate: o.pingRate, AttackRate: o.attackRate * float64(o.Placement.ServerCores()),
 			WarmUp: time.Second, Patience: 2 * time.Second, Seed: seed,
 		},
-		placement: o.placement,
+		placement: o.Placement,
 		stderr:    stderr,
 	}
 	show.console.Status("%d attacks, %g a second, and %g pings; a match may take %v; %v",
 		len(o.cases), e.load.AttackRate, o.pingRate, limit, e.placement)
-	err = e.run(ctx, o.modes, show)
+	err = e.run(ctx, o.Modes, show)
 	return errors.Join(err, show.results.Finish())
 }

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/cocoon-go/cocoon/examples/internal/loadtest"
+import "github.com/cocoon-go/cocoon/internal/loadtest"
 
 // mode is one way to run the server.
 type mode struct {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 const about = `Redos shows a server that survives evil regular expressions.
@@ -37,54 +36,31 @@ const defaultCases = "../shared/data/redos/cases.json"
 
 // options is the command line.
 type options struct {
-	json       bool
+	*loadtest.Command[mode]
+
 	casesFile  string // "": the built-in ones
 	cases      []evilCase
 	pingRate   float64
 	attackRate float64 // for each of the server's cores
-	placement  loadtest.Placement
-	modes      []mode
-	notes      []string // what the user should know about all that
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("redos", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.BoolVar(&o.json, "json", false, "print one JSON object a mode instead of a table")
+	o.Command = loadtest.NewCommand("redos", about, after, modes, stderr)
+	flags := o.Flags
 	flags.StringVar(&o.casesFile, "cases-file", "", "a JSON `file` with the cases (default "+defaultCases+", or else the built-in ones)")
 	count := flags.Int("cases", 0, "attack with the first `N` cases only (0: all)")
 	flags.Float64Var(&o.pingRate, "ping-rate", 500, "pings a second")
 	flags.Float64Var(&o.attackRate, "attack-rate", 8, "attacks a second for each of the server's cores")
-	cpus := flags.String("cpus", "auto", "cores of the two processes: SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	names := flags.String("modes", loadtest.ModeNames(modes), "which `modes` to run")
-	flags.Usage = func() {
-		fmt.Fprint(stderr, about)
-		loadtest.DescribeModes(stderr, modes)
-		fmt.Fprint(stderr, after)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
+	if err := o.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
-	case flags.NArg() > 0:
-		return o, fmt.Errorf("argument %q; want flags only, see -h", flags.Arg(0))
 	case !(o.pingRate >= 1 && o.pingRate <= 100_000):
 		return o, fmt.Errorf("-ping-rate %v; want 1 to 100000", o.pingRate)
 	case !(o.attackRate >= 0.1 && o.attackRate <= 10_000):
 		return o, fmt.Errorf("-attack-rate %v; want 0.1 to 10000", o.attackRate)
 	}
-	if err := o.readCases(*count); err != nil {
-		return o, err
-	}
-	if o.modes, err = loadtest.ChooseModes(modes, *names); err != nil {
-		return o, err
-	}
-	var note string
-	if o.placement, note, err = loadtest.Place(*cpus); note != "" {
-		o.notes = append(o.notes, note)
-	}
-	return o, err
+	return o, o.readCases(*count)
 }
 
 // readCases reads the first count cases of the file, all of them for 0. The default file need not be there.
@@ -95,7 +71,7 @@ func (o *options) readCases(count int) (err error) {
 	}
 	o.cases, err = readCases(o.casesFile)
 	if !given && errors.Is(err, fs.ErrNotExist) {
-		o.notes = append(o.notes, fmt.Sprintf("there is no file %s: the cases are the %d built-in ones", o.casesFile, len(builtIn)))
+		o.Notes = append(o.Notes, fmt.Sprintf("there is no file %s: the cases are the %d built-in ones", o.casesFile, len(builtIn)))
 		o.casesFile = ""
 		o.cases, err = readCases("")
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 func TestBadCommandLines(t *testing.T) {
@@ -35,7 +35,7 @@ func TestBadCommandLines(t *testing.T) {
 func TestCasesOfTheCommandLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o, err := parse([]string{"-cases", "3"}, io.Discard)
-	if err != nil || len(o.cases) != 3 || o.casesFile != "" || len(o.notes) == 0 || !strings.Contains(o.notes[0], "built-in") {
+	if err != nil || len(o.cases) != 3 || o.casesFile != "" || len(o.Notes) == 0 || !strings.Contains(o.Notes[0], "built-in") {
 		t.Errorf("without a file: %+v, %v; want 3 built-in cases and a note", o, err)
 	}
 	path := writeCases(t, `[{"name": "n", "pattern": "a", "pump": "a", "repeat": 1}]`)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // outcome is what the generator saw of one mode.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 func TestSummarize(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // TestMain lets the test binary play the server and the generator, as the program does.

@@ -13,7 +13,7 @@ import (
 	"github.com/dlclark/regexp2"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/examples/internal/loadtest"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // service does the matches, the part in which plain net/http and Cocoon differ.

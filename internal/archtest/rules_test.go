@@ -24,7 +24,8 @@ var below = map[string]string{
 	"instrument":         "",                      // so does it
 	"internal/gobuild":   "instrument",
 	"cmd/":               "*",
-	"examples/":          "* examples/internal/", // and what they share
+	"internal/loadtest":  "", // what examples and bench share
+	"examples/":          "*",
 }
 
 // thirdParty lists the modules that may be imported, and by which packages.
@@ -33,7 +34,7 @@ var thirdParty = map[string]string{
 	"gopkg.in/yaml.v3":              "policy",
 	"github.com/tetratelabs/wazero": "isolate guest",
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
-	"golang.org/x/sys":              "notify cocoon examples/",
+	"golang.org/x/sys":              "notify cocoon internal/loadtest examples/",
 	"go.etcd.io/bbolt":              "examples/",
 	"github.com/dlclark/regexp2":    "examples/",
 }
@@ -41,7 +42,7 @@ var thirdParty = map[string]string{
 // pure lists packages that may import these packages of the standard library only.
 var pure = map[string]string{
 	"safepoint":      "sync/atomic",
-	"internal/sched": "errors fmt math cmp slices strings iter container/heap container/list",
+	"internal/sched": "errors fmt math math/bits cmp slices strings iter container/heap container/list",
 }
 
 // allows reports whether a list of rules names pkg, itself or by a folder above it.

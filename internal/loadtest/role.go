@@ -1,4 +1,4 @@
-// Package loadtest is what the examples share: an experiment starts copies of its program as server and as generator, each
+// Package loadtest is what the examples and bench share: an experiment starts copies of its program as server and as generator, each
 // on cores of its own; the generator sends requests at moments drawn beforehand, and counts latency from those moments.
 package loadtest
 

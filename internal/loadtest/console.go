@@ -33,6 +33,13 @@ func (c *Console) Status(format string, args ...any) {
 	fmt.Fprintf(c.w, format+"\n", args...)
 }
 
+// Notes says some things that stay.
+func (c *Console) Notes(notes []string) {
+	for _, note := range notes {
+		c.Status("%s", note)
+	}
+}
+
 // Progress shows a line that the next one replaces, on a terminal; elsewhere it says the phase when that begins.
 func (c *Console) Progress(phase, line string) {
 	if !c.live {

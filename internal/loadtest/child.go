@@ -16,6 +16,7 @@ import (
 type Child struct {
 	name   string
 	cmd    *exec.Cmd
+	input  *json.Encoder
 	output *json.Decoder
 	cancel context.CancelFunc
 }
@@ -46,7 +47,15 @@ func Start(ctx context.Context, role string, config any, cores []int, env []stri
 		cancel()
 		return nil, fmt.Errorf("%s: %w", role, err)
 	}
-	return &Child{role, cmd, json.NewDecoder(output), cancel}, nil
+	return &Child{role, cmd, json.NewEncoder(input), json.NewDecoder(output), cancel}, nil
+}
+
+// Send writes a message to the child's standard input.
+func (c *Child) Send(message any) error {
+	if err := c.input.Encode(message); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return nil
 }
 
 // Receive reads the child's next message.

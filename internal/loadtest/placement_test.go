@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,23 @@ func TestBadPlaces(t *testing.T) {
 			t.Errorf("Place(%q) = %v, %v; want an error that names the flag", flag, p, err)
 		}
 	}
+	for flag, want := range map[string]string{"0": "-cpus 0: this process may use", "-1": "-cpus -1: ", "99999": "want 1 to ", "2-": "-cpus 2-: want a number of cores for the server, or SERVER:GENERATOR"} {
+		if _, _, err := Place(flag); err == nil || runtime.GOOS == "linux" && !strings.Contains(err.Error(), want) {
+			t.Errorf("Place(%q): error %v; want one with %q", flag, err, want)
+		}
+	}
 	if p, note, err := Place("none"); err != nil || note != "" || p.ServerCores() < 1 {
 		t.Errorf("none: %v, %q, %v", p, note, err)
+	}
+}
+
+// A number of cores is the server's, the others are the generator's; without others it shares them, and that is told.
+func TestPlaceCores(t *testing.T) {
+	allowed := []int{0, 1, 2, 5}
+	for n, want := range map[int]Placement{1: {[]int{5}, []int{0, 1, 2}}, 3: {[]int{1, 2, 5}, []int{0}}, 4: {allowed, allowed}} {
+		p, note, err := placeCores(n, allowed)
+		if err != nil || !slices.Equal(p.Server, want.Server) || !slices.Equal(p.Generator, want.Generator) || (note != "") != (n == 4) {
+			t.Errorf("%d cores: %v, %q, %v; want %v", n, p, note, err, want)
+		}
 	}
 }

@@ -26,7 +26,8 @@ func (p Placement) String() string {
 	return fmt.Sprintf("server on core %v, generator on core %v", p.Server, p.Generator)
 }
 
-// Place reads the flag -cpus: "auto", "none" or "SERVER:GENERATOR". The note says why auto pins nothing.
+// Place reads the flag -cpus: "auto", "none", "N" for a server on so many cores and a generator on all others, or
+// "SERVER:GENERATOR". The note says why auto pins nothing, or what the placement does to the figures.
 func Place(flag string) (p Placement, note string, err error) {
 	if flag == "none" {
 		return Placement{}, "", nil
@@ -43,11 +44,14 @@ func Place(flag string) (p Placement, note string, err error) {
 		// The first and the last: on most machines not two threads of the same core.
 		return Placement{Server: allowed[len(allowed)-1:], Generator: allowed[:1]}, "", nil
 	case len(allowed) == 0:
-		return Placement{}, "", fmt.Errorf("-cpus %s: processes cannot be pinned on %s; want none", flag, runtime.GOOS)
+		return Placement{}, "", fmt.Errorf("-cpus %s: processes cannot be pinned on %s; leave the flag out", flag, runtime.GOOS)
+	}
+	if n, err := strconv.Atoi(flag); err == nil {
+		return placeCores(n, allowed)
 	}
 	server, generator, ok := strings.Cut(flag, ":")
 	if !ok {
-		return Placement{}, "", fmt.Errorf(`-cpus %s: want SERVER:GENERATOR, each a list of cores like 0,2-3, or auto, or none`, flag)
+		return Placement{}, "", fmt.Errorf(`-cpus %s: want a number of cores for the server, or SERVER:GENERATOR, each a list of cores like 0,2-3, or auto, or none`, flag)
 	}
 	if p.Server, err = parseCores(server, allowed); err == nil {
 		p.Generator, err = parseCores(generator, allowed)
@@ -56,6 +60,19 @@ func Place(flag string) (p Placement, note string, err error) {
 		return Placement{}, "", fmt.Errorf("-cpus %s: %w", flag, err)
 	}
 	return p, "", nil
+}
+
+// placeCores gives the server the last n cores, and the generator the others; without others it shares the server's.
+func placeCores(n int, allowed []int) (p Placement, note string, err error) {
+	others := len(allowed) - n
+	switch {
+	case n < 1 || others < 0:
+		return p, "", fmt.Errorf("-cpus %d: this process may use %d cores; want 1 to %d", n, len(allowed), len(allowed))
+	case others == 0:
+		note = fmt.Sprintf("the server has all %d cores: the generator shares them, so it delays what it measures", n)
+		return Placement{Server: allowed, Generator: allowed}, note, nil
+	}
+	return Placement{Server: allowed[others:], Generator: allowed[:others]}, "", nil
 }
 
 // parseCores reads a list of cores like "0,2-3".

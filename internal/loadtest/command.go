@@ -1,0 +1,54 @@
+package loadtest
+
+import (
+	"flag"
+	"fmt"
+	"io"
+)
+
+// Command is the part of their command lines that experiments have in common, and what it says.
+type Command[M moded] struct {
+	Flags *flag.FlagSet // for the flags of the experiment's own, before Parse
+
+	JSON      bool
+	Placement Placement
+	Modes     []M
+	Notes     []string // what the user should know about all that
+
+	all         []M
+	cpus, names *string
+}
+
+// NewCommand returns the command line of an experiment with such modes; about and after are its help, around the modes.
+func NewCommand[M moded](name, about, after string, modes []M, stderr io.Writer) *Command[M] {
+	c := &Command[M]{Flags: flag.NewFlagSet(name, flag.ContinueOnError), all: modes}
+	c.Flags.SetOutput(stderr)
+	c.Flags.BoolVar(&c.JSON, "json", false, "print one JSON object a mode instead of a table")
+	c.cpus = c.Flags.String("cpus", "auto", "cores: how many for the server, with all others for the generator; or SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
+	c.names = c.Flags.String("modes", ModeNames(modes), "which `modes` to run")
+	c.Flags.Usage = func() {
+		fmt.Fprint(stderr, about)
+		DescribeModes(stderr, modes)
+		fmt.Fprint(stderr, after)
+		c.Flags.PrintDefaults()
+	}
+	return c
+}
+
+// Parse reads the arguments.
+func (c *Command[M]) Parse(args []string) (err error) {
+	if err := c.Flags.Parse(args); err != nil {
+		return err
+	}
+	if c.Flags.NArg() > 0 {
+		return fmt.Errorf("argument %q; want flags only, see -h", c.Flags.Arg(0))
+	}
+	if c.Modes, err = ChooseModes(c.all, *c.names); err != nil {
+		return err
+	}
+	var note string
+	if c.Placement, note, err = Place(*c.cpus); note != "" {
+		c.Notes = append(c.Notes, note)
+	}
+	return err
+}
