@@ -39,10 +39,13 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 		done; \
 	done
 
+explore: ## Check the scheduler's core over ten million random operations
+	go test ./internal/sched -run Explore -sched.steps=10000000
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore thirdparty ci

@@ -11,17 +11,33 @@ type seat struct {
 	place place
 }
 
-func (w *world) picture() map[*actor]seat {
-	p := make(map[*actor]seat, len(w.actors))
-	for _, a := range w.actors {
-		p[a] = seat{a.state, a.Slot(), a.seq, a.since, a.place}
+// picture is the seats of all tasks, in the order in which they arrived.
+type picture []struct {
+	a *actor
+	seat
+}
+
+// of returns the seat of a; the zero seat, which is that of a new task, if it is not there.
+func (p picture) of(a *actor) seat {
+	for i := range p {
+		if p[i].a == a {
+			return p[i].seat
+		}
+	}
+	return seat{}
+}
+
+func (w *world) picture() picture {
+	p := make(picture, len(w.actors))
+	for i, a := range w.actors {
+		p[i].a, p[i].seat = a, seat{a.state, a.Slot(), a.seq, a.since, a.place}
 	}
 	return p
 }
 
 // checkGrants holds that nobody gets a slot without being told: those who hold a slot now and did not before are the
 // tasks in Granted, each once, and the one that the call's result named.
-func (w *world) checkGrants(before, after map[*actor]seat, granted []*Task, self *actor) error {
+func (w *world) checkGrants(before, after picture, granted []*Task, self *actor) error {
 	told := map[*Task]bool{}
 	for _, t := range granted {
 		if told[t] {
@@ -35,8 +51,9 @@ func (w *world) checkGrants(before, after map[*actor]seat, granted []*Task, self
 		}
 		told[&self.Task] = true
 	}
-	for a, now := range after {
-		was := before[a]
+	for _, e := range after {
+		a, now := e.a, e.seat
+		was := before.of(a)
 		news := now.state == Running && was.state != Running
 		if a == self && now.state == Running {
 			news = true

@@ -3,8 +3,8 @@ package sched
 import "fmt"
 
 // checkChoice holds that the right tasks got the slots, from what was before and after an operation.
-func (w *world) checkChoice(o op, before, after map[*actor]seat, granted []*Task) error {
-	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before[a].state == Running && w.now < a.immune {
+func (w *world) checkChoice(o op, before, after picture, granted []*Task) error {
+	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before.of(a).state == Running && w.now < a.immune {
 		return fmt.Errorf("%s was switched out and is immune for another %d ns", a.name, a.immune-w.now)
 	}
 	if err := w.checkBackground(o, before, after); err != nil {
@@ -13,8 +13,9 @@ func (w *world) checkChoice(o op, before, after map[*actor]seat, granted []*Task
 	if err := w.checkOrder(before, granted); err != nil {
 		return err
 	}
-	for x, now := range after {
-		if was := before[x]; now.state == Running && (was.state == Queued || was.state == Ready) {
+	for _, e := range after {
+		x, now := e.a, e.seat
+		if was := before.of(x); now.state == Running && (was.state == Queued || was.state == Ready) {
 			if err := w.checkStarted(o, x, before, after); err != nil {
 				return err
 			}
@@ -25,8 +26,8 @@ func (w *world) checkChoice(o op, before, after map[*actor]seat, granted []*Task
 }
 
 // checkStarted holds that x, which waited, did not start where those that are suspended must come first.
-func (w *world) checkStarted(o op, x *actor, before, after map[*actor]seat) error {
-	i := after[x].slot
+func (w *world) checkStarted(o op, x *actor, before, after picture) error {
+	i := after.of(x).slot
 	if len(suspendedIn(i, after)) == 0 {
 		for j := range w.passed {
 			if w.overdue(w.passed[j]) && sameSet(suspendedIn(j, before), suspendedIn(j, after)) {
@@ -46,10 +47,12 @@ func (w *world) checkStarted(o op, x *actor, before, after map[*actor]seat) erro
 	return fmt.Errorf("%s got slot %d, and those suspended in it were passed over for too long", x.name, i)
 }
 
-// unsafeOverdue reports whether a task that is not safe, and may start, has waited for MaxBypass.
-func (w *world) unsafeOverdue(p map[*actor]seat) bool {
-	for a, s := range p {
-		if a.Kind&Safe == 0 && (s.state == Ready || s.state == Queued && !w.wasHeld) && w.overdue(s.since) {
+// unsafeOverdue reports whether a task that is not safe has waited for MaxBypass, and may start: an operation that ends a task
+// may be what lets a new one start, and has the others make room for it already.
+func (w *world) unsafeOverdue(p picture) bool {
+	for _, e := range p {
+		a, s := e.a, e.seat
+		if a.Kind&Safe == 0 && (s.state == Ready || s.state == Queued && !(w.wasHeld && w.held())) && w.overdue(s.since) {
 			return true
 		}
 	}
@@ -57,9 +60,10 @@ func (w *world) unsafeOverdue(p map[*actor]seat) bool {
 }
 
 // follow keeps the world's own record of who has been passed over since when, and who is immune.
-func (w *world) follow(o op, before, after map[*actor]seat) {
-	for x, now := range after {
-		if was := before[x]; was.state == Suspended && now.state == Running && w.overdue(min(w.passed[was.slot], was.since)) {
+func (w *world) follow(o op, before, after picture) {
+	for _, e := range after {
+		x, now := e.a, e.seat
+		if was := before.of(x); was.state == Suspended && now.state == Running && w.overdue(min(w.passed[was.slot], was.since)) {
 			x.immune = w.now + w.cfg.MaxBypass/4
 		}
 	}
@@ -69,7 +73,7 @@ func (w *world) follow(o op, before, after map[*actor]seat) {
 			a.inner.immune = a.immune
 		}
 	case "unnest":
-		if b := w.ended[o.with]; before[b].state == Running {
+		if b := w.ended[o.with]; before.of(b).state == Running {
 			a.immune = b.immune
 		}
 	}
@@ -79,7 +83,7 @@ func (w *world) follow(o op, before, after map[*actor]seat) {
 			w.passed[i] = w.now
 		}
 		for _, x := range was {
-			if s := after[x]; s.state != Suspended {
+			if s := after.of(x); s.state != Suspended {
 				w.passed[i] = w.now
 			}
 		}
@@ -90,8 +94,9 @@ func (w *world) overdue(since int64) bool {
 	return w.cfg.MaxBypass > 0 && w.now-since >= w.cfg.MaxBypass
 }
 
-func suspendedIn(i int, p map[*actor]seat) (in []*actor) {
-	for a, s := range p {
+func suspendedIn(i int, p picture) (in []*actor) {
+	for _, e := range p {
+		a, s := e.a, e.seat
 		if s.state == Suspended && s.slot == i {
 			in = append(in, a)
 		}

@@ -21,6 +21,10 @@ type tenant struct {
 // whatever was expected, when tags are the ranks.
 func TestShares(t *testing.T) {
 	const ms = time.Millisecond
+	span := 100 * time.Second
+	if testing.Short() {
+		span /= 10
+	}
 	for name, tenants := range map[string][]tenant{
 		"equal":            {{1, 4, ms, ms}, {1, 4, ms, ms}},
 		"1 to 3":           {{1, 4, ms, ms}, {3, 4, ms, ms}},
@@ -33,7 +37,7 @@ func TestShares(t *testing.T) {
 	} {
 		for slots := 1; slots <= 4; slots *= 2 {
 			t.Run(fmt.Sprintf("%s/%d slots", name, slots), func(t *testing.T) {
-				used := share(t, tenants, slots, 100*time.Second)
+				used := share(t, tenants, slots, span)
 				var all, weights float64
 				for i, x := range tenants {
 					all += used[i]

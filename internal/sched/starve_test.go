@@ -21,6 +21,10 @@ type stream struct {
 // can be at every step, a task of each kind ends, whether it was there first or came last.
 func TestNobodyStarves(t *testing.T) {
 	const both = Preemptible | Safe
+	most := 3
+	if testing.Short() {
+		most = 1
+	}
 	for _, s := range []stream{
 		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond, 0, false},
 		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond, 0, false},
@@ -33,7 +37,7 @@ func TestNobodyStarves(t *testing.T) {
 		{"the background of both", []Kind{both}, 300 * time.Microsecond, 400 * time.Millisecond, 0, true},
 		{"the background of all", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 0, true},
 	} {
-		for slots := 1; slots <= 3; slots++ {
+		for slots := 1; slots <= most; slots++ {
 			for k := Atomic; k <= both; k++ {
 				for _, first := range []bool{true, false} {
 					t.Run(fmt.Sprintf("%s/%d slots/%s/first=%t", s.name, slots, kindNames[k], first), func(t *testing.T) {
