@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/cocoon-go/cocoon/cocoon"
 )
 
 // holdSize is how much of an answer is held back. It is what net/http's own writer of a response holds: so what fits in here
@@ -37,7 +35,8 @@ type answer struct {
 	held    []byte // what is held back, in buffer
 	err     error  // of the first write that went wrong
 
-	sent     bool // something has been passed on: no other answer is possible
+	sent     bool // the header has been passed on: no other answer is possible
+	exposed  bool // the handler has the writer below, so nobody knows what it has sent
 	hijacked bool
 }
 
@@ -54,6 +53,9 @@ func (a *answer) Header() http.Header {
 	h := a.under.Header()
 	if !a.asked {
 		a.asked, a.before = true, cloneHeader(h)
+		if a.status != 0 {
+			a.header = a.before
+		}
 	}
 	return h
 }
@@ -75,9 +77,12 @@ func (a *answer) WriteHeader(status int) {
 	case status < 100 || status > 999:
 		a.under.WriteHeader(status) // it panics
 	case status < 200 && status != http.StatusSwitchingProtocols:
-		cocoon.Block(a.ctx, func() error { a.under.WriteHeader(status); return nil })
+		a.blocking().write(func() error { a.under.WriteHeader(status); return nil })
 	default:
 		a.decide(status)
+		if a.exposed {
+			a.send()
+		}
 	}
 }
 
@@ -120,7 +125,7 @@ func (a *answer) fits(n int) bool {
 	}
 	a.written += int64(n)
 	tooMuch := a.length >= 0 && a.written > a.length
-	if a.hijacked || a.err != nil || tooMuch || !bodyAllowed(a.status) {
+	if a.hijacked || a.exposed || a.err != nil || tooMuch || !bodyAllowed(a.status) {
 		return false
 	}
 	if len(a.held)+n > holdSize {
@@ -194,10 +199,15 @@ func (a *answer) drop() {
 	}
 }
 
-// finish passes on the end of the answer when the handler has returned. The task has ended, so it may block.
-func (a *answer) finish() {
-	if !a.hijacked {
-		a.send()
+// last has the server close the connection behind the answer.
+func (a *answer) last() {
+	a.Header().Set("Connection", "close")
+	if a.status != 0 {
+		a.header = cloneHeader(a.header)
+		if a.header == nil {
+			a.header = http.Header{}
+		}
+		a.header.Set("Connection", "close")
 	}
 }
 

@@ -1,7 +1,6 @@
 package cocoonhttp
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
@@ -51,6 +49,15 @@ func handlers(t *testing.T) map[string]http.HandlerFunc {
 			w.Header().Set("X-Early", "2")
 			io.WriteString(w, "x")
 			w.Header().Del("X-Early")
+		},
+		"header after a write": func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "x")
+			w.Header().Set("X-Late", "1")
+		},
+		"header after a status": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(202)
+			w.Header().Set(http.TrailerPrefix+"X-Late", w.Header().Get("X-Outer"))
+			io.WriteString(w, "x")
 		},
 		"twice": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(201)
@@ -101,7 +108,12 @@ func handlers(t *testing.T) map[string]http.HandlerFunc {
 		"copied pipe": func(w http.ResponseWriter, r *http.Request) { io.Copy(w, &io.LimitedReader{R: endless{}, N: 70_000}) },
 		"read": func(w http.ResponseWriter, r *http.Request) {
 			b, err := io.ReadAll(r.Body)
-			fmt.Fprint(w, len(b), err)
+			fmt.Fprint(w, len(b), err, r.Trailer)
+		},
+		"closed": func(w http.ResponseWriter, r *http.Request) {
+			err := r.Body.Close()
+			n, readErr := r.Body.Read(make([]byte, 1))
+			fmt.Fprint(w, err, n, readErr)
 		},
 		"half read": func(w http.ResponseWriter, r *http.Request) {
 			n, err := io.ReadFull(r.Body, make([]byte, 3))
@@ -153,12 +165,21 @@ func TestSameOverHTTP1(t *testing.T) {
 			"HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
 			"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
 			"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+			"PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 7\r\n\r\n",
 		} {
 			t.Run(name+" "+strings.Fields(request)[0]+strings.Fields(request)[2], func(t *testing.T) {
-				same(t, answers(t, serve(t, Middleware(rt, Options{})(h)), request), answers(t, serve(t, h), request))
+				same(t, answers(t, serve(t, outer(Middleware(rt, Options{})(h))), request), answers(t, serve(t, outer(h)), request))
 			})
 		}
 	}
+}
+
+// outer is a middleware around.
+func outer(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Outer", "1")
+		h.ServeHTTP(w, r)
+	})
 }
 
 // same fails unless two texts are.
@@ -198,7 +219,7 @@ func TestSameOverHTTP2(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, h := range handlers(t) {
 		t.Run(name, func(t *testing.T) {
-			same(t, seen(t, serve(t, Middleware(rt, Options{})(h), http2)), seen(t, serve(t, h, http2)))
+			same(t, seen(t, serve(t, outer(Middleware(rt, Options{})(h)), http2)), seen(t, serve(t, outer(h), http2)))
 		})
 	}
 }
@@ -211,120 +232,4 @@ func seen(t *testing.T, s *httptest.Server) string {
 		return "error"
 	}
 	return describe(resp)
-}
-
-// What an answer can do is what the writer below it can.
-func TestFacets(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	can := func(w http.ResponseWriter, r *http.Request) {
-		_, f := w.(http.Flusher)
-		_, h := w.(http.Hijacker)
-		_, p := w.(http.Pusher)
-		fmt.Fprint(w, f, h, p)
-	}
-	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
-		_, want := get(t, serve(t, http.HandlerFunc(can), change...), "/")
-		if _, got := get(t, handle(t, rt, can, change...), "/"); got != want {
-			t.Errorf("%s: got %s; want %s", name, got, want)
-		}
-	}
-	for want, w := range map[string]http.ResponseWriter{
-		"false false false": struct{ http.ResponseWriter }{httptest.NewRecorder()},
-		"true false false":  httptest.NewRecorder(),
-		"true true true": struct {
-			http.ResponseWriter
-			http.Flusher
-			http.Hijacker
-			http.Pusher
-		}{ResponseWriter: httptest.NewRecorder()},
-	} {
-		wrapped := (&writer{&answer{under: w}}).facet()
-		_, f := wrapped.(http.Flusher)
-		_, h := wrapped.(http.Hijacker)
-		_, p := wrapped.(http.Pusher)
-		if got := fmt.Sprint(f, h, p); got != want {
-			t.Errorf("%T: got %s; want %s", w, got, want)
-		}
-	}
-}
-
-func TestPush(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		// Go's client refuses pushes, which shows that ours arrives where it should.
-		if err := w.(http.Pusher).Push("/a.css", nil); err == nil || err.Error() != "feature not supported" {
-			t.Errorf("push: %v", err)
-		}
-	}, http2)
-	get(t, s, "/")
-}
-
-// Deadlines and full duplex arrive at the connection.
-func TestResponseController(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		c := http.NewResponseController(w)
-		if err := c.EnableFullDuplex(); err != nil {
-			t.Error(err)
-		}
-		if err := c.SetWriteDeadline(time.Now().Add(time.Hour)); err != nil {
-			t.Error(err)
-		}
-		for r := bufio.NewReader(r.Body); ; { // an echo, line by line, while the body comes in
-			line, err := r.ReadString('\n')
-			if err != nil {
-				break
-			}
-			io.WriteString(w, line)
-			c.Flush()
-		}
-		if err := c.SetReadDeadline(time.Unix(1, 0)); err != nil {
-			t.Error(err)
-		}
-	})
-	c, r := dial(t, s)
-	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-	for i, line := range []string{"one\n", "two\n", "three\n"} {
-		send(t, c, fmt.Sprintf("%x\r\n%s\r\n", len(line), line))
-		for i == 0 { // the header comes with the first
-			if l, err := r.ReadString('\n'); err != nil || l == "\r\n" {
-				must(t, err)
-				break
-			}
-		}
-		for _, want := range []string{fmt.Sprintf("%x\r\n", len(line)), line, "\r\n"} {
-			if l, err := r.ReadString('\n'); l != want {
-				t.Fatalf("got %q, %v; want %q", l, err, want)
-			}
-		}
-	}
-	send(t, c, "0\r\n\r\n")
-}
-
-// A handler that goes on writing when it has ended hears so, and reaches no other request.
-func TestAfterTheEnd(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	var kept http.ResponseWriter
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		if kept == nil {
-			kept = w
-			return
-		}
-		io.WriteString(w, "mine")
-		kept.Header().Set("X-Late", "1")
-		kept.WriteHeader(500)
-		_, written := io.WriteString(kept, "late")
-		_, copied := io.Copy(kept, strings.NewReader("late"))
-		c := http.NewResponseController(kept)
-		_, _, hijacked := c.Hijack()
-		for what, err := range map[string]error{"write": written, "copy": copied, "flush": c.Flush(), "hijack": hijacked, "deadline": c.SetWriteDeadline(time.Time{})} {
-			if err == nil {
-				t.Errorf("a late %s was taken", what)
-			}
-		}
-	})
-	get(t, s, "/")
-	if resp, body := get(t, s, "/"); body != "mine" || resp.StatusCode != 200 || resp.Header.Get("X-Late") != "" {
-		t.Errorf("%d %v %q", resp.StatusCode, resp.Header, body)
-	}
 }

@@ -11,17 +11,20 @@ import (
 )
 
 // blocking is how a task waits for its client: without its slot, and not for ever. A throw ends the task's context, but a read
-// or a write that a client holds up does not look at that; so their deadlines are set into the past.
+// or a write that a client holds up does not look at that; so their deadlines are set into the past, and the connection is
+// of no more use. What does not wait is left alone: its handler may come to its end before it hears of the throw.
 type blocking struct {
 	under http.ResponseWriter
 	ctx   context.Context // the task's
 
 	// Guarded by mu: when the request has ended, the connection is the next one's.
-	mu     sync.Mutex
-	stop   func() bool // of watching ctx; nil as long as nothing has blocked
-	reads  bool
-	writes bool
-	ended  bool
+	mu      sync.Mutex
+	stop    func() bool // of watching ctx; nil as long as nothing has blocked
+	unread  bool        // the handler has begun to read the body, and may come back for more
+	writing bool
+	thrown  bool // into the task
+	cut     bool // a deadline is in the past
+	ended   bool
 }
 
 // longAgo is a deadline that has passed.
@@ -30,43 +33,67 @@ var longAgo = time.Unix(1, 0)
 // control returns what sets the connection's deadlines, and flushes.
 func (b *blocking) control() *http.ResponseController { return http.NewResponseController(b.under) }
 
-// read calls fn, which reads from the client, while the slot is given to others.
-func (b *blocking) read(fn func() error) error {
-	if !b.reads {
-		b.watch(&b.reads)
-	}
-	return cocoon.Block(b.ctx, fn)
+// read calls fn, which reads from the client, while the slot is given to others. fn reports whether there may be more to
+// read.
+func (b *blocking) read(fn func() (more bool)) {
+	cocoon.Block(b.ctx, func() error {
+		b.begin(&b.unread)
+		if !fn() {
+			b.done(&b.unread)
+		}
+		return nil
+	})
 }
 
 // write calls fn, which writes what cannot be taken back to the client, while the slot is given to others.
 func (b *blocking) write(fn func() error) error {
-	if !b.writes {
-		b.watch(&b.writes)
-	}
-	return cocoon.Block(b.ctx, fn)
+	return cocoon.Block(b.ctx, func() error {
+		b.begin(&b.writing)
+		defer b.done(&b.writing)
+		return fn()
+	})
 }
 
-// watch sees to it that a throw ends reads, or writes.
-func (b *blocking) watch(what *bool) {
+// begin sees to it that a throw ends what begins.
+func (b *blocking) begin(what *bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*what = true
 	if b.stop == nil && !b.ended {
 		b.stop = context.AfterFunc(b.ctx, b.interrupt)
 	}
+	if b.thrown {
+		b.cutOff() // it is another goroutine of the handler's that begins
+	}
+}
+
+func (b *blocking) done(what *bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*what = false
 }
 
 // interrupt is called when the task's context has ended.
 func (b *blocking) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended || !thrown(b.ctx) {
+	if thrown(b.ctx) {
+		b.thrown = true
+		b.cutOff()
+	}
+}
+
+// cutOff ends what waits for the client. Called under mu.
+func (b *blocking) cutOff() {
+	if b.ended {
 		return
 	}
-	if b.reads {
+	if b.unread {
+		b.cut = true
 		b.control().SetReadDeadline(longAgo)
 	}
-	if b.writes {
+	if b.writing {
+		b.cut = true
 		b.control().SetWriteDeadline(longAgo)
 	}
 }
@@ -78,12 +105,17 @@ func thrown(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &p)
 }
 
-// end is called when the handler has returned.
-func (b *blocking) end() {
+// end is called when the handler has returned, and reports whether a throw has cut something off. It cuts off the rest of
+// a body if interrupt has not yet come to that: net/http would wait for it before it sends an answer.
+func (b *blocking) end() (cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.unread && thrown(b.ctx) {
+		b.cutOff()
+	}
 	b.ended = true
 	if b.stop != nil {
 		b.stop()
 	}
+	return b.cut
 }

@@ -1,19 +1,44 @@
 package cocoonhttp
 
-import "io"
+import (
+	"io"
+	"net/http"
+	"sync/atomic"
+)
 
 // body is a request's body. A read gives the slot back always, and not only once it turns out slow, because the client
 // decides how slow.
 type body struct {
 	io.ReadCloser
-	io *blocking
+	io      *blocking
+	drained atomic.Bool
+
+	// Whose body it is: the server's request, which gets the trailer, and the handler's.
+	server, handler *http.Request
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (n int, err error) {
-	b.io.read(func() error {
+	b.io.read(func() (more bool) {
 		n, err = b.ReadCloser.Read(p)
-		return nil
+		b.drained.Store(err != nil)
+		return err == nil
 	})
+	if err == io.EOF && b.handler.Trailer == nil {
+		b.handler.Trailer = b.server.Trailer
+	}
 	return n, err
+}
+
+// Close implements io.Closer. The server reads what is left, to use the connection again.
+func (b *body) Close() (err error) {
+	if b.drained.Load() {
+		return b.ReadCloser.Close()
+	}
+	b.io.read(func() (more bool) {
+		err = b.ReadCloser.Close()
+		b.drained.Store(true)
+		return false
+	})
+	return err
 }

@@ -12,6 +12,11 @@
 // does the same for requests that a handler makes; package cocoonsql for its queries; cocoon.Block for all else that waits.
 // These reads and writes are safe points.
 //
+// A handler that only waits for others, also for goroutines of its own, as httputil.ReverseProxy does for a connection that
+// was upgraded, is best called inside of Block as a whole:
+//
+//	cocoon.Block(r.Context(), func() error { proxy.ServeHTTP(w, r); return nil })
+//
 // Middleware belongs close to the handlers: inside of what recovers panics, which would swallow a throw, and inside of
 // http.TimeoutHandler, which runs its handler on a goroutine that is not the task's.
 package cocoonhttp

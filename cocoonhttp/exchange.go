@@ -33,7 +33,7 @@ func (e *exchange) serve(ctx context.Context) error {
 		next, r.Pattern = e.found, e.name
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &body{r.Body, e.blocking()}
+		r.Body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}
 	}
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
@@ -41,6 +41,31 @@ func (e *exchange) serve(ctx context.Context) error {
 	e.writer = &writer{&e.answer}
 	next.ServeHTTP(e.writer.facet(), r)
 	return nil
+}
+
+// settle passes on the end of the answer when the handler has returned, or another answer in its place; err says why, if it
+// was refused or thrown into. The task has ended, so it may block.
+func (e *exchange) settle(err error) {
+	cut := e.io != nil && e.io.end()
+	switch {
+	case e.hijacked:
+		return // the connection is the handler's affair
+	case err == nil && !cut:
+		e.send()
+		return
+	case e.sent || e.exposed:
+		panic(http.ErrAbortHandler) // too late for another answer
+	case err != nil:
+		e.drop()
+	}
+	if cut && e.request.ProtoMajor == 1 { // a stream of HTTP/2 ends by itself
+		e.last()
+	}
+	if err == nil {
+		e.send()
+		return
+	}
+	e.handler.refuse(e.under, e.request, err)
 }
 
 // end ends the exchange, however the handler ended.

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
@@ -48,6 +50,19 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// CloseWrite closes the direction to the client, as that of a *net.TCPConn or a *tls.Conn does.
+func (h *hijacked) CloseWrite() error {
+	return cocoon.Block(h.ctx, func() error { return closeWrite(h.Conn) })
+}
+
+// closeWrite closes one direction of a connection that can do that.
+func closeWrite(c any) error {
+	if c, ok := c.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return fmt.Errorf("cocoonhttp: CloseWrite of a %T: %w", c, http.ErrNotSupported)
 }
 
 // NetConn returns the connection itself, as that of a *tls.Conn does.

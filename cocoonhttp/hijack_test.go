@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"testing"
@@ -157,30 +158,82 @@ func TestHijackAfterWrite(t *testing.T) {
 	}
 }
 
-// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which nobody can see, so its slot
-// has to be lent.
-func TestUpgradeThroughProxy(t *testing.T) {
-	back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
-	ended := make(chan error, 1)
-	backend := handle(t, back, upgrade(t, ended))
+// proxyTo serves a proxy to a backend, whose requests are tasks, in a Block or not.
+func proxyTo(t *testing.T, rt *cocoon.Runtime, backend *httptest.Server, block bool) *httptest.Server {
 	target, err := url.Parse(backend.URL)
 	must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	base := &http.Transport{}
 	t.Cleanup(base.CloseIdleConnections)
 	proxy.Transport = &Transport{Base: base}
-	s := serve(t, Middleware(front, Options{})(proxy))
-	c, r := dial(t, s)
+	return handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if !block {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		cocoon.Block(r.Context(), func() error {
+			proxy.ServeHTTP(w, r)
+			return nil
+		})
+	})
+}
+
+// To close one direction passes through, of the connection that was hijacked and of an answer that switched protocols, each
+// of which a proxy does when the other side has.
+func TestCloseWriteThroughProxy(t *testing.T) {
+	back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
+	backend := handle(t, back, func(w http.ResponseWriter, r *http.Request) {
+		c, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nhello")
+		must(t, c.(interface{ CloseWrite() error }).CloseWrite())
+		rest, err := io.ReadAll(buffered)
+		if string(rest) != "still there" || err != nil {
+			t.Errorf("the backend got %q, %v", rest, err)
+		}
+	})
+	c, r := dial(t, proxyTo(t, front, backend, false))
 	send(t, c, upgradeRequest)
 	switched(t, r)
-	for _, line := range []string{"one\n", "two\n"} {
-		if _, body := get(t, s, "/"); body != "no upgrade" {
-			t.Errorf("%q", body)
-		}
-		echo(t, c, r, line)
+	if got, err := io.ReadAll(r); string(got) != "hello" || err != nil { // the server has ended its side
+		t.Errorf("got %q, %v", got, err)
 	}
-	c.Close()
-	if err := receive(t, "the handler", ended); err != io.EOF {
-		t.Errorf("the handler ended with %v", err)
+	send(t, c, "still there")
+	must(t, c.(*net.TCPConn).CloseWrite())
+	eventually(t, "the backend to end", func() bool { return back.Stats().Tasks == 0 })
+}
+
+// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which nobody can see: so its slot
+// is lent, or, better, its handler is in a Block.
+func TestUpgradeThroughProxy(t *testing.T) {
+	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
+		t.Run(name, func(t *testing.T) {
+			back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
+			if block {
+				front = oneSlot(t)
+			}
+			ended := make(chan error, 1)
+			s := proxyTo(t, front, handle(t, back, upgrade(t, ended)), block)
+			c, r := dial(t, s)
+			send(t, c, upgradeRequest)
+			switched(t, r)
+			for _, line := range []string{"one\n", "two\n"} {
+				if _, body := get(t, s, "/"); body != "no upgrade" {
+					t.Errorf("%q", body)
+				}
+				echo(t, c, r, line)
+			}
+			must(t, front.Shutdown(past()))
+			if err := receive(t, "the handler", ended); err != io.EOF {
+				t.Errorf("the handler ended with %v", err)
+			}
+			if _, err := r.ReadByte(); err != io.EOF {
+				t.Errorf("the client's connection: %v", err)
+			}
+		})
 	}
 }

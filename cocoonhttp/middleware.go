@@ -48,7 +48,8 @@ type Options struct {
 // or the handler returns. If some of it is sent already, the request is aborted as http.ErrAbortHandler does, so that the
 // client can tell. Panics of the handler pass through.
 //
-// A throw also ends reads and writes of the handler that a client holds up, by their deadlines.
+// A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of HTTP/1, the connection is
+// not used again then.
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection that was hijacked gives
 // the slot back while the handler's goroutine reads or writes it, and its NetConn method returns the real one. Not
@@ -120,10 +121,5 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer e.end()
 	e.handler, e.request, e.under = h, r, w
 	e.name, e.found = h.route(r)
-	err := h.tasks.Run(ctx, e.name, e.run)
-	if err == nil {
-		e.finish()
-		return
-	}
-	h.refuse(&e.answer, r, err)
+	e.settle(h.tasks.Run(ctx, e.name, e.run))
 }

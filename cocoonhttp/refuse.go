@@ -6,19 +6,12 @@ import (
 	"time"
 )
 
-// refuse answers a request whose task did not start or was thrown into, or aborts it if it is too late for that.
-func (h *handler) refuse(a *answer, r *http.Request, err error) {
-	switch {
-	case a.hijacked:
-		return // the connection is the handler's affair
-	case a.sent:
-		panic(http.ErrAbortHandler)
-	}
-	a.drop()
+// refuse answers a request whose task did not start or was thrown into.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if h.retryAfter != "" {
-		a.under.Header().Set("Retry-After", h.retryAfter)
+		w.Header().Set("Retry-After", h.retryAfter)
 	}
-	h.options.Refuse(a.under, r, err)
+	h.options.Refuse(w, r, err)
 }
 
 // unavailable is the default of Options.Refuse.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/policy"
@@ -47,6 +48,27 @@ func TestSlowBody(t *testing.T) {
 				t.Errorf("%q", body)
 			}
 		})
+	}
+}
+
+// To close the body of a client that is slow is to read the rest of it.
+func TestSlowBodyIsClosed(t *testing.T) {
+	rt := oneSlot(t)
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "POST" {
+			must(t, r.Body.Close())
+			io.WriteString(w, "closed")
+		}
+	})
+	c, r := dial(t, s)
+	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+	waits(t, rt)
+	get(t, s, "/")
+	send(t, c, "whole")
+	resp, err := http.ReadResponse(r, nil)
+	must(t, err)
+	if body, err := io.ReadAll(resp.Body); string(body) != "closed" {
+		t.Errorf("%q, %v", body, err)
 	}
 }
 
@@ -99,6 +121,27 @@ func TestClientNeverReads(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The same for informational answers.
+func TestClientNeverReadsHints(t *testing.T) {
+	rt := oneSlot(t)
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", strings.Repeat("x", 1<<16))
+		for {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+	})
+	c, _ := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	for busy := time.Now(); time.Since(busy) < 10*time.Millisecond; {
+		if rt.Loop().Stats().Busy != 0 || rt.Stats().Tasks == 0 {
+			busy = time.Now() // it still gets rid of them
+		}
+	}
+	shut, cancel := context.WithTimeout(past(), patience)
+	defer cancel()
+	must(t, rt.Shutdown(shut))
 }
 
 // A throw into a task that waits for its body does not wait for the client, who hears of it.

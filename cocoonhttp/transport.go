@@ -40,7 +40,7 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	switch {
 	case !called && r.Body != nil:
 		r.Body.Close() // a RoundTripper does that, also when it errs
-	case answer != nil && answer.Body != nil:
+	case answer != nil && answer.Body != nil && answer.Body != http.NoBody:
 		answer.Body = received(ctx, answer.Body)
 	}
 	return answer, err
@@ -90,4 +90,9 @@ func (d *duplex) Write(p []byte) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// CloseWrite closes the direction to the server.
+func (d *duplex) CloseWrite() error {
+	return cocoon.Block(d.ctx, func() error { return closeWrite(d.w) })
 }

@@ -60,25 +60,21 @@ func (w *writer) SetWriteDeadline(t time.Time) error { return w.live().control()
 // EnableFullDuplex is for http.ResponseController.
 func (w *writer) EnableFullDuplex() error { return w.live().control().EnableFullDuplex() }
 
-// Unwrap returns the writer below. What is held is sent first, and nothing is known any more of what has been: a throw aborts
-// the request from now on.
+// Unwrap returns the writer below. What is held is sent first, and from now on nothing is held, and a throw aborts the request,
+// because nobody knows what has been sent.
 func (w *writer) Unwrap() http.ResponseWriter {
 	a := w.live()
 	a.send()
-	a.sent = true
+	a.exposed = true
 	return a.under
 }
 
 // Handlers ask by type assertion what a writer can do, so it must be able to do what the one below it is, and no more.
-// (ReaderFrom and StringWriter promise nothing but speed.)
+// (ReaderFrom and StringWriter promise nothing but speed.) What net/http has is one pointer, and costs no allocation.
 type (
-	flusher   struct{ *writer }
-	hijacker  struct{ flusher } // HTTP/1
-	pusher    struct{ flusher } // HTTP/2
-	universal struct {          // somebody else's
-		hijacker
-		http.Pusher
-	}
+	flusher  struct{ *writer }
+	hijacker struct{ flusher } // HTTP/1
+	pusher   struct{ flusher } // HTTP/2
 )
 
 // facet returns the writer as one that can do what the one below it can.
@@ -87,15 +83,35 @@ func (w *writer) facet() http.ResponseWriter {
 	_, flushes := under.(http.Flusher)
 	_, hijacks := under.(http.Hijacker)
 	_, pushes := under.(http.Pusher)
-	switch f := (flusher{w}); {
+	f := flusher{w}
+	switch {
+	case flushes && hijacks && pushes:
+		return struct {
+			hijacker
+			http.Pusher
+		}{hijacker{f}, pusher{f}}
 	case hijacks && pushes:
-		return universal{hijacker{f}, pusher{f}}
-	case hijacks:
+		return struct {
+			*writer
+			http.Hijacker
+			http.Pusher
+		}{w, hijacker{f}, pusher{f}}
+	case flushes && hijacks:
 		return hijacker{f}
-	case pushes:
+	case flushes && pushes:
 		return pusher{f}
 	case flushes:
 		return f
+	case hijacks:
+		return struct {
+			*writer
+			http.Hijacker
+		}{w, hijacker{f}}
+	case pushes:
+		return struct {
+			*writer
+			http.Pusher
+		}{w, pusher{f}}
 	}
 	return w
 }

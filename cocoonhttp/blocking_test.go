@@ -1,0 +1,132 @@
+package cocoonhttp
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// A connection that has answered a throw is as good as any: what waited for the client, and has ended, was not cut off.
+func TestConnectionLivesOnAfterItsBody(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if string(body) == "throw" {
+			throwInto(r.Context())
+		}
+		w.Write(body)
+	})
+	c, r := dial(t, s)
+	for range 20 {
+		for _, body := range []string{"throw", "hello"} {
+			send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"+body)
+			resp, err := http.ReadResponse(r, nil)
+			must(t, err)
+			got, err := io.ReadAll(resp.Body)
+			must(t, err)
+			want := map[string]string{"hello": "hello", "throw": "Service Unavailable\n"}[body]
+			if string(got) != want || resp.Close {
+				t.Fatalf("%s: %d %q, closes: %t; want %q", body, resp.StatusCode, got, resp.Close, want)
+			}
+		}
+	}
+}
+
+// A handler that returns before it hears of a throw has answered.
+func TestThrowUnheard(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Length", strconv.Itoa(2*holdSize+5))
+		io.WriteString(w, strings.Repeat("x", 2*holdSize))
+		w.(http.Flusher).Flush()
+		if r.Method == "POST" {
+			cocoon.TaskOf(r.Context()).Cancel()
+			<-r.Context().Done()
+			for range 1000 {
+				runtime.Gosched() // for what the end of the context has started
+			}
+		}
+		io.WriteString(w, "whole") // it is held back, so it is no safe point
+	})
+	c, r := dial(t, s)
+	for range 20 {
+		for _, request := range []string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"} {
+			send(t, c, request)
+			resp, err := http.ReadResponse(r, nil)
+			must(t, err)
+			if body, err := io.ReadAll(resp.Body); err != nil || !strings.HasSuffix(string(body), "xwhole") {
+				t.Fatalf("%.5s: %d bytes, %v", request, len(body), err)
+			}
+		}
+	}
+}
+
+// A throw does not wait for the rest of a body that the handler has begun to read, and the connection ends with it.
+func TestThrowWithBodyUnread(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		io.ReadFull(r.Body, make([]byte, 4))
+		throwInto(r.Context())
+	})
+	c, r := dial(t, s)
+	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+	resp, err := http.ReadResponse(r, nil)
+	must(t, err)
+	if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || !resp.Close || err != nil {
+		t.Errorf("%d %q, closes: %t, %v", resp.StatusCode, body, resp.Close, err)
+	}
+	if _, err := r.ReadByte(); err != io.EOF {
+		t.Errorf("the connection: %v", err)
+	}
+}
+
+// late is the connection of a client whose last bytes come just as a throw cuts it off.
+type late struct {
+	*httptest.ResponseRecorder
+	throw func()
+	cut   chan struct{}
+}
+
+func (l late) SetReadDeadline(time.Time) error { close(l.cut); return nil }
+func (l late) Close() error                    { return nil }
+func (l late) Read(p []byte) (int, error) {
+	l.throw()
+	<-l.cut
+	return copy(p, "late"), io.EOF
+}
+
+// A connection whose deadline has passed is not used again, also when it looks whole.
+func TestCutOffConnectionEnds(t *testing.T) {
+	rt := oneSlot(t)
+	for name, read := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"by the task": func(w http.ResponseWriter, r *http.Request) { io.ReadAll(r.Body) },
+		"by a goroutine of the handler": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(503)
+			done := make(chan struct{})
+			go func() { defer close(done); io.ReadAll(r.Body) }()
+			<-done
+		},
+	} {
+		var task *cocoon.Task
+		l := late{httptest.NewRecorder(), func() { task.Cancel() }, make(chan struct{})}
+		r := httptest.NewRequest("POST", "/", l)
+		Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			task = cocoon.TaskOf(r.Context())
+			read(w, r)
+		})).ServeHTTP(l, r)
+		if l.Code != 503 || l.Result().Header.Get("Connection") != "close" {
+			t.Errorf("%s: %d %v", name, l.Code, l.Result().Header)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package cocoonhttp
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// What an answer can do is what the writer below it can.
+func TestFacets(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	can := func(w http.ResponseWriter, r *http.Request) {
+		_, f := w.(http.Flusher)
+		_, h := w.(http.Hijacker)
+		_, p := w.(http.Pusher)
+		fmt.Fprint(w, f, h, p)
+	}
+	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		_, want := get(t, serve(t, http.HandlerFunc(can), change...), "/")
+		if _, got := get(t, handle(t, rt, can, change...), "/"); got != want {
+			t.Errorf("%s: got %s; want %s", name, got, want)
+		}
+	}
+	type (
+		W = http.ResponseWriter
+		F = http.Flusher
+		H = http.Hijacker
+		P = http.Pusher
+	)
+	base := struct{ W }{httptest.NewRecorder()}
+	for want, w := range map[string]W{
+		"false false false": base,
+		"true false false": struct {
+			W
+			F
+		}{W: base},
+		"false true false": struct {
+			W
+			H
+		}{W: base},
+		"false false true": struct {
+			W
+			P
+		}{W: base}, // that of http.TimeoutHandler
+		"true true false": struct {
+			W
+			F
+			H
+		}{W: base},
+		"true false true": struct {
+			W
+			F
+			P
+		}{W: base},
+		"false true true": struct {
+			W
+			H
+			P
+		}{W: base},
+		"true true true": struct {
+			W
+			F
+			H
+			P
+		}{W: base},
+	} {
+		wrapped := (&writer{&answer{under: w}}).facet()
+		_, f := wrapped.(http.Flusher)
+		_, h := wrapped.(http.Hijacker)
+		_, p := wrapped.(http.Pusher)
+		if got := fmt.Sprint(f, h, p); got != want {
+			t.Errorf("%T: got %s; want %s", w, got, want)
+		}
+	}
+}
+
+func TestPush(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		// Go's client refuses pushes, which shows that ours arrives where it should.
+		if err := w.(http.Pusher).Push("/a.css", nil); err == nil || err.Error() != "feature not supported" {
+			t.Errorf("push: %v", err)
+		}
+	}, http2)
+	get(t, s, "/")
+}
+
+// Deadlines and full duplex arrive at the connection.
+func TestResponseController(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		if err := c.EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		if err := c.SetWriteDeadline(time.Now().Add(time.Hour)); err != nil {
+			t.Error(err)
+		}
+		for r := bufio.NewReader(r.Body); ; { // an echo, line by line, while the body comes in
+			line, err := r.ReadString('\n')
+			if err != nil {
+				break
+			}
+			io.WriteString(w, line)
+			c.Flush()
+		}
+		if err := c.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			t.Error(err)
+		}
+	})
+	c, r := dial(t, s)
+	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+	for i, line := range []string{"one\n", "two\n", "three\n"} {
+		send(t, c, fmt.Sprintf("%x\r\n%s\r\n", len(line), line))
+		for i == 0 { // the header comes with the first
+			if l, err := r.ReadString('\n'); err != nil || l == "\r\n" {
+				must(t, err)
+				break
+			}
+		}
+		for _, want := range []string{fmt.Sprintf("%x\r\n", len(line)), line, "\r\n"} {
+			if l, err := r.ReadString('\n'); l != want {
+				t.Fatalf("got %q, %v; want %q", l, err, want)
+			}
+		}
+	}
+	send(t, c, "0\r\n\r\n")
+}
+
+// A handler that goes on writing when it has ended hears so, and reaches no other request.
+func TestAfterTheEnd(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	var kept http.ResponseWriter
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if kept == nil {
+			kept = w
+			return
+		}
+		io.WriteString(w, "mine")
+		kept.Header().Set("X-Late", "1")
+		kept.WriteHeader(500)
+		_, written := io.WriteString(kept, "late")
+		_, copied := io.Copy(kept, strings.NewReader("late"))
+		c := http.NewResponseController(kept)
+		_, _, hijacked := c.Hijack()
+		for what, err := range map[string]error{"write": written, "copy": copied, "flush": c.Flush(), "hijack": hijacked, "deadline": c.SetWriteDeadline(time.Time{})} {
+			if err == nil {
+				t.Errorf("a late %s was taken", what)
+			}
+		}
+	})
+	get(t, s, "/")
+	if resp, body := get(t, s, "/"); body != "mine" || resp.StatusCode != 200 || resp.Header.Get("X-Late") != "" {
+		t.Errorf("%d %v %q", resp.StatusCode, resp.Header, body)
+	}
+}
+
+// A handler that asks for more than there is below gets an error, and can answer with one.
+func TestHijackOverHTTP2(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for _, body := range []string{"", "cannot upgrade"} {
+		s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+			if _, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				t.Error("a stream of HTTP/2 was hijacked")
+			}
+			w.Header().Set("X-Why", "HTTP/2")
+			w.WriteHeader(http.StatusNotImplemented)
+			io.WriteString(w, body)
+		}, http2)
+		resp, got := get(t, s, "/")
+		if resp.StatusCode != http.StatusNotImplemented || resp.Header.Get("X-Why") != "HTTP/2" || got != body {
+			t.Errorf("%d %v %q", resp.StatusCode, resp.Header, got)
+		}
+	}
+}
+
+// What goes through a writer that was unwrapped, and what goes around it, arrives in order.
+func TestUnwrapInBetween(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		under := w.(interface{ Unwrap() http.ResponseWriter }).Unwrap()
+		for _, text := range []string{"a", "b", "c"} {
+			io.WriteString(w, text)
+			io.WriteString(under, strings.ToUpper(text))
+		}
+	})
+	if _, body := get(t, s, "/"); body != "aAbBcC" {
+		t.Errorf("%q", body)
+	}
+}
