@@ -134,6 +134,43 @@ func TestThrowAtEachCall(t *testing.T) {
 	}
 }
 
+// A throw towards a section, which leaves the context alone, comes just before the commit: the transaction is rolled back, and the
+// connection is clean when the next one gets it.
+func TestThrowBeforeCommit(t *testing.T) {
+	rt := start(t)
+	s := &server{}
+	db := open(t, s)
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.section == "work" ? throw("signalled") : continue()`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = rt.Run(context.Background(), "job", func(ctx context.Context) error {
+		_, err := cocoon.Section(ctx, "work", func() (int, error) {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return 0, err
+			}
+			defer tx.Rollback()
+			rt.Notify("signal", 0)
+			return 0, tx.Commit()
+		})
+		if ctx.Err() != nil {
+			t.Errorf("the context has ended: %v", ctx.Err())
+		}
+		return err
+	})
+	var p *cocoon.PreemptedError
+	if !errors.As(err, &p) || p.Reason != "signalled" {
+		t.Errorf("the commit: %v", err)
+	}
+	if want := []string{"open name", "begin {0 false}", "rollback", "valid?"}; !slices.Equal(s.asked, want) {
+		t.Errorf("the server was asked %q; want %q", s.asked, want)
+	}
+	if free := db.Stats(); free.InUse != 0 || free.OpenConnections != 1 {
+		t.Errorf("%+v", free)
+	}
+}
+
 // Rows that are there already are read in one go.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
 	rt := start(t)

@@ -45,8 +45,16 @@ type tx struct {
 	ctx context.Context
 }
 
-// Commit implements driver.Tx.
-func (t *tx) Commit() error { return cocoon.BlockCall(t.ctx, t.Tx.Commit) }
+// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it returned, database/sql takes
+// the connection for free of the transaction.
+func (t *tx) Commit() error {
+	called := false
+	err := cocoon.BlockCall(t.ctx, func() error { called = true; return t.Tx.Commit() })
+	if !called {
+		return errors.Join(err, t.Rollback())
+	}
+	return err
+}
 
 // Rollback implements driver.Tx. It is always called: a throw that is due does not keep a transaction open.
 func (t *tx) Rollback() error { return release(t.ctx, t.Tx.Rollback) }
