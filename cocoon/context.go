@@ -129,7 +129,7 @@ func WithLabel(ctx context.Context, name, value string) context.Context {
 // tasks of the same name is expected, or the average of earlier ones.
 func WithCost(ctx context.Context, d time.Duration) context.Context {
 	task, _ := scopeOf(ctx)
-	return withAttr(ctx, attrs{what: costAttr, number: int64(max(0, d)), within: task})
+	return withAttr(ctx, attrs{what: costAttr, number: int64(min(max(0, d), greatest)), within: task})
 }
 
 // cost returns how long t is expected to run, in ns; 0 when nothing is known.

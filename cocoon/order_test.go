@@ -162,10 +162,11 @@ func TestReadyMadeOrders(t *testing.T) {
 		{name: "a", deadline: 3 * time.Hour, labels: long("x")}, {name: "b", priority: 9, deadline: 2 * time.Hour, labels: long("x")},
 		{name: "c", cost: time.Second, labels: long("x")}, {name: "d", priority: 9, deadline: time.Hour, cost: time.Minute, labels: long("y")},
 		{name: "e", priority: -1, deadline: 4 * time.Hour, cost: time.Hour, labels: long("y")},
+		{name: "f", priority: -2, deadline: math.MaxInt64, cost: math.MaxInt64, labels: long("y")},
 	}
 	for want, spec := range map[string]policy.Spec{
-		"abcde": policy.FirstInFirstOut(), "bdace": policy.StrictPriority(), "dbaec": policy.EarliestDeadline(),
-		"abcde ": policy.ShortestRemaining(), "adbce": policy.FairShare(),
+		"abcdef": policy.FirstInFirstOut(), "bdacef": policy.StrictPriority(), "dbaecf": policy.EarliestDeadline(),
+		"abcdef ": policy.ShortestRemaining(), "adbcef": policy.FairShare(),
 	} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 		must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
@@ -209,9 +210,10 @@ func TestCostIsDeclaredOrLearned(t *testing.T) {
 		}
 		return nil
 	}))
-	must(t, rt.Run(WithCost(background, math.MinInt64), "absurd", idle))
-	if cost() != 0 {
-		t.Errorf("a negative cost is %v", cost())
+	for declared, want := range map[time.Duration]time.Duration{math.MinInt64: 0, math.MaxInt64: greatest} {
+		if must(t, rt.Run(WithCost(background, declared), declared.String(), idle)); cost() != want {
+			t.Errorf("a cost of %d is %d; want %d", declared, cost(), want)
+		}
 	}
 }
 

@@ -44,8 +44,9 @@ func (v *view) sections() []openSection {
 	return v.open
 }
 
-// noDeadline is what a policy sees of a task without a deadline.
-const noDeadline = 1 << 62
+// greatest is the greatest duration that the catalogue allows: the analyzer's proofs rest on it. Policies see it of a task
+// without a deadline.
+const greatest = 1 << 62
 
 // fill writes the snapshot that a policy reads.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
@@ -93,7 +94,7 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 	if s == nil {
 		switch r.stub {
 		case stubs.TaskDeadline:
-			return noDeadline
+			return greatest
 		case stubs.TaskKind:
 			return uint64(stubs.Kinds[Atomic])
 		}
@@ -204,9 +205,9 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 
 func deadline(t *Task) uint64 {
 	if at, ok := t.ctx.Deadline(); ok {
-		return uint64(time.Until(at))
+		return uint64(min(max(-greatest, time.Until(at)), greatest))
 	}
-	return noDeadline
+	return greatest
 }
 
 // ofLoop returns a value of the loop. Called under mu.
