@@ -116,10 +116,10 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 	case stubs.TaskBackground:
 		return stubs.FromBool(s.core.Background())
 	case stubs.TaskElapsed:
-		return uint64(now - s.core.Arrived())
+		return uint64(max(0, now-s.core.Arrived()))
 	case stubs.TaskSlice:
 		if st := s.core.State(); st == sched.Running || st == sched.Lent {
-			return uint64(now - s.core.Since())
+			return uint64(max(0, now-s.core.Since()))
 		}
 		return 0
 	case stubs.TaskSection, stubs.TaskSectionRunning, stubs.TaskSections:
