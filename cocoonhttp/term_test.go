@@ -57,6 +57,10 @@ func serveUntilTerm() error {
 		return err
 	}
 	fmt.Println(listener.Addr())
+	go func() { // who has started it and is gone without a signal, as a test is that takes too long
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
 	srv := &http.Server{Handler: Middleware(rt, Options{})(mux)}
 	done := make(chan error, 1)
 	go func() {
@@ -86,6 +90,8 @@ func startChild(t *testing.T) *child {
 	c := &child{Cmd: exec.Command(self)}
 	c.Env = append(os.Environ(), termServer+"=1")
 	c.Stderr = os.Stderr
+	_, err = c.StdinPipe() // it ends with us, see serveUntilTerm
+	must(t, err)
 	out, err := c.StdoutPipe()
 	must(t, err)
 	must(t, c.Start())

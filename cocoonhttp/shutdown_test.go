@@ -1,0 +1,65 @@
+package cocoonhttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// Who is thrown into at the end has time for an answer: Shutdown returns behind it.
+func TestShutdownWaitsForAnswers(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	running := make(chan struct{})
+	answered := false
+	o := Options{Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
+		time.Sleep(50 * time.Millisecond) // an answer that takes its time
+		answered = true
+		unavailable(w, r, err)
+	}}
+	s := serve(t, Middleware(rt, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(running)
+		for {
+			cocoon.SafePoint(r.Context())
+		}
+	})))
+	c, r := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	receive(t, "the handler", running)
+	must(t, Shutdown(past(), s.Config, rt))
+	if !answered {
+		t.Error("Shutdown has returned before the answer")
+	}
+	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 503 {
+		t.Errorf("%v, %v", resp, err)
+	}
+}
+
+// A handler that does not hear loses its connection, and is named.
+func TestShutdownDeaf(t *testing.T) {
+	rt, err := cocoon.New(cocoon.Config{Slots: 1})
+	must(t, err)
+	running, gate, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := handle(t, rt, func(http.ResponseWriter, *http.Request) {
+		defer close(ended)
+		close(running)
+		<-gate
+	})
+	c, _ := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	receive(t, "the handler", running)
+	var left *cocoon.ShutdownError
+	if err := Shutdown(past(), s.Config, rt); !errors.As(err, &left) || len(left.Tasks) != 1 || left.Tasks[0] != unmatched {
+		t.Errorf("got %v; want the task that is left", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the connection: %v", err)
+	}
+	close(gate)
+	receive(t, "the end of the handler", ended)
+	must(t, rt.Shutdown(context.Background()))
+}
