@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/isolate"
@@ -24,8 +25,9 @@ type bound struct {
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool // it may do the latter
 
-	due      int64 // of a time policy: when it is next evaluated
-	sawQuiet bool  // it was evaluated since the loop became quiet
+	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's mu
+	due      int64        // of a time policy: when it is next evaluated
+	sawQuiet bool         // it was evaluated since the loop became quiet
 }
 
 // read is one stub to be written into the snapshot.
@@ -75,6 +77,7 @@ func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) 
 		}
 		b.sites = append(b.sites, x)
 	}
+	b.interval.Store(int64(c.spec.On.Interval))
 	for _, n := range c.spec.Match.Tasks {
 		b.names = append(b.names, stubs.Intern(n))
 	}
@@ -111,7 +114,7 @@ func (l *Loop) exchange(old, fresh *bound) {
 		l.hub.Unsubscribe(old)
 	}
 	if fresh != nil {
-		fresh.due = notify.Now() + fresh.reg.interval.Load()
+		fresh.due = notify.Now() + fresh.interval.Load()
 		l.hub.Subscribe(uint16(fresh.version.spec.On.Set()), fresh)
 	}
 	needed := func(b *bound) bool { return !b.mild } // where a slot is free, nobody needs to make room

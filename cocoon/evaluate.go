@@ -106,7 +106,7 @@ func (l *Loop) act(b *bound, s *site, operand uint64) {
 		s.fn.call(r.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
-		if was := r.interval.Swap(d); d < was {
+		if was := b.interval.Swap(d); d < was {
 			r.rt.timer.WakeAt(notify.Now() + d) // it may be asleep for as long as the interval was
 		}
 		if p := r.rt.pace.Load(); d < p {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -53,8 +54,7 @@ type Registration struct {
 	name  string
 	stats policyStats
 
-	off      atomic.Bool  // cancelled, or switched off after failures: not evaluated from now on
-	interval atomic.Int64 // ns, of a time policy
+	off atomic.Bool // cancelled, or switched off after failures: not evaluated from now on
 
 	// Guarded by rt.regMu.
 	now    *compiled
@@ -150,7 +150,6 @@ func (r *Registration) install(c *compiled) error {
 	}
 	old := &Registration{now: r.now, bounds: r.bounds}
 	r.now, r.bounds = c, fresh.bounds
-	r.interval.Store(int64(c.spec.On.Interval))
 	r.stats.failures.Store(0)
 	r.off.Store(false)
 	for _, l := range *r.rt.loops.Load() {
@@ -274,16 +273,37 @@ func (r *Registration) Warnings() []string {
 	return texts
 }
 
-// repace recomputes the least interval of the time policies. Called with regMu held.
+// repace recomputes the pace after a change of the policies; when one changes its interval, the timer does. Called with
+// regMu held.
 func (rt *Runtime) repace() {
-	least := int64(0)
+	least := int64(notify.Never)
 	for _, r := range rt.policies {
-		if i := r.interval.Load(); i > 0 && !r.off.Load() && (least == 0 || i < least) {
-			least = i
+		if !r.off.Load() {
+			least = min(least, r.leastInterval())
 		}
 	}
-	rt.pace.Store(least)
+	rt.pace.Store(paceOf(least))
 	rt.timer.WakeAt(0) // tasks may be running already
+}
+
+// leastInterval returns the policy's least interval on a loop, in ns; notify.Never when it is no time policy. Called with regMu
+// held.
+func (r *Registration) leastInterval() int64 {
+	least := int64(notify.Never)
+	for _, b := range r.bounds {
+		if i := b.interval.Load(); i > 0 {
+			least = min(least, i)
+		}
+	}
+	return least
+}
+
+// paceOf returns the pace for the least interval of all.
+func paceOf(least int64) int64 {
+	if least == notify.Never {
+		return 0
+	}
+	return least
 }
 
 // RegisterTimeLimit registers a time limit on a section, or on the tasks of a name: what runs longer is thrown into.

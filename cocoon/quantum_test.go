@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // The adaptive quantum sleeps while nobody waits, and lets long tasks take turns and short ones in between.
@@ -42,4 +43,35 @@ func TestAdaptiveQuantum(t *testing.T) {
 	close(until)
 	must(t, first.Wait(background))
 	must(t, second.Wait(background))
+}
+
+// A policy that shortens its interval does so on one loop, and the pace of the timer grows again with it.
+func TestIntervalOfALoop(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	other, err := rt.NewLoop(LoopConfig{Name: "other", Slots: 1})
+	must(t, err)
+	r := register(t, rt, Policy{
+		Name: "hurry", On: Trigger{Interval: time.Second, Events: stubs.Enqueue},
+		Expr: `queue.length > 0 ? interval(duration("100us")) : interval(duration("1s"))`,
+	})
+	intervals := func() (hurried, calm time.Duration) {
+		rt.regMu.Lock()
+		defer rt.regMu.Unlock()
+		return time.Duration(boundOn(rt.Loop(), r.bounds).interval.Load()), time.Duration(boundOn(other, r.bounds).interval.Load())
+	}
+	release := taken(t, rt.Loop())
+	waiting := rt.Go(background, "waiting", idle)
+	eventually(t, "a short interval", func() bool { return r.Stats().Interval == 100*time.Microsecond })
+	if hurried, calm := intervals(); hurried != 100*time.Microsecond || calm != time.Second {
+		t.Errorf("intervals %v where a task waits, and %v where none does", hurried, calm)
+	}
+	eventually(t, "a quick pace", func() bool { return rt.pace.Load() == int64(100*time.Microsecond) })
+	release()
+	must(t, waiting.Wait(background))
+	eventually(t, "a long interval", func() bool { return r.Stats().Interval == time.Second })
+	eventually(t, "a slow pace", func() bool { return rt.pace.Load() == int64(time.Second) })
+	r.Cancel()
+	if i, pace := r.Stats().Interval, rt.pace.Load(); i != 0 || pace != 0 {
+		t.Errorf("cancelled: interval %v, pace %v", i, time.Duration(pace))
+	}
 }

@@ -22,7 +22,7 @@ type Runtime struct {
 	ctx    context.Context // of functions that policies call
 	cancel context.CancelFunc
 	tasks  atomic.Int64 // tasks that have not ended, but for those in open slots
-	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none
+	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none. A task that starts wakes the timer by it
 	sample sample
 	gaps   *gapRecord // nil: they are not measured
 

@@ -98,7 +98,7 @@ func (rt *Runtime) Stats() Stats {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
 	for name, r := range rt.policies {
-		st.Policies[name] = r.Stats()
+		st.Policies[name] = r.counted()
 	}
 	return st
 }
@@ -141,10 +141,10 @@ type PolicyStats struct {
 
 	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
 
-	Errors    int64  // evaluations that erred
-	LastError string // of the last of them
-	Off       bool   // cancelled, or switched off after failures
-	Interval  time.Duration
+	Errors    int64         // evaluations that erred
+	LastError string        // of the last of them
+	Off       bool          // cancelled, or switched off after failures
+	Interval  time.Duration // of a time policy in force: the least of its loops, for it may have changed it on one
 }
 
 func (s *policyStats) snapshot() PolicyStats {
@@ -162,8 +162,17 @@ func (s *policyStats) snapshot() PolicyStats {
 
 // Stats returns the policy's counters.
 func (r *Registration) Stats() PolicyStats {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	return r.counted()
+}
+
+// counted is called with regMu held.
+func (r *Registration) counted() PolicyStats {
 	st := r.stats.snapshot()
 	st.Off = r.off.Load()
-	st.Interval = time.Duration(r.interval.Load())
+	if least := r.leastInterval(); least != notify.Never {
+		st.Interval = time.Duration(least)
+	}
 	return st
 }

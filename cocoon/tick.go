@@ -31,21 +31,24 @@ const (
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
+	pace, least := rt.pace.Load(), int64(notify.Never)
 	for _, l := range *rt.loops.Load() {
-		next = min(next, l.onTimer(now))
+		soonest, interval := l.onTimer(now)
+		next, least = min(next, soonest), min(least, interval)
 	}
+	rt.pace.CompareAndSwap(pace, paceOf(least)) // who has changed it meanwhile has the timer come again
 	rt.sample.expect(next)
 	return next
 }
 
-func (l *Loop) onTimer(now int64) (next int64) {
+// onTimer also returns the least interval of the loop's time policies.
+func (l *Loop) onTimer(now int64) (next, least int64) {
 	l.mu.Lock()
 	defer l.unlock()
+	next, least = notify.Never, notify.Never
 	if l.wants(stubs.Tick) {
 		l.gather()
-		next = l.evaluateTicks(now)
-	} else {
-		next = notify.Never
+		next, least = l.evaluateTicks(now)
 	}
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
@@ -59,13 +62,13 @@ func (l *Loop) onTimer(now int64) (next int64) {
 		l.contended = l.core.Wanted()
 		next = min(next, now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
-	return next
+	return next, least
 }
 
 // evaluateTicks evaluates the time policies that are due. When nothing runs or waits any more each is evaluated once
 // again, so that a policy about the loop sees the quiet, and not before something happens after that.
-func (l *Loop) evaluateTicks(now int64) (next int64) {
-	next = notify.Never
+func (l *Loop) evaluateTicks(now int64) (next, least int64) {
+	next, least = notify.Never, notify.Never
 	quiet := l.quietAt != 0 && len(l.lent) == 0
 	if n, _ := l.quickEnded(); n != l.quickSeen {
 		l.quickSeen = n
@@ -77,13 +80,13 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 		if b.reg.off.Load() {
 			continue
 		}
-		interval := b.reg.interval.Load()
+		interval := b.interval.Load()
 		if b.due > now+interval {
 			b.due = now + interval // the interval was shortened
 		}
 		if now >= b.due && !(quiet && b.sawQuiet) {
 			l.evaluateEach(b, now)
-			b.sawQuiet, interval = quiet, b.reg.interval.Load() // it may have changed it
+			b.sawQuiet, interval = quiet, b.interval.Load() // it may have changed it
 			if b.due += interval; b.due <= now {
 				b.due = now + interval // missed ticks are not made up for
 			}
@@ -91,8 +94,9 @@ func (l *Loop) evaluateTicks(now int64) (next int64) {
 		if !quiet || !b.sawQuiet || now-l.quietAt < linger {
 			next = min(next, max(b.due, now+interval/4))
 		}
+		least = min(least, interval)
 	}
-	return next
+	return next, least
 }
 
 // nag lowers the word for a task that does not answer, and raises it again after a pause. A throw towards a section that

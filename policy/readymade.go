@@ -93,8 +93,8 @@ const silence = time.Second
 // AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that suits who waits: short while
 // a safe task waits for a slot, long while only suspended ones do, and without end, and without a tick, while nobody does.
 // So short tasks wait for short, and long ones among themselves are seldom switched. It looks four times a short quantum,
-// and ten times a long one, because that is most of what it costs (bench: quantum). Its state is the policy's own interval,
-// so use it on one loop (Match.Loops). It errs on a short quantum under 100 µs and a long one that is not longer.
+// and ten times a long one, because that is most of what it costs (bench: quantum). Its state is its interval, which each
+// loop has for itself. It errs on a short quantum under 100 µs and a long one that is not longer.
 func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 	switch {
 	case short < minQuantum:
