@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,7 @@ func withSections(t *testing.T, fake ...section) {
 }
 
 func TestJSONHasEveryField(t *testing.T) {
-	withSections(t, section{"one", "about one", func(_ context.Context, r *report) error {
+	withSections(t, section{"one", "about one", 0, func(_ context.Context, r *report) error {
 		r.add(result{Name: "us", Metric: "time", Value: 3, Unit: "ns", Peer: "them", PeerValue: 12}, claim{atMost: 0.25})
 		return nil
 	}})
@@ -76,13 +77,46 @@ func TestBrokenClaimsAndFailures(t *testing.T) {
 		{"failed", func(context.Context, *report) error { return lost }, "section failed: lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			withSections(t, section{c.name, "", c.measure})
+			withSections(t, section{c.name, "", 0, c.measure})
 			var stdout, stderr bytes.Buffer
 			err := run(t.Context(), nil, &stdout, &stderr)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v; want %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestCPUs(t *testing.T) {
+	var measured []int
+	measure := func(_ context.Context, r *report) error {
+		measured = append(measured, r.cores)
+		r.add(result{Name: "us", Metric: "time", Value: 1, Unit: "ns"}, claim{})
+		return nil
+	}
+	withSections(t, section{"own", "", everyCore + 1, measure}, section{"fixed", "", 0, measure})
+	for _, c := range []struct{ args, want, cores, table string }{
+		{"", "", fmt.Sprint(everyCore+1, 0), "own  "},
+		{"-cpus 1", "", "1 0", "own, cores: 1  "},
+		{"-cpus 1 -run own", "", "1", "own, cores: 1  "},
+		{"-cpus 1 -run fixed", "-cpus 1: the number of cores is fixed in the sections chosen; it is for own", "", ""},
+		{"-cpus 9999", fmt.Sprintf("-cpus 9999: this machine has %d cores; want 1 to %d", everyCore, everyCore), "", ""},
+		{"-cpus -1", "-cpus -1: this machine has", "", ""},
+		{"-cpus two", "invalid value", "", ""},
+	} {
+		measured = nil
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), strings.Fields(c.args), &stdout, &stderr)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v; want %q", c.args, err, c.want)
+		}
+		if got := strings.Trim(fmt.Sprint(measured), "[]"); got != c.cores || !strings.Contains(stdout.String(), c.table) {
+			t.Errorf("%q: on %s cores; want %s; printed\n%s", c.args, got, c.cores, &stdout)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"-cpus", "1", "-json"}, &stdout, &stderr); err != nil || strings.Count(stdout.String(), `"cores":1`) != 1 {
+		t.Errorf("%v, %s", err, &stdout)
 	}
 }
 

@@ -8,12 +8,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
 // example runs one of the examples, which is built already, and returns what it prints for each of its modes.
-func example[Figures any](ctx context.Context, r *report, program string, args ...string) (all []Figures, err error) {
-	cmd := exec.CommandContext(ctx, program, append(args, "-json")...)
+func example[Figures any](ctx context.Context, r *report, program string) (all []Figures, err error) {
+	args := []string{"-json"}
+	if n := r.otherCores(); n != 0 {
+		args = append(args, "-cpus", strconv.Itoa(n))
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its children, and removes its files
 	cmd.WaitDelay = 15 * time.Second
 	cmd.Dir = ".." // where its users run it

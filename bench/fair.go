@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// client is a tenant under load: so many of its requests are under way at any time, each of that much work.
+// client is a tenant under load: so many of its requests for each slot are under way at any time, each of that much work.
 type client struct {
 	name  string
 	share int
@@ -26,14 +26,14 @@ var clients = []client{
 	{"free", 1, 16, 2 * time.Millisecond},
 }
 
-// fair measures how far tenants are from their shares of a loop with one slot that all of them saturate, beside a loop that
-// starts tasks in the order of their arrival.
+// fair measures how far tenants are from their shares of a loop with a slot for each core, one if nobody says another number,
+// that all of them saturate, beside a loop that starts tasks in the order of their arrival.
 func fair(ctx context.Context, r *report) error {
 	return fairWith(ctx, r, effort{rounds: 3, span: 3 * time.Second})
 }
 
 func fairWith(ctx context.Context, r *report, e effort) error {
-	got, err := medians(ctx, e, fairSide(policy.FairShare()), fairSide(policy.FirstInFirstOut()))
+	got, err := medians(ctx, e, fairSide(r.cores, policy.FairShare()), fairSide(r.cores, policy.FirstInFirstOut()))
 	if err != nil {
 		return err
 	}
@@ -49,9 +49,9 @@ func fairWith(ctx context.Context, r *report, e effort) error {
 
 // fairSide returns the share of slot time that each client got, and by what part of its due the one that is farthest off is
 // off.
-func fairSide(order cocoon.Policy) side {
+func fairSide(slots int, order cocoon.Policy) side {
 	return func(ctx context.Context, e effort) (figures, error) {
-		return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (figures, error) {
+		return withRuntime(cocoon.Config{Slots: slots}, func(rt *cocoon.Runtime) (figures, error) {
 			shares := map[string]int{}
 			for _, c := range clients {
 				shares[c.name] = c.share
@@ -62,17 +62,17 @@ func fairSide(order cocoon.Policy) side {
 			if _, err := rt.RegisterPolicy(order); err != nil {
 				return nil, err
 			}
-			return slotTime(ctx, rt, e.span)
+			return slotTime(ctx, rt, slots, e.span)
 		})
 	}
 }
 
-func slotTime(ctx context.Context, rt *cocoon.Runtime, span time.Duration) (figures, error) {
+func slotTime(ctx context.Context, rt *cocoon.Runtime, slots int, span time.Duration) (figures, error) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	var crowd sync.WaitGroup
 	for _, c := range clients {
-		for range c.crowd {
+		for range slots * c.crowd {
 			crowd.Go(func() {
 				ctx := cocoon.WithLabel(ctx, "tenant", c.name)
 				for ctx.Err() == nil {

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 )
 
@@ -22,17 +19,14 @@ type holFigures struct {
 
 // hol runs the example with its defaults: does a get pass scans as if there were none, at no cost to the scans?
 func hol(ctx context.Context, r *report) error {
-	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	program := filepath.Join(folder, "hol")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./examples/hol")
-	build.Dir = ".." // go run -C bench runs here; the example belongs to the module above
-	build.Stdout, build.Stderr = r.stderr, r.stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("go build ./examples/hol above the working directory (run with go run -C bench .): %w", err)
+	defer w.close()
+	program, err := w.buildExample(ctx, "..", "./examples/hol")
+	if err != nil {
+		return err
 	}
 	p99s, scans := map[string][]float64{}, map[string][]float64{}
 	for i := range holRuns {

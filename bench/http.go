@@ -3,15 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,22 +20,27 @@ func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }
 
-// The figures of a side.
-const (
-	perSecond = iota
-	serverTime
-	clientTime
-)
-
-func httpWith(ctx context.Context, r *report, e effort) error {
+func httpWith(ctx context.Context, r *report, e effort) (err error) {
+	cores, release, err := r.apart()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	var sides []side
 	for _, kind := range []string{plainServer, cocoonServer} {
-		s, err := startHTTP(ctx, kind, r.stderr)
+		s, err := startServer(ctx, "http", kind, cores, r.stderr)
 		if err != nil {
 			return err
 		}
-		defer s.stop()
-		sides = append(sides, s.drive)
+		defer s.child.Stop()
+		clients, err := connect(s.address)
+		defer hangUp(clients)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, func(ctx context.Context, e effort) (figures, error) {
+			return s.drive(len(clients), e.span, func(i int, end time.Time) (int64, error) { return clients[i].ask(ctx, end) })
+		})
 	}
 	got, err := medians(ctx, e, sides...)
 	if err != nil {
@@ -56,98 +56,22 @@ func httpWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// httpProcess is a server process.
-type httpProcess struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *json.Decoder
-	clients []*httpClient
-}
-
-func startHTTP(ctx context.Context, kind string, stderr io.Writer) (*httpProcess, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), httpServer+"="+kind)
-	cmd.Stderr = stderr
-	in, inErr := cmd.StdinPipe()
-	out, outErr := cmd.StdoutPipe()
-	if err := errors.Join(inErr, outErr); err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &httpProcess{cmd: cmd, in: in, out: json.NewDecoder(out)}
-	if err := p.connect(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the %s server: %w", kind, err), p.stop())
-	}
-	return p, nil
-}
-
 // connect opens all connections.
-func (p *httpProcess) connect() error {
-	var address string
-	if err := p.out.Decode(&address); err != nil {
-		return fmt.Errorf("it gave no address: %w", err)
-	}
+func connect(address string) (clients []*httpClient, err error) {
 	for range httpConnections {
 		c, err := newHTTPClient(address)
 		if err != nil {
-			return err
+			return clients, err
 		}
-		p.clients = append(p.clients, c)
+		clients = append(clients, c)
 	}
-	return nil
+	return clients, nil
 }
 
-// stop ends the process by the end of its input.
-func (p *httpProcess) stop() error {
-	for _, c := range p.clients {
+func hangUp(clients []*httpClient) {
+	for _, c := range clients {
 		c.conn.Close()
 	}
-	return errors.Join(p.in.Close(), p.cmd.Wait())
-}
-
-// used returns the processor time of the server so far, in seconds.
-func (p *httpProcess) used() (seconds float64, err error) {
-	if _, err := p.in.Write([]byte("\n")); err != nil {
-		return 0, err
-	}
-	return seconds, p.out.Decode(&seconds)
-}
-
-// drive asks for a span on all connections, and returns the side's figures.
-func (p *httpProcess) drive(ctx context.Context, e effort) (figures, error) {
-	before, err := p.used()
-	if err != nil {
-		return nil, err
-	}
-	own, begin := processorTime(), time.Now()
-	var all sync.WaitGroup
-	var answers atomic.Int64
-	errs := make(chan error, len(p.clients))
-	for _, c := range p.clients {
-		all.Go(func() {
-			n, err := c.ask(ctx, begin.Add(e.span))
-			answers.Add(n)
-			errs <- err
-		})
-	}
-	all.Wait()
-	took, mine := time.Since(begin), processorTime()-own
-	close(errs)
-	for e := range errs {
-		err = errors.Join(err, e)
-	}
-	after, usedErr := p.used()
-	if err := errors.Join(err, usedErr); err != nil {
-		return nil, err
-	}
-	n := float64(answers.Load())
-	return figures{n / took.Seconds(), (after - before) / n * 1e6, mine / n * 1e6}, nil
 }
 
 const httpRequest = "GET /hello HTTP/1.1\r\nHost: bench\r\n\r\n"

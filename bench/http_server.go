@@ -1,27 +1,22 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
 )
 
-// httpServer is the environment in which this program is a server: its value is the kind.
-const httpServer = "COCOON_BENCH_HTTP_SERVER"
-
+// The servers: as Go has them, and with Cocoon.
 const (
 	plainServer  = "plain"
 	cocoonServer = "cocoon"
 )
 
-// serveHTTP is the server process. It prints its address, then for each line of its standard input the processor time that
-// it has used, in seconds; and ends with its input.
+// serveHTTP is the server process.
 func serveHTTP(kind string) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, r *http.Request) {
@@ -39,20 +34,10 @@ func serveHTTP(kind string) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(listener.Addr().String()); err != nil {
+	server := &http.Server{Handler: handler}
+	if err := attend(listener, func() { server.Close() }); err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler}
-	go func() {
-		for line := make([]byte, 1); ; {
-			if _, err := os.Stdin.Read(line); err != nil {
-				server.Close()
-				return
-			}
-			out.Encode(processorTime())
-		}
-	}()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

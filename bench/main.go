@@ -10,62 +10,53 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"regexp"
 	"runtime"
-	"syscall"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // section measures one thing. It adds its results to the report as it gets them.
 type section struct {
 	name    string
 	about   string
+	cores   int // on which it measures, where -cpus does not say another number; 0: that is not for -cpus to say
 	measure func(ctx context.Context, r *report) error
 }
 
+// everyCore is how many the machine has.
+var everyCore = runtime.NumCPU()
+
 var sections = []section{
-	{"fair", "three tenants that saturate a loop: their shares of the slot time, medians of three rounds of 3 s (20 s)", fair},
-	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", hol},
-	{"http", "a net/http server that says hello, with the middleware and without: medians of 400 rounds of 0.1 s (1 min)", httpSection},
-	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", micro},
-	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", scale},
-	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", native},
-	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", quantum},
-	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", overload},
-	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", rebuild},
-	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", redos},
+	{"fair", "three tenants that saturate a loop: their shares of the slot time, medians of three rounds of 3 s (20 s)", 1, fair},
+	{"grpc", "a gRPC server whose calls are tasks and gRPC alone: medians of 100 rounds of 50 ms; and how load moves away (1 min)", everyCore, grpcSection},
+	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", 1, hol},
+	{"http", "a net/http server that says hello, with the middleware and without: medians of 400 rounds of 0.1 s (1 min)", everyCore, httpSection},
+	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", 0, micro},
+	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
+	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
+	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
+	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
+	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", 0, rebuild},
+	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
 
-func main() {
-	if server := os.Getenv(echoServer); server != "" {
-		if err := echoClient(server, os.Getenv(echoSpan)); err != nil {
-			fmt.Fprintln(os.Stderr, "bench: client of an echo:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	if kind := os.Getenv(httpServer); kind != "" {
-		if err := serveHTTP(kind); err != nil {
-			fmt.Fprintf(os.Stderr, "bench: %s server: %v\n", kind, err)
-			os.Exit(1)
-		}
-		return
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+// roles are those of the processes that it starts.
+var roles = loadtest.Roles{
+	"echo": loadtest.Role(echoClient),
+	"grpc": loadtest.Role(serveGRPC),
+	"http": loadtest.Role(serveHTTP),
 }
+
+func main() { roles.Main("bench", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "print one JSON object a result instead of a table")
-	cpus := flags.Int("cpus", runtime.NumCPU(), "how many cores section scale may use")
+	cpus := flags.Int("cpus", 0, "how many cores what is measured may use: the server of a section that starts one, the loop of fair, the largest of scale; `N` up to the machine's (default: 1, but all for grpc, http and scale)")
 	pattern := flags.String("run", "", "run only the sections whose name matches this regular `expression`")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")
@@ -85,17 +76,38 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *cpus < 1 || *cpus > runtime.NumCPU() {
-		return fmt.Errorf("-cpus %d: this machine has %d", *cpus, runtime.NumCPU())
+	if err := checkCPUs(*cpus, chosen); err != nil {
+		return err
 	}
-	r := &report{stdout: stdout, stderr: stderr, json: *asJSON, cpus: *cpus}
+	r := &report{stdout: stdout, stderr: stderr, json: *asJSON}
 	for _, s := range chosen {
-		r.begin(s)
+		r.begin(s, *cpus)
 		if err := s.measure(ctx, r); err != nil {
 			return errors.Join(fmt.Errorf("section %s: %w", s.name, err), r.finish())
 		}
 	}
 	return r.finish()
+}
+
+// checkCPUs checks the flag -cpus; 0 is none.
+func checkCPUs(cpus int, chosen []section) error {
+	if cpus == 0 {
+		return nil
+	}
+	if cpus < 0 || cpus > everyCore {
+		return fmt.Errorf("-cpus %d: this machine has %d cores; want 1 to %d", cpus, everyCore, everyCore)
+	}
+	takes := func(s section) bool { return s.cores != 0 }
+	if !slices.ContainsFunc(chosen, takes) {
+		var names []string
+		for _, s := range sections {
+			if takes(s) {
+				names = append(names, s.name)
+			}
+		}
+		return fmt.Errorf("-cpus %d: the number of cores is fixed in the sections chosen; it is for %s", cpus, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // choose returns the sections whose name matches the pattern, at least one.

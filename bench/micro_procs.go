@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // microProcs shows why a runtime has cocoon.SparePs more Ps than slots: the time of an echo over loopback, as a client in
@@ -76,43 +76,30 @@ func echoes(ctx context.Context, e effort) (f figures, err error) {
 			}
 		}
 	}()
-	self, err := os.Executable()
+	client, err := loadtest.Start(ctx, "echo", echoConfig{listener.Addr().String(), e.span}, nil, nil, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
-	client := exec.CommandContext(ctx, self)
-	client.Env = append(os.Environ(), echoServer+"="+listener.Addr().String(), echoSpan+"="+e.span.String())
-	client.Stderr = os.Stderr
-	out, err := client.Output()
-	if err != nil {
-		return nil, fmt.Errorf("the client of the echo: %w", err)
-	}
-	if err := json.Unmarshal(out, &f); err != nil {
-		return nil, fmt.Errorf("the client of the echo printed %q: %w", out, err)
-	}
-	return f, nil
+	defer func() { err = errors.Join(err, client.Stop()) }()
+	return f, client.Receive(&f)
 }
 
-// The environment in which this program is the client of an echo.
-const (
-	echoServer = "COCOON_BENCH_ECHO_SERVER"
-	echoSpan   = "COCOON_BENCH_ECHO_SPAN"
-)
+// echoConfig is what the client of an echo is told.
+type echoConfig struct {
+	Address string
+	Span    time.Duration
+}
 
 // echoClient is the other process: it sends a byte each millisecond, or when the one before it is back, and prints the
 // quantiles of the time each took.
-func echoClient(address, span string) error {
-	d, err := time.ParseDuration(span)
-	if err != nil {
-		return fmt.Errorf("%s: %w", echoSpan, err)
-	}
-	conn, err := net.Dial("tcp", address)
+func echoClient(c echoConfig) error {
+	conn, err := net.Dial("tcp", c.Address)
 	if err != nil {
 		return err
 	}
 	var took []float64
 	buffer := make([]byte, 1)
-	for begin := time.Now(); time.Since(begin) < d || len(took) < 100; time.Sleep(time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < c.Span || len(took) < 100; time.Sleep(time.Millisecond) {
 		at := time.Now()
 		if _, err := conn.Write(buffer); err != nil {
 			return errors.Join(err, conn.Close())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -13,11 +12,9 @@ import (
 
 // The tests' program too is started again: as the client of an echo, and as a server.
 func TestMain(m *testing.M) {
-	if os.Getenv(echoServer) != "" || os.Getenv(httpServer) != "" {
-		main()
-		return
+	if !roles.Play("bench") {
+		m.Run()
 	}
-	m.Run()
 }
 
 // TestMicro runs the section with little effort: which lines there are, not what they say.

@@ -87,17 +87,23 @@ func policyTicks(ctx context.Context, e effort) (figures, error) {
 		if err != nil {
 			return nil, err
 		}
-		time.Sleep(e.span)
-		stop()
-		var late []float64
-		for i := range len(lateBounds) + 1 {
-			n, _ := rt.State(lateState(i)).(int64)
-			for range n {
-				late = append(late, float64(lateBounds[min(i, len(lateBounds)-1)])/1e3)
-			}
+		for begin := time.Now(); time.Since(begin) < e.span || len(counted(rt)) < 100 && ctx.Err() == nil; {
+			time.Sleep(time.Millisecond)
 		}
-		return quantiles(late)
+		stop()
+		return quantiles(counted(rt))
 	})
+}
+
+// counted returns how late each tick of the policy came, in µs.
+func counted(rt *cocoon.Runtime) (late []float64) {
+	for i := range len(lateBounds) + 1 {
+		n, _ := rt.State(lateState(i)).(int64)
+		for range n {
+			late = append(late, float64(lateBounds[min(i, len(lateBounds)-1)])/1e3)
+		}
+	}
+	return late
 }
 
 // spin takes n slots by preemptible tasks that poll, the first of which has that name, and returns when they run.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"time"
 )
 
@@ -22,12 +21,11 @@ func native(ctx context.Context, r *report) error {
 
 // nativeWith measures the benchmarks of the first suite one by one, and those of each of the others together.
 func nativeWith(ctx context.Context, r *report, e nativeEffort, programs suite, packages []suite) error {
-	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	w := &workshop{folder: folder, report: r}
+	defer w.close()
 	if err := w.buildCocoon(ctx); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 // The sections about orders and turns report what they claim; the figures are nobody's concern here.
 func TestFairAndQuantum(t *testing.T) {
 	var out bytes.Buffer
-	r := &report{stdout: &out, stderr: &out, section: "test"}
+	r := &report{stdout: &out, stderr: &out, cores: 1}
 	if err := fairWith(t.Context(), r, effort{rounds: 1, span: 200 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}

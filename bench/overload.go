@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 )
 
 // overloadFigures is what the example prints for a mode.
@@ -16,20 +13,17 @@ type overloadFigures struct {
 	FirstAction float64 `json:"first_action_us"`
 }
 
-// overload runs the example with its defaults: which of the limiters answers most in time, with what latency of the critical class, and which is the
-// first to act?
+// overload runs the example with its defaults: which of the limiters answers most in time, with what latency of the critical
+// class, and which is the first to act?
 func overload(ctx context.Context, r *report) error {
-	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	program := filepath.Join(folder, "overload")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	build.Dir = filepath.FromSlash("../examples/overload") // a module of its own
-	build.Stdout, build.Stderr = r.stderr, r.stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("go build in %s (run with go run -C bench .): %w", build.Dir, err)
+	defer w.close()
+	program, err := w.buildExample(ctx, "../examples/overload", ".") // a module of its own
+	if err != nil {
+		return err
 	}
 	all, err := example[overloadFigures](ctx, r, program)
 	if err != nil {

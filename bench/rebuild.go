@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -12,12 +11,11 @@ const rebuilds = 15
 
 // rebuild measures a second build with nothing changed, of the example redos: what does cocoon build add to go build?
 func rebuild(ctx context.Context, r *report) error {
-	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	w := workshop{folder: folder, report: r}
+	defer w.close()
 	if err := w.buildCocoon(ctx); err != nil {
 		return err
 	}
@@ -25,7 +23,7 @@ func rebuild(ctx context.Context, r *report) error {
 	for i := range 2 + rebuilds { // the first compiles, the second may be the first to remember what it has found
 		for j, command := range []string{"go", w.cocoon} {
 			begin := time.Now()
-			out := filepath.Join(folder, []string{"plain", "polls"}[j])
+			out := filepath.Join(w.folder, []string{"plain", "polls"}[j])
 			if _, err := output(ctx, "..", command, "build", "-o", out, "./examples/redos"); err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 )
 
@@ -19,16 +18,15 @@ type redosFigures struct {
 
 // redos builds the example by cocoon build and runs it with its defaults: does a server survive evil regular expressions?
 func redos(ctx context.Context, r *report) error {
-	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	w := workshop{folder: folder, report: r}
+	defer w.close()
 	if err := w.buildCocoon(ctx); err != nil {
 		return err
 	}
-	program := filepath.Join(folder, "redos")
+	program := filepath.Join(w.folder, "redos")
 	if _, err := output(ctx, "..", w.cocoon, "build", "-o", program, "./examples/redos"); err != nil {
 		return err
 	}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // result is one figure, and the same figure of a peer.
@@ -18,7 +21,8 @@ type result struct {
 	Unit      string  `json:"unit"`
 	Peer      string  `json:"peer"` // "" when there is nothing to compare with
 	PeerValue float64 `json:"peer_value"`
-	Ratio     float64 `json:"ratio"` // Value / PeerValue; 0 without a peer
+	Ratio     float64 `json:"ratio"`           // Value / PeerValue; 0 without a peer
+	Cores     int     `json:"cores,omitempty"` // 0: as many as the section has without -cpus
 }
 
 // claim is what a result must be. The zero claim claims nothing.
@@ -55,26 +59,50 @@ type row struct {
 type report struct {
 	stdout, stderr io.Writer
 	json           bool
-	cpus           int // how many cores may be used
-	section        string
+	section        section
+	cores          int // how many the section measures on
 	rows           []row
 	broken         error
 	writeErr       error
 }
 
-func (r *report) begin(s section) {
-	r.section = s.name
+// begin begins a section, on so many cores or, with 0, on its own number.
+func (r *report) begin(s section, cpus int) {
+	r.section, r.cores = s, s.cores
+	if s.cores != 0 && cpus != 0 {
+		r.cores = cpus
+	}
 	r.progress("%s", s.about)
+	if n := r.otherCores(); n != 0 {
+		r.progress("cores: %d instead of %d", n, s.cores)
+	}
+}
+
+// otherCores returns the number of cores where that is not the section's own, and else 0.
+func (r *report) otherCores() int {
+	if r.cores == r.section.cores {
+		return 0
+	}
+	return r.cores
+}
+
+// place returns the cores for a server, and those for its client.
+func (r *report) place() (loadtest.Placement, error) {
+	p, note, err := loadtest.Place(strconv.Itoa(r.cores))
+	if note != "" {
+		r.progress("%s", note)
+	}
+	return p, err
 }
 
 // progress says what is being measured.
 func (r *report) progress(format string, args ...any) {
-	fmt.Fprintf(r.stderr, r.section+": "+format+"\n", args...)
+	fmt.Fprintf(r.stderr, r.section.name+": "+format+"\n", args...)
 }
 
 // add completes a result with its section and ratio, and checks the claim.
 func (r *report) add(got result, c claim) {
-	got.Section = r.section
+	got.Section, got.Cores = r.section.name, r.otherCores()
 	if got.Peer != "" && got.PeerValue != 0 {
 		got.Ratio = got.Value / got.PeerValue
 	}
@@ -118,12 +146,15 @@ func (r *report) finish() error {
 		w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "SECTION\tNAME\tMETRIC\tVALUE\tPEER\tITS VALUE\tRATIO\tBOUND\tMET")
 		for _, x := range r.rows {
-			peer, ratio := "", ""
+			section, peer, ratio := x.Section, "", ""
+			if x.Cores != 0 {
+				section = fmt.Sprintf("%s, cores: %d", x.Section, x.Cores)
+			}
 			if x.Peer != "" {
 				peer, ratio = fmt.Sprintf("%.4g %s", x.PeerValue, x.Unit), fmt.Sprintf("%.3g", x.Ratio)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%.4g %s\t%s\t%s\t%s\t%s\t%s\n",
-				x.Section, x.Name, x.Metric, x.Value, x.Unit, x.Peer, peer, ratio, x.bound, x.met)
+				section, x.Name, x.Metric, x.Value, x.Unit, x.Peer, peer, ratio, x.bound, x.met)
 		}
 		r.writeErr = errors.Join(r.writeErr, w.Flush())
 	}

@@ -34,7 +34,7 @@ func scaleWith(ctx context.Context, r *report, e effort) error {
 		sides = append(sides, x.rate(1))
 	}
 	var cores []int
-	for n := 2; n <= min(16, r.cpus); n *= 2 {
+	for n := 2; n <= min(16, r.cores); n *= 2 {
 		cores = append(cores, n)
 		for _, x := range things {
 			sides = append(sides, x.rate(n))

@@ -9,7 +9,7 @@ import (
 // TestScale runs the section with little effort: which lines there are, not what they say.
 func TestScale(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	r := &report{stdout: &stdout, stderr: &stderr, cpus: 4}
+	r := &report{stdout: &stdout, stderr: &stderr, cores: 4}
 	if err := scaleWith(t.Context(), r, effort{rounds: 1, span: 2 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}

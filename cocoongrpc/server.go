@@ -28,7 +28,7 @@ import (
 // are; and, where it may help to come again, a RetryInfo. A handler that returns such an error itself, as it has it from
 // cocoon.Section, is answered the same way.
 //
-// Cost: about 0.4 µs a call (BenchmarkUnary). It panics if tasks is nil.
+// Cost: about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
 func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
 	s := newServer("UnaryServerInterceptor", tasks, o)
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (answer any, err error) {
@@ -54,7 +54,7 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // Goroutines that a handler starts may use the stream as always; they are no part of the task, and a handler that waits
 // for them does so inside cocoon.Block.
 //
-// Cost: that of a unary call, and about 0.2 µs a message (BenchmarkStream). It panics if tasks is nil.
+// Cost: that of a unary call, and about 0.2 µs a message (bench: grpc). It panics if tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
 	s := newServer("StreamServerInterceptor", tasks, o)
 	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// workshop is where the programs of a section are built: a folder that goes away with it.
+type workshop struct {
+	folder string
+	report *report
+	cocoon string // the command
+}
+
+func openWorkshop(r *report) (*workshop, error) {
+	folder, err := os.MkdirTemp("", "cocoon-bench-")
+	return &workshop{folder: folder, report: r}, err
+}
+
+func (w *workshop) close() { os.RemoveAll(w.folder) }
+
+// buildCocoon builds the command of this repository.
+func (w *workshop) buildCocoon(ctx context.Context) error {
+	w.report.progress("cocoon: building")
+	w.cocoon = filepath.Join(w.folder, "cocoon")
+	if _, err := output(ctx, "..", "go", "build", "-o", w.cocoon, "./cmd/cocoon"); err != nil { // go run -C bench runs here
+		return fmt.Errorf("above the working directory (run with go run -C bench .): %w", err)
+	}
+	return nil
+}
+
+// buildExample builds an example, which is in that folder's module, and returns the program.
+func (w *workshop) buildExample(ctx context.Context, folder, pkg string) (program string, err error) {
+	program = filepath.Join(w.folder, "example")
+	if _, err := output(ctx, filepath.FromSlash(folder), "go", "build", "-o", program, pkg); err != nil { // go run -C bench runs here
+		return "", fmt.Errorf("in %s (run with go run -C bench .): %w", folder, err)
+	}
+	return program, nil
+}
+
+// output runs a command in a folder and returns what it prints. An error has what the command says of it.
+func output(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
+	return outputWith(ctx, nil, folder, name, args...)
+}
+
+// outputWith does so with more variables in the command's environment.
+func outputWith(ctx context.Context, env []string, folder, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.Dir = folder
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the go command removes what it has begun
+	cmd.WaitDelay = 15 * time.Second
+	out, err := cmd.Output()
+	if err == nil {
+		return out, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	said := out
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		said = exit.Stderr
+	}
+	return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, said)
+}
