@@ -11,7 +11,7 @@ import (
 )
 
 // masked reports whether the poll that the calling task is at is no safe point for what is asked of it, because rewritten
-// code around it holds a lock, or is inside a sync.Once: that would count as done for ever. A throw concerns what is around
+// code around it holds a lock, or is inside of what must not be unwound (see keeps). A throw concerns what is around
 // the poll up to the section that catches it, a switch what is up to the task's beginning. An explicit SafePoint is never
 // masked: who wrote it knows.
 //
@@ -34,7 +34,7 @@ func (s *strand) masked() bool {
 		for frames := runtime.CallersFrames(pcs[:n]); n > 0; {
 			f, more := frames.Next()
 			switch {
-			case held.has(f) || f.Function == "sync.(*Once).doSlow":
+			case held.has(f) || keeps(f.Function):
 				return true
 			case strings.HasPrefix(f.Function, "github.com/cocoon-go/cocoon/cocoon."):
 				if strings.HasSuffix(f.Function, ".(*strand).call") || within && strings.Contains(f.Function, ".Section[") {
@@ -51,6 +51,14 @@ func (s *strand) masked() bool {
 			return false
 		}
 	}
+}
+
+// keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done for ever, database/sql never
+// uses the connection again whose driver it has called, and in a package singleflight, whoever wrote it, those who wait for
+// the result get the panic, or wait for ever.
+func keeps(function string) bool {
+	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
+		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 
 // named reports whether a section of the name is open. Called by the task's goroutine.

@@ -2,11 +2,14 @@ package instrument
 
 import "strings"
 
-// module is this one. Its own packages are what a poll's slow path runs through; the rest, examples for one, are programs
-// like any other.
+// module is this one. Its own packages are what a poll's slow path runs through, or say themselves where their safe points are;
+// the rest, examples for one, are programs like any other.
 const module = "github.com/cocoon-go/cocoon"
 
-var ownFolders = []string{"safepoint", "internal", "stubs", "notify", "policy", "analyzer", "isolate", "cocoon", "cocoonhttp", "guest"}
+var ours = []string{
+	"safepoint/...", "internal/...", "stubs/...", "notify/...", "policy/...", "analyzer/...", "isolate/...", "cocoon/...",
+	"cocoonhttp/...", "cocoonsql", "cocoongrpc", "guest/...",
+}
 
 // refused are the standard library's packages that never poll. A pattern ends in /... for all that is below it too.
 var refused = []struct{ pattern, why string }{
@@ -30,15 +33,15 @@ var refused = []struct{ pattern, why string }{
 // Refused says why a package is never instrumented, or "".
 func Refused(path string, std bool) string {
 	if !std {
-		for _, folder := range ownFolders {
-			if below(path, module+"/"+folder) {
+		for _, pattern := range ours {
+			if matches(module+"/"+pattern, path) {
 				return "it is Cocoon's own scheduler, which would preempt itself"
 			}
 		}
 		return ""
 	}
 	for _, r := range refused {
-		if tree, isTree := strings.CutSuffix(r.pattern, "/..."); path == r.pattern || isTree && below(path, tree) {
+		if matches(r.pattern, path) {
 			return r.why
 		}
 	}
@@ -48,4 +51,7 @@ func Refused(path string, std bool) string {
 	return ""
 }
 
-func below(path, tree string) bool { return path == tree || strings.HasPrefix(path, tree+"/") }
+func matches(pattern, path string) bool {
+	tree, isTree := strings.CutSuffix(pattern, "/...")
+	return path == tree || isTree && strings.HasPrefix(path, tree+"/")
+}

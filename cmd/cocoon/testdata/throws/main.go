@@ -85,7 +85,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), mutex(), recovering(),
+		templateFunc(), endlessTemplate(), mutex(), database(), flight(), recovering(),
 	}
 }
 
