@@ -121,13 +121,8 @@ var errNoTenants = errors.New("no tenants are registered; register them with Reg
 
 // checkTenants refuses a policy about tenants where there are none: it would see nothing but zeros.
 func (rt *Runtime) checkTenants(p *policy.Program) error {
-	if rt.tenants.Load() != nil {
-		return nil
-	}
-	for _, r := range p.Reads {
-		if r.Stub == stubs.ArrivingVirtualTime || stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
-			return fmt.Errorf("it reads %s, and %w", stubs.Catalogue[r.Stub].Path, errNoTenants)
-		}
+	if stub := p.AboutTenants(); stub != "" && rt.tenants.Load() == nil {
+		return fmt.Errorf("it reads %s, and %w", stub, errNoTenants)
 	}
 	return nil
 }

@@ -116,6 +116,16 @@ func (p *Program) PerTask() bool {
 	return p.Root.decides()
 }
 
+// AboutTenants returns the path of a stub that the program reads and that says nothing where no Tenants are registered; or "".
+func (p *Program) AboutTenants() string {
+	for _, r := range p.Reads {
+		if r.Stub == stubs.ArrivingVirtualTime || stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
+			return stubs.Catalogue[r.Stub].Path
+		}
+	}
+	return ""
+}
+
 func (n *Node) decides() bool {
 	if n == nil {
 		return false

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -132,7 +133,29 @@ func (s *source) syntaxError(err error) *Error {
 		message = fmt.Sprintf("unexpected %q", s.tokens[i].Value)
 		return s.errorAt(at, s.syntaxHint(i), "%s", message)
 	}
+	if strings.HasPrefix(message, "bad number syntax") {
+		return s.numberError(at)
+	}
 	return s.errorAt(at, "", "%s", message)
+}
+
+// numberError is about a number with letters behind, of which the lexer has seen the first. Most often that is a unit.
+func (s *source) numberError(at file.Location) *Error {
+	text := []rune(s.text)
+	inside := func(i int) bool {
+		return i >= 0 && i < len(text) && (text[i] == '.' || text[i] == '_' || unicode.IsLetter(text[i]) || unicode.IsDigit(text[i]))
+	}
+	for at.To = at.From; inside(at.To); at.To++ {
+	}
+	for ; inside(at.From - 1); at.From-- {
+	}
+	number, hint := string(text[at.From:max(at.From, at.To)]), ""
+	if _, err := parseDuration(number); err == nil {
+		hint = fmt.Sprintf("write duration(%q)", number)
+	} else if _, err := parseSize(number); err == nil {
+		hint = fmt.Sprintf("write bytes(%q)", number)
+	}
+	return s.errorAt(at, hint, "%q is no number", number)
 }
 
 // syntaxHint guesses what was meant where the parser did not expect the token i.

@@ -45,6 +45,8 @@ func TestCommandLines(t *testing.T) {
 	}
 	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
 	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
+	fair := file("fair.yaml", "version: 1\norder: fair\n")
+	shared := file("shared.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	for _, test := range []struct {
 		args     []string
 		in       string
@@ -89,6 +91,10 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-expr", `set("x", 1)`, "-on", "exit"}, code: 1, out: []string{`there is no state "x"`}},
 		{args: []string{"policy", "check", "-state", "x=int", "-expr", `set("x", 1)`, "-on", "exit"}},
 		{args: []string{"policy", "check", "-expr", `call("F")`, "-on", "exit"}, code: 1, out: []string{`no function "F"`}},
+		{args: []string{"policy", "check", fair}, code: 1, out: []string{"fair.yaml: order: error: it reads arriving.virtual_time, and the document has no tenants"}},
+		{args: []string{"policy", "check", "-tenants", fair}},
+		{args: []string{"policy", "check", shared}},
+		{args: []string{"policy", "check", "-expr", `tenant.queued > 1 ? throw("x") : continue()`, "-on", "enqueue"}, code: 1, out: []string{"tenant.queued"}},
 		{args: []string{"policy", "explain", "-safe", "F", "-expr", `call("F")`, "-on", "exit"}, out: []string{`call("F")`, "reads      nothing"}},
 		{args: []string{"policy", "explain", "-state", "o=bool", "-expr", `set("o", queue.length > 9)`, "-every", "1ms"}, out: []string{"every 1ms, for each loop"}},
 	} {

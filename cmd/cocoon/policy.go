@@ -26,6 +26,7 @@ reads, what it can do and what it costs at most. The file - is the standard inpu
   -every INTERVAL     or how often, as in 100us
   -state NAME=TYPE    a state that the server registers: bool, int, float, duration, bytes or name; may be repeated
   -safe NAME          a function that the server registers as safe; may be repeated
+  -tenants            the server registers tenants
   -cost STEPS         the limit of a policy's cost (default %d)
   -json               print a JSON array, one object a policy
 
@@ -41,6 +42,7 @@ type policyCommand struct {
 	cost    int
 	states  map[string]stubs.Type
 	safe    map[string]bool
+	tenants bool
 }
 
 func runPolicy(args []string, s streams) int {
@@ -101,6 +103,7 @@ func parsePolicyCommand(args []string) (*policyCommand, error) {
 	fs.StringVar(&on, "on", "", "")
 	fs.DurationVar(&every, "every", 0, "")
 	fs.IntVar(&c.cost, "cost", analyzer.DefaultCost, "")
+	fs.BoolVar(&c.tenants, "tenants", false, "")
 	fs.BoolVar(&c.json, "json", false, "")
 	fs.Func("state", "", c.addState)
 	fs.Func("safe", "", func(name string) error { c.safe[name] = true; return nil })

@@ -63,7 +63,7 @@ func found(severity string, err error) finding {
 // reports looks at all policies. The error is about input that cannot be read at all.
 func (c *policyCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		return []report{c.report("", *c.expr, c.states)}, nil
+		return []report{c.report("", *c.expr, c.states, c.tenants)}, nil
 	}
 	all := []report{}
 	for _, file := range c.files {
@@ -82,7 +82,7 @@ func (c *policyCommand) reports(in io.Reader) ([]report, error) {
 			_, states[name], _ = stubs.Word(value)
 		}
 		for _, spec := range doc.Policies {
-			all = append(all, c.report(file, spec, states))
+			all = append(all, c.report(file, spec, states, c.tenants || doc.Tenants != nil))
 		}
 	}
 	return all, nil
@@ -96,10 +96,15 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 }
 
 // report parses and verifies one policy.
-func (c *policyCommand) report(file string, spec policy.Spec, states map[string]stubs.Type) report {
+func (c *policyCommand) report(file string, spec policy.Spec, states map[string]stubs.Type, tenants bool) report {
 	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	p, err := spec.Parse(states, c.safe)
 	if err != nil {
+		r.Findings = append(r.Findings, found("error", err))
+		return r
+	}
+	if stub := p.AboutTenants(); stub != "" && !tenants {
+		err := fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub)
 		r.Findings = append(r.Findings, found("error", err))
 		return r
 	}
