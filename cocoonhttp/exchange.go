@@ -13,7 +13,6 @@ type exchange struct {
 	answer
 	handler *handler
 	request *http.Request // the server's
-	name    string        // of the task
 	found   http.Handler  // what to call; nil: all that the middleware is around
 	writer  *writer       // nil before the task has begun
 	run     func(ctx context.Context) error
@@ -30,7 +29,7 @@ func (e *exchange) serve(ctx context.Context) error {
 	e.ctx = ctx
 	r, next := e.request.WithContext(ctx), e.handler.next
 	if e.found != nil {
-		next, r.Pattern = e.found, e.name
+		next = e.found
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}

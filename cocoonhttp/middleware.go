@@ -14,8 +14,9 @@ type Runner interface {
 
 // Options are what Middleware can be told. The zero Options are sound.
 type Options struct {
-	// Name returns a request's task name. It must not take names from the client: policies know only those that their
-	// author knew, and the runtime keeps each for ever. nil: see Middleware.
+	// Name returns a request's task name; "" handles the request outside any task, as a health check may want. It must not
+	// take names from the client: policies know only those that their author knew, and the runtime keeps each for ever.
+	// nil: see Middleware.
 	Name func(*http.Request) string
 
 	// Context returns the context that the task starts from, to give it a priority or labels:
@@ -92,7 +93,7 @@ type router interface {
 const unmatched = "unmatched"
 
 // route returns the name of a request's task, and what to call if that is not the whole mux. Whatever the client sends,
-// there are only as many names as patterns.
+// there are only as many names as patterns. It notes the pattern in the request, which may never come to the mux.
 func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	if h.options.Name != nil {
 		return h.options.Name(r), nil
@@ -100,6 +101,7 @@ func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	// For CONNECT the mux may return a path of the client's.
 	if h.router != nil && r.Method != http.MethodConnect {
 		if found, pattern := h.router.Handler(r); pattern != "" {
+			r.Pattern = pattern
 			if _, ok := h.router.(*http.ServeMux); ok && !strings.Contains(pattern, "{") && r.RequestURI != "*" {
 				return pattern, found // the mux would look for the same again; but only it can set wildcards
 			}
@@ -113,13 +115,17 @@ func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, found := h.route(r)
+	if name == "" {
+		h.next.ServeHTTP(w, r)
+		return
+	}
 	ctx := r.Context()
 	if h.options.Context != nil {
 		ctx = h.options.Context(r)
 	}
 	e := exchanges.Get().(*exchange)
 	defer e.end()
-	e.handler, e.request, e.under = h, r, w
-	e.name, e.found = h.route(r)
-	e.settle(h.tasks.Run(ctx, e.name, e.run))
+	e.handler, e.request, e.found, e.under = h, r, found, w
+	e.settle(h.tasks.Run(ctx, name, e.run))
 }

@@ -76,6 +76,39 @@ func TestName(t *testing.T) {
 	}
 }
 
+// A request that is refused matches its pattern all the same, for those who log or count it.
+func TestPatternOfTheRefused(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "closed", On: cocoon.OnEnqueue, Expr: `throw("closed")`})
+	must(t, err)
+	mux := http.NewServeMux()
+	for _, p := range []string{"GET /static", "GET /items/{id}"} {
+		mux.HandleFunc(p, func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") })
+	}
+	for path, want := range map[string]string{"/static": "GET /static", "/items/7": "GET /items/{id}", "/none": ""} {
+		refused := ""
+		h := Middleware(rt, Options{Refuse: func(_ http.ResponseWriter, r *http.Request, _ error) { refused = r.Pattern }})(mux)
+		r := httptest.NewRequest("GET", path, nil)
+		if h.ServeHTTP(httptest.NewRecorder(), r); r.Pattern != want || refused != want {
+			t.Errorf("%s: the pattern is %q, and %q for Refuse; want %q", path, r.Pattern, refused, want)
+		}
+	}
+}
+
+// A request whose task has no name is no task: it is answered while others wait.
+func TestNoTask(t *testing.T) {
+	rt := oneSlot(t)
+	defer full(t, rt)()
+	h := Middleware(rt, Options{Name: func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/healthz") }})
+	rec := httptest.NewRecorder()
+	h(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, cocoon.TaskOf(r.Context()) == nil)
+	})).ServeHTTP(rec, httptest.NewRequest("GET", "/healthz", nil))
+	if rec.Body.String() != "true" {
+		t.Errorf("%d %q", rec.Code, rec.Body)
+	}
+}
+
 // Priority and labels come with the context.
 func TestContext(t *testing.T) {
 	rt := start(t, cocoon.Config{})
