@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/cocoon-go/cocoon/internal/loadtest"
@@ -32,14 +31,8 @@ func (e experiment) run(ctx context.Context, modes []mode, rounds int, show *dis
 		e.load.Seed = uint64(round)
 		for i, m := range modes {
 			o, err := e.measure(ctx, m, func(p progress) { show.progress(m, round, rounds, e.load, p) })
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				return fmt.Errorf("mode %s: %w", m.Name, err)
-			}
-			if o.Errors > 0 {
-				return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.Name, o.Errors, o.FirstErr)
+			if err := m.Check(ctx, err, o.Errors, o.FirstErr); err != nil {
+				return err
 			}
 			runs[i] = append(runs[i], o)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/cocoon-go/cocoon/internal/loadtest"
@@ -19,14 +18,8 @@ type experiment struct {
 func (e experiment) run(ctx context.Context, modes []mode, show *display) error {
 	for _, m := range modes {
 		o, err := e.measure(ctx, m, show)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("mode %s: %w", m.Name, err)
-		}
-		if o.Errors > 0 {
-			return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.Name, o.Errors, o.FirstErr)
+		if err := m.Check(ctx, err, o.Errors, o.FirstErr); err != nil {
+			return err
 		}
 		show.result(m, o)
 	}

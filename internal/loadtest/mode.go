@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,20 @@ import (
 type Mode struct{ Name, About string }
 
 func (m Mode) mode() Mode { return m }
+
+// Check returns why an experiment cannot go on after it has run the mode: it was interrupted, or that failed, or so many
+// requests went wrong, of which the first is told.
+func (m Mode) Check(ctx context.Context, failed error, wrong int, first string) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case failed != nil:
+		return fmt.Errorf("mode %s: %w", m.Name, failed)
+	case wrong > 0:
+		return fmt.Errorf("mode %s: %d requests went wrong; the first: %s", m.Name, wrong, first)
+	}
+	return nil
+}
 
 // moded is a struct that embeds Mode.
 type moded interface{ mode() Mode }

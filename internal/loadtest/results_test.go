@@ -1,7 +1,9 @@
 package loadtest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -65,5 +67,28 @@ func TestModes(t *testing.T) {
 	var w strings.Builder
 	if DescribeModes(&w, all); w.String() != "  idle        nothing\n  busy        much\n" {
 		t.Errorf("described as %q", w.String())
+	}
+}
+
+// A mode that was interrupted, failed, or got wrong answers ends the experiment, for that reason.
+func TestModeCheck(t *testing.T) {
+	m := Mode{Name: "busy"}
+	over, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted")
+	cancel(interrupted)
+	for _, c := range []struct {
+		ctx    context.Context
+		failed error
+		wrong  int
+		want   string
+	}{
+		{t.Context(), nil, 0, "<nil>"},
+		{t.Context(), errBroken, 1, "mode busy: broken"},
+		{t.Context(), nil, 2, "mode busy: 2 requests went wrong; the first: oh"},
+		{over, errBroken, 2, "interrupted"},
+	} {
+		if got := fmt.Sprint(m.Check(c.ctx, c.failed, c.wrong, "oh")); got != c.want {
+			t.Errorf("%v, %v, %d: %s; want %s", c.ctx.Err(), c.failed, c.wrong, got, c.want)
+		}
 	}
 }
