@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -107,6 +108,25 @@ func TestDeclaredRecursion(t *testing.T) {
 	if length != 3 {
 		t.Errorf("%d attributes; want 3", length)
 	}
+}
+
+// A document that is loaded under load concerns the tasks that arrive afterwards.
+func TestDeclareUnderLoad(t *testing.T) {
+	rt := seen(t)
+	until := make(chan struct{})
+	var crowd sync.WaitGroup
+	for range 4 {
+		crowd.Go(func() {
+			for !closed(until) {
+				rt.Run(WithLabel(background, "place", ""), "job", func(ctx context.Context) error { return rt.Run(ctx, "job", idle) })
+			}
+		})
+	}
+	eventually(t, "tasks", func() bool { return rt.Loop().Stats().Ended > 100 })
+	load(t, rt, "tasks: {job: {kind: both, priority: 5, labels: {place: here}}}")
+	eventually(t, "a declared priority", func() bool { return rt.State("priority") == int64(5) && rt.State("here") == true })
+	close(until)
+	crowd.Wait()
 }
 
 // A label that a document declares is the tenant's; the background that it declares is the background.

@@ -21,7 +21,8 @@ type Options struct {
 	// which have to go on when tasks wait, and have streams without end.
 	Name func(ctx context.Context, method string) string
 
-	// Context returns the context that the task starts from, to give it a priority or labels:
+	// Context returns the context that the task starts from, to give it a priority or labels; what it says counts before
+	// what a policy document says of the tasks of that name:
 	//
 	//	func(ctx context.Context, method string) context.Context {
 	//		if t := metadata.ValueFromIncomingContext(ctx, "tenant"); len(t) == 1 {

@@ -19,7 +19,8 @@ type Options struct {
 	// nil: see Middleware.
 	Name func(*http.Request) string
 
-	// Context returns the context that the task starts from, to give it a priority or labels:
+	// Context returns the context that the task starts from, to give it a priority or labels; what it says counts before
+	// what a policy document says of the tasks of that name:
 	//
 	//	func(r *http.Request) context.Context {
 	//		return cocoon.WithLabel(r.Context(), "tenant", tenantOf(r))

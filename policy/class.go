@@ -17,6 +17,9 @@ type Class struct {
 	Cost     time.Duration     // how long they are expected to run; 0: it does not say
 }
 
+// MaxTasks bounds the tasks in a document: the runtime keeps each name for ever, also those of a document that it refuses.
+const MaxTasks = 4096
+
 // readTasks reads tasks: each a kind, or what else there is to say.
 //
 //	tasks:
@@ -25,6 +28,9 @@ type Class struct {
 func (d *documentReader) readTasks(n *yaml.Node) error {
 	if _, err := mapping(n, "tasks"); err != nil {
 		return err
+	}
+	if many := len(n.Content) / 2; many > MaxTasks {
+		return lineError(n, "tasks has %d names, and %d are allowed", many, MaxTasks)
 	}
 	var background []string
 	for i := 0; i < len(n.Content); i += 2 {

@@ -129,6 +129,7 @@ func TestDocBounds(t *testing.T) {
 		fmt.Sprintf("1 to %d bytes", MaxReason),
 		fmt.Sprintf("at most %d bytes |", maxName),
 		fmt.Sprintf("more than %d MiB", MaxDocument>>20),
+		fmt.Sprintf("at most %d tasks", MaxTasks),
 	} {
 		if !strings.Contains(doc, row) {
 			t.Errorf("docs/policy.md does not say %q", row)

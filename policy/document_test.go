@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -140,6 +141,7 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"cost type", "version: 1\ntasks:\n  f: {cost: 5}\n", "document:3: int 5 stands where a duration is wanted"},
 		{"cost zero", "version: 1\ntasks:\n  f: {cost: 0s}\n", "document:3: the cost 0s is not positive"},
 		{"background type", "version: 1\ntasks:\n  f: {background: sometimes}\n", `document:3: the string "sometimes" stands where true or false is wanted`},
+		{"many tasks", manyTasks(MaxTasks + 1), "document:3: tasks has 4097 names, and 4096 are allowed"},
 		{"limits type", "version: 1\nlimits: {}\n", "document:2: limits is a mapping; want a list"},
 		{"limit without", "version: 1\nlimits:\n  - func: f\n", "document:3: a limit needs the key limit"},
 		{"limit zero", "version: 1\nlimits:\n  - func: f\n    limit: 0s\n", "document:3: time limit: the limit of"},
@@ -177,6 +179,22 @@ func TestReadDocumentRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "document:") {
 			t.Errorf("%s: error %.200v\nwant one with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// manyTasks is a document with so many tasks.
+func manyTasks(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\ntasks:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  f%d: safe\n", i)
+	}
+	return b.String()
+}
+
+func TestReadDocumentWithManyTasks(t *testing.T) {
+	if d, err := ReadDocument(strings.NewReader(manyTasks(MaxTasks))); err != nil || len(d.Tasks) != MaxTasks {
+		t.Errorf("%v", err)
 	}
 }
 
