@@ -125,9 +125,26 @@ func (e *PreemptedError) first() (runtime.Frame, bool) {
 	}
 }
 
+// hasPassed reports whether the function was on the task's stack.
+func (e *PreemptedError) hasPassed(function string) bool {
+	frames := e.frames.Load()
+	if frames == nil {
+		return false
+	}
+	for fs := runtime.CallersFrames(*frames); ; {
+		f, more := fs.Next()
+		if f.Function == function {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
 // ours reports whether a function belongs to the way from the place where the task passed a safe point to the throw.
 func ours(function string) bool {
-	if strings.HasSuffix(function, "cocoon_poll") { // what cocoon build inserts, in each package
+	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") { // what cocoon build inserts, in each package
 		return true
 	}
 	rest, found := strings.CutPrefix(function, "github.com/cocoon-go/cocoon/")

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"bytes"
 	"context"
 	"runtime/debug"
 	"sync/atomic"
@@ -49,10 +50,11 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 }
 
 // arrived returns the error of the throw in flight, which has come to its boundary as the panic r. Another value than the
-// throw's is what the task's code has made of it: to let that pass would end the program for what a policy decided.
+// throw's is what the task's code has made of it: to let that pass would end the program for what a policy decided. It is
+// recorded, but for what bytes.Buffer makes of any panic while it grows, for that is no news.
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
-	if r != err {
+	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
 		p := &PanicError{Value: r, Stack: debug.Stack()}
 		err.became.Store(p)
 		s.loop.rt.cfg.Logger.Warn("cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,

@@ -134,6 +134,57 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+const bulk = module + "/instrument/testdata/bulk"
+
+// What copies much does the same in pieces, with memory that is not cleared and without, and polls.
+func TestBulk(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "bulk")
+	for _, flag := range []string{"-tags=fresh", "-tags=", "-race"} {
+		t.Run(flag, func(t *testing.T) {
+			run(t, "go", "build", "-o", bin, flag, bulk)
+			var want string
+			if flag != "-race" { // with which it takes a minute
+				want = run(t, bin)
+			}
+			file, stats := overlay(t, packages(list(t, flag, bulk), func(l listed) bool {
+				return l.ImportPath == bulk || l.ImportPath == "bytes" || l.ImportPath == "slices" || l.ImportPath == "strings"
+			}), Options{})
+			for path, s := range stats {
+				if s.Bulks == 0 {
+					t.Errorf("%s: nothing is done in pieces", path)
+				}
+			}
+			run(t, "go", "build", "-overlay", file, "-o", bin, flag, bulk)
+			if flag != "-race" {
+				sameLines(t, run(t, bin), want)
+			}
+			if flag == "-tags=fresh" {
+				return // the polls are the runtime's
+			}
+			// One more than the pieces, for the call of a function value. Without a runtime there is no memory to extend to that
+			// is not cleared.
+			const polls = "append 1 5, append in place 1 5, append little to much 1 5, append text 1 5, extend 1 1, " +
+				"copy 1 5, copy text 1 5, copy from within 1 1, clear 1 5, clear pointers 1 5, "
+			if got := strings.ReplaceAll(run(t, bin, "count"), "\n", ", "); got != polls {
+				t.Errorf("it polls\n%s\nwant\n%s", got, polls)
+			}
+		})
+	}
+}
+
+func sameLines(t *testing.T, rewritten, plain string) {
+	t.Helper()
+	got, want := strings.Split(rewritten, "\n"), strings.Split(plain, "\n")
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Errorf("line %d: rewritten it prints %q, plain %q", i+1, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("rewritten it prints %d lines, plain %d", len(got), len(want))
+	}
+}
+
 const counted = module + "/instrument/testdata/counted"
 
 // The polls are there when the program runs, and as few as they should be.

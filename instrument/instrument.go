@@ -55,6 +55,7 @@ type Stats struct {
 	LoopPolls int // loops that poll at each iteration
 	Strips    int // loops that poll every so many iterations
 	Entries   int // polls where a function goes on to calls that may come back to it
+	Bulks     int // copies, appends and clearings that are done in pieces if they are large
 	Sections  []string
 	Left      []Left
 }
@@ -85,7 +86,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	}
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
-		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{},
+		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
 	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
@@ -110,7 +111,8 @@ type rewriter struct {
 	declared map[types.Object]*code
 	literals map[*ast.FuncLit]*code
 	carrier  map[types.Type]bool
-	prefix   string // of the names that are inserted
+	bulks    map[*ast.CallExpr]bool // calls that are done in pieces
+	prefix   string                 // of the names that are inserted
 }
 
 type file struct {

@@ -75,7 +75,7 @@ func (s *survey) ofCall(call *ast.CallExpr) (g Gap, ok bool) {
 		return Gap{Kind: GapCgo, Why: "calls C." + name, Length: Unbounded}, isC
 	case builtin:
 		id, _ := ast.Unparen(call.Fun).(*ast.Ident)
-		if id == nil || !moves[id.Name] {
+		if id == nil || !moves[id.Name] || s.bulks[call] {
 			return g, false
 		}
 		return Gap{Kind: GapData, Why: id.Name + " is as long as its data", Length: Unbounded}, true

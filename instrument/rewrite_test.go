@@ -115,6 +115,30 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
 		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
 
+		{"copy", `func a(x, y []int) int { defer swift(1); return copy(x[1:], y) }`,
+			`func a(x, y []int) int { defer swift(1); return cocoon_bulkCopy(x[1:], y, cocoon_bulkCopyPieces) }`},
+		{"copy a text", `func a(x []byte, y string) { defer swift(1); copy(x, y) }`,
+			`func a(x []byte, y string) { defer swift(1); cocoon_bulkCopyString(x, y, cocoon_bulkCopyStringPieces) }`},
+		{"append", `func a(x, y []int) { defer swift(1); x = append(x, y...); x = append(x, 1); x = append(x) }`,
+			`func a(x, y []int) { defer swift(1); x = cocoon_bulkAppend(x, y, cocoon_bulkAppendPieces); x = append(x, 1); x = append(x) }`},
+		{"append a text", `func a(x []byte, y string) []byte { defer swift(1); return append(x, y...,) }`,
+			`func a(x []byte, y string) []byte { defer swift(1); return cocoon_bulkAppendString(x, y, cocoon_bulkAppendStringPieces,) }`},
+		{"append to nil what a call returns", `func a(y func() []int) []int { defer swift(1); return append([]int(nil), y()...) }`,
+			`func a(y func() []int) []int { defer swift(1); return cocoon_bulkAppend([]int(nil), y(), cocoon_bulkAppendPieces) }`},
+		{"extend", `func a(x []int, n int) []int { defer swift(1); return append(x, make([]int, n)...) }`,
+			`func a(x []int, n int) []int { defer swift(1); return cocoon_bulkExtend(x, n, cocoon_bulkExtendPieces) }`},
+		{"clear", `func a(x []int, y map[int]int) { defer swift(1); clear(x); clear(y) }`,
+			`func a(x []int, y map[int]int) { defer swift(1); cocoon_bulkClear(x, cocoon_bulkClearPieces); clear(y) }`},
+		{"copy, of little for sure", `func a(x []byte, y [8]byte) { defer swift(1); copy(x, "text"); copy(x[2:8], x); copy(x, y[:]); x = append(x, "text"...); x = append(x, []byte{1}...); x = append(x, make([]byte, 8)...) }`, ""},
+		{"copy, in order", `func a(x *[]int, y func() []int) { defer swift(1); copy(*x, y()); *x = append(*x, y()...); *x = append(*x, make([]int, len(y()))...) }`, ""},
+		{"append what a call returns to a variable", `func a(x []int, y func() []int) { defer swift(1); x = append(x, y()...); _ = func() { x = append(x, y()...) } }`,
+			`func a(x []int, y func() []int) { defer swift(1); x = append(x, y()...); _ = func() { POLLx = append(x, y()...) } }`},
+		{"copy, may be inlined", `func a(x, y []int) int { return copy(x, y) + copy(y, x) }`, ""},
+		{"copy, inlined all the same", `func a(x, y []int) { copy(x, y) }`, `func a(x, y []int) { cocoon_bulkCopy(x, y, cocoon_bulkCopyPieces) }`},
+		{"copy under a lock", `func a(x, y []int) { defer swift(1); mu.Lock(); copy(x, y); mu.Unlock() }`, ""},
+		{"copy, deferred", `func a(x, y []int) { defer copy(x, y); go copy(x, y) }`, ""},
+		{"another copy", `func a(x, y []int, copy func(x, y []int)) { defer swift(1); copy(x, y) }`, ""},
+
 		{"init", `func init() { for { f() } }`, ""},
 		{"literal that init keeps", `func init() { f = func() { for { f() } } }`, `func init() { f = func() { for {POLL f() } } }`},
 		{"initialiser", `var x = func() int { for { f() } }()`, ""},
@@ -141,6 +165,26 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 				t.Errorf("got\n%s\nwant\n%s", strings.TrimSuffix(got, declarations), strings.TrimSuffix(want, declarations))
 			}
 		})
+	}
+}
+
+// Where the language is older than what would be inserted, or means something else by a name, builtin functions stay.
+func TestBulkStays(t *testing.T) {
+	const src = "package p\nfunc a(x, y []int) { defer a(nil, nil); copy(x, y) }\n"
+	path := filepath.Join(t.TempDir(), "a.go")
+	for _, c := range []struct {
+		version, more string
+		bulks         int
+	}{
+		{"", "", 1}, {"go1.21", "", 1}, {"go1.26", "func max() {}", 1}, {"go1.20", "", 0}, {"", "func clear() {}", 0}, {"", "type byte bool", 0},
+	} {
+		if err := os.WriteFile(path, []byte(src+c.more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		res, err := Rewrite(Package{Path: "p", Files: []string{path}, GoVersion: c.version}, Options{})
+		if err != nil || res.Stats.Bulks != c.bulks {
+			t.Errorf("%+v: %+v, %v", c, res, err)
+		}
 	}
 }
 

@@ -21,13 +21,13 @@ func TestThrowsOutOfEngines(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("building cocoon: %v\n%s", err, out)
 	}
-	run := exec.CommandContext(t.Context(), program, "run", "-cocoon.pkgs=all,encoding/json,text/template,sort,slices", "./testdata/throws")
+	run := exec.CommandContext(t.Context(), program, "run", "-cocoon.pkgs=all,bytes,encoding/json,text/template,sort,slices", "./testdata/throws")
 	run.Stderr = os.Stderr
 	out, err := run.Output()
 	if err != nil {
 		t.Error(err)
 	}
-	const want = "regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nsync.Mutex\ndatabase/sql\nsingleflight\nrecover\n"
+	const want = "regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\ndatabase/sql\nsingleflight\nrecover\n"
 	if !bytes.Equal(out, []byte(want)) {
 		t.Errorf("it printed %q; want %q", out, want)
 	}

@@ -15,10 +15,6 @@ import (
 // bound is how soon work should be stopped that nobody waits for.
 const bound = 10 * time.Millisecond
 
-// grown is what json.Marshal allocates at least when the buffer that it keeps has to grow; if not, it allocates next to nothing
-// before its end.
-const grown = 1 << 20
-
 // experiment leaves a server alone with its work, round after round.
 type experiment struct {
 	mode   string
@@ -35,7 +31,6 @@ type outcome struct {
 	Left    int           // how often the client left before the work had ended
 	Stopped int
 	InTime  int                // of them, within bound
-	Grew    int                // of the others, while the buffer was growing
 	Late    loadtest.Latencies // how long after that the work ended
 }
 
@@ -70,12 +65,8 @@ func (e experiment) run(ctx context.Context, console *loadtest.Console) (o outco
 		}
 		if l := time.Duration(end.Ended - left.UnixNano()); l > 0 {
 			late = append(late, l)
-			switch {
-			case end.Stopped == "":
-			case l <= bound:
+			if end.Stopped != "" && l <= bound {
 				o.InTime++
-			case end.Allocated >= grown:
-				o.Grew++
 			}
 		}
 	}

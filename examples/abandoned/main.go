@@ -4,9 +4,9 @@
 // moment of the work after another. With plain net/http json.Marshal runs to its end, for nobody: it takes no context
 // (golang/go#50678). With Cocoon the ready-made policy policy.CallerGone stops it.
 //
-//	go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned
+//	go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned
 //
-// builds it with safe points in encoding/json. Built by the go command alone it runs too, and says that nothing can be
+// builds it with safe points in encoding/json and in its buffers. Built by the go command alone it runs too, and says that nothing can be
 // stopped.
 package main
 
@@ -29,12 +29,10 @@ beginning to its end. The modes, one after another:
   cocoon  with the policy policy.CallerGone
 
 "work" is what the work takes when the client waits, "late" how long after the client
-left it ended. The buffer of json.Marshal is copied when it grows, and once at the end:
-these pieces have no safe points, so a client that leaves then is noticed after them.
-"buffer grew" counts the stops that therefore took longer than 10 ms.
-Only a program with safe points in encoding/json can stop the work. Usage:
+left it ended. Only a program with safe points in encoding/json can stop the work, and one
+with safe points in bytes, too, in the midst of a buffer's growth. Usage:
 
-    go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned [flags]
+    go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned [flags]
 
 `
 
@@ -109,4 +107,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 const withoutSafePoints = `no work was stopped, as in a program that was built without safe points in encoding/json; build it with them:
-    go run ./cmd/cocoon run -cocoon.pkgs=encoding/json ./examples/abandoned`
+    go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned`

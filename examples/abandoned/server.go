@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"runtime/metrics"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -21,10 +20,9 @@ type serverConfig struct {
 
 // export is what became of one request for the value.
 type export struct {
-	Ended     int64         // the work, by the clock of the machine, in ns: the client's clock is the same
-	Took      time.Duration // the work
-	Allocated uint64        // by the process, meanwhile, in bytes
-	Stopped   string        // what stopped it; "": it ran to its end
+	Ended   int64         // the work, by the clock of the machine, in ns: the client's clock is the same
+	Took    time.Duration // the work
+	Stopped string        // what stopped it; "": it ran to its end
 }
 
 // server offers one value.
@@ -75,13 +73,13 @@ func (s server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /export", func(w http.ResponseWriter, r *http.Request) {
 		var text []byte
-		begin, before := time.Now(), allocated()
+		begin := time.Now()
 		err := s.do(r.Context(), func() (err error) {
 			text, err = json.Marshal(s.value)
 			return err
 		})
 		now := time.Now()
-		e := export{Ended: now.UnixNano(), Took: now.Sub(begin), Allocated: allocated() - before}
+		e := export{Ended: now.UnixNano(), Took: now.Sub(begin)}
 		var preempted *cocoon.PreemptedError
 		switch {
 		case errors.As(err, &preempted):
@@ -101,11 +99,4 @@ func (s server) handler() http.Handler {
 		}
 	})
 	return mux
-}
-
-// allocated returns how many bytes the process has allocated so far.
-func allocated() uint64 {
-	all := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(all)
-	return all[0].Value.Uint64()
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,6 +77,8 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 	switch {
 	case !errors.As(err, &preempted):
 		return fmt.Errorf("it ended with %v", err)
+	case preempted.Panic() != nil:
+		return fmt.Errorf("it became %w", preempted.Panic())
 	case !deferred:
 		return errors.New("the defers did not run")
 	}
@@ -85,7 +88,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), mutex(), database(), flight(), recovering(),
+		templateFunc(), endlessTemplate(), buffer(), mutex(), database(), flight(), recovering(),
 	}
 }
 
@@ -94,6 +97,38 @@ func equal[T comparable](got, want T) error {
 		return fmt.Errorf("got %v; want %v", got, want)
 	}
 	return nil
+}
+
+// buffer grows, and is as it was when it could not.
+func buffer() engine {
+	const text = "what is in the buffer"
+	b := bytes.NewBufferString(text)
+	return engine{
+		"bytes.Buffer",
+		func() error {
+			growForEver(b)
+			return nil
+		},
+		func() error {
+			if b.Len() != len(text) {
+				return fmt.Errorf("%d bytes are in the buffer", b.Len())
+			}
+			b.WriteString(text)
+			err := equal(b.String(), text+text)
+			b.Truncate(len(text))
+			return err
+		},
+	}
+}
+
+// growForEver does not poll, so what is thrown out of is the growth.
+//
+//go:norace
+func growForEver(b *bytes.Buffer) {
+	for {
+		grown := *b
+		grown.Grow(1 << 27)
+	}
 }
 
 // regex uses the same Regexp before and after.
