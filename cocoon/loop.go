@@ -43,7 +43,7 @@ type Loop struct {
 func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 	l := &Loop{
 		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
-		slots: make([]slot, cfg.Slots),
+		slots: make([]slot, cfg.Slots), usage: usage{asOf: notify.Now()},
 	}
 	l.core = sched.NewCore(sched.Config{
 		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,

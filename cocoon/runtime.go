@@ -85,6 +85,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.loops.Store(&[]*Loop{newLoop(rt, LoopConfig{
 		Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 	})})
+	rt.sample.renew(rt.made)
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0

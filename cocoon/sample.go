@@ -3,6 +3,7 @@ package cocoon
 import (
 	"math"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,42 +11,60 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// sampleEvery is how often the values of the process are read.
+// sampleEvery is how old the values of the process may be.
 const sampleEvery = int64(10 * time.Millisecond)
 
-// sample holds what policies see as runtime.*. The timer's thread writes it.
+// sample holds what policies see as runtime.*. Who reads a value of the process renews it, so that it is no older where no
+// time policy keeps the timer going, and costs nothing where nobody reads it.
 type sample struct {
 	goroutines atomic.Uint64
 	heap       atomic.Uint64 // bytes
 	cpu        atomic.Uint64 // float64 bits, in cores
-	late       atomic.Int64  // ns the last tick came late
+	at         atomic.Int64  // when these were read; 0: never
 
-	read     [2]metrics.Sample
-	lastAt   int64
-	lastCPU  int64
-	expected int64
+	mu      sync.Mutex // guards what follows; taken under a loop's
+	read    [2]metrics.Sample
+	lastCPU int64
+
+	late     atomic.Int64 // ns the last tick came late
+	expected int64        // when the next tick should come; the timer's thread's own
 }
 
-// expect notes when the next tick should come.
-func (s *sample) expect(next int64) { s.expected = next }
-
-// tick notes how late this tick comes, and reads the values of the process when it is time: about 3 µs.
-func (s *sample) tick(now int64) {
-	if s.expected != 0 && s.expected != notify.Never && now >= s.expected {
-		s.late.Store(now - s.expected)
+// renew reads the values of the process if they are too old: about 3 µs.
+func (s *sample) renew(now int64) {
+	if s.fresh(now) {
+		return
 	}
-	if s.lastAt != 0 && now-s.lastAt < sampleEvery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fresh(now) {
 		return
 	}
 	s.read[0].Name, s.read[1].Name = "/sched/goroutines:goroutines", "/memory/classes/heap/objects:bytes"
 	metrics.Read(s.read[:])
 	s.goroutines.Store(s.read[0].Value.Uint64())
 	s.heap.Store(s.read[1].Value.Uint64())
-	cpu := processCPU()
-	if s.lastAt != 0 {
-		s.cpu.Store(math.Float64bits(float64(cpu-s.lastCPU) / float64(now-s.lastAt)))
+	cpu, at := processCPU(), s.at.Load()
+	if at != 0 {
+		s.cpu.Store(math.Float64bits(float64(cpu-s.lastCPU) / float64(now-at)))
 	}
-	s.lastAt, s.lastCPU = now, cpu
+	s.lastCPU = cpu
+	s.at.Store(now)
+}
+
+func (s *sample) fresh(now int64) bool {
+	at := s.at.Load()
+	return at != 0 && now-at < sampleEvery
+}
+
+// expect notes when the next tick should come.
+func (s *sample) expect(next int64) { s.expected = next }
+
+// tick notes how late this tick comes.
+func (s *sample) tick(now int64) {
+	if s.expected != 0 && s.expected != notify.Never && now >= s.expected {
+		s.late.Store(now - s.expected)
+	}
 }
 
 // load returns the loop's state in numbers, tasks in open slots included. Called under mu.
@@ -61,7 +80,7 @@ func (l *Loop) load(now int64) sched.Load {
 	return load
 }
 
-// usage is the share of a loop's slot time in use, averaged over about 100 ms.
+// usage is the share of a loop's slot time in use, averaged over about 100 ms, or since it was last read if that is longer.
 type usage struct {
 	share float64
 	asOf  int64

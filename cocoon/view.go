@@ -238,14 +238,17 @@ func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 	case stubs.RuntimeTasks:
 		return uint64(rt.alive())
 	case stubs.RuntimeGoroutines:
+		rt.sample.renew(now)
 		return rt.sample.goroutines.Load()
 	case stubs.RuntimeHeap:
+		rt.sample.renew(now)
 		return rt.sample.heap.Load()
 	case stubs.RuntimeSchedLatency:
 		return uint64(rt.sample.late.Load())
 	case stubs.RuntimeUptime:
 		return uint64(max(0, now-rt.made))
 	default: // stubs.RuntimeCPU
+		rt.sample.renew(now)
 		return rt.sample.cpu.Load()
 	}
 }
