@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -87,9 +88,25 @@ func TestRegisteringANameTwice(t *testing.T) {
 	if err := rt.RegisterSafeFunc(f); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("a function: %v", err)
 	}
+	var wins atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			_, err := rt.RegisterPolicy(Policy{Name: "race", On: OnStart, Expr: `continue()`})
+			if err == nil {
+				wins.Add(1)
+			} else if !errors.Is(err, ErrDuplicate) {
+				t.Errorf("eight at once: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := wins.Load(); n != 1 {
+		t.Errorf("of eight at once %d are registered", n)
+	}
 }
 
-// Policies come and go while a thousand tasks run, and each that is registered works.
+// Policies, states, functions, kinds and loops come while a thousand tasks run, and each that is registered works.
 func TestRegisteringWhileTasksRun(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
 	done := make(chan struct{})
@@ -105,10 +122,15 @@ func TestRegisteringWhileTasksRun(t *testing.T) {
 		})
 	}
 	eventually(t, "all to arrive", func() bool { return rt.Stats().Tasks == 1000 })
-	for range 10 {
+	for i := range 10 {
 		r := register(t, rt, Policy{Name: "p", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
 		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
 		r.Cancel()
+		name := fmt.Sprint("n", i)
+		must(t, rt.RegisterState(map[string]any{name: i}))
+		must(t, rt.RegisterSafeFunc(Func{Name: name, Do: func(context.Context) {}}))
+		must(t, rt.RegisterPreemptibleFunc("job"))
+		must(t, newLoopOf(t, rt, name, 1).Run(background, "job", idle))
 	}
 	close(done)
 	wg.Wait()
@@ -338,6 +360,28 @@ func TestSafeFunctionsThatMisbehave(t *testing.T) {
 	}
 	must(t, rt.Shutdown(background))
 	receive(t, "the end of its context", ended)
+}
+
+// One that does not even heed its context holds up neither the policy that calls it, nor tasks, nor Shutdown.
+func TestSafeFunctionThatNeverEnds(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	called, release, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	must(t, rt.RegisterSafeFunc(Func{Name: "deaf", Do: func(context.Context) {
+		close(called)
+		<-release
+		close(returned)
+	}}))
+	r := register(t, rt, Policy{Name: "p", On: OnStart, Expr: `call("deaf")`})
+	for range 10 {
+		must(t, rt.Run(background, "job", idle))
+	}
+	receive(t, "the call", called)
+	if st := r.Stats(); st.Evaluations != 10 || st.Effects != 10 || rt.funcs["deaf"].calls.Load() != 1 || rt.funcs["deaf"].missed.Load() != 9 {
+		t.Errorf("%+v, %d calls, %d missed", st, rt.funcs["deaf"].calls.Load(), rt.funcs["deaf"].missed.Load())
+	}
+	within(t, "Shutdown", func() { must(t, rt.Shutdown(background)) })
+	close(release)
+	receive(t, "the function", returned)
 }
 
 // interval() changes how often a policy is evaluated, from now on.

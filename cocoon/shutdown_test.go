@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,6 +53,54 @@ func TestShutdownDrains(t *testing.T) {
 	for _, h := range handles {
 		must(t, h.Wait(background))
 	}
+}
+
+// While tasks keep coming by all ways, each is either refused with ErrShutdown or ends before Shutdown returns.
+func TestShutdownUnderLoad(t *testing.T) {
+	rt := start(t, Config{Slots: 2, StallAfter: 5 * time.Millisecond})
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	must(t, rt.RegisterSafeFunc("get"))
+	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	register(t, rt, Policy{Name: "look", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
+	var inside, ran atomic.Int64
+	body := func(ctx context.Context) error {
+		inside.Add(1)
+		defer inside.Add(-1)
+		ran.Add(1)
+		for range 100 {
+			SafePoint(ctx)
+		}
+		return Block(ctx, func() error { runtime.Gosched(); return nil })
+	}
+	var crowd sync.WaitGroup
+	for i := range 8 {
+		name := []string{"scan", "get", "atomic"}[i%3]
+		crowd.Go(func() {
+			for {
+				var err error
+				if i%2 == 0 {
+					err = rt.Run(background, name, body)
+				} else {
+					err = rt.Go(background, name, body).Wait(background)
+				}
+				if errors.Is(err, ErrShutdown) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	eventually(t, "a crowd", func() bool { return ran.Load() > 1000 })
+	must(t, rt.Shutdown(background))
+	if n := inside.Load(); n != 0 {
+		t.Errorf("Shutdown returned while %d tasks ran", n)
+	}
+	within(t, "the crowd", crowd.Wait)
+	checkFree(t, rt)
 }
 
 // When its context ends, Shutdown throws: into what runs, waits, is blocked or suspended.

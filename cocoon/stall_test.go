@@ -97,6 +97,31 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
+// A task that blocks for a second without saying so holds back nobody: what comes meanwhile ends meanwhile.
+func TestBlockWithoutSayingSo(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	running, woken := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "sleeper", func(context.Context) error {
+		close(running)
+		time.Sleep(time.Second)
+		close(woken)
+		return nil
+	})
+	receive(t, "the sleeper", running)
+	ended := 0
+	for !closed(woken) && ended < 100 {
+		must(t, rt.Run(background, "job", idle))
+		ended++
+	}
+	if ended < 100 {
+		t.Errorf("%d tasks ended while it slept", ended)
+	}
+	must(t, h.Wait(background))
+	if st := rt.Loop().Stats(); st.Stalls != 1 || st.Lent != 0 || h.Account().Running < time.Second {
+		t.Errorf("%d stalls, %d lent, %+v", st.Stalls, st.Lent, h.Account())
+	}
+}
+
 // What a task does first when it comes back: each way finds a slot again, and none gets two (invariant 5).
 func TestStallerComesBackByAnyWay(t *testing.T) {
 	for name, come := range map[string]func(rt *Runtime, ctx context.Context){
