@@ -40,7 +40,7 @@ func limit(t *testing.T, rt *Runtime, name string) {
 
 // A time limit on a marked function is an error of that function; the task goes on, and may call it again.
 func TestMarkedFunctionReturnsTheThrow(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		for range 3 {
@@ -61,7 +61,7 @@ func TestMarkedFunctionReturnsTheThrow(t *testing.T) {
 
 // Without an error to return, the throw goes on to the section around it, or ends the task.
 func TestMarkedFunctionWithoutAnErrorPassesTheThrowOn(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.convert")
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		err := inSection(ctx, "around", func() error { convert(spinPolling); return nil })
@@ -91,7 +91,7 @@ func spinShortly() {
 
 // What is not a throw passes: panics, Goexit; and a throw that was swallowed in the function is void when it returns.
 func TestMarkedFunctionLeavesTheRestAlone(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")
 	limit(t, rt, "lib.convert")
 	swallow := func() {

@@ -23,6 +23,7 @@ func TestTaskStates(t *testing.T) {
 	stop := make(chan struct{})
 	running := make(chan struct{})
 	job := rt.Go(background, "job", func(ctx context.Context) error { close(running); <-stop; return nil })
+	wait(1)
 	thrown := rt.Go(background, "thrown", spinForever)
 	wait(2)
 	never := rt.Go(background, "never", func(context.Context) error { t.Error("it ran"); return nil })
