@@ -42,7 +42,9 @@ type Config struct {
 	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured.
 	Gaps time.Duration
 
-	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs.
+	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs. That costs a
+	// server on one or two cores whose tasks take microseconds up to a fifth of its throughput; without it no time policy
+	// comes in time, and on one core each tick holds everything up (docs/design.md, Processors).
 	KeepProcs bool
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
