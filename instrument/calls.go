@@ -9,9 +9,11 @@ import (
 
 // call is a call by which a function may come back to itself, and which no loop polls for.
 type call struct {
-	at    token.Pos
-	to    *code // nil: it may come back from anywhere
-	given bool  // it calls a parameter of the function
+	at     token.Pos
+	to     *code   // nil: it may come back from anywhere
+	given  bool    // it calls a parameter of the function
+	known  bool    // all functions that it passes are known:
+	passed []*code // these
 }
 
 // callsOf finds the calls of a function that matter: those into this package, and those away from it. What a loop's body
@@ -36,11 +38,54 @@ func (r *rewriter) callsOf(c *code) {
 		}
 		switch way, to, _ := r.callee(node); way {
 		case own:
-			c.calls = append(c.calls, &call{at: node.Pos(), to: to})
+			passed, known := r.passed(node)
+			c.calls = append(c.calls, &call{at: node.Pos(), to: to, known: known, passed: passed})
 		case away:
+			if passed, known := r.passed(node); known && r.isLogarithmic(node) {
+				for _, to := range passed {
+					c.calls = append(c.calls, &call{at: node.Pos(), to: to})
+				}
+				return
+			}
 			c.calls = append(c.calls, &call{at: node.Pos(), given: r.isGiven(c, node.Fun)})
 		}
 	})
+}
+
+// passed returns the functions among a call's arguments, and whether all of them are known: literals, and functions of this
+// package. Who calls nothing but what it is given then calls nothing else.
+func (r *rewriter) passed(call *ast.CallExpr) (passed []*code, known bool) {
+	for _, arg := range call.Args {
+		t := r.info.TypeOf(arg)
+		if t == nil {
+			return nil, false
+		}
+		if _, generic := types.Unalias(t).(*types.TypeParam); generic {
+			return nil, false
+		}
+		switch t.Underlying().(type) {
+		case *types.Signature:
+		case *types.Tuple:
+			return nil, false
+		default:
+			continue
+		}
+		c := r.declared[r.object(ast.Unparen(arg))]
+		if lit, ok := ast.Unparen(arg).(*ast.FuncLit); ok {
+			c = r.literals[lit]
+		}
+		if c == nil {
+			return nil, false
+		}
+		passed = append(passed, c)
+	}
+	return passed, true
+}
+
+// isLogarithmic reports whether the call is that of a binary search in another package.
+func (r *rewriter) isLogarithmic(call *ast.CallExpr) bool {
+	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
+	return ok && f.Pkg() != nil && f.Signature().Recv() == nil && logarithmic[f.Pkg().Path()+"."+f.Name()]
 }
 
 // isGiven reports whether the called expression is a parameter of the function, as it was passed.
@@ -57,6 +102,17 @@ func (r *rewriter) isGiven(c *code, fun ast.Expr) bool {
 // lead back to them, and the function, a small one as a rule, can still be inlined.
 func (c *code) leavesIt() bool {
 	return c.decl != nil && !slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil && !k.given })
+}
+
+// addPassed adds calls of the functions that are known to be passed to one that leaves the polls for them to its callers.
+func (c *code) addPassed() {
+	for _, k := range c.calls {
+		if k.to != nil && k.known && k.to.leavesIt() && k.to.callsAway() {
+			for _, to := range k.passed {
+				c.calls = append(c.calls, &call{at: k.at, to: to})
+			}
+		}
+	}
 }
 
 func (c *code) callsAway() bool {
@@ -77,10 +133,13 @@ func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
 // leavesIt. What is left are cycles of
 // this package's own calls; of each, the function polls that is in most of them.
 func (r *rewriter) cut() {
+	for _, c := range r.codes {
+		c.addPassed()
+	}
 	isCut, away := map[*code]bool{}, map[*call]bool{}
 	for _, c := range r.codes {
 		for _, k := range c.calls {
-			away[k] = k.to == nil && !c.leavesIt() || k.to != nil && k.to.leavesIt() && k.to.callsAway()
+			away[k] = k.to == nil && !c.leavesIt() || k.to != nil && !k.known && k.to.leavesIt() && k.to.callsAway()
 			isCut[c] = isCut[c] || away[k] && c.exempt == ""
 		}
 	}

@@ -8,21 +8,21 @@ import (
 
 // code is the body of one function, a declaration's or a literal's, without the literals inside of it.
 type code struct {
-	file    *file
-	name    string        // such as "(*T).M", and "(*T).M.func1" for its first literal
-	decl    *ast.FuncDecl // nil for a literal
-	typ     *ast.FuncType
-	body    *ast.BlockStmt
-	exempt  string // why it never polls, or ""
-	held    []span // where it holds locks, or the function around it does
-	loops   []*loop
-	calls   []*call
-	polls   []token.Pos // before which statements it polls, loops apart
-	left    []left      // where it should poll, and must not
-	weight  int         // its cost, see bound
-	inner   int         // literals so far
-	nodes   int         // of its syntax, counted when it first polls
-	inlined int         // whether the compiler may inline it: 1, -1 for no, 0 for unknown; see mayInline
+	file     *file
+	name     string        // such as "(*T).M", and "(*T).M.func1" for its first literal
+	decl     *ast.FuncDecl // nil for a literal
+	typ      *ast.FuncType
+	body     *ast.BlockStmt
+	exempt   string // why it never polls, or ""
+	held     []span // where it holds locks, or the function around it does
+	loops    []*loop
+	calls    []*call
+	polls    []token.Pos // before which statements it polls, loops apart
+	left     []left      // where it should poll, and must not
+	weight   int         // its cost, see bound
+	inner    int         // literals so far
+	nodes    int         // of its syntax, counted when it first polls
+	inlining int         // what the inliner counts for it at least, see leastUnits; 0: unknown
 }
 
 // span is a stretch of source, ends included.

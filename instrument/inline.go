@@ -15,18 +15,18 @@ const (
 )
 
 // mayInline reports whether the compiler may inline the function, as far as the text tells: it does if nothing forbids it.
-func (r *rewriter) mayInline(c *code) bool {
-	if c.inlined == 0 {
-		c.inlined = 1 // for a function that comes back to itself
-		if r.leastUnits(c) > inlineBudget {
-			c.inlined = -1
-		}
-	}
-	return c.inlined > 0
-}
+func (r *rewriter) mayInline(c *code) bool { return r.leastUnits(c) <= inlineBudget }
 
 // leastUnits is the least that the inliner may count for the function. What is never inlined counts above any budget.
-func (r *rewriter) leastUnits(c *code) (units int) {
+func (r *rewriter) leastUnits(c *code) int {
+	if c.inlining == 0 {
+		c.inlining = 1 // for a function that comes back to itself
+		c.inlining = 1 + r.countUnits(c)
+	}
+	return c.inlining
+}
+
+func (r *rewriter) countUnits(c *code) (units int) {
 	c.walk(func(n ast.Node, _ []ast.Node) {
 		switch n := n.(type) {
 		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt:
@@ -34,8 +34,8 @@ func (r *rewriter) leastUnits(c *code) (units int) {
 		case *ast.CallExpr:
 			switch way, to, _ := r.callee(n); way {
 			case own:
-				if to != nil && to != c && !r.mayInline(to) {
-					units += inlineCall
+				if to != nil {
+					units += min(r.leastUnits(to), inlineCall)
 				}
 			case away:
 				if !r.isGiven(c, n.Fun) && !r.calledOnce(n) {
