@@ -42,6 +42,25 @@ func TestBreathByYielding(t *testing.T) {
 	}
 }
 
+// A negative Breath turns it off: the task never gives its core away, and the kernel is asked for nothing.
+func TestBreathOff(t *testing.T) {
+	rt := start(t, Config{Slots: 1, Breath: -1})
+	if rt.slices {
+		t.Error("it has asked for short slices")
+	}
+	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
+		b := &TaskOf(ctx).strand.breath
+		last := b.last
+		for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
+			SafePoint(ctx)
+		}
+		if b.last != last {
+			t.Error("it gave its core away")
+		}
+		return nil
+	}))
+}
+
 // The kernel is asked for short slices while a runtime lives that wants them, for threads that are there and for threads
 // to come, and the wish is taken back after the last one.
 func TestBreathBySlices(t *testing.T) {

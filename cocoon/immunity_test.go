@@ -41,3 +41,33 @@ func TestSwitchAfterImmunity(t *testing.T) {
 		t.Errorf("%d preemptions; want 2", n)
 	}
 }
+
+// Config.MaxBypass is what makes the scan immune: one that is passed over for longer is, and with a longer bound, or none, not.
+func TestMaxBypassIsThatOfTheConfig(t *testing.T) {
+	for bypass, want := range map[time.Duration]bool{20 * time.Millisecond: true, time.Hour: false, -1: false} {
+		rt := start(t, Config{Slots: 1, MaxBypass: bypass, StallAfter: time.Minute})
+		must(t, rt.RegisterSafeFunc("get"))
+		must(t, rt.RegisterPreemptibleFunc("scan"))
+		_, err := rt.RegisterDefaultPreemption(OnEnqueue)
+		must(t, err)
+		scanning, got := make(chan struct{}), make(chan struct{})
+		scan := rt.Go(background, "scan", func(ctx context.Context) error {
+			close(scanning)
+			spin(ctx, got)
+			rt.Loop().mu.Lock()
+			defer rt.Loop().mu.Unlock()
+			if immune := strandOf(ctx).core.Immune() > 0; immune != want {
+				t.Errorf("MaxBypass %v: immune %t", bypass, immune)
+			}
+			return nil
+		})
+		receive(t, "the scan", scanning)
+		must(t, rt.Run(background, "get", func(context.Context) error {
+			for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
+			}
+			close(got)
+			return nil
+		}))
+		must(t, scan.Wait(background))
+	}
+}

@@ -151,3 +151,33 @@ func TestHandlerRefusesBadNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandLine: what its user asks for is what is measured: modes in their order, and as many gets as the rate and the
+// duration make.
+func TestCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it fills a database of the full size, and warms up for a second a mode")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	var stdout, stderr bytes.Buffer
+	line := "-json -duration 400ms -get-rate 90 -scan-rate 20 -cpus none -modes cocoon,idle"
+	if err := run(t.Context(), strings.Fields(line), &stdout, &stderr); err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	want := 0
+	for _, r := range (load{Records: records, ScanRecords: scanRecords, GetRate: 90, WarmUp: time.Second, Duration: 400 * time.Millisecond, Seed: seed}).schedule() {
+		if r.kind == get && r.at >= time.Second {
+			want++
+		}
+	}
+	decoder := json.NewDecoder(&stdout)
+	for _, mode := range []string{"cocoon", "idle"} {
+		var f figures
+		if err := decoder.Decode(&f); err != nil || f.Mode != mode || f.Gets != want || want == 0 || (f.ScanP50us > 0) != (mode == "cocoon") {
+			t.Errorf("%+v, %v; want mode %s with %d gets", f, err, mode, want)
+		}
+	}
+	if text := stderr.String(); !strings.Contains(text, "90 gets and ") || !strings.Contains(text, "filling a bbolt database with 200000 records") {
+		t.Errorf("standard error is %q", text)
+	}
+}
