@@ -262,10 +262,15 @@ func TestFailuresInARow(t *testing.T) {
 		for range 100 {
 			SafePoint(ctx)
 		}
+		if st := r.Stats(); st.Off || st.Errors != 10 || st.Throws != 0 {
+			t.Errorf("%+v", st)
+		}
+		rt.Notify("bad", 0)
+		rt.Notify("bad", 0)
 		return ctx.Err()
 	}))
-	if st := r.Stats(); st.Off || st.Errors != 10 || st.Throws != 0 {
-		t.Errorf("%+v", st)
+	if st := r.Stats(); !st.Off || st.Errors != 12 {
+		t.Errorf("after two in a row: %+v", st)
 	}
 }
 

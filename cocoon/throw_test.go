@@ -126,6 +126,30 @@ func TestSwallowedThrowIsThrownAgain(t *testing.T) {
 	}
 }
 
+// And it is the very next safe point, but where the task is kept from its core for so long that the word is down again.
+func TestSwallowedThrowIsThrownAtTheNextSafePoint(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	at := 0
+	err := rt.Run(background, "job", func(ctx context.Context) error {
+		swallowed := func(poll func(context.Context)) (thrown bool) {
+			defer func() { thrown = recover() != nil }()
+			poll(ctx)
+			return false
+		}
+		TaskOf(ctx).Cancel()
+		swallowed(func(ctx context.Context) { spinForever(ctx) })
+		for range 100 {
+			if swallowed(SafePoint) {
+				at++
+			}
+		}
+		return spinForever(ctx)
+	})
+	if preemption(t, err); at < 50 {
+		t.Errorf("at %d of 100 safe points", at)
+	}
+}
+
 // A function that swallowed the throw and returns has returned: its own result counts, and nothing is left over for the
 // next task on the same goroutine.
 func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
