@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/safepoint"
 )
 
 // deaf runs without a safe point.
@@ -117,9 +119,13 @@ func TestGapUnderALock(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
 	untilGap(t, rt.Gaps, "locked", func() {
 		must(t, rt.Run(background, "job", func(context.Context) error {
-			done := false
-			locked(pollFor(longGap, &done))
-			pollFor(time.Millisecond, &done)()
+			locked(func() {
+				for end := time.Now().Add(longGap); time.Now().Before(end); {
+					deaf(100 * time.Microsecond) // a stack that is taken at the poll tells nothing
+					safepoint.Poll()
+				}
+			})
+			safepoint.Poll()
 			return nil
 		}))
 	})
