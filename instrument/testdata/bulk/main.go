@@ -12,7 +12,7 @@ import (
 )
 
 // sizes are on both sides of what is done in pieces, and of pieces.
-var sizes = []int{0, 1, 1000, 1<<18 - 1, 1 << 18, 1<<18 + 1, 1<<19 + 77}
+var sizes = []int{0, 1, 1000, 1<<18 - 1, 1 << 18, 1<<18 + 1, 1<<20 + 77}
 
 type named []byte
 
@@ -172,7 +172,7 @@ func order() {
 	more := func() []byte { s = s[:2]; return bytes.Repeat([]byte{2}, 1<<19) }
 	s = append(s, more()...)
 	fmt.Println("order", len(s), s[1], s[2])
-	to := make([]byte, 1<<20)
+	to := make([]byte, 4<<20)
 	from := func() []byte { to = to[1<<19:]; return s }
 	fmt.Println(copy(to, from()), copy(to[1:], to), to[0], to[1])
 }
@@ -222,8 +222,8 @@ func thrown(b *bytes.Buffer) {
 
 // count prints how often the forms poll.
 func count() {
-	little, much := make([]byte, 1000), make([]byte, 1<<20)
-	text, room := string(much), make([]byte, 1<<20)
+	little, much := make([]byte, 1000), make([]byte, 4<<20)
+	text, room := string(much), make([]byte, 4<<20)
 	for _, c := range []struct {
 		name string
 		f    func(from []byte)
