@@ -164,7 +164,7 @@ func TestBulk(t *testing.T) {
 			// One more than the pieces, for the call of a function value. Without a runtime there is no memory to extend to that
 			// is not cleared.
 			const polls = "append 1 17, append in place 1 5, append little to much 1 18, append text 1 17, extend 1 1, " +
-				"copy 1 5, copy text 1 5, copy from within 1 1, clear 1 17, clear pointers 1 17, "
+				"copy 1 5, make and copy 1 5, copy text 1 5, copy from within 1 1, clear 1 17, clear pointers 1 17, "
 			if got := strings.ReplaceAll(run(t, bin, "count"), "\n", ", "); got != polls {
 				t.Errorf("it polls\n%s\nwant\n%s", got, polls)
 			}

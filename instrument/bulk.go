@@ -1,7 +1,6 @@
 package instrument
 
 import (
-	"bytes"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -9,15 +8,17 @@ import (
 	"strings"
 )
 
-// bulk is what takes as long as its data, and is done in pieces, with a poll before each, when it has much.
+// bulksOf lets the function do in pieces, with a poll before each, what takes as long as its data, if there is much:
 //
 //	copy(a, b)               bulkCopy(a, b, bulkCopyPieces)
 //	append(a, b...)          bulkAppend(a, b, bulkAppendPieces)
 //	append(a, make(T, n)...) bulkExtend(a, n, bulkExtendPieces)
 //	clear(a)                 bulkClear(a, bulkClearPieces)
+//	a := make(T, n)          a := bulkMade[T](n, b, bulkMadePieces)
+//	copy(a, b)
 //
 // The functions on the right are in the file that the package gets (see bulkText). They are inlined, compare the size with a
-// quarter of a MiB, and do what stands on the left below it. Like the poll they are passed what they call, for that costs the
+// quarter of a MiB, and up to that do what stands on the left. Like the poll they are passed what they call, for that costs the
 // inliner less.
 //
 // A call stays as it is where that shows that there is not much, where there must not be a poll, and where its function might
@@ -27,9 +28,14 @@ func (r *rewriter) bulksOf(c *code) {
 		return
 	}
 	var found []func()
+	whole := map[*ast.CallExpr]bool{} // calls that are rewritten with the statement before
 	c.walk(func(n ast.Node, stack []ast.Node) {
+		for _, m := range r.madeCopies(c, n) {
+			whole[m.make], whole[m.copy] = true, true
+			found = append(found, func() { r.bulks[m.make], r.bulks[m.copy] = true, true; r.madeInstead(c, m) })
+		}
 		call, ok := n.(*ast.CallExpr)
-		if !ok || c.whyNot(n.Pos()) != "" || inDefer(stack, call) {
+		if !ok || whole[call] || c.whyNot(n.Pos()) != "" || inDefer(stack, call) {
 			return
 		}
 		if rewrite := r.bulk(c, call); rewrite != nil {
@@ -210,17 +216,15 @@ func (r *rewriter) callInstead(c *code, call *ast.CallExpr, name string) func() 
 // extendInstead rewrites append(a, make(T, n)...), where the text allows it.
 func (r *rewriter) extendInstead(c *code, call *ast.CallExpr, n ast.Expr) func() {
 	last := call.Args[1]
-	basic, ok := r.info.TypeOf(n).(*types.Basic)
-	if !ok || basic.Kind() != types.Int && basic.Kind() != types.UntypedInt {
+	if !r.isInt(n) {
 		return nil // another integer might not be an int
 	}
 	if length, ok := r.constant(n); ok && length <= 1<<10 {
 		return nil
 	}
 	end := call.Ellipsis + token.Pos(len("..."))
-	src := c.file.src
-	if bytes.ContainsAny(src[r.offset(last.Pos()):r.offset(n.Pos())], "\n/") || bytes.ContainsAny(src[r.offset(n.End()):r.offset(end)], "\n/") {
-		return nil // a line, or a comment, would be lost
+	if !r.isPlainText(c, last.Pos(), n.Pos()) || !r.isPlainText(c, n.End(), end) {
+		return nil
 	}
 	return func() {
 		r.replace(c.file, call.Fun.Pos(), call.Fun.End(), r.name("bulkExtend"))

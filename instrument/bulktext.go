@@ -50,6 +50,15 @@ func PREFIX_bulkExtend[S ~[]E, E any](to S, n int, pieces func(to S, n int) S) S
 	return append(to, make(S, n)...)
 }
 
+func PREFIX_bulkMade[S ~[]E, E any](n int, from []E, pieces func(n int, from []E) S) S {
+	if uintptr(n)*PREFIX_unsafe.Sizeof(*new(E)) > PREFIX_bulkSize {
+		return pieces(n, from)
+	}
+	all := make(S, n)
+	copy(all, from)
+	return all
+}
+
 func PREFIX_bulkClear[E any](all []E, pieces func(all []E)) {
 	if uintptr(len(all))*PREFIX_unsafe.Sizeof(*new(E)) > PREFIX_bulkSize {
 		pieces(all)
@@ -152,10 +161,32 @@ func PREFIX_bulkPlain[E any]() bool {
 	return PREFIX_unsafe.Alignof(*new(E)) < PREFIX_unsafe.Sizeof(uintptr(0))
 }
 
+//go:noinline
+func PREFIX_bulkMadePieces[S ~[]E, E any](n int, from []E) S {
+	if n < 0 || uintptr(n) > PREFIX_bulkMost/PREFIX_unsafe.Sizeof(*new(E)) || PREFIX_fresh == nil || !PREFIX_bulkPlain[E]() {
+		all := make(S, n)
+		PREFIX_bulkCopyPieces(all, from)
+		return all
+	}
+	if len(from) > n {
+		from = from[:n]
+	}
+	all := PREFIX_bulkFresh[E](n)
+	PREFIX_bulkMove(all, from, PREFIX_bulkSize)
+	PREFIX_bulkClearPieces(all[len(from):])
+	return all
+}
+
+func PREFIX_bulkFresh[E any](n int) []E {
+	bytes := PREFIX_fresh(n * int(PREFIX_unsafe.Sizeof(*new(E))))
+	return PREFIX_unsafe.Slice((*E)(PREFIX_unsafe.Pointer(PREFIX_unsafe.SliceData(bytes))), n)
+}
+
+const PREFIX_bulkMost = 1 << (30 + 10*(^uintptr(0)>>63)) // bytes; beyond that the builtin functions know best
+
 func PREFIX_bulkGrown[S ~[]E, E any](to S, by, zero int) S {
-	const most = 1 << (30 + 10*(^uintptr(0)>>63)) // bytes; beyond that append knows best
 	n, c, size := len(to)+by, cap(to), PREFIX_unsafe.Sizeof(*new(E))
-	if by < 0 || n < 0 || size == 0 || uintptr(n) > most/size {
+	if by < 0 || n < 0 || size == 0 || uintptr(n) > PREFIX_bulkMost/size {
 		return nil
 	}
 	switch {
@@ -167,14 +198,13 @@ func PREFIX_bulkGrown[S ~[]E, E any](to S, by, zero int) S {
 	for c < n {
 		c += (c + 768) / 4
 	}
-	bytes := (uintptr(c)*size + 8191) &^ 8191
-	c = int(bytes / size)
+	c = int((uintptr(c)*size + 8191) &^ 8191 / size)
 	if PREFIX_fresh == nil || !PREFIX_bulkPlain[E]() {
 		all := make(S, n, c)
 		PREFIX_bulkMove(all, to, PREFIX_bulkSize)
 		return all
 	}
-	all := S(PREFIX_unsafe.Slice((*E)(PREFIX_unsafe.Pointer(PREFIX_unsafe.SliceData(PREFIX_fresh(int(bytes))))), c))
+	all := PREFIX_bulkFresh[E](c)
 	PREFIX_bulkMove(all, to, PREFIX_bulkSize)
 	PREFIX_bulkClearPieces(all[zero:])
 	return all[:n]

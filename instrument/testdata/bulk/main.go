@@ -104,6 +104,9 @@ func each[T comparable](name string, value func(i int) T, number func(T) int) {
 		back := append(slices.Clone(from), from...)
 		fmt.Println(copied(back, back[n/3:]))
 		sum("copy back", back)
+		sum("make and copy", made(from, n))
+		sum("make less and copy", made(from, n/2))
+		sum("make more and copy", made(from, n+n/2))
 		if n > 0 {
 			cleared(back[1:])
 		}
@@ -126,6 +129,13 @@ func extended[S ~[]T, T any](to S, n int) S {
 func copied[T any](to, from []T) int {
 	defer done()
 	return copy(to, from)
+}
+
+func made[S ~[]T, T any](from S, n int) S {
+	defer done()
+	to := make(S, n)
+	copy(to, from)
+	return to
 }
 
 func cleared[T any](all []T) {
@@ -183,6 +193,10 @@ func panics() {
 			defer func() { fmt.Println("panic", recover()) }()
 			extended([]int{1}, n)
 		}()
+		func() {
+			defer func() { fmt.Println("panic", recover()) }()
+			made([]int{1}, n)
+		}()
 	}
 }
 
@@ -234,6 +248,7 @@ func count() {
 		{"append text", func(from []byte) { appendedText[named](nil, text[:len(from)]) }},
 		{"extend", func(from []byte) { extended[[]byte](nil, len(from)) }},
 		{"copy", func(from []byte) { copied(make([]byte, len(from)), from) }},
+		{"make and copy", func(from []byte) { made(from, len(from)) }},
 		{"copy text", func(from []byte) { copiedText(make([]byte, len(from)), text[:len(from)]) }},
 		{"copy from within", func(from []byte) { copied(from, from[1:]) }},
 		{"clear", cleared[byte]},
