@@ -209,6 +209,13 @@ func TestBulkStays(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, res, err)
 		}
 	}
+	const std = "package p\nfunc a[T any](x, y []int, v, w []byte, s, t []T) { defer a(x, y, v, w, s, t); copy(x, y); copy(v, w); copy(s, t) }\n"
+	if err := os.WriteFile(path, []byte(std), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := Rewrite(Package{Path: "p", Files: []string{path}, Std: true}, Options{}); err != nil || res.Stats.Bulks != 2 {
+		t.Errorf("of the standard library: %+v, %v", res, err)
+	}
 }
 
 func TestSections(t *testing.T) {
