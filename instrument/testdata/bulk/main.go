@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -188,7 +189,7 @@ func order() {
 }
 
 func panics() {
-	for _, n := range []int{-1, 1 << 62} {
+	for _, n := range []int{-1, math.MaxInt} {
 		func() {
 			defer func() { fmt.Println("panic", recover()) }()
 			extended([]int{1}, n)
