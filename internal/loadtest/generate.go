@@ -42,6 +42,9 @@ func Generate[P, O any](drive func(context.Context), progress func() P, outcome 
 				return err
 			}
 		case <-finished:
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // it may have finished for just that
+			}
 			o := outcome()
 			return out.Encode(message[P, O]{Outcome: &o})
 		case <-ctx.Done():
