@@ -197,3 +197,18 @@ func TestDeclareWithAFullTable(t *testing.T) {
 		t.Error("it counts for all others")
 	}
 }
+
+// A runtime that was shut down takes no document, not even one without policies.
+func TestLoadAfterShutdown(t *testing.T) {
+	rt, err := New(Config{Slots: 1})
+	must(t, err)
+	must(t, rt.Shutdown(background))
+	for _, document := range []string{"tasks: {a: safe}", "states: {x: 1}", "policies: [{name: p, on: exit, expr: continue()}]"} {
+		if err := rt.LoadPolicies(strings.NewReader("version: 1\n" + document)); !errors.Is(err, ErrShutdown) {
+			t.Errorf("%s: error %v; want %v", document, err, ErrShutdown)
+		}
+	}
+	if rt.classOf("a").kind.Load() != 0 || rt.State("x") != nil {
+		t.Error("half-registered")
+	}
+}

@@ -34,6 +34,9 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
+	if rt.closing {
+		return fmt.Errorf("cocoon: document: %w", ErrShutdown)
+	}
 	classes, err := rt.declare(doc.Tasks)
 	if err != nil {
 		return err
