@@ -81,10 +81,10 @@ func (r *rewriter) isPlainText(c *code, from, to token.Pos) bool {
 	return !bytes.ContainsAny(c.file.src[r.offset(from):r.offset(to)], "\n/")
 }
 
-// madeInstead rewrites both statements, of which the second goes.
+// madeInstead rewrites both statements. Of the second there remains the use of the variable, which may have no other.
 func (r *rewriter) madeInstead(c *code, m madeCopy) {
 	text := func(e ast.Expr) string { return string(c.file.src[r.offset(e.Pos()):r.offset(e.End())]) }
 	r.replace(c.file, m.make.Pos(), m.n.Pos(), r.name("bulkMade")+"["+text(m.make.Args[0])+"](")
 	r.insert(c.file, m.n.End(), ", "+text(m.from)+", "+r.name("bulkMadePieces"))
-	r.replace(c.file, m.copy.Pos(), m.copy.End(), "")
+	r.replace(c.file, m.copy.Pos(), m.copy.End(), "_ = "+text(m.copy.Args[0]))
 }

@@ -143,7 +143,7 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 		{"clear", `func a(x []int, y map[int]int) { defer swift(1); clear(x); clear(y) }`,
 			`func a(x []int, y map[int]int) { defer swift(1); cocoon_bulkClear(x, cocoon_bulkClearPieces); clear(y) }`},
 		{"make and copy", `func a(x []int) []int { defer swift(1); y := make([]int, len(x)); copy(y, x); return y }`,
-			`func a(x []int) []int { defer swift(1); y := cocoon_bulkMade[[]int](len(x), x, cocoon_bulkMadePieces); ; return y }`},
+			`func a(x []int) []int { defer swift(1); y := cocoon_bulkMade[[]int](len(x), x, cocoon_bulkMadePieces); _ = y; return y }`},
 		{"make more and copy", `func a(x []int) []int { defer swift(1); y := make([]int, len(x), cap(x)); copy(y, x); return y }`,
 			`func a(x []int) []int { defer swift(1); y := make([]int, len(x), cap(x)); cocoon_bulkCopy(y, x, cocoon_bulkCopyPieces); return y }`},
 		{"make and copy elsewhere", `func a(x []int) []int { defer swift(1); y := make([]int, len(x)); copy(y[1:], x); return y }`,

@@ -40,6 +40,7 @@ func main() {
 	each("pair", func(i int) pair { return pair{&numbers[i%len(numbers)], "x"} }, func(v pair) int { return len(v.b)*value(v.a) + value(v.a) })
 	each("empty", func(i int) struct{} { return struct{}{} }, func(struct{}) int { return 1 })
 	each("large", func(i int) large { return large{byte(i)} }, func(v large) int { return int(v[0]) })
+	fmt.Println("unused", unused(numbers[:]))
 	texts()
 	order()
 	panics()
@@ -137,6 +138,14 @@ func made[S ~[]T, T any](from S, n int) S {
 	to := make(S, n)
 	copy(to, from)
 	return to
+}
+
+// unused makes a copy for nothing, which is allowed: to copy to a variable is to use it.
+func unused(from []int) int {
+	defer done()
+	to := make([]int, len(from))
+	copy(to, from)
+	return len(from)
 }
 
 func cleared[T any](all []T) {
