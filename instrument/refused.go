@@ -2,17 +2,35 @@ package instrument
 
 import "strings"
 
-// module is this one. Its own packages are what a poll's slow path runs through, or say themselves where their safe points are;
-// the rest, examples for one, are programs like any other.
+// module is this one. Some of its packages never poll, see ours; the rest, examples for one, are programs like any other.
 const module = "github.com/cocoon-go/cocoon"
 
-var ours = []string{
-	"safepoint/...", "internal/...", "stubs/...", "notify/...", "policy/...", "analyzer/...", "isolate/...", "cocoon/...",
-	"cocoonhttp/...", "cocoonsql", "cocoongrpc", "guest/...",
+// refusal is why packages never poll. A pattern ends in /... for all that is below it too.
+type refusal struct{ pattern, why string }
+
+const (
+	slowPath = "it is Cocoon's own scheduler, which would preempt itself"
+	adapter  = "it says itself where the tasks that call it have their safe points"
+)
+
+// ours are this module's packages that never poll.
+var ours = []refusal{
+	{"safepoint/...", slowPath},
+	{"internal/...", slowPath},
+	{"stubs/...", slowPath},
+	{"notify/...", slowPath},
+	{"policy/...", slowPath},
+	{"analyzer/...", slowPath},
+	{"isolate/...", slowPath},
+	{"cocoon/...", slowPath},
+	{"cocoonhttp/...", adapter},
+	{"cocoonsql", adapter},
+	{"cocoongrpc", adapter},
+	{"guest/...", adapter},
 }
 
-// refused are the standard library's packages that never poll. A pattern ends in /... for all that is below it too.
-var refused = []struct{ pattern, why string }{
+// refused are the standard library's.
+var refused = []refusal{
 	{"runtime/...", "the runtime runs where no goroutine can be stopped, and the poll's slow path is built on it"},
 	{"internal/...", "the runtime and the poll's slow path are built on it"},
 	{"sync/...", "a lock or an atomic that is stopped half-way stops all who wait for it, the slow path too"},
@@ -33,20 +51,27 @@ var refused = []struct{ pattern, why string }{
 // Refused says why a package is never instrumented, or "".
 func Refused(path string, std bool) string {
 	if !std {
-		for _, pattern := range ours {
-			if matches(module+"/"+pattern, path) {
-				return "it is Cocoon's own scheduler, which would preempt itself"
-			}
+		within, ok := strings.CutPrefix(path, module+"/")
+		if !ok {
+			return ""
 		}
-		return ""
+		return reason(ours, within)
 	}
-	for _, r := range refused {
-		if matches(r.pattern, path) {
-			return r.why
-		}
+	if why := reason(refused, path); why != "" {
+		return why
 	}
 	if strings.HasPrefix(path, "crypto") && strings.Contains(path, "internal") {
 		return "the time it takes must not depend on anything, and its self-test runs in init"
+	}
+	return ""
+}
+
+// reason returns the first that applies, or "".
+func reason(of []refusal, path string) string {
+	for _, r := range of {
+		if matches(r.pattern, path) {
+			return r.why
+		}
 	}
 	return ""
 }

@@ -304,6 +304,10 @@ func TestErrors(t *testing.T) {
 		{Package{Path: "p", Files: []string{filepath.Join(dir, "none.go")}}, "none.go"},
 		{Package{Path: "runtime/internal/x", Std: true}, "instrument: runtime/internal/x: the runtime runs where"},
 		{Package{Path: module + "/safepoint"}, "Cocoon's own scheduler"},
+		{Package{Path: module + "/internal/sched"}, "Cocoon's own scheduler"},
+		{Package{Path: module + "/cocoonhttp"}, "it says itself where"},
+		{Package{Path: module + "/cocoonsql"}, "it says itself where"},
+		{Package{Path: module + "/cocoongrpc"}, "it says itself where"},
 	} {
 		if _, err := Rewrite(c.p, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
