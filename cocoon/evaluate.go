@@ -3,7 +3,6 @@ package cocoon
 import (
 	"fmt"
 	"math/bits"
-	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
@@ -156,8 +155,7 @@ func (r *Registration) observed(l *Loop, b *bound, out stubs.Outcome) {
 		r.stats.wouldSwitch.Add(1)
 	}
 	r.stats.wouldEffect.Add(int64(bits.OnesCount64(out.Fired)))
-	last, now := r.stats.lastLog.Load(), time.Now().UnixNano()
-	if now-last < int64(time.Second) || !r.stats.lastLog.CompareAndSwap(last, now) {
+	if !r.stats.logs.due(notify.Now()) {
 		return
 	}
 	task := ""

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // stallAfter is how long a task may be silent; where stalls are not looked for, what it is by default.
@@ -28,15 +30,10 @@ func (l *Loop) lend(s *strand, now int64) {
 	go l.reportStall(s, s.task.Path(), time.Duration(now-s.core.Arrived()))
 }
 
-// stallReports is how often a loop's stalls are reported: taking the stack stops the world, and a log that floods helps
-// nobody.
-const stallReports = time.Second
-
 // reportStall logs a stall with the task's stack, and how many there were on the loop so far. Those that come within a
-// second after a report are only counted.
+// second after a report are only counted: taking the stack stops the world.
 func (l *Loop) reportStall(s *strand, path string, age time.Duration) {
-	last, now := l.stats.lastReport.Load(), time.Now().UnixNano()
-	if now-last < int64(stallReports) || !l.stats.lastReport.CompareAndSwap(last, now) {
+	if !l.stats.reports.due(notify.Now()) {
 		return
 	}
 	l.rt.cfg.Logger.Warn("cocoon: task holds a slot without passing a safe point; its slot is lent to others",

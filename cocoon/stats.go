@@ -35,10 +35,10 @@ func (h *Histogram) add(ns int64) { h.Counts[min(47, bits.Len64(uint64(max(1, ns
 
 // loopStats are a loop's counters.
 type loopStats struct {
-	refused    atomic.Int64
-	stalls     atomic.Int64
-	void       atomic.Int64
-	lastReport atomic.Int64
+	refused atomic.Int64
+	stalls  atomic.Int64
+	void    atomic.Int64
+	reports seldom // of stalls
 
 	// Guarded by mu.
 	done        int64         // tasks that have ended, but for those in open slots
@@ -127,7 +127,8 @@ func (l *Loop) Stats() LoopStats {
 type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
-	errors, failures, lastLog                        atomic.Int64
+	errors, failures                                 atomic.Int64
+	logs                                             seldom // of what it would do
 	lastError                                        atomic.Pointer[string]
 }
 

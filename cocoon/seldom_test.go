@@ -1,0 +1,34 @@
+package cocoon
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Of those that come within a second one is let through, also in the process's first, and of those that come at once.
+func TestSeldom(t *testing.T) {
+	const second = int64(time.Second)
+	var s seldom
+	for i, c := range []struct {
+		now  int64
+		want bool
+	}{{1, true}, {2, false}, {second, false}, {second + 1, true}, {2 * second, false}, {9 * second, true}} {
+		if got := s.due(c.now); got != c.want {
+			t.Errorf("%d: at %v: %t", i, time.Duration(c.now), got)
+		}
+	}
+	var through atomic.Int32
+	var crowd sync.WaitGroup
+	for range 100 {
+		crowd.Go(func() {
+			if s.due(20 * second) {
+				through.Add(1)
+			}
+		})
+	}
+	if crowd.Wait(); through.Load() != 1 {
+		t.Errorf("%d of 100 at once", through.Load())
+	}
+}
