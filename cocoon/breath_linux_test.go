@@ -1,6 +1,9 @@
 package cocoon
 
 import (
+	"context"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,4 +18,68 @@ func ownSlice(t *testing.T) time.Duration {
 		return 0
 	}
 	return time.Duration(attr.Runtime)
+}
+
+// What a task does when it gives its core away reaches the kernel: beside another thread on the same core, some of these
+// moments are switches of the thread. Slices end at any moment, so without the call that would be one in a thousand.
+func TestBreathSwitchesThreads(t *testing.T) {
+	var cores unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		t.Skip("the kernel does not tell on which cores the process may run: ", err)
+	}
+	var one unix.CPUSet
+	for cpu := 0; one.Count() == 0; cpu++ {
+		if cores.IsSet(cpu) {
+			one.Set(cpu)
+		}
+	}
+	pin := func() {
+		runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+		if err := unix.SchedSetaffinity(0, &one); err != nil {
+			t.Error(err)
+		}
+	}
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	var over atomic.Bool
+	other, task := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(other)
+		pin()
+		for !over.Load() {
+		}
+	}()
+	yields, switched := 0, 0
+	go func() {
+		defer close(task)
+		pin()
+		rt.Run(background, "spin", func(ctx context.Context) error {
+			b := &TaskOf(ctx).strand.breath
+			for end := time.Now().Add(patience); switched < 50 && time.Now().Before(end); {
+				before, last := switches(t), b.last
+				SafePoint(ctx)
+				if b.last != last {
+					yields++
+					if switches(t) != before {
+						switched++
+					}
+				}
+			}
+			return nil
+		})
+	}()
+	<-task
+	over.Store(true)
+	<-other
+	if switched < 50 || switched < yields/20 {
+		t.Errorf("%d times the task gave its core away, and %d times another thread got it", yields, switched)
+	}
+}
+
+// switches returns how often the kernel has taken the calling thread from its core.
+func switches(t *testing.T) int64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+		t.Error(err)
+	}
+	return u.Nivcsw + u.Nvcsw
 }

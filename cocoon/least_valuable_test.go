@@ -1,0 +1,101 @@
+package cocoon
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// The policy of docs/policy.md that stops the least valuable running work under overload: what is too late, what nobody waits
+// for, and what is cheapest to try again; and nothing else.
+func TestLeastValuable(t *testing.T) {
+	text, err := os.ReadFile("../docs/policy.md")
+	must(t, err)
+	expr := regexp.MustCompile("(?s)worth least.*?```policy\n(.*?)```").FindSubmatch(text)
+	if expr == nil {
+		t.Fatal("docs/policy.md tells of no such policy")
+	}
+	rt := start(t, Config{Slots: 6, StallAfter: -1})
+	l := rt.Loop()
+	until := make(chan struct{})
+	run := func(ctx context.Context, name string, fn func(context.Context) error) *Handle {
+		running := make(chan struct{})
+		h := rt.Go(ctx, name, func(ctx context.Context) error { close(running); return fn(ctx) })
+		receive(t, name, running)
+		return h
+	}
+	on := func(ctx context.Context) error { spin(ctx, until); return nil }
+	low := WithPriority(background, -1)
+	gone, goAway := context.WithCancel(low)
+	defer goAway()
+	lasting := []*Handle{run(low, "far along", on), run(background, "urgent", on), run(due{low, time.Now().Add(time.Hour)}, "timely", on)}
+	abandoned := run(gone, "abandoned", on)
+	for _, h := range append(lasting, abandoned) {
+		eventually(t, "all to be far along", func() bool { return h.Account().Running > 60*time.Millisecond })
+	}
+	lasting = append(lasting, run(background, "new", on))
+	r := register(t, rt, Policy{Name: "least-valuable", On: Every(time.Millisecond), Expr: string(expr[1])})
+
+	thrown := func(h *Handle, reason string, n int64) {
+		t.Helper()
+		if pe := preemption(t, h.Wait(background)); pe.Reason != reason || r.Stats().Throws != n {
+			t.Errorf("%v, and %d throws; want %s by the %dth", pe, r.Stats().Throws, reason, n)
+		}
+	}
+	// A deadline that has passed, of a context which does not end by it.
+	thrown(run(due{background, time.Now().Add(-time.Second)}, "late", spinForever), "too late", 1)
+	goAway()
+	thrown(abandoned, "too late", 2)
+
+	l.Hold()
+	var waiting []*Handle
+	for range 13 {
+		waiting = append(waiting, rt.Go(background, "waiting", idle))
+	}
+	eventually(t, "a queue", func() bool { return l.Stats().Queued == 13 })
+	n := r.Stats().Evaluations
+	eventually(t, "evaluations", func() bool { return r.Stats().Evaluations > n+20 })
+	if st := r.Stats(); st.Throws != 2 {
+		t.Errorf("%d throws into what is far along, urgent or new", st.Throws-2)
+	}
+	l.Release()
+	for _, h := range waiting {
+		must(t, h.Wait(background))
+	}
+
+	// What has just begun when the queue is long. If the timer comes too late it is far along, and another one begins.
+	stopped := func() error {
+		gate := make(chan struct{})
+		h := run(low, "cheap", func(ctx context.Context) error {
+			Block(ctx, func() error { <-gate; return nil })
+			for TaskOf(ctx).Account().Running < 100*time.Millisecond {
+				SafePoint(ctx)
+			}
+			return nil
+		})
+		l.Hold()
+		for i := range 13 {
+			rt.Go(background, "waiting", idle)
+			eventually(t, "a queue", func() bool { return l.Stats().Queued == i+1 })
+		}
+		close(gate)
+		err := h.Wait(background)
+		l.Release()
+		eventually(t, "the queue to be empty", func() bool { return l.Stats().Queued == 0 })
+		return err
+	}
+	for range 20 {
+		if err = stopped(); err != nil {
+			break
+		}
+	}
+	if pe := preemption(t, err); pe.Task != "cheap" || pe.Reason != "overloaded: try again" || r.Stats().Throws != 3 {
+		t.Errorf("%v, %d throws", pe, r.Stats().Throws)
+	}
+	close(until)
+	for _, h := range lasting {
+		must(t, h.Wait(background))
+	}
+}

@@ -1,0 +1,52 @@
+package cocoon
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// A policy of the shortest interval is evaluated about that often where the machine lets it: both where it is registered so and
+// where it has shortened its interval itself.
+func TestShortestInterval(t *testing.T) {
+	for name, every := range map[string]time.Duration{"registered": policy.MinInterval, "shortened": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 1, StallAfter: -1})
+			must(t, rt.RegisterState(map[string]any{"last": time.Duration(0), "least": time.Hour}))
+			on := Every(every)
+			on.Events = OnEnqueue.Events
+			register(t, rt, Policy{Name: "often", On: on, Expr: `
+				interval(duration("5us"));
+				set("last", runtime.uptime);
+				state.last > duration("0s") ? set("least", min(state.least, runtime.uptime - state.last)) : continue()`})
+			must(t, rt.Run(background, "job", func(ctx context.Context) error {
+				least := func() time.Duration { return rt.State("least").(time.Duration) }
+				eventually(t, "two evaluations in a row", func() bool { return least() < 4*policy.MinInterval })
+				return nil
+			}))
+		})
+	}
+}
+
+// A clock that leaps, as that of a machine that slept, and one that comes back, cost a time policy no more than the moment.
+func TestClockLeaps(t *testing.T) {
+	rt := start(t, Config{Slots: 2, StallAfter: time.Millisecond})
+	r := register(t, rt, Policy{Name: "look", On: Every(time.Millisecond), Expr: `task.running > duration("1000000h") ? throw("x") : continue()`})
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		for _, leap := range []time.Duration{24 * time.Hour, -24 * time.Hour, time.Millisecond} {
+			next, _ := rt.Loop().onTimer(notify.Now() + int64(leap))
+			if next == notify.Never {
+				t.Errorf("after a leap of %v the timer never comes again", leap)
+			}
+			n := r.Stats().Evaluations
+			eventually(t, "evaluations after a leap of "+leap.String(), func() bool { SafePoint(ctx); return r.Stats().Evaluations > n+2 })
+		}
+		if a := TaskOf(ctx).Account(); min(a.Queued, a.Running, a.Blocked, a.Suspended) < 0 {
+			t.Errorf("%+v", a)
+		}
+		return rt.Run(background, "other", idle) // the other slot is there still
+	}))
+}
