@@ -13,7 +13,7 @@ var deeper = flag.Int("sched.deeper", 0, "operations more in the exhaustive expl
 
 // TestExhaust plays every order of operations up to a depth, for small loops and every mix of kinds: once from an empty
 // loop, and deeper once all tasks have arrived, in every order. A state that was reached before is not played on from.
-// With -short, for the race detector, which finds nothing in one goroutine, it goes one operation less deep.
+// With -short it goes one operation less deep.
 func TestExhaust(t *testing.T) {
 	states, more := 0, *deeper
 	if testing.Short() {
