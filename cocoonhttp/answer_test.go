@@ -133,6 +133,11 @@ func handlers(t *testing.T) map[string]http.HandlerFunc {
 		},
 		"panic":       func(w http.ResponseWriter, r *http.Request) { panic("x") },
 		"panic, part": func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "half"); panic("x") },
+		"panic, flushed": func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "half")
+			w.(http.Flusher).Flush()
+			panic("x")
+		},
 		"abort": func(w http.ResponseWriter, r *http.Request) {
 			times(1000, w, "hello")
 			w.(http.Flusher).Flush()

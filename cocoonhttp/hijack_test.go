@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -106,6 +107,44 @@ func TestHijack(t *testing.T) {
 	}
 	if _, err := r.ReadByte(); err != io.EOF {
 		t.Errorf("the client's connection: %v", err)
+	}
+}
+
+// A client that never reads from a connection that was hijacked holds nobody up, and a throw ends the write: without another
+// answer, because the connection is the handler's affair.
+func TestHijackedClientNeverReads(t *testing.T) {
+	rt := oneSlot(t)
+	ended := make(chan error, 1)
+	o := Options{Refuse: func(http.ResponseWriter, *http.Request, error) { t.Error("Refuse was called") }}
+	s := serve(t, Middleware(rt, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/endless" {
+			return
+		}
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		defer func() { // the throw, on its way
+			err, _ := recover().(error)
+			ended <- err
+			panic(err)
+		}()
+		for {
+			io.WriteString(c, strings.Repeat("x", 1<<16))
+		}
+	})))
+	c, _ := dial(t, s)
+	send(t, c, "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+	for range 3 {
+		waits(t, rt)
+		get(t, s, "/")
+	}
+	waits(t, rt)
+	must(t, rt.Shutdown(past()))
+	if err := receive(t, "the throw", ended); !errors.Is(err, cocoon.ErrShutdown) {
+		t.Errorf("the handler ended with %v", err)
 	}
 }
 

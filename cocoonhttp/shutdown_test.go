@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -62,4 +63,48 @@ func TestShutdownDeaf(t *testing.T) {
 	close(gate)
 	receive(t, "the end of the handler", ended)
 	must(t, rt.Shutdown(context.Background()))
+}
+
+// It drains first: nobody can connect any more, while a request in flight goes on as before, with tasks of its own, to its whole
+// answer.
+func TestShutdownDrains(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2})
+	running, gate := make(chan struct{}), make(chan struct{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		close(running)
+		<-gate
+		if err := rt.Run(context.Background(), "part", func(context.Context) error { return nil }); err != nil {
+			t.Errorf("a part of the request: %v", err)
+		}
+		io.WriteString(w, "whole")
+	})
+	c, r := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	receive(t, "the handler", running)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	down := make(chan error, 1)
+	go func() { down <- Shutdown(ctx, s.Config, rt) }()
+	eventually(t, "the door to close", func() bool {
+		late, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err == nil {
+			late.Close()
+		}
+		return err != nil
+	})
+	select {
+	case err := <-down:
+		t.Errorf("it did not wait: %v", err)
+	default:
+	}
+	close(gate)
+	resp, err := http.ReadResponse(r, nil)
+	must(t, err)
+	if body, err := io.ReadAll(resp.Body); string(body) != "whole" || err != nil {
+		t.Errorf("%d %q, %v", resp.StatusCode, body, err)
+	}
+	must(t, receive(t, "Shutdown", down))
+	if err := rt.Run(context.Background(), "late", func(context.Context) error { return nil }); !errors.Is(err, cocoon.ErrShutdown) {
+		t.Errorf("a task after it: %v", err)
+	}
 }

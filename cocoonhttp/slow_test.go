@@ -173,25 +173,36 @@ func TestThrowWhileReading(t *testing.T) {
 
 // A client that leaves is seen by policies.
 func TestClientLeaves(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	_, err := rt.RegisterPolicy(policy.CallerGone())
-	must(t, err)
-	heard := make(chan error, 1)
-	running := make(chan struct{})
-	h := Middleware(rt, Options{Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { heard <- err }})
-	s := serve(t, h(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(running)
-		for {
-			cocoon.SafePoint(r.Context())
-		}
-	})))
-	c, _ := dial(t, s)
-	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-	receive(t, "the handler", running)
-	c.Close()
-	var p *cocoon.PreemptedError
-	if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy == "" {
-		t.Errorf("refused with %v", err)
+	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, cocoon.Config{})
+			_, err := rt.RegisterPolicy(policy.CallerGone())
+			must(t, err)
+			heard := make(chan error, 1)
+			running := make(chan struct{})
+			h := Middleware(rt, Options{Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { heard <- err }})
+			s := serve(t, h(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(running)
+				for {
+					cocoon.SafePoint(r.Context())
+				}
+			})), change...)
+			ctx, leave := context.WithCancel(t.Context())
+			go func() {
+				<-running
+				leave()
+			}()
+			r, err := http.NewRequestWithContext(ctx, "GET", s.URL, nil)
+			must(t, err)
+			if resp, err := s.Client().Do(r); err == nil {
+				resp.Body.Close()
+				t.Errorf("the client that left was answered %d", resp.StatusCode)
+			}
+			var p *cocoon.PreemptedError
+			if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "caller-gone" {
+				t.Errorf("refused with %v", err)
+			}
+		})
 	}
 }
 

@@ -108,6 +108,51 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// A panic after a partial write, whatever it is, passes through as it was; the client cannot take what it got for a whole answer,
+// and the slot is free again.
+func TestPanicAfterPartialWrite(t *testing.T) {
+	for name, write := range map[string]func(w http.ResponseWriter){
+		"held":    func(w http.ResponseWriter) { io.WriteString(w, "half") },
+		"sent":    func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 2*holdSize)) },
+		"flushed": func(w http.ResponseWriter) { io.WriteString(w, "half"); w.(http.Flusher).Flush() },
+		"copied":  func(w http.ResponseWriter) { io.Copy(w, strings.NewReader(strings.Repeat("x", 1<<20))) },
+	} {
+		for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+			for _, own := range []error{errors.New("own"), http.ErrAbortHandler} {
+				t.Run(name+" "+protocol+" "+own.Error(), func(t *testing.T) {
+					rt := oneSlot(t)
+					h := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if r.Method == "POST" {
+							write(w)
+							panic(own)
+						}
+					}))
+					s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						defer func() {
+							if p := recover(); p != nil {
+								if p != own {
+									t.Errorf("panicked with %v", p)
+								}
+								panic(p)
+							}
+						}()
+						h.ServeHTTP(w, r)
+					}), change...)
+					resp, err := s.Client().Post(s.URL, "", strings.NewReader("")) // which no client tries again
+					if err == nil {
+						_, err = io.ReadAll(resp.Body)
+						resp.Body.Close()
+					}
+					if err == nil {
+						t.Errorf("the client took half an answer for a whole one: %d", resp.StatusCode)
+					}
+					get(t, s, "/")
+				})
+			}
+		}
+	}
+}
+
 // A policy stops a handler that polls, and Options.Refuse hears which.
 func TestPolicyThrows(t *testing.T) {
 	rt := start(t, cocoon.Config{})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -104,4 +105,29 @@ func TestTransportThrow(t *testing.T) {
 	if !errors.As(err, &p) || calls != 1 || !sent.closed.Load() {
 		t.Errorf("early: %v, %d calls, closed %t", err, calls, sent.closed.Load())
 	}
+}
+
+// Who has switched protocols gives the slot back while the other side does not read.
+func TestTransportUpgraded(t *testing.T) {
+	rt := oneSlot(t)
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: ours, Request: r}, nil
+	})}}
+	writer := rt.Go(t.Context(), "writer", func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
+		must(t, err)
+		resp, err := client.Do(r)
+		must(t, err)
+		defer resp.Body.Close()
+		_, err = io.WriteString(resp.Body.(io.Writer), "hello")
+		return err
+	})
+	waits(t, rt)
+	must(t, rt.Run(t.Context(), "other", func(context.Context) error { return nil }))
+	if got, err := io.ReadAll(theirs); string(got) != "hello" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	must(t, writer.Wait(t.Context()))
 }
