@@ -155,7 +155,12 @@ func ours(function string) bool {
 	case "cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
 		return true
 	}
-	return strings.HasPrefix(rest, "cocoon.(*strand)") || strings.HasPrefix(rest, "cocoon.(*Loop)") || strings.HasPrefix(rest, "safepoint.")
+	for _, prefix := range []string{"cocoon.(*strand)", "cocoon.(*Loop)", "safepoint.", "cocoonhttp.(*", "cocoonhttp.flusher.", "cocoongrpc.(*"} {
+		if strings.HasPrefix(rest, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // TaskError is what Wait returns for a task that failed: which one, whose child it was, and why.

@@ -19,6 +19,6 @@
 // Load tells balancers how loaded the server is, with each answer and out of band, so that they send the next calls
 // elsewhere.
 //
-// The server's interceptors belong close to the handlers: inside of what recovers panics, which would swallow a throw, and
-// inside of what measures.
+// The server's interceptors belong close to the handlers: inside of what recovers panics, which would log a throw as a panic,
+// and inside of what measures.
 package cocoongrpc

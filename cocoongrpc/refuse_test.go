@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strings"
 	"testing"
@@ -213,4 +214,51 @@ func throwInto(ctx context.Context) error {
 	cocoon.TaskOf(ctx).Cancel()
 	cocoon.SafePoint(ctx)
 	return errors.New("it was not thrown into")
+}
+
+// A throw that the handler's code recovers as it does any panic is answered like a throw. Other statuses are the handler's own.
+func TestRecoveredThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for _, c := range []struct {
+		name  string
+		throw bool
+		err   error
+		want  codes.Code
+	}{
+		{"internal", true, status.Error(codes.Internal, "panic"), codes.Canceled},
+		{"unknown", true, status.Error(codes.Unknown, "panic"), codes.Canceled},
+		{"no status", true, errors.New("panic"), codes.Canceled},
+		{"internal without a throw", false, status.Error(codes.Internal, "own"), codes.Internal},
+		{"no status without a throw", false, errors.New("own"), codes.Unknown},
+		{"another status", true, status.Error(codes.NotFound, "own"), codes.NotFound},
+		{"no error", true, nil, codes.OK},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			work := func(ctx context.Context) {
+				defer func() { recover() }()
+				if c.throw {
+					cocoon.TaskOf(ctx).Cancel()
+					cocoon.SafePoint(ctx)
+				}
+			}
+			client := serve(t, rt, Options{}, &service{
+				unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+					work(ctx)
+					return &pb.SimpleResponse{}, c.err
+				},
+				talk: func(s pb.TestService_FullDuplexCallServer) error {
+					work(s.Context())
+					return c.err
+				},
+			})
+			_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
+			wantCode(t, err, c.want)
+			stream, err := client.FullDuplexCall(patient(t))
+			must(t, err)
+			if _, err = stream.Recv(); errors.Is(err, io.EOF) {
+				err = nil
+			}
+			wantCode(t, err, c.want)
+		})
+	}
 }

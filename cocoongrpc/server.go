@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/orca"
 	"google.golang.org/grpc/status"
 
@@ -26,7 +27,8 @@ import (
 // Its details are an ErrorInfo of the domain "github.com/cocoon-go/cocoon", with a reason (REFUSED, THROWN, OVERLOADED,
 // TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata policy, reason, task, section and started, as far as there
 // are; and, where it may help to come again, a RetryInfo. A handler that returns such an error itself, as it has it from
-// cocoon.Section, is answered the same way.
+// cocoon.Section, is answered the same way; so is one that was thrown into and fails without a status, or with Internal or
+// Unknown, as it does with code inside that recovers panics.
 //
 // Cost: about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
 func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
@@ -102,13 +104,14 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 		ctx = s.options.Context(ctx, method)
 	}
 	started := false
+	its := ctx // the task's
 	thrown = s.tasks.Run(ctx, name, func(ctx context.Context) error {
-		started = true
+		started, its = true, ctx
 		err = next(ctx)
 		return nil
 	})
-	if thrown == nil && passedOn(err) {
-		thrown = err
+	if thrown == nil && err != nil {
+		thrown = behind(its, err)
 	}
 	if thrown != nil && s.options.Load != nil {
 		s.options.Load.failed(started)
@@ -116,14 +119,17 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	return thrown, err
 }
 
-// passedOn reports whether a handler returned the error of a throw or a refusal, and has not made a status of it.
-func passedOn(err error) bool {
-	if err == nil {
-		return false
-	}
-	if _, ok := status.FromError(err); ok {
-		return false
-	}
+// behind returns the throw or the refusal that is the reason for a handler's error, or nil: it is returned as it is, or the
+// handler was thrown into and says only that it broke, as code does that recovers all panics, or whose calls end with their
+// context.
+func behind(ctx context.Context, err error) error {
+	st, ok := status.FromError(err)
 	var p *cocoon.PreemptedError
-	return errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)
+	switch {
+	case !ok && (errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)):
+		return err
+	case (!ok || st.Code() == codes.Internal || st.Code() == codes.Unknown) && errors.As(context.Cause(ctx), &p):
+		return p
+	}
+	return nil
 }

@@ -77,7 +77,7 @@ func (b *blocking) done(what *bool) {
 func (b *blocking) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if thrown(b.ctx) {
+	if thrown(b.ctx) != nil {
 		b.thrown = true
 		b.cutOff()
 	}
@@ -98,11 +98,13 @@ func (b *blocking) cutOff() {
 	}
 }
 
-// thrown reports whether a context has ended because its task was thrown into. Where the client has gone, or time is up, the
+// thrown returns the throw because of which a task's context has ended, or nil. Where the client has gone, or time is up, the
 // handler may still have something to say.
-func thrown(ctx context.Context) bool {
-	var p *cocoon.PreemptedError
-	return errors.As(context.Cause(ctx), &p)
+func thrown(ctx context.Context) error {
+	if p := (*cocoon.PreemptedError)(nil); errors.As(context.Cause(ctx), &p) {
+		return p
+	}
+	return nil
 }
 
 // end is called when the handler has returned, and reports whether a throw has cut something off. It cuts off the rest of
@@ -110,7 +112,7 @@ func thrown(ctx context.Context) bool {
 func (b *blocking) end() (cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unread && thrown(b.ctx) {
+	if b.unread && thrown(b.ctx) != nil {
 		b.cutOff()
 	}
 	b.ended = true

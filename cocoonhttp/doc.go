@@ -17,6 +17,6 @@
 //
 //	cocoon.Block(r.Context(), func() error { proxy.ServeHTTP(w, r); return nil })
 //
-// Middleware belongs close to the handlers: inside of what recovers panics, which would swallow a throw, and inside of
+// Middleware belongs close to the handlers: inside of what recovers panics, which would log a throw as a panic, and inside of
 // http.TimeoutHandler, which runs its handler on a goroutine that is not the task's.
 package cocoonhttp

@@ -37,7 +37,7 @@ func (e *exchange) serve(ctx context.Context) error {
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
 	}()
-	e.writer = &writer{&e.answer}
+	e.writer = &writer{answer: &e.answer}
 	next.ServeHTTP(e.writer.facet(), r)
 	return nil
 }
@@ -46,6 +46,10 @@ func (e *exchange) serve(ctx context.Context) error {
 // was refused or thrown into. The task has ended, so it may block.
 func (e *exchange) settle(err error) {
 	cut := e.io != nil && e.io.end()
+	if err == nil && e.status == http.StatusInternalServerError && !e.sent && !e.exposed {
+		// The throw is why: code that recovers all panics answers so, and code whose calls end with their context.
+		err = thrown(e.ctx)
+	}
 	switch {
 	case e.hijacked:
 		return // the connection is the handler's affair
@@ -65,12 +69,13 @@ func (e *exchange) settle(err error) {
 		return
 	}
 	e.handler.refuse(e.under, e.request, err)
+	e.sent, e.status = true, http.StatusServiceUnavailable // or what Refuse has made of it
 }
 
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
 	if e.writer != nil {
-		e.writer.answer = nil
+		e.writer.leave(e)
 	}
 	if e.io != nil {
 		e.io.end()

@@ -23,7 +23,7 @@ type hijacked struct {
 func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
 	h := &hijacked{c, ctx}
 	context.AfterFunc(ctx, func() {
-		if thrown(ctx) {
+		if thrown(ctx) != nil {
 			c.SetDeadline(longAgo)
 		}
 	})

@@ -193,3 +193,85 @@ func TestSectionAnswers(t *testing.T) {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 }
+
+// A throw that the handler's code recovers, and answers by 500 as it does any panic, is answered like a throw. Other answers are
+// the handler's own.
+func TestRecoveredThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for _, c := range []struct {
+		name  string
+		throw bool
+		do    func(w http.ResponseWriter)
+		want  int
+	}{
+		{"500", true, func(w http.ResponseWriter) { http.Error(w, "sorry", 500) }, 503},
+		{"a bare 500", true, func(w http.ResponseWriter) { w.WriteHeader(500) }, 503},
+		{"500 without a throw", false, func(w http.ResponseWriter) { http.Error(w, "sorry", 500) }, 500},
+		{"500, flushed, where it is thrown again", true, func(w http.ResponseWriter) { w.WriteHeader(500); w.(http.Flusher).Flush() }, 503},
+		{"another status", true, func(w http.ResponseWriter) { http.Error(w, "too slow", http.StatusUnprocessableEntity) }, 422},
+		{"nothing", true, func(http.ResponseWriter) {}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				func() {
+					defer func() { recover() }()
+					if c.throw {
+						throwInto(r.Context())
+					}
+				}()
+				w.Header().Set("X-Own", "1")
+				c.do(w)
+			})
+			resp, _ := get(t, s, "/")
+			refused := resp.StatusCode == 503 && resp.Header.Get("Retry-After") == "1" && resp.Header.Get("X-Own") == ""
+			if resp.StatusCode != c.want || refused != (c.want == 503) {
+				t.Errorf("%d %v; want %d", resp.StatusCode, resp.Header, c.want)
+			}
+		})
+	}
+}
+
+// The error says where the handler was, not what it was called through.
+func TestThrowSaysWhere(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for name, c := range map[string]struct {
+		do   func(w http.ResponseWriter, r *http.Request)
+		want string
+	}{
+		"read":  {func(_ http.ResponseWriter, r *http.Request) { io.ReadAll(r.Body) }, "io.ReadAll"},
+		"write": {func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, holdSize+1)) }, "TestThrowSaysWhere"},
+		"flush": {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, "TestThrowSaysWhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard := make(chan error, 1)
+			s := serve(t, Middleware(rt, Options{Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
+				heard <- err
+				unavailable(w, r, err)
+			}})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				cocoon.TaskOf(r.Context()).Cancel()
+				c.do(w, r)
+			})))
+			resp, err := s.Client().Post(s.URL, "", strings.NewReader("body"))
+			must(t, err)
+			resp.Body.Close()
+			var p *cocoon.PreemptedError
+			if err := receive(t, "the error", heard); !errors.As(err, &p) || !strings.Contains(p.Where(), c.want) {
+				t.Errorf("it was at %q; want %s: %v", p.Where(), c.want, err)
+			}
+		})
+	}
+}
+
+// What has been sent when the throw is recovered stays, whatever its status.
+func TestRecoveredTooLate(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		defer func() { recover() }()
+		http.Error(w, "sorry", 500)
+		w.(http.Flusher).Flush()
+		throwInto(r.Context())
+	})
+	if resp, body := get(t, s, "/"); resp.StatusCode != 500 || body != "sorry\n" {
+		t.Errorf("%d %q", resp.StatusCode, body)
+	}
+}

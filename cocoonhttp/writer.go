@@ -13,18 +13,38 @@ import (
 // writer is the http.ResponseWriter of a handler. It leads to the answer as long as the handler runs: after that the answer is
 // another request's.
 type writer struct {
-	answer *answer // nil when the handler has ended
+	answer *answer // of the handler; then nil, or what others write around it
+
+	// What is left when the handler has ended.
+	under    http.ResponseWriter
+	ctx      context.Context // the server's
+	status   int             // that of the answer; 0: none has been sent yet
+	hijacked bool
 }
 
-// errEnded is what a handler hears that goes on writing when it has ended.
+// errEnded is what a handler hears that goes on writing when its request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
 
-// live returns the answer; when the handler has ended, one that refuses everything.
+// live returns the answer. When the handler has ended it leads to the writer below as long as the server has the request, for
+// frameworks leave the writer that they were given in its place, and write their answer to the handler's error to it
+// (echo.WrapMiddleware). After that it leads nowhere: the writer below may be another request's too.
 func (w *writer) live() *answer {
-	if w.answer != nil {
-		return w.answer
+	switch {
+	case w.answer != nil && (w.ctx == nil || w.ctx.Err() == nil):
+	case w.ctx.Err() == nil:
+		w.answer = &answer{under: w.under, ctx: w.ctx, status: w.status, sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked}
+	default:
+		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
 	}
-	return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
+	return w.answer
+}
+
+// leave parts the writer from the answer of its handler, which has ended.
+func (w *writer) leave(e *exchange) {
+	*w = writer{under: e.under, ctx: e.request.Context(), hijacked: e.hijacked}
+	if e.sent {
+		w.status = e.status
+	}
 }
 
 type nobody struct{}

@@ -2,8 +2,10 @@ package cocoonhttp
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -71,7 +73,7 @@ func TestFacets(t *testing.T) {
 			P
 		}{W: base},
 	} {
-		wrapped := (&writer{&answer{under: w}}).facet()
+		wrapped := (&writer{answer: &answer{under: w}}).facet()
 		_, f := wrapped.(http.Flusher)
 		_, h := wrapped.(http.Hijacker)
 		_, p := wrapped.(http.Pusher)
@@ -193,5 +195,47 @@ func TestUnwrapInBetween(t *testing.T) {
 	})
 	if _, body := get(t, s, "/"); body != "aAbBcC" {
 		t.Errorf("%q", body)
+	}
+}
+
+// Frameworks answer a handler's error when the handler has ended, to the writer that it had (echo.WrapMiddleware).
+func TestAroundTheHandler(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for _, c := range []struct {
+		name           string
+		inside, around func(w http.ResponseWriter)
+		want           string
+	}{
+		{"an error", func(http.ResponseWriter) {}, func(w http.ResponseWriter) {
+			w.Header().Set("X-Error", "1")
+			w.WriteHeader(404)
+			io.WriteString(w, "not ")
+			io.WriteString(w, "found")
+		}, "404 1 not found"},
+		{"a header before", func(w http.ResponseWriter) { w.Header().Set("X-Error", "2") }, func(w http.ResponseWriter) { w.WriteHeader(400) }, "400 2 "},
+		{"more", func(w http.ResponseWriter) { w.WriteHeader(201); io.WriteString(w, "in") }, func(w http.ResponseWriter) { io.WriteString(w, "out") }, "201  inout"},
+		{"flushed", func(http.ResponseWriter) {}, func(w http.ResponseWriter) { io.WriteString(w, "out"); w.(http.Flusher).Flush() }, "200  out"},
+	} {
+		for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+			t.Run(c.name+" "+name, func(t *testing.T) {
+				var logged bytes.Buffer
+				s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var given http.ResponseWriter
+					Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						given = w
+						c.inside(w)
+					})).ServeHTTP(w, r)
+					c.around(given)
+				}), append(change, func(s *httptest.Server) { s.Config.ErrorLog = log.New(&logged, "", 0) })...)
+				resp, body := get(t, s, "/")
+				if got := fmt.Sprintf("%d %s %s", resp.StatusCode, resp.Header.Get("X-Error"), body); got != c.want {
+					t.Errorf("%q; want %q", got, c.want)
+				}
+				s.Close()
+				if logged.Len() > 0 {
+					t.Errorf("the server logged %q", &logged)
+				}
+			})
+		}
 	}
 }
