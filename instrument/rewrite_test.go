@@ -69,6 +69,8 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 			`func a(x []int) { for i := len(x); ; { POLL cocoon_m := i - 2048; for ; (i > 0) && i != cocoon_m; i -= 2 { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
 			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; ; { POLL if cocoon_i < 0 { break }; cocoon_m := cocoon_i + 1024; cocoon_n := cocoon_m; if cocoon_n > len(cocoon_s) { cocoon_n = len(cocoon_s) }; for ; cocoon_i < cocoon_n; cocoon_i++ {v := cocoon_s[cocoon_i]; s += v }; if cocoon_i != cocoon_m { break } }; return s }`},
+		{"range, value declared anew", `func a(x []int) (s int) { for _, v := range x { v := v + 1; s += v }; return s }`,
+			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; ; { POLL if cocoon_i < 0 { break }; cocoon_m := cocoon_i + 512; cocoon_n := cocoon_m; if cocoon_n > len(cocoon_s) { cocoon_n = len(cocoon_s) }; for ; cocoon_i < cocoon_n; cocoon_i++ {v := cocoon_s[cocoon_i];{ v := v + 1; s += v }}; if cocoon_i != cocoon_m { break } }; return s }`},
 		{"range, with another len", `func a(x []int) (s int) { len := 2; for _, v := range x { s += v * len }; return s }`,
 			`func a(x []int) (s int) { len := 2; for _, v := range x {POLL s += v * len }; return s }`},
 		{"range, value named len", `func a(x []int) (s int) { for _, len := range x { s += len }; return s }`, `func a(x []int) (s int) { for _, len := range x {POLL s += len }; return s }`},

@@ -195,9 +195,12 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 			}
 		}
 	}
-	value := ""
+	value, end := "", ""
 	if id, ok := stmt.Value.(*ast.Ident); ok && id.Name != "_" {
 		value = fmt.Sprintf("%s := %s[%s];", id.Name, r.name("s"), p.i)
+		if r.declares(stmt.Body, id.Name) { // v := v
+			value, end = value+"{", "}"
+		}
 	}
 	f := c.file
 	from, to := r.offset(stmt.For)+len("for"), r.offset(stmt.X.Pos())
@@ -207,8 +210,15 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), p.i))
 	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0; ; {%sfor ; %s < %s; %s++", r.head(c, p), p.i, r.name("n"), p.i))
 	r.insert(f, stmt.Body.Lbrace+1, value)
+	r.insert(f, stmt.Body.Rbrace, end)
 	r.insert(f, stmt.End(), r.foot(p)+"}")
 	return every
+}
+
+// declares reports whether the block declares the name itself, not in a block inside of it.
+func (r *rewriter) declares(block *ast.BlockStmt, name string) bool {
+	scope := r.types.Scope().Innermost(block.Lbrace)
+	return scope == nil || scope.Lookup(name) != nil
 }
 
 // isHidden reports whether a name of the language may mean something else at p.

@@ -339,6 +339,11 @@ func rangeForms() any {
 	for _, v := range none {
 		n += v
 	}
+	for i, v := range []int{1, 2, 3} {
+		v := v * i
+		i := 3
+		n += i * v
+	}
 	fmt.Fprint(&out, n)
 	return out.String()
 }
