@@ -219,15 +219,17 @@ func throwInto(ctx context.Context) error {
 // A throw that the handler's code recovers as it does any panic is answered like a throw. Other statuses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
 	for _, c := range []struct {
 		name  string
 		throw bool
 		err   error
 		want  codes.Code
 	}{
-		{"internal", true, status.Error(codes.Internal, "panic"), codes.Canceled},
-		{"unknown", true, status.Error(codes.Unknown, "panic"), codes.Canceled},
-		{"no status", true, errors.New("panic"), codes.Canceled},
+		{"internal", true, status.Error(codes.Internal, "panic"), codes.ResourceExhausted},
+		{"unknown", true, status.Error(codes.Unknown, "panic"), codes.ResourceExhausted},
+		{"cancelled", true, status.Error(codes.Canceled, "context canceled"), codes.ResourceExhausted},
+		{"no status", true, errors.New("panic"), codes.ResourceExhausted},
 		{"internal without a throw", false, status.Error(codes.Internal, "own"), codes.Internal},
 		{"no status without a throw", false, errors.New("own"), codes.Unknown},
 		{"another status", true, status.Error(codes.NotFound, "own"), codes.NotFound},
@@ -237,7 +239,7 @@ func TestRecoveredThrow(t *testing.T) {
 			work := func(ctx context.Context) {
 				defer func() { recover() }()
 				if c.throw {
-					cocoon.TaskOf(ctx).Cancel()
+					rt.Notify("stop", 0)
 					cocoon.SafePoint(ctx)
 				}
 			}

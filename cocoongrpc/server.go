@@ -3,6 +3,7 @@ package cocoongrpc
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -27,8 +28,8 @@ import (
 // Its details are an ErrorInfo of the domain "github.com/cocoon-go/cocoon", with a reason (REFUSED, THROWN, OVERLOADED,
 // TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata policy, reason, task, section and started, as far as there
 // are; and, where it may help to come again, a RetryInfo. A handler that returns such an error itself, as it has it from
-// cocoon.Section, is answered the same way; so is one that was thrown into and fails without a status, or with Internal or
-// Unknown, as it does with code inside that recovers panics.
+// cocoon.Section, is answered the same way; so is one that was thrown into and fails without a status, or with Internal,
+// Unknown or Canceled, as it does with code inside that recovers panics, or when its context ends.
 //
 // Cost: about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
 func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
@@ -119,16 +120,18 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	return thrown, err
 }
 
+// broken are the codes of handlers that were thrown into and know nothing of it.
+var broken = []codes.Code{codes.Canceled, codes.Internal, codes.Unknown}
+
 // behind returns the throw or the refusal that is the reason for a handler's error, or nil: it is returned as it is, or the
-// handler was thrown into and says only that it broke, as code does that recovers all panics, or whose calls end with their
-// context.
+// handler was thrown into and says only that it broke, as code does that recovers all panics, or that its context has ended.
 func behind(ctx context.Context, err error) error {
 	st, ok := status.FromError(err)
 	var p *cocoon.PreemptedError
 	switch {
 	case !ok && (errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)):
 		return err
-	case (!ok || st.Code() == codes.Internal || st.Code() == codes.Unknown) && errors.As(context.Cause(ctx), &p):
+	case (!ok || slices.Contains(broken, st.Code())) && errors.As(context.Cause(ctx), &p):
 		return p
 	}
 	return nil

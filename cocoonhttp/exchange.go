@@ -46,8 +46,9 @@ func (e *exchange) serve(ctx context.Context) error {
 // was refused or thrown into. The task has ended, so it may block.
 func (e *exchange) settle(err error) {
 	cut := e.io != nil && e.io.end()
-	if err == nil && e.status == http.StatusInternalServerError && !e.sent && !e.exposed {
-		// The throw is why: code that recovers all panics answers so, and code whose calls end with their context.
+	if err == nil && (e.status == 0 || e.status == http.StatusInternalServerError) && !e.sent && !e.exposed {
+		// If there was a throw it is why: code that recovers all panics answers so, and code whose context has ended, which
+		// may take its client for gone.
 		err = thrown(e.ctx)
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
@@ -194,8 +195,8 @@ func TestSectionAnswers(t *testing.T) {
 	}
 }
 
-// A throw that the handler's code recovers, and answers by 500 as it does any panic, is answered like a throw. Other answers are
-// the handler's own.
+// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all as it does when its client
+// has gone, is answered like a throw. Other answers are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -209,7 +210,9 @@ func TestRecoveredThrow(t *testing.T) {
 		{"500 without a throw", false, func(w http.ResponseWriter) { http.Error(w, "sorry", 500) }, 500},
 		{"500, flushed, where it is thrown again", true, func(w http.ResponseWriter) { w.WriteHeader(500); w.(http.Flusher).Flush() }, 503},
 		{"another status", true, func(w http.ResponseWriter) { http.Error(w, "too slow", http.StatusUnprocessableEntity) }, 422},
-		{"nothing", true, func(http.ResponseWriter) {}, 200},
+		{"200", true, func(w http.ResponseWriter) { w.WriteHeader(200) }, 200},
+		{"nothing", true, func(http.ResponseWriter) {}, 503},
+		{"nothing without a throw", false, func(http.ResponseWriter) {}, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -272,6 +275,19 @@ func TestRecoveredTooLate(t *testing.T) {
 		throwInto(r.Context())
 	})
 	if resp, body := get(t, s, "/"); resp.StatusCode != 500 || body != "sorry\n" {
+		t.Errorf("%d %q", resp.StatusCode, body)
+	}
+}
+
+// Handlers return without a word when their context ends, for their client has gone; after a throw it has not.
+func TestThrowEndsTheContext(t *testing.T) {
+	rt := start(t, cocoon.Config{StallAfter: -1})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		task := cocoon.TaskOf(r.Context())
+		time.AfterFunc(time.Millisecond, task.Cancel)
+		<-r.Context().Done()
+	})
+	if resp, body := get(t, s, "/"); resp.StatusCode != 503 {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 }
