@@ -45,12 +45,17 @@ func hol(ctx context.Context, r *report) error {
 			return fmt.Errorf("the example printed %d results of mode %s in %d runs", len(p99s[mode]), mode, holRuns)
 		}
 	}
+	reportHOL(r, p99s, scans)
+	return nil
+}
+
+// reportHOL takes the figures of the runs of each mode.
+func reportHOL(r *report, p99s, scans map[string][]float64) {
 	idle, plain, cocoon := median(p99s["idle"]), median(p99s["plain"]), median(p99s["cocoon"])
 	r.add(result{Name: "cocoon", Metric: "get_p99", Value: cocoon, Unit: "µs", Peer: "idle", PeerValue: idle}, claim{atMost: 2})
 	r.add(result{Name: "plain", Metric: "get_p99", Value: plain, Unit: "µs", Peer: "cocoon", PeerValue: cocoon}, claim{atLeast: 10})
 	r.add(result{Name: "cocoon", Metric: "scans", Value: median(scans["cocoon"]), Unit: "scans",
 		Peer: "plain", PeerValue: median(scans["plain"])}, claim{atLeast: 0.95})
-	return nil
 }
 
 // median returns the middle of the values, of an even number the mean of the two in the middle.

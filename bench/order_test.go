@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"testing"
 	"time"
 )
@@ -16,9 +17,15 @@ func TestFairAndQuantum(t *testing.T) {
 	if err := quantumWith(t.Context(), r, effort{rounds: 1, span: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]float64{}
+	rows, bounds := map[string]float64{}, map[string]string{}
 	for _, row := range r.rows {
 		rows[row.Name+" "+row.Metric] = row.Value
+		if row.bound != "" {
+			bounds[row.Name+" "+row.Metric] = row.bound
+		}
+	}
+	if want := map[string]string{"shares off": "<= 5 %", "adaptive short_p99": "<= 1.5x", "adaptive long_work": ">= 0.95x"}; !maps.Equal(bounds, want) {
+		t.Errorf("claimed are %v; want %v", bounds, want)
 	}
 	for _, want := range []string{"gold slot_time", "free slot_time", "adaptive short_p99", "adaptive long_work", "none long_work", "1ms short_p50"} {
 		if rows[want] <= 0 {

@@ -29,6 +29,11 @@ func overload(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
+	return reportOverload(r, all)
+}
+
+// reportOverload claims that Cocoon leads each column.
+func reportOverload(r *report, all []overloadFigures) error {
 	of := map[string]overloadFigures{}
 	for _, f := range all {
 		of[f.Mode] = f

@@ -17,7 +17,7 @@ func TestScale(t *testing.T) {
 		t.Errorf("%d lines, want those of 1, 2 and 4 cores: %+v", len(r.rows), r.rows)
 	}
 	for _, x := range r.rows {
-		if x.Value <= 0 || (x.Metric == "cores_1") == (x.Ratio > 0) || (x.bound != "") != (x.Name == "run" && x.Metric != "cores_1") {
+		if x.Value <= 0 || (x.Metric == "cores_1") == (x.Ratio > 0) || (x.bound == ">= 0.8x") != (x.Name == "run" && x.Metric != "cores_1") {
 			t.Errorf("%+v", x)
 		}
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOverloadLeads: the section fails when Cocoon does not lead a column, whoever does, or acts late.
+func TestOverloadLeads(t *testing.T) {
+	figures := func() []overloadFigures {
+		return []overloadFigures{
+			{"plain", 100, 900_000, 40_000}, {"semaphore", 150, 800_000, 30_000}, {"failsafe", 190, 90_000, 9000},
+			{"gozero", 180, 20_000, 8000}, {"cocoon", 200, 10_000, 1000},
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(all []overloadFigures)
+		want   string // in the error; "" for none
+	}{
+		"leads":       {func([]overloadFigures) {}, ""},
+		"goodput":     {func(all []overloadFigures) { all[2].Goodput = 201 }, "goodput of cocoon is 200 /s, 0.995 times that of failsafe; claimed is at least 1"},
+		"latency":     {func(all []overloadFigures) { all[3].CriticalP99 = 9000 }, "critical_p99 of cocoon is 1e+04 µs, 1.11 times that of gozero; claimed is at most 1"},
+		"action":      {func(all []overloadFigures) { all[0].FirstAction = 900 }, "first_action of cocoon is 1e+03 µs, 1.11 times that of plain; claimed is at most 1"},
+		"late action": {func(all []overloadFigures) { all[4].FirstAction = 2001 }, "first_action of cocoon is 2e+03 µs; claimed is at most 2000 µs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := figures()
+			c.change(all)
+			var out bytes.Buffer
+			r := &report{stdout: &out, stderr: &out}
+			if err := reportOverload(r, all); err != nil {
+				t.Fatal(err)
+			}
+			err := r.finish()
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v; want %q", err, c.want)
+			}
+			if len(r.rows) != 3*4+1 {
+				t.Errorf("%d lines; want three for each peer, and the bound of the first action", len(r.rows))
+			}
+		})
+	}
+	for i := range figures() {
+		r := &report{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+		if err := reportOverload(r, slices.Delete(figures(), i, i+1)); err == nil {
+			t.Errorf("mode %s is missing, and nobody says so", figures()[i].Mode)
+		}
+	}
+}
+
+// TestHOLClaims: the section fails when gets wait for scans, when the plain server is no worse, and when scans pay for it.
+func TestHOLClaims(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle, plain, cocoon float64 // p99 of the gets
+		scans               float64 // of Cocoon's server; the plain one has 100
+		want                string
+	}{
+		"kept":        {1000, 20_000, 2000, 95, ""},
+		"slow gets":   {1000, 90_000, 2001, 100, "get_p99 of cocoon is 2e+03 µs, 2 times that of idle; claimed is at most 2"},
+		"no need":     {1000, 9000, 1000, 100, "get_p99 of plain is 9e+03 µs, 9 times that of cocoon; claimed is at least 10"},
+		"fewer scans": {1000, 20_000, 1000, 94, "scans of cocoon is 94 scans, 0.94 times that of plain; claimed is at least 0.95"},
+	} {
+		r := &report{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+		reportHOL(r, map[string][]float64{"idle": {c.idle}, "plain": {c.plain}, "cocoon": {c.cocoon}},
+			map[string][]float64{"plain": {100}, "cocoon": {c.scans}})
+		if err := r.finish(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v; want %q", name, err, c.want)
+		}
+	}
+}
