@@ -1,0 +1,76 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// Shortest remaining first goes by what is declared; where nothing is, by what earlier tasks of the name took; equal ones start as
+// they came.
+func TestShortestFirst(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
+	register(t, rt, policy.ShortestRemaining())
+	for name, work := range map[string]time.Duration{"long": 50 * time.Millisecond, "short": time.Millisecond} {
+		must(t, rt.Run(background, name, func(ctx context.Context) error { return workFor(ctx, work) }))
+	}
+	got := startOrder(t, rt, []arrival{
+		{name: "3h", cost: 3 * time.Hour}, {name: "1h", cost: time.Hour}, {name: "2h", cost: 2 * time.Hour}, {name: "1h again", cost: time.Hour},
+		{name: "long"}, {name: "40ms", cost: 40 * time.Millisecond}, {name: "short"}, {name: "never seen"},
+		{name: "short", cost: 4 * time.Hour}, // what is declared counts before what was seen
+	})
+	want := []string{"never seen", "short", "40ms", "long", "1h", "1h again", "2h", "3h", "short"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("started in the order %q; want %q", got, want)
+	}
+}
+
+// workFor runs for so long, in its slot.
+func workFor(ctx context.Context, d time.Duration) error {
+	for TaskOf(ctx).Account().Running < d {
+		SafePoint(ctx)
+	}
+	return nil
+}
+
+// A task that comes back from a block has less left to run than it had at first.
+func TestShortestRemainsShortest(t *testing.T) {
+	const cost = time.Minute
+	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
+	register(t, rt, policy.ShortestRemaining())
+	blocked, gate := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	var order []string
+	note := func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, name)
+	}
+	begun := rt.Go(WithCost(background, cost), "begun", func(ctx context.Context) error {
+		must(t, workFor(ctx, 20*time.Millisecond))
+		err := Block(ctx, func() error { close(blocked); <-gate; return nil })
+		note("begun")
+		return err
+	})
+	receive(t, "the block", blocked)
+	release := taken(t, rt.Loop())
+	handles := []*Handle{begun}
+	for i, less := range []time.Duration{0, 10 * time.Millisecond, cost - 1} {
+		name := fmt.Sprint(cost - less)
+		handles = append(handles, rt.Go(WithCost(background, cost-less), name, func(context.Context) error { note(name); return nil }))
+		eventually(t, "the others to wait", func() bool { return rt.Loop().Stats().Queued == i+1 })
+	}
+	close(gate)
+	eventually(t, "all to wait", func() bool { return rt.Loop().Stats().Queued == 4 })
+	release()
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+	if want := []string{"1ns", "begun", "59.99s", "1m0s"}; fmt.Sprint(order) != fmt.Sprint(want) {
+		t.Errorf("in the order %q; want %q", order, want)
+	}
+}
