@@ -82,19 +82,27 @@ func TestReports(t *testing.T) {
 			t.Errorf("%s is %v; want %v to %v", name, got, atLeast, atMost)
 		}
 	}
-	check("application_utilization", report.ApplicationUtilization, 2.5, 3) // of slots, and 4 waiting for 2
-	check("slots", report.Utilization["slots"], 0.8, 1)
-	check("queue", report.NamedMetrics["queue"], 3, 4)
-	check("eps", report.Eps, 1, report.RpsFractional)
-	check("refused", report.NamedMetrics["refused"], report.Eps, report.Eps)
-	if report.CpuUtilization != 0 || report.MemUtilization != 0 {
-		t.Errorf("made up: %v", report)
+	refused, err := client.FullDuplexCall(patient(t))
+	must(t, err)
+	if _, err := refused.Recv(); err == nil {
+		t.Fatal("the stream was not refused")
 	}
 	stream, err := orcaservice.NewOpenRcaServiceClient(conn).StreamCoreMetrics(patient(t), &orcaservice.OrcaLoadReportRequest{})
 	must(t, err)
-	oob, err := stream.Recv()
+	outOfBand, err := stream.Recv()
 	must(t, err)
-	check("application_utilization out of band", oob.ApplicationUtilization, 2.5, 3)
+	for how, report := range map[string]*orcapb.OrcaLoadReport{
+		"with a unary call": report, "with a stream": reportOf(t, refused.Trailer()), "out of band": outOfBand,
+	} {
+		check("application_utilization "+how, report.ApplicationUtilization, 2.5, 3) // of slots, and 4 waiting for 2
+		check("slots "+how, report.Utilization["slots"], 0.8, 1)
+		check("queue "+how, report.NamedMetrics["queue"], 3, 4)
+		check("eps "+how, report.Eps, 1, report.RpsFractional)
+		check("refused "+how, report.NamedMetrics["refused"], report.Eps, report.Eps)
+		if report.CpuUtilization != 0 || report.MemUtilization != 0 {
+			t.Errorf("made up %s: %v", how, report)
+		}
+	}
 	close(free)
 	calls.Wait()
 }
