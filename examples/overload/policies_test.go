@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// tasks of the classes, as the document and the middleware call them.
+const (
+	taskCritical = "GET /critical"
+	taskNormal   = "GET /normal"
+	taskBatch    = "GET /batch"
+)
+
+const testPatience = 20 * time.Second
+
+// startPolicies returns a runtime with policies.yaml, of one slot.
+func startPolicies(t *testing.T) *cocoon.Runtime {
+	t.Helper()
+	rt, err := cocoon.New(cocoon.Config{Slots: 1, StallAfter: -1, MaxBypass: -1, Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = rt.LoadPolicies(strings.NewReader(policies))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testPatience)
+		defer cancel()
+		if err := rt.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(testPatience); !ok(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, testPatience)
+		}
+	}
+}
+
+// begin starts a task that holds its slot, passing safe points, until it is thrown into or the channel is closed.
+func begin(t *testing.T, rt *cocoon.Runtime, ctx context.Context, name string, until <-chan struct{}) *cocoon.Handle {
+	t.Helper()
+	running := make(chan struct{})
+	h := rt.Go(ctx, name, func(ctx context.Context) error {
+		close(running)
+		for {
+			select {
+			case <-until:
+				return nil
+			default:
+				cocoon.SafePoint(ctx)
+			}
+		}
+	})
+	select {
+	case <-running:
+	case <-time.After(testPatience):
+		t.Fatalf("%s does not start", name)
+	}
+	return h
+}
+
+func of(tenant string) context.Context {
+	return cocoon.WithLabel(context.Background(), "tenant", tenant)
+}
+
+// reasonOf returns why a task was refused or thrown into, "" if it was not.
+func reasonOf(err error) string {
+	var p *cocoon.PreemptedError
+	if errors.As(err, &p) {
+		return p.Reason
+	}
+	return ""
+}
+
+// crowdOf is so many waiting tasks of a name and a tenant.
+type crowdOf struct {
+	n            int
+	name, tenant string
+}
+
+// Who comes when so many wait is refused before it starts, by its priority and its tenant.
+func TestAdmission(t *testing.T) {
+	const (
+		noBatch      = "overloaded: batch has to wait"
+		noMoreFree   = "overloaded: the free tenant has its share"
+		criticalOnly = "overloaded: critical requests only"
+	)
+	for _, c := range []struct {
+		waiting      []crowdOf
+		name, tenant string
+		want         string
+	}{
+		{[]crowdOf{{3, taskNormal, free}}, taskBatch, paying, ""},
+		{[]crowdOf{{4, taskNormal, free}}, taskBatch, paying, noBatch},
+		{[]crowdOf{{4, taskNormal, free}}, taskNormal, free, ""},
+		{[]crowdOf{{11, taskNormal, free}}, taskNormal, free, ""},
+		{[]crowdOf{{12, taskNormal, free}}, taskNormal, free, noMoreFree},
+		{[]crowdOf{{12, taskNormal, free}}, taskNormal, paying, ""},
+		{[]crowdOf{{12, taskNormal, free}}, taskCritical, free, ""},
+		{[]crowdOf{{11, taskNormal, paying}, {2, taskNormal, free}}, taskNormal, free, ""}, // less than a quarter are its own
+		{[]crowdOf{{24, taskNormal, paying}}, taskNormal, paying, criticalOnly},
+		{[]crowdOf{{23, taskNormal, paying}}, taskNormal, paying, ""},
+		{[]crowdOf{{24, taskNormal, paying}}, taskCritical, paying, ""},
+	} {
+		rt := startPolicies(t)
+		until := make(chan struct{})
+		holder := begin(t, rt, context.Background(), "holder", until)
+		var all []*cocoon.Handle
+		for _, w := range c.waiting {
+			for range w.n {
+				all = append(all, rt.Go(of(w.tenant), w.name, func(context.Context) error { return nil }))
+				eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
+			}
+		}
+		started := false
+		h := rt.Go(of(c.tenant), c.name, func(context.Context) error { started = true; return nil })
+		if c.want == "" {
+			eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == len(all)+1 })
+		} else {
+			<-h.Done()
+		}
+		close(until)
+		err := h.Wait(context.Background())
+		if reasonOf(err) != c.want || started != (c.want == "") {
+			t.Errorf("%v, then %s of %s: %v, started: %t; want %q", c.waiting, c.name, c.tenant, err, started, c.want)
+		}
+		for _, h := range append(all, holder) {
+			if err := h.Wait(context.Background()); err != nil {
+				t.Errorf("%v: %v", c.waiting, err)
+			}
+		}
+	}
+}
+
+// What runs is stopped when it is too late, when nobody waits for it, and, if it is batch, when many wait. What is critical goes on.
+func TestLeastValuable(t *testing.T) {
+	hour := time.Now().Add(time.Hour)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context // for its deadline
+		ends    context.Context // by which it ends
+		waiting int
+		want    string
+	}{
+		{taskNormal, byDeadline(hour), context.Background(), 4, ""},
+		{taskNormal, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, "too late"},
+		{taskBatch, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, "too late"},
+		{taskCritical, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, ""},
+		{taskNormal, byDeadline(hour), gone, 0, "too late"},
+		{taskBatch, byDeadline(hour), gone, 0, "too late"},
+		{taskCritical, byDeadline(hour), gone, 0, ""},
+		{taskBatch, byDeadline(hour), context.Background(), 4, ""},
+		{taskBatch, byDeadline(hour), context.Background(), 5, "overloaded: the least valuable"},
+		{taskNormal, byDeadline(hour), context.Background(), 5, ""},
+	} {
+		rt := startPolicies(t)
+		ticks, err := rt.RegisterPolicy(cocoon.Policy{Name: "ticks", On: cocoon.Every(time.Millisecond),
+			Expr: `task.running > duration("1h") ? throw("in vain") : continue()`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		until := make(chan struct{})
+		ctx, goAway := context.WithCancel(c.ctx)
+		h := begin(t, rt, ctx, c.name, until)
+		if c.ends.Err() != nil {
+			goAway()
+		}
+		var all []*cocoon.Handle
+		for range c.waiting { // of another priority than the document's, so that nothing makes room for them
+			all = append(all, rt.Go(cocoon.WithPriority(context.Background(), -1), "other", func(context.Context) error { return nil }))
+		}
+		if c.want == "" {
+			eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
+			n := ticks.Stats().Evaluations
+			eventually(t, "ticks", func() bool { return ticks.Stats().Evaluations > n+3 })
+			close(until)
+		}
+		if err := h.Wait(context.Background()); reasonOf(err) != c.want {
+			t.Errorf("%s with %d waiting: %v; want %q", c.name, c.waiting, err, c.want)
+		}
+		goAway()
+		for _, h := range all {
+			if err := h.Wait(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// timed is a context with a deadline by which it does not end.
+type timed struct {
+	context.Context
+	at time.Time
+}
+
+func byDeadline(at time.Time) context.Context { return timed{context.Background(), at} }
+
+func (c timed) Deadline() (time.Time, bool) { return c.at, true }
+
+// What is more urgent goes before what runs, and of those that wait the more urgent one starts first, of equal ones that whose
+// time is up first.
+func TestUrgency(t *testing.T) {
+	rt := startPolicies(t)
+	until := make(chan struct{})
+	batch := begin(t, rt, context.Background(), taskBatch, until)
+	if err := rt.Run(context.Background(), taskCritical, func(context.Context) error { return nil }); err != nil { // in its slot
+		t.Error(err)
+	}
+	close(until)
+	if err := batch.Wait(context.Background()); err != nil || batch.Account().Preemptions != 1 {
+		t.Errorf("batch: %v, %+v", err, batch.Account())
+	}
+
+	until = make(chan struct{})
+	holder := begin(t, rt, context.Background(), "holder", until)
+	var mu sync.Mutex
+	var order []string
+	all := []*cocoon.Handle{holder}
+	now := time.Now()
+	for i, w := range []struct {
+		name string
+		in   time.Duration
+		id   string
+	}{{taskNormal, 20 * time.Minute, "n20"}, {taskNormal, 10 * time.Minute, "n10"}, {taskCritical, 30 * time.Minute, "c30"}, {taskCritical, 5 * time.Minute, "c5"}} {
+		all = append(all, rt.Go(byDeadline(now.Add(w.in)), w.name, func(context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, w.id)
+			return nil
+		}))
+		eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == i+1 })
+	}
+	close(until)
+	for _, h := range all {
+		if err := h.Wait(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"c5", "c30", "n10", "n20"}; !slices.Equal(order, want) {
+		t.Errorf("started in the order %q; want %q", order, want)
+	}
+}
