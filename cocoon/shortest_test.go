@@ -37,6 +37,21 @@ func workFor(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
+// What a name costs follows its tasks, the last ten or so.
+func TestCostFollows(t *testing.T) {
+	var c class
+	c.ran(800)
+	if c.ran(1600); c.expected() != 900 {
+		t.Errorf("after 800 and 1600 it is %d", c.expected())
+	}
+	for range 20 {
+		c.ran(1600)
+	}
+	if c.expected() < 1500 || c.expected() > 1600 {
+		t.Errorf("after 1600 for long it is %d", c.expected())
+	}
+}
+
 // A task that comes back from a block has less left to run than it had at first.
 func TestShortestRemainsShortest(t *testing.T) {
 	const cost = time.Minute
