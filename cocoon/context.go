@@ -116,7 +116,8 @@ func WithPriority(ctx context.Context, priority int32) context.Context {
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
 // inherit it. It counts before what a document says of the tasks, unless the value is empty. Label names and values are
-// interned for the life of the process, at most 49,152 of them; later values count as "other".
+// interned for the life of the process, at most 49,152 of them; later values, and those of more than 1024 bytes, count as
+// "other".
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")

@@ -117,6 +117,7 @@ func TestTenantsAreChecked(t *testing.T) {
 		`the share of "a" is 0; want 1 to 1000000`: {Label: "t", Shares: map[string]int{"a": 0}},
 		`the share of "b" is -1`:                   {Label: "t", Shares: map[string]int{"a": 1, "b": -1}},
 		"max is -1":                                {Label: "t", Max: -1},
+		"has 1025 bytes, and 1024 are allowed":     {Label: "t", Shares: map[string]int{strings.Repeat("x", 1025): 1}},
 	} {
 		if err := rt.RegisterTenants(tenants); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want one with %q", err, want)
@@ -135,6 +136,23 @@ func TestTenantsAreChecked(t *testing.T) {
 	}
 	if err := rt.RegisterTenants(Tenants{Label: "other"}); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("another label: %v", err)
+	}
+}
+
+// A name that is too long for policies is no tenant's, and takes no account.
+func TestTenantsOfLongNames(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
+	register(t, rt, Policy{Name: "p", On: OnEnqueue, Expr: `tenant.name == "other" and arriving.labels.tenant == "other" ? throw("too long") : continue()`})
+	for i := range 10 {
+		long := strings.Repeat(fmt.Sprint(i), stubs.MaxName+1)
+		if pe := preemption(t, rt.Run(WithLabel(background, "tenant", long), "job", idle)); pe.Reason != "too long" {
+			t.Errorf("%v", pe)
+		}
+	}
+	must(t, rt.Run(WithLabel(background, "tenant", strings.Repeat("x", stubs.MaxName)), "job", idle))
+	if st := rt.Loop().Stats().Tenants; len(st) != 2 || st["other"].Thrown != 10 {
+		t.Errorf("%d accounts, other has %+v", len(st), st["other"])
 	}
 }
 

@@ -127,7 +127,7 @@ func TestDocBounds(t *testing.T) {
 		fmt.Sprintf("| %d elements |", MaxRange),
 		fmt.Sprintf("| %d, the outermost |", stubs.MaxStack),
 		fmt.Sprintf("1 to %d bytes", MaxReason),
-		fmt.Sprintf("at most %d bytes |", maxName),
+		fmt.Sprintf("at most %d bytes |", stubs.MaxName),
 		fmt.Sprintf("more than %d MiB", MaxDocument>>20),
 		fmt.Sprintf("at most %d tasks", MaxTasks),
 	} {

@@ -32,8 +32,8 @@ func checkNameText(what, name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%s is empty", what)
-	case len(name) > maxName:
-		return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(name), maxName)
+	case len(name) > stubs.MaxName:
+		return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(name), stubs.MaxName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, control):
 		return fmt.Errorf("%s %q is no printable text", what, name)
 	}

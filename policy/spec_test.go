@@ -39,6 +39,7 @@ func TestSpecValidate(t *testing.T) {
 		{"kind", func(s *Spec) { s.Match.Kinds = []string{"fast"} }, `no kind "fast"; want "atomic"`},
 		{"loop", func(s *Spec) { s.Match.Loops = []string{""} }, "a loop's name is empty"},
 		{"task", func(s *Spec) { s.Match.Tasks = []string{"a", ""} }, "a task's name is empty"},
+		{"long task", func(s *Spec) { s.Match.Tasks = []string{strings.Repeat("x", 1025)} }, "a task's name has 1025 bytes, and 1024 are allowed"},
 		{"state name", func(s *Spec) { s.State = map[string]any{"a-b": 1} }, `state "a-b": a name`},
 		{"state digit", func(s *Spec) { s.State = map[string]any{"1a": 1} }, `state "1a": a name`},
 		{"state type", func(s *Spec) { s.State = map[string]any{"a": "x"} }, `state "a" has the Go type string`},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Tenants says by which label tasks belong to a tenant, and how much each tenant is worth.
@@ -38,6 +40,9 @@ func (t Tenants) Validate() error {
 		return fmt.Errorf("tenants: %d shares, and %d are allowed", len(t.Shares), MaxTenants)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Shares)) {
+		if len(name) > stubs.MaxName {
+			return fmt.Errorf("tenants: the name of a tenant has %d bytes, and %d are allowed", len(name), stubs.MaxName)
+		}
 		if s := t.Shares[name]; s < 1 || s > MaxShare {
 			return fmt.Errorf("tenants: the share of %q is %d; want 1 to %d", name, s, MaxShare)
 		}

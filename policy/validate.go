@@ -104,6 +104,11 @@ func (m Match) validate() error {
 	if slices.Contains(m.Tasks, "") {
 		return errors.New("match.tasks: a task's name is empty")
 	}
+	for _, name := range m.Tasks {
+		if len(name) > stubs.MaxName {
+			return fmt.Errorf("match.tasks: a task's name has %d bytes, and %d are allowed", len(name), stubs.MaxName)
+		}
+	}
 	return nil
 }
 

@@ -82,12 +82,9 @@ func (l *lowerer) refusedNode(n ast.Node) value {
 	return value{}
 }
 
-// maxName bounds a string in a policy, in bytes.
-const maxName = 1024
-
 func (l *lowerer) stringConstant(n *ast.StringNode) value {
-	if len(n.Value) > maxName {
-		l.refuse(n, "", "the string has %d bytes, and %d are allowed", len(n.Value), maxName)
+	if len(n.Value) > stubs.MaxName {
+		l.refuse(n, "", "the string has %d bytes, and %d are allowed", len(n.Value), stubs.MaxName)
 	}
 	if strings.ContainsFunc(n.Value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		l.refuse(n, "", "the string holds control characters")

@@ -1,6 +1,7 @@
 package stubs
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -16,7 +17,11 @@ const (
 	maxOutside = maxNames / 4 * 3
 )
 
-// Other is what every name becomes once the table is full.
+// MaxName bounds a name that policies can tell from others, in bytes. Without it the table would be bounded in names, and a
+// client that sends long ones could fill the memory.
+const MaxName = 1024
+
+// Other is what a name from outside becomes that is longer than MaxName, and every name once the table is full.
 const Other = NameID(1)
 
 // nameTable is the table; only intern adds to it.
@@ -44,8 +49,13 @@ var names = func() *nameTable {
 func Intern(s string) NameID { return intern(s, maxNames) }
 
 // InternOutside is Intern for a name that may come from outside, of which there may be any number: labels, routes. New
-// ones become Other when the table holds 49,152 names.
-func InternOutside(s string) NameID { return intern(s, maxOutside) }
+// ones become Other when the table holds 49,152 names, or when they are longer than MaxName.
+func InternOutside(s string) NameID {
+	if len(s) > MaxName {
+		return Other
+	}
+	return intern(s, maxOutside)
+}
 
 func intern(s string, most uint32) NameID {
 	if id, ok := names.ids.Load(s); ok {
@@ -60,6 +70,7 @@ func intern(s string, most uint32) NameID {
 	if n >= most {
 		return Other
 	}
+	s = strings.Clone(s) // it may be part of a whole request
 	names.texts[n].Store(&s)
 	names.count.Store(n + 1)
 	names.ids.Store(s, NameID(n))

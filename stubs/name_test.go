@@ -2,7 +2,9 @@ package stubs
 
 import (
 	"strconv"
+	"strings"
 	"testing"
+	"unsafe"
 )
 
 func TestKindsAreNames(t *testing.T) {
@@ -27,6 +29,22 @@ func TestCatalogueIsIndexedByID(t *testing.T) {
 		if s.ID != ID(i) {
 			t.Errorf("%s has ID %d at index %d", s.Path, s.ID, i)
 		}
+	}
+}
+
+// What a table of so many names may hold is bounded: names from outside are no longer than those of policies, and keep nothing
+// else in memory.
+func TestLongNames(t *testing.T) {
+	if got := InternOutside(strings.Repeat("x", MaxName+1)); got != Other {
+		t.Errorf("a name that is too long is %d", got)
+	}
+	if got := InternOutside(strings.Repeat("x", MaxName)); got == Other || len(got.String()) != MaxName {
+		t.Errorf("the longest name is %d", got)
+	}
+	request := strings.Repeat("y", 1<<20)
+	part := request[:10]
+	if got := InternOutside(part).String(); got != part || unsafe.StringData(got) == unsafe.StringData(part) {
+		t.Errorf("%q keeps all of what it is part of", got)
 	}
 }
 
