@@ -179,9 +179,18 @@ func (e *TaskError) Unwrap() error { return e.Err }
 type PanicError struct {
 	Value any
 	Stack []byte
+
+	// Of what became of a throw: the value's text, from before the throw knew of it. For the value may hold the throw, which
+	// tells of the value, and to print either would never end.
+	text string
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+func (e *PanicError) Error() string {
+	if e.text != "" {
+		return "panic: " + e.text
+	}
+	return fmt.Sprintf("panic: %v", e.Value)
+}
 
 // Unwrap returns the panic's value when it is an error.
 func (e *PanicError) Unwrap() error {

@@ -16,8 +16,9 @@ func init() { safepoint.Attach(answer) }
 
 // SafePoint is a place where the calling task may be preempted: switched out for another, or thrown into, which unwinds
 // it as a panic with a *PreemptedError up to the next Section, Run or Go. Call it in loops that may run long, where the
-// task's data are in order and no lock is held. Without a task in ctx it does nothing. Cost: about 4 ns
-// (bench: poll), because it also keeps the breath (see Config.Breath), unless something is asked of some task.
+// task's data are in order and no lock is held. Without a task in ctx it is the poll of package safepoint: for the task of
+// its goroutine, if there is one. Cost: about 4 ns (bench: poll), because it also keeps the breath (see Config.Breath),
+// unless something is asked of some task.
 func SafePoint(ctx context.Context) {
 	if safepoint.Raised() {
 		answerFor(ctx)

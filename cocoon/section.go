@@ -3,6 +3,7 @@ package cocoon
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -55,10 +56,10 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
 	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
-		p := &PanicError{Value: r, Stack: debug.Stack()}
+		p := &PanicError{Value: r, Stack: debug.Stack(), text: fmt.Sprint(r)}
 		err.became.Store(p)
 		s.loop.rt.cfg.Logger.Warn("cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
-			"panic", r, "stack", string(p.Stack))
+			"panic", p.text, "stack", string(p.Stack))
 	}
 	return err
 }

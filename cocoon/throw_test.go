@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -219,6 +220,44 @@ func TestThrowBecomesAPanic(t *testing.T) {
 	})
 	if err := h.Wait(background); !errors.Is(err, ErrGoexit) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// wrapping is a panic's value that holds the one before, as those of singleflight and errgroup do; bare does not say so.
+type (
+	wrapping struct{ was any }
+	bare     struct{ Was any }
+)
+
+func (w wrapping) Error() string { return fmt.Sprintf("wrapped: %v", w.was) }
+func (w wrapping) Unwrap() error { err, _ := w.was.(error); return err }
+
+// What holds the throw and is told by it can be printed, from both ends.
+func TestThrowIsWrappedInAPanic(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	for _, wrap := range []func(any) any{
+		func(v any) any { return wrapping{v} },
+		func(v any) any { return &bare{v} },
+		func(v any) any { return fmt.Errorf("again: %w", wrapping{v}) },
+	} {
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			defer func() { panic(wrap(recover())) }()
+			TaskOf(ctx).Cancel()
+			return spinForever(ctx)
+		})
+		pe := preemption(t, err)
+		for _, text := range []string{pe.Error(), pe.Panic().Error(), fmt.Sprint(pe.Panic().Value), fmt.Sprintf("%+v", err)} {
+			if strings.Count(text, "spinForever") == 0 || len(text) > 2000 {
+				t.Errorf("the text has %d bytes: %.500s", len(text), text)
+			}
+		}
+		if !errors.Is(pe, ErrCancelled) {
+			t.Errorf("got %v", pe)
+		}
+	}
+	if log.count("came out of the task as another panic") != 3 {
+		t.Errorf("the log says\n%s", log.String())
 	}
 }
 
