@@ -14,7 +14,8 @@ import (
 // alone is enough (docs/design.md):
 //
 //   - Where the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of the process do, once.
-//     That costs a running task nothing, but the kernel looks at the slices at its own ticks only.
+//     That costs a running task nothing, but the kernel looks at the slices at its own ticks only. The timer's thread has
+//     the shortest there is (package notify), so that it need not wait for the others' to end.
 //   - A task gives its core away for an instant, at a SafePoint, when a breath has passed since it did; its slot it
 //     keeps. It looks at the clock itself, every so many safe points. The timer could ask it to, but a tick takes a core 15 to
 //     25 µs on virtual machines, ten times what the yield takes.
@@ -29,6 +30,11 @@ type breather struct {
 	looked int64 // when it last looked
 	last   int64 // when it last yielded
 }
+
+// sliceBreaths is how long the slices are that the kernel is asked for, in breaths. With slices of one breath a server that
+// says hello has twice the switches between threads, and gets of examples/hol are no sooner; with ten, pings of examples/redos,
+// whose handlers wait for the slices of code that knows no SafePoint, are later.
+const sliceBreaths = 3
 
 // looks is how often a task looks at the clock, in a breath.
 const looks = 4

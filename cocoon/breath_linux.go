@@ -15,9 +15,9 @@ const canYield = true
 // a raw system call, because it returns at once as far as Go is concerned: the P stays here.
 func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// setSlices asks for slices of d for every thread of the process, 0 for the kernel's default, and reports whether the
-// kernel complies. Threads that are created later inherit it. A thread's policy and niceness stay as they are, and threads
-// under a real-time policy are left alone.
+// setSlices asks for slices of d for every thread of the process that has longer ones, 0 for the kernel's default for all,
+// and reports whether the kernel complies. Threads that are created later inherit it. A thread's policy and niceness stay as
+// they are, and threads under a real-time policy are left alone.
 func setSlices(d time.Duration) bool {
 	done := false
 	for range 2 { // twice, for threads that were just being created
@@ -38,6 +38,9 @@ func setSlice(tid int, d time.Duration) bool {
 	attr, err := unix.SchedGetAttr(tid, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL && attr.Policy != unix.SCHED_BATCH {
 		return false
+	}
+	if attr.Runtime > 0 && attr.Runtime <= uint64(d) {
+		return true // the timer of an earlier runtime
 	}
 	attr.Runtime, attr.Deadline, attr.Period = uint64(d), 0, 0
 	if unix.SchedSetAttr(tid, attr, 0) != nil {

@@ -76,11 +76,11 @@ func TestBreathBySlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSlice(t, 200*time.Microsecond)
+	wantSlice(t, sliceBreaths*200*time.Microsecond)
 	short.Shutdown(context.Background())
-	wantSlice(t, 200*time.Microsecond) // not lengthened while others live
+	wantSlice(t, sliceBreaths*200*time.Microsecond) // not lengthened while others live
 	other.Shutdown(context.Background())
-	if got := ownSlice(t); got == 200*time.Microsecond {
+	if got := ownSlice(t); got == sliceBreaths*200*time.Microsecond {
 		t.Errorf("after the last runtime the slice is still %v", got)
 	}
 }

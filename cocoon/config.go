@@ -33,7 +33,8 @@ type Config struct {
 
 	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
 	// that poll the network and the clock get there: a running task gives its core away that often, at a SafePoint, and
-	// on Linux 6.12 and later it is the time slice that the kernel is asked for, for all threads of the process. 0: 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
+	// on Linux 6.12 and later the kernel is asked for time slices of three times as long, for all threads of the process. 0:
+	// 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
 	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where

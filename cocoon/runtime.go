@@ -89,7 +89,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
-	rt.slices = cfg.Breath > 0 && askSlices(cfg.Breath)
+	rt.slices = cfg.Breath > 0 && askSlices(sliceBreaths*cfg.Breath)
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	return rt, nil
 }

@@ -16,6 +16,9 @@ const (
 	futexAnyBit     = 1<<32 - 1
 )
 
+// shortestSlice is the shortest time slice that a thread may ask for (Linux 6.12 and later).
+const shortestSlice = uint64(100 * time.Microsecond)
+
 // longest bounds one system call's sleep, so that no deadline overflows the kernel's time, of 32 bits on some machines.
 const longest = int64(time.Hour)
 
@@ -29,11 +32,16 @@ type futexSleeper struct {
 func newSleeper() sleeper { return new(futexSleeper) }
 
 // enter prepares the calling thread. By default the kernel lets a sleep last 50 µs longer, to wake several threads at
-// once; the setting is the thread's own, and threads it would start are started by another (runtime.LockOSThread).
+// once; and a thread that wakes on a busy core waits for the end of another's slice, unless its own is shorter. The settings
+// are the thread's own, and threads it would start are started by another (runtime.LockOSThread).
 func (s *futexSleeper) enter() {
 	s.thread.Store(int64(unix.Gettid()))
-	// Refused (by a seccomp filter, say) it costs those 50 µs of punctuality and nothing else.
+	// Refused (by a seccomp filter, say) they cost punctuality and nothing else.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	if attr, err := unix.SchedGetAttr(0, 0); err == nil && (attr.Policy == unix.SCHED_NORMAL || attr.Policy == unix.SCHED_BATCH) {
+		attr.Runtime, attr.Deadline, attr.Period = shortestSlice, 0, 0
+		_ = unix.SchedSetAttr(0, attr, 0)
+	}
 }
 
 // leave forgets the thread: its id may soon be another's.

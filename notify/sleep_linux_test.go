@@ -13,12 +13,13 @@ import (
 func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 	type seen struct {
 		thread, slack int
+		slice         uint64
 		err           error
 	}
 	saw := make(chan seen, 1)
 	timer := NewTimer(func(int64) int64 {
 		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-		saw <- seen{unix.Gettid(), slack, err}
+		saw <- seen{unix.Gettid(), slack, ownSlice(t), err}
 		return Never
 	})
 	defer timer.Close()
@@ -26,6 +27,9 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 	s := <-saw
 	if s.err != nil || s.slack != 1 {
 		t.Fatalf("the thread's timer slack is %d ns (%v), want 1", s.slack, s.err)
+	}
+	if usual := ownSlice(t); usual > shortestSlice && s.slice != shortestSlice {
+		t.Errorf("the thread's time slice is %d ns, want %d; that of others is %d", s.slice, shortestSlice, usual)
 	}
 	timer.WakeAt(0)
 	if again := <-saw; again.thread != s.thread {
@@ -82,4 +86,14 @@ func TestMonotonicBase(t *testing.T) {
 			t.Fatalf("the kernel's clock says %d, Now %d before and %d after", now, before, after)
 		}
 	}
+}
+
+// ownSlice returns the calling thread's time slice in ns; 0 where the kernel does not tell.
+func ownSlice(t *testing.T) uint64 {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	return attr.Runtime
 }
