@@ -100,11 +100,9 @@ func (b *blocking) cutOff() {
 
 // thrown returns the throw because of which a task's context has ended, or nil. Where the client has gone, or time is up, the
 // handler may still have something to say.
-func thrown(ctx context.Context) error {
-	if p := (*cocoon.PreemptedError)(nil); errors.As(context.Cause(ctx), &p) {
-		return p
-	}
-	return nil
+func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
+	errors.As(context.Cause(ctx), &p)
+	return p
 }
 
 // end is called when the handler has returned, and reports whether a throw has cut something off. It cuts off the rest of

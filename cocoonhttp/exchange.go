@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"sync"
+
+	"github.com/cocoon-go/cocoon/cocoon"
 )
 
 // exchange is a request and its answer, as long as they are under way. Exchanges are used again, because at tens of thousands
@@ -16,6 +18,9 @@ type exchange struct {
 	found   http.Handler  // what to call; nil: all that the middleware is around
 	writer  *writer       // nil before the task has begun
 	run     func(ctx context.Context) error
+
+	// A throw into the task that has not ended the handler: its code recovered it, or saw only that its context ended.
+	survived *cocoon.PreemptedError
 }
 
 var exchanges = sync.Pool{New: func() any {
@@ -39,17 +44,32 @@ func (e *exchange) serve(ctx context.Context) error {
 	}()
 	e.writer = &writer{answer: &e.answer}
 	next.ServeHTTP(e.writer.facet(), r)
+	if ctx.Err() != nil {
+		e.survived = thrown(ctx)
+	}
 	return nil
+}
+
+// broken reports whether the handler was thrown into and has returned all the same, without an answer of which somebody could
+// know that it is whole and its own. Code that recovers all panics answers 500, if the answer has not begun, and so does code
+// whose calls end with their context; other code returns without a word, for it takes its client for gone.
+func (e *exchange) broken() bool {
+	switch p := e.survived; {
+	case p == nil || p.Section != "": // the section's boundary is where it had to end
+		return false
+	case p.Where() != "" && !e.late:
+		return true
+	default:
+		return !e.sent && !e.exposed && (e.status == 0 || e.status == http.StatusInternalServerError)
+	}
 }
 
 // settle passes on the end of the answer when the handler has returned, or another answer in its place; err says why, if it
 // was refused or thrown into. The task has ended, so it may block.
 func (e *exchange) settle(err error) {
 	cut := e.io != nil && e.io.end()
-	if err == nil && (e.status == 0 || e.status == http.StatusInternalServerError) && !e.sent && !e.exposed {
-		// If there was a throw it is why: code that recovers all panics answers so, and code whose context has ended, which
-		// may take its client for gone.
-		err = thrown(e.ctx)
+	if err == nil && e.broken() {
+		err = e.survived
 	}
 	switch {
 	case e.hijacked:

@@ -48,8 +48,8 @@ type Options struct {
 // When the client has gone the task is cancelled, as policies see it (task.cancelled). A task that is refused or thrown
 // into is answered by Options.Refuse. To make that possible, an answer is held back until it outgrows 2 KiB, is flushed,
 // or the handler returns. If some of it is sent already, the request is aborted as http.ErrAbortHandler does, so that the
-// client can tell. A handler that recovered the throw, or saw its context end, and then answers 500 or nothing at all, is treated
-// in the same way. Panics of the handler pass through.
+// client can tell. So is a handler treated that recovered the throw, or saw its context end, and then answers 500 or nothing at
+// all, or had begun its answer before. Panics of the handler pass through.
 //
 // A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of HTTP/1, the connection is
 // not used again then.

@@ -265,16 +265,50 @@ func TestThrowSaysWhere(t *testing.T) {
 	}
 }
 
-// What has been sent when the throw is recovered stays, whatever its status.
-func TestRecoveredTooLate(t *testing.T) {
+// An answer that had begun when the throw came, and whose handler did not end by it, may be half an answer: recovering code finds
+// that it cannot answer any more, and leaves it so (chi's Recoverer behind its Logger).
+func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
+	for _, c := range []struct {
+		name  string
+		do    func(w http.ResponseWriter)
+		whole bool // a 503
+	}{
+		{"a status", func(w http.ResponseWriter) { w.WriteHeader(200) }, true},
+		{"some bytes", func(w http.ResponseWriter) { io.WriteString(w, "half") }, true},
+		{"sent", func(w http.ResponseWriter) { io.WriteString(w, "half"); w.(http.Flusher).Flush() }, false},
+		{"around", func(w http.ResponseWriter) {
+			io.WriteString(w.(interface{ Unwrap() http.ResponseWriter }).Unwrap(), "half")
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				defer func() { recover() }()
+				c.do(w)
+				throwInto(r.Context())
+			})
+			resp, err := s.Client().Post(s.URL, "", nil)
+			if err == nil {
+				defer resp.Body.Close()
+				_, err = io.ReadAll(resp.Body)
+			}
+			if (err == nil) != c.whole || c.whole && resp.StatusCode != 503 {
+				t.Errorf("%+v, %v", resp, err)
+			}
+		})
+	}
+}
+
+// An answer that was whole before the throw came to anybody's ears is the handler's own.
+func TestThrowTooLate(t *testing.T) {
+	rt := start(t, cocoon.Config{StallAfter: -1})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		defer func() { recover() }()
-		http.Error(w, "sorry", 500)
-		w.(http.Flusher).Flush()
-		throwInto(r.Context())
+		io.WriteString(w, "done")
+		task := cocoon.TaskOf(r.Context())
+		time.AfterFunc(time.Millisecond, task.Cancel)
+		<-r.Context().Done()
 	})
-	if resp, body := get(t, s, "/"); resp.StatusCode != 500 || body != "sorry\n" {
+	if resp, body := get(t, s, "/"); resp.StatusCode != 200 || body != "done" {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 }
