@@ -3,11 +3,14 @@ package cocoonhttp
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +137,48 @@ func TestResponseController(t *testing.T) {
 		}
 	}
 	send(t, c, "0\r\n\r\n")
+}
+
+// Deadlines that a handler sets end its reads and writes.
+func TestDeadlines(t *testing.T) {
+	for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		for name, h := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+			"read": func(w http.ResponseWriter, r *http.Request) error {
+				must(t, http.NewResponseController(w).SetReadDeadline(longAgo))
+				_, err := r.Body.Read(make([]byte, 1))
+				return err
+			},
+			"write": func(w http.ResponseWriter, r *http.Request) error {
+				c := http.NewResponseController(w)
+				must(t, c.SetWriteDeadline(longAgo))
+				io.WriteString(w, "late")
+				return c.Flush()
+			},
+		} {
+			t.Run(protocol+" "+name, func(t *testing.T) {
+				ended := make(chan error, 1)
+				s := handle(t, start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) { ended <- h(w, r) }, change...)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var body io.Reader
+				if name == "read" { // a client that never sends
+					from, feed := io.Pipe()
+					defer feed.Close()
+					body = from
+				}
+				r, err := http.NewRequestWithContext(ctx, "POST", s.URL, body)
+				must(t, err)
+				go func() {
+					if resp, err := s.Client().Do(r); err == nil {
+						resp.Body.Close()
+					}
+				}()
+				if err := receive(t, "the handler", ended); err == nil || name == "read" && !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("it ended with %v", err)
+				}
+			})
+		}
+	}
 }
 
 // A handler that goes on writing when it has ended hears so, and reaches no other request.
