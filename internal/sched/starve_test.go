@@ -35,6 +35,7 @@ func TestNobodyStarves(t *testing.T) {
 		{"all kinds of a lower rank", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 1, false},
 		{"the background of gets", []Kind{Safe}, 300 * time.Microsecond, 240 * time.Millisecond, 0, true},
 		{"the background of both", []Kind{both}, 300 * time.Microsecond, 400 * time.Millisecond, 0, true},
+		{"the background of gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second, 0, true},
 		{"the background of all", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 0, true},
 	} {
 		for slots := 1; slots <= most; slots++ {
