@@ -190,6 +190,9 @@ func TestRoundRobin(t *testing.T) {
 func TestAdaptiveQuantum(t *testing.T) {
 	s, err := AdaptiveQuantum(time.Millisecond, 20*time.Millisecond)
 	p := mustParse(t, s, err, nil, nil)
+	if s.On.Interval != time.Second || s.On.Events != stubs.Enqueue { // silent, until somebody comes
+		t.Errorf("trigger %+v", s.On)
+	}
 	for _, c := range []struct {
 		kind            string
 		safe, suspended int
