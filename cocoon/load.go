@@ -63,7 +63,7 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 			rt.repace()
 			rt.states.Store(before)
 			rt.installTenants(tenants)
-			return err
+			return fmt.Errorf("document:%d: %w", doc.Lines[p.Name], err)
 		}
 		done = append(done, r)
 	}

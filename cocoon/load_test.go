@@ -23,6 +23,10 @@ func TestLoadPolicyFile(t *testing.T) {
 	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+": cocoon: document:1:") {
 		t.Errorf("got %v", err)
 	}
+	write("version: 1\npolicies:\n  - {name: a, on: start, expr: cancel()}\n  - name: p\n    on: enqueue\n    expr: |\n      queue.length > 1\n      ? trow(1) : continue()\n")
+	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+`: document:4: cocoon: policy "p": policy.expr:2:3:`) {
+		t.Errorf("got %v", err)
+	}
 	if err := rt.LoadPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

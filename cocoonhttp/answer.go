@@ -28,7 +28,7 @@ type answer struct {
 	before http.Header // as it was then
 
 	status  int         // 0: the handler has not decided yet
-	late    bool        // it decided after its context had ended
+	late    bool        // it decided after it had been thrown into
 	header  http.Header // as it was when it had
 	length  int64       // of the body, as the header declares it; -1: it does not
 	written int64       // by the handler
@@ -90,7 +90,10 @@ func (a *answer) WriteHeader(status int) {
 // decide fixes the status and the header, as WriteHeader does: what the handler does to the header later counts for trailers
 // only.
 func (a *answer) decide(status int) {
-	a.status, a.length, a.late = status, -1, a.ctx.Err() != nil
+	a.status, a.length = status, -1
+	if a.ctx.Err() != nil {
+		a.late = hit(thrown(a.ctx))
+	}
 	if !a.asked {
 		return
 	}

@@ -105,6 +105,9 @@ func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
 	return p
 }
 
+// hit reports whether a throw has come to the handler itself, and not only ended its context.
+func hit(p *cocoon.PreemptedError) bool { return p != nil && p.Where() != "" }
+
 // end is called when the handler has returned, and reports whether a throw has cut something off. It cuts off the rest of
 // a body if interrupt has not yet come to that: net/http would wait for it before it sends an answer.
 func (b *blocking) end() (cut bool) {

@@ -57,7 +57,7 @@ func (e *exchange) broken() bool {
 	switch p := e.survived; {
 	case p == nil || p.Section != "": // the section's boundary is where it had to end
 		return false
-	case p.Where() != "" && !e.late:
+	case hit(p) && !e.late:
 		return true
 	default:
 		return !e.sent && !e.exposed && (e.status == 0 || e.status == http.StatusInternalServerError)

@@ -271,20 +271,25 @@ func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
 		name  string
-		do    func(w http.ResponseWriter)
+		do    func(w http.ResponseWriter, r *http.Request)
 		whole bool // a 503
 	}{
-		{"a status", func(w http.ResponseWriter) { w.WriteHeader(200) }, true},
-		{"some bytes", func(w http.ResponseWriter) { io.WriteString(w, "half") }, true},
-		{"sent", func(w http.ResponseWriter) { io.WriteString(w, "half"); w.(http.Flusher).Flush() }, false},
-		{"around", func(w http.ResponseWriter) {
+		{"a status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }, true},
+		{"some bytes", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "half") }, true},
+		{"a status when the context has ended", func(w http.ResponseWriter, r *http.Request) {
+			cocoon.TaskOf(r.Context()).Cancel()
+			<-r.Context().Done()
+			w.WriteHeader(200)
+		}, true},
+		{"sent", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "half"); w.(http.Flusher).Flush() }, false},
+		{"around", func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w.(interface{ Unwrap() http.ResponseWriter }).Unwrap(), "half")
 		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 				defer func() { recover() }()
-				c.do(w)
+				c.do(w, r)
 				throwInto(r.Context())
 			})
 			resp, err := s.Client().Post(s.URL, "", nil)

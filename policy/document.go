@@ -19,6 +19,7 @@ type Document struct {
 	Tasks    map[string]Class // by task name
 	Tenants  *Tenants         // nil when there is nothing about them
 	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
+	Lines    map[string]int   // where each of them begins, by its name
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
@@ -36,29 +37,26 @@ func ReadDocument(r io.Reader) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := documentReader{lines: map[string]int{}}
-	d.doc.States, d.doc.Tasks = map[string]any{}, map[string]Class{}
+	var d documentReader
+	d.doc.States, d.doc.Tasks, d.doc.Lines = map[string]any{}, map[string]Class{}, map[string]int{}
 	if err := d.decode(root); err != nil {
 		return nil, err
 	}
 	return &d.doc, nil
 }
 
-// documentReader is a document under way, with the lines of its policies by name.
-type documentReader struct {
-	doc   Document
-	lines map[string]int
-}
+// documentReader is a document under way.
+type documentReader struct{ doc Document }
 
 // add takes a policy that the node n declares.
 func (d *documentReader) add(n *yaml.Node, s Spec) error {
 	if err := s.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
-	if line, twice := d.lines[s.Name]; twice {
+	if line, twice := d.doc.Lines[s.Name]; twice {
 		return lineError(n, "there is another policy %q, in line %d", s.Name, line)
 	}
-	d.lines[s.Name] = n.Line
+	d.doc.Lines[s.Name] = n.Line
 	d.doc.Policies = append(d.doc.Policies, s)
 	return nil
 }
@@ -83,9 +81,23 @@ func readYAML(text []byte) (*yaml.Node, error) {
 	return root, plain(root)
 }
 
+// hints say what is behind those errors of the YAML parser that do not tell.
+var hints = []struct{ message, hint string }{
+	{"cannot start any token", "indent with spaces, not tabs, and put texts that begin with % @ or ` in quotes"},
+	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or behind |"},
+	{"did not find expected", "check the indentation, and that brackets and quotes are closed"},
+	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
+}
+
 // yamlError gives an error of the YAML parser our form.
 func yamlError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	for _, h := range hints {
+		if strings.Contains(message, h.message) {
+			message += "; " + h.hint
+			break
+		}
+	}
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
 		return fmt.Errorf("document:%s", rest)
 	}

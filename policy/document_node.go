@@ -189,10 +189,10 @@ func stateValue(n *yaml.Node) (any, error) {
 			err := n.Decode(&f)
 			return f, err
 		case "!!str":
-			var d time.Duration
-			err := readDuration(n, &d)
-			return d, err
+			if d, err := time.ParseDuration(n.Value); err == nil {
+				return d, nil
+			}
 		}
 	}
-	return nil, lineError(n, "a state is %s; want a bool, a number, or a duration like 100ms", nodeKind(n))
+	return nil, lineError(n, "a state is %s; want true or false, a number, or a duration like 100ms", nodeKind(n))
 }

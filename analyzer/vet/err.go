@@ -27,7 +27,7 @@ them, so the error is the only sign:
 		return err
 	}
 
-The checker reports calls of Register..., LoadPolicies and Registration.Update as statements of their own. An error that
+The checker reports calls of Register..., LoadPolicies, LoadPolicyFile and Registration.Update as statements of their own. An error that
 is assigned to _ was thrown away on purpose.`,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runErr,
@@ -57,7 +57,7 @@ func registers(name string) bool {
 		return true
 	}
 	name = strings.TrimPrefix(name, "Runtime.")
-	return name == "LoadPolicies" || strings.HasPrefix(name, "Register")
+	return name == "LoadPolicies" || name == "LoadPolicyFile" || strings.HasPrefix(name, "Register")
 }
 
 // endsInError reports whether the results of a call end in an error.

@@ -49,8 +49,8 @@ func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
 
 // registrars register what policies may refer to.
 var registrars = map[string]bool{
-	"RegisterState": true, "RegisterSafeFunc": true, "LoadPolicies": true,
-	"Runtime.RegisterState": true, "Runtime.RegisterSafeFunc": true, "Runtime.LoadPolicies": true,
+	"RegisterState": true, "RegisterSafeFunc": true, "LoadPolicies": true, "LoadPolicyFile": true,
+	"Runtime.RegisterState": true, "Runtime.RegisterSafeFunc": true, "Runtime.LoadPolicies": true, "Runtime.LoadPolicyFile": true,
 }
 
 // registrarsNamed counts how often registrars are named, be they called or passed on.
@@ -79,7 +79,7 @@ func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 			r.funcs[name] = true
 			r.funcs[name[strings.LastIndexByte(name, '.')+1:]] = true
 		}
-	case "LoadPolicies":
+	case "LoadPolicies", "LoadPolicyFile":
 		r.allStates = false
 	}
 }

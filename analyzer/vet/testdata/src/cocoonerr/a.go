@@ -16,6 +16,7 @@ func bad(rt *cocoon.Runtime, r *cocoon.Registration) {
 	rt.LoadPolicies(nil)                                                            // want `Runtime.LoadPolicies`
 	r.Update(cocoon.Policy{})                                                       // want `Registration.Update`
 	cocoon.LoadPolicies(nil)                                                        // want `the error of LoadPolicies`
+	rt.LoadPolicyFile("a.yaml")                                                     // want `Runtime.LoadPolicyFile`
 	if true {
 		cocoon.RegisterState(nil) // want `RegisterState`
 	}

@@ -75,6 +75,7 @@ func (rt *Runtime) RegisterState(values map[string]any) error                   
 func (rt *Runtime) RegisterSafeFunc(f any) error                                { return nil }
 func (rt *Runtime) RegisterPreemptibleFunc(f any) error                         { return nil }
 func (rt *Runtime) LoadPolicies(r io.Reader) error                              { return nil }
+func (rt *Runtime) LoadPolicyFile(name string) error                            { return nil }
 func (r *Registration) Update(p Policy) error                                   { return nil }
 func (r *Registration) Cancel()                                                 {}
 func RegisterPolicy(p Policy) (*Registration, error)                            { return nil, nil }
