@@ -3,6 +3,7 @@ package instrument
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 )
 
@@ -15,6 +16,7 @@ type code struct {
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""
 	held     []span // where it holds locks, or the function around it does
+	owed     []span // where it owes goroutines to a wait group, or the function around it does
 	loops    []*loop
 	calls    []*call
 	polls    []token.Pos // before which statements it polls, loops apart
@@ -58,6 +60,7 @@ func (r *rewriter) collect(f *file) {
 
 func (r *rewriter) add(c *code) {
 	c.held = append(c.held, heldIn(c.body)...)
+	c.owed = append(c.owed, owedIn(c.body)...)
 	r.codes = append(r.codes, c)
 }
 
@@ -78,7 +81,7 @@ func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 			c.exempt = outer.exempt
 		}
 		if useOf(lit, stack) != started {
-			c.held = spansAround(outer.held, lit)
+			c.held, c.owed = spansAround(outer.held, lit), spansAround(outer.owed, lit)
 		}
 		r.add(c)
 		r.literals[lit] = c
@@ -123,14 +126,16 @@ func useOf(lit *ast.FuncLit, stack []ast.Node) use {
 	return called
 }
 
-// spansAround returns where locks are held in a literal because they are where it stands.
-func spansAround(held []span, lit *ast.FuncLit) []span {
-	for _, h := range held {
-		if h.has(lit.Pos()) {
-			return []span{{lit.Pos(), lit.End()}}
-		}
+// spansAround returns where in a literal holds what does where it stands.
+func spansAround(spans []span, lit *ast.FuncLit) []span {
+	if anyHas(spans, lit.Pos()) {
+		return []span{{lit.Pos(), lit.End()}}
 	}
 	return nil
+}
+
+func anyHas(spans []span, p token.Pos) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.has(p) })
 }
 
 // nameOf returns the name as in a stack trace, without the package and without type parameters.
@@ -171,13 +176,13 @@ func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
 
 // whyNot says why there may be no poll at p, or "".
 func (c *code) whyNot(p token.Pos) string {
-	if c.exempt != "" {
+	switch {
+	case c.exempt != "":
 		return c.exempt
-	}
-	for _, h := range c.held {
-		if h.has(p) {
-			return "a lock is held"
-		}
+	case anyHas(c.held, p):
+		return "a lock is held"
+	case anyHas(c.owed, p):
+		return "a wait group is owed goroutines"
 	}
 	return ""
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// heldCalls returns the calls that tell package safepoint where in this package locks are held, for what is called there and
-// polls. There is at least one: it tells that the program is rewritten.
+// heldCalls returns the calls that tell package safepoint where in this package locks are held, or goroutines are owed, for
+// what is called there and polls. There is at least one: it tells that the program is rewritten.
 func (r *rewriter) heldCalls(name string) string {
 	lines := map[string][]int{}
 	for _, c := range r.codes {
-		for _, h := range c.held {
+		for _, h := range slices.Concat(c.held, c.owed) {
 			from, to := r.set.Position(h.from), r.set.Position(h.to)
 			if from.Filename == to.Filename { // no line directive in between
 				file := filepath.Base(from.Filename)

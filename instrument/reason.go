@@ -128,15 +128,16 @@ func isText(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// underLock returns the gap of a call under a lock: whatever polls in there is at no safe point.
+// underLock returns the gap of a call under a lock, or the like: whatever polls in there is at no safe point.
 func (s *survey) underLock(c *code, n ast.Node) (g Gap, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
-	if !isCall || c.exempt != "" || c.whyNot(n.Pos()) == "" || s.costOfCall(call) < endless {
+	if !isCall || c.exempt != "" || s.costOfCall(call) < endless {
 		return g, false
 	}
+	why := c.whyNot(n.Pos())
 	name := types.ExprString(call.Fun)
-	if last := name[strings.LastIndexByte(name, '.')+1:]; isUnlock[last] || unlocks[last] != "" {
+	if last := name[strings.LastIndexByte(name, '.')+1:]; why == "" || isUnlock[last] || unlocks[last] != "" {
 		return g, false
 	}
-	return Gap{Kind: GapLock, Why: "calls " + name + " while a lock is held", Length: Unbounded}, true
+	return Gap{Kind: GapLock, Why: "calls " + name + " while " + why, Length: Unbounded}, true
 }

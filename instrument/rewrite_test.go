@@ -31,7 +31,8 @@ func rewriteText(t *testing.T, src string, o Options) (text string, s Stats) {
 func TestWhereItPolls(t *testing.T) {
 	const declarations = `
 var f func(); func swift(n int) int { return n + 1 }; type T struct{ n int }; type I interface{ M() }; type L struct{}
-func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock() {}; func (L) TryLock() bool { return true }; var mu, other L
+func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock() {}; func (L) TryLock() bool { return true }; var mu, other L; type G struct{}
+func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 `
 	for _, c := range []struct{ name, src, want string }{
 		{"endless", `func a() { for { f() } }`, `func a() { for {POLL f() } }`},
@@ -129,6 +130,16 @@ func (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock(
 		{"literal under a lock", `func a() { mu.Lock(); func() { for { f() } }(); go func() { for { f() } }(); mu.Unlock() }`,
 			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
 		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
+
+		{"goroutines owed", `func a(n int) { for { f() }; wg.Add(n); defer wg.Wait(); for range n { for { f() }; for range n { f(); go f() } }; for { f() } }`,
+			`func a(n int) { POLLfor {POLL f() }; wg.Add(n); defer wg.Wait(); for range n { for { f() }; for range n { f(); go f() } }; for {POLL f() } }`},
+		{"goroutine owed in each iteration", `func a(n int) { defer func() { wg.Wait() }(); for { f(); wg.Add(1); for { f() }; go f(); for { f() } } }`,
+			`func a(n int) { defer func() { wg.Wait() }(); for {POLL f(); wg.Add(1); for { f() }; go f(); for {POLL f() } } }`},
+		{"goroutines owed, started elsewhere", `func a(n int) { defer wg.Wait(); go f(); wg.Add(n); for { start() } }; func start() { for { go f() } }`,
+			`func a(n int) { defer wg.Wait(); go f(); wg.Add(n); for { start() } }; func start() { for {POLL go f() } }`},
+		{"goroutines owed in a literal", `func a() { defer wg.Wait(); wg.Add(1); func() { for { f() } }(); go f() }`, ""},
+		{"goroutines that nobody waits for", `func a(n int) { wg.Add(n); for { go f() }; wg.Wait() }`, `func a(n int) { wg.Add(n); for {POLL go f() }; wg.Wait() }`},
+		{"goroutines of another group", `func a(n int) { wg.Add(n); defer group.Wait(); for { go f() } }`, `func a(n int) { wg.Add(n); defer group.Wait(); for {POLL go f() } }`},
 
 		{"copy", `func a(x, y []int) int { defer swift(1); return copy(x[1:], y) }`,
 			`func a(x, y []int) int { defer swift(1); return cocoon_bulkCopy(x[1:], y, cocoon_bulkCopyPieces) }`},

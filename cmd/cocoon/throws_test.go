@@ -27,7 +27,7 @@ func TestThrowsOutOfEngines(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	const want = "regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\ndatabase/sql\nsingleflight\nrecover\n"
+	const want = "regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.WaitGroup\ndatabase/sql\nsingleflight\nrecover\n"
 	if !bytes.Equal(out, []byte(want)) {
 		t.Errorf("it printed %q; want %q", out, want)
 	}
