@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -25,6 +26,7 @@ type class struct {
 	kind     atomic.Uint32
 	cost     atomic.Int64             // ns that its tasks ran, averaged; kept while somebody wants to know, see Runtime.costs
 	declared atomic.Pointer[declared] // what a document says; nil: nothing. Written under regMu
+	met      atomic.Bool              // some task has had the name
 }
 
 // ran adds a task that has ended to the average, which follows the last ten or so. Of two that end at one time one may be
@@ -75,8 +77,20 @@ func (rt *Runtime) classFor(name string, k Kind) (*class, error) {
 	return c, nil
 }
 
+// unmet returns the names that tasks are expected to have and none has had, sorted. Called with regMu held.
+func (rt *Runtime) unmet() (names []string) {
+	for name, c := range rt.named {
+		if rt.funcs[name] == nil && !c.met.Load() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // addKind joins k to what is registered for the class. Called with regMu held.
 func (rt *Runtime) addKind(c *class, k Kind) {
+	rt.named[c.text] = c
 	c.kind.Or(uint32(k))
 	if k&Preemptible != 0 {
 		rt.preemptible.Store(true)

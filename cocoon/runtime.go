@@ -44,6 +44,7 @@ type Runtime struct {
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
+	named    map[string]*class // those that documents and registrations speak of
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
@@ -76,7 +77,8 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		cfg: cfg, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, empty: make(chan struct{}, 1), stopped: make(chan struct{}),
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{},
+		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, cfg.Logger))

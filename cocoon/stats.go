@@ -63,6 +63,11 @@ type Stats struct {
 	Tasks    int64 // that have not ended
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
+
+	// Unmet are the names that documents, RegisterSafeFunc and RegisterPreemptibleFunc give tasks, and that none has had
+	// yet, sorted: one that stays here may be misspelt. Functions that policies may call are left out, and what policies and
+	// limits speak of, for it may be a section.
+	Unmet []string
 }
 
 // LoopStats is a snapshot of a loop.
@@ -100,6 +105,7 @@ func (rt *Runtime) Stats() Stats {
 	for name, r := range rt.policies {
 		st.Policies[name] = r.counted()
 	}
+	st.Unmet = rt.unmet()
 	return st
 }
 

@@ -74,6 +74,9 @@ func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *T
 	s.slab = s.slab[1:]
 	if s.class == nil || s.class.text != name {
 		s.class = l.rt.classOf(name)
+		if !s.class.met.Load() { // all tasks of the name share it
+			s.class.met.Store(true)
+		}
 	}
 	t.ctx, t.class, t.strand = ctx, s.class, s
 	if t.up, t.attrs = scopeOf(ctx); t.up != nil {
