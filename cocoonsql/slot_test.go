@@ -3,6 +3,7 @@ package cocoonsql
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"log/slog"
 	"slices"
@@ -26,11 +27,13 @@ func start(t *testing.T) *cocoon.Runtime {
 	return rt
 }
 
-func open(t *testing.T, s *server) *sql.DB {
-	db := sql.OpenDB(Connector(connectorOf(t, modernDriver{legacyDriver{s}})))
+func open(t *testing.T, d driver.Driver) *sql.DB {
+	db := sql.OpenDB(Connector(connectorOf(t, d)))
 	t.Cleanup(func() { db.Close() })
 	return db
 }
+
+func modern(s *server) driver.Driver { return modernDriver{legacyDriver{s}} }
 
 // use makes each call of a driver that a task waits for.
 func use(ctx context.Context, db *sql.DB) error {
@@ -38,6 +41,20 @@ func use(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if _, err := db.ExecContext(ctx, "?", "x"); err != nil {
+		return err
+	}
+	rows, err := db.QueryContext(ctx, "?", "x")
+	if err != nil {
+		return err
+	}
+	if err := readAll(rows); err != nil {
+		return err
+	}
+	undone, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := undone.Rollback(); err != nil {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -50,41 +67,56 @@ func use(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer st.Close()
-	rows, err := st.QueryContext(ctx, "x")
-	if err != nil {
+	if _, err := st.ExecContext(ctx, "x"); err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
+	if rows, err = st.QueryContext(ctx, "x"); err != nil {
+		return err
 	}
-	return errors.Join(rows.Err(), tx.Commit())
+	return errors.Join(readAll(rows), tx.Commit())
+}
+
+// readAll reads all result sets.
+func readAll(rows *sql.Rows) error {
+	defer rows.Close()
+	for {
+		for rows.Next() {
+		}
+		if !rows.NextResultSet() {
+			return rows.Err()
+		}
+	}
 }
 
 // While the database takes its time, others have the slot.
 func TestSlotIsGivenBack(t *testing.T) {
-	rt := start(t)
-	s := &server{}
-	db := open(t, s)
-	s.gate = func(what string) {
-		if what == "valid?" {
-			return // a question to the driver, not to the database
-		}
-		// It needs the slot of the task that is waiting for us.
-		if err := rt.Run(context.Background(), "other", func(context.Context) error { return nil }); err != nil {
-			t.Error(err)
-		}
-	}
-	done := make(chan error, 1)
-	go func() {
-		done <- rt.Run(context.Background(), "query", func(ctx context.Context) error { return use(ctx, db) })
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatalf("the slot was held during %q", s.asked[len(s.asked)-1])
+	for name := range drivers(nil) {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t)
+			s := &server{}
+			db := open(t, drivers(s)[name])
+			s.gate = func(what string) {
+				if what == "valid?" || t.Failed() {
+					return // a question to the driver, not to the database
+				}
+				time.Sleep(2 * slowRow)
+				// Another goroutine needs the slot of the task that is waiting for us. On this one the task would make room for it.
+				ran := make(chan error, 1)
+				go func() { ran <- rt.Run(context.Background(), "other", func(context.Context) error { return nil }) }()
+				select {
+				case err := <-ran:
+					if err != nil {
+						t.Error(err)
+					}
+				case <-time.After(20 * time.Second):
+					t.Errorf("the slot was held during %q", what)
+				}
+			}
+			if err := rt.Run(context.Background(), "query", func(ctx context.Context) error { return use(ctx, db) }); err != nil {
+				t.Error(err)
+			}
+			s.gate = nil
+		})
 	}
 }
 
@@ -92,7 +124,7 @@ func TestSlotIsGivenBack(t *testing.T) {
 func TestThrowAtEachCall(t *testing.T) {
 	count := func() int {
 		s := &server{}
-		db := open(t, s)
+		db := open(t, modern(s))
 		if err := use(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +136,7 @@ func TestThrowAtEachCall(t *testing.T) {
 	for at := range count {
 		rt := start(t)
 		s := &server{}
-		db := open(t, s)
+		db := open(t, modern(s))
 		n := 0
 		var task *cocoon.Task
 		s.gate = func(string) {
@@ -139,7 +171,7 @@ func TestThrowAtEachCall(t *testing.T) {
 func TestThrowBeforeCommit(t *testing.T) {
 	rt := start(t)
 	s := &server{}
-	db := open(t, s)
+	db := open(t, modern(s))
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.section == "work" ? throw("signalled") : continue()`})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +210,7 @@ func TestQuickRowsKeepTheSlot(t *testing.T) {
 	for i := range 1000 {
 		s.values = append(s.values, int64(i))
 	}
-	db := open(t, s)
+	db := open(t, modern(s))
 	err := rt.Run(context.Background(), "query", func(ctx context.Context) error {
 		rows, err := db.QueryContext(ctx, "all")
 		if err != nil {
