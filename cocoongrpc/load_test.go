@@ -105,6 +105,12 @@ func TestReports(t *testing.T) {
 	}
 	close(free)
 	calls.Wait()
+	eventually(t, "the averages to follow when it is over", func() bool {
+		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
+		must(t, err)
+		r := reportOf(t, trailer)
+		return r.ApplicationUtilization < 0.5 && r.Utilization["slots"] < 0.3 && r.NamedMetrics["queue"] < 0.3 && r.NamedMetrics["refused"] < r.RpsFractional/10
+	})
 }
 
 // What a handler adds to its report is in its own, and in no other.
