@@ -54,10 +54,12 @@ func (s *strand) masked() bool {
 }
 
 // keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done for ever, database/sql never
-// uses the connection again whose driver it has called, and in a package singleflight, whoever wrote it, those who wait for
-// the result get the panic, or wait for ever.
+// uses the connection again whose driver it has called, a gRPC client never gives back the stream of its connection, and in a
+// package singleflight, whoever wrote it, those who wait for the result get the panic, or wait for ever.
 func keeps(function string) bool {
 	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
+		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
+		strings.HasPrefix(function, "google.golang.org/grpc.(*clientStream).") ||
 		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 

@@ -1,0 +1,71 @@
+package cocoongrpc
+
+import (
+	"context"
+	"testing"
+	_ "unsafe" // for go:linkname
+
+	"google.golang.org/grpc"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// What rewritten packages call: polls count only in programs that have some.
+//
+//go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
+var holdLink func(pkg, file string, lines []int)
+
+// Polls inside of a client's calls do not throw, in Invoke and in the methods of its streams: what a call has taken of its
+// connection would not be given back.
+func TestClientIsNotUnwound(t *testing.T) {
+	holdLink("a/rewritten/package", "", nil)
+	rt := start(t, cocoon.Config{})
+	client := func(opts ...grpc.DialOption) pb.TestServiceClient {
+		srv := grpc.NewServer()
+		pb.RegisterTestServiceServer(srv, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
+			_, err := s.Recv()
+			return err
+		}})
+		return pb.NewTestServiceClient(dial(t, listen(t, srv), opts...))
+	}
+	var poll func()
+	polling := grpc.WithUnaryInterceptor(func(ctx context.Context, method string, r, a any, c *grpc.ClientConn, next grpc.UnaryInvoker, o ...grpc.CallOption) error {
+		poll()
+		return next(ctx, method, r, a, c, o...)
+	})
+	for name, call := range map[string]func(ctx context.Context){
+		"invoke": func(ctx context.Context) { client(polling).UnaryCall(ctx, &pb.SimpleRequest{}) },
+		"send": func(ctx context.Context) {
+			s, err := client().FullDuplexCall(ctx, grpc.ForceCodec(codec{&poll}))
+			must(t, err)
+			s.Send(&pb.StreamingOutputCallRequest{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inside, behind := false, false
+			err := rt.Run(context.Background(), "job", func(ctx context.Context) error {
+				poll = func() {
+					cocoon.TaskOf(ctx).Cancel()
+					safepoint.Poll()
+					inside = true
+				}
+				call(ctx)
+				behind = true
+				safepoint.Poll()
+				return nil
+			})
+			if err == nil || !inside || !behind {
+				t.Errorf("got %v; inside %v, behind %v", err, inside, behind)
+			}
+		})
+	}
+}
+
+// codec polls while it encodes.
+type codec struct{ poll *func() }
+
+func (c codec) Marshal(any) ([]byte, error) { (*c.poll)(); return nil, nil }
+func (c codec) Unmarshal([]byte, any) error { return nil }
+func (c codec) Name() string                { return "proto" }
