@@ -74,8 +74,9 @@ func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context)
 	if fn == nil {
 		fn = func(context.Context) error { return errNilFunc }
 	}
-	s, t := l.newTask(ctx, name, h)
-	h.task = t
+	up, attrs := scopeOf(ctx)
+	s, t := l.newTask(ctx, up, attrs, name)
+	h.task, s.handle = t, h
 	go h.run(s, fn)
 	return h
 }

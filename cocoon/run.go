@@ -29,11 +29,12 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	if fn == nil {
 		return errNilFunc
 	}
-	outer := strandOf(ctx)
+	up, attrs := scopeOf(ctx)
+	outer := up.here()
 	if outer != nil {
 		outer.answer() // before anything is begun: it may unwind
 	}
-	s, t := l.newTask(ctx, name, nil)
+	s, t := l.newTask(ctx, up, attrs, name)
 	if s.outer = outer; outer != nil {
 		outer.inner = s
 	}

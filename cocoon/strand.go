@@ -64,8 +64,9 @@ func newStrand(l *Loop) *strand {
 // slabSize is how many tasks are carved from one allocation: with what the allocator adds, 4 KiB.
 const slabSize = 63
 
-// newTask prepares a task that is about to arrive at l, on the calling goroutine or, when h is set, another.
-func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *Task) {
+// newTask prepares a task that is about to arrive at l. What ctx knows of Cocoon the caller has looked up already: in a
+// context of many layers that takes longer than all of this.
+func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*strand, *Task) {
 	s := l.pool.Get().(*strand)
 	if len(s.slab) == 0 {
 		s.slab = make([]Task, slabSize)
@@ -78,14 +79,13 @@ func (l *Loop) newTask(ctx context.Context, name string, h *Handle) (*strand, *T
 			s.class.met.Store(true)
 		}
 	}
-	t.ctx, t.class, t.strand = ctx, s.class, s
-	if t.up, t.attrs = scopeOf(ctx); t.up != nil {
-		t.up.adopt(t)
+	t.ctx, t.class, t.strand, t.up, t.attrs = ctx, s.class, s, up, a
+	if up != nil {
+		up.adopt(t)
 	}
 	if d := t.class.declared.Load(); d != nil && len(d.attrs) > 0 {
 		t.adorn(d)
 	}
-	s.handle = h
 	s.core.Reset(Kind(t.class.kind.Load()))
 	s.breath.begin(l.rt.breathes)
 	return s, t
@@ -99,8 +99,10 @@ func (s *strand) running(now int64) int64 { return now - s.runBase.Load() }
 
 // strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the innermost of those nested on
 // this goroutine. A context that was handed to another goroutine leads nowhere there.
-func strandOf(ctx context.Context) *strand {
-	t := TaskOf(ctx)
+func strandOf(ctx context.Context) *strand { return TaskOf(ctx).here() }
+
+// here returns the innermost strand of the calling goroutine, if t, which may be nil, is one of its tasks.
+func (t *Task) here() *strand {
 	// A task that has not ended owns its strand, so the strand's goroutine is the task's.
 	if t == nil || t.ended() || t.strand.g.Load() != goroutine.ID() {
 		return nil
