@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"slices"
@@ -39,14 +40,14 @@ func (r *rewriter) collect(f *file) {
 		fn, isFunc := d.(*ast.FuncDecl)
 		if !isFunc {
 			// A literal among the initialisers of variables runs as one only where it is called at once.
-			r.collectLiterals(&code{file: f, name: "var", exempt: "package variables are being initialised"}, d, "")
+			r.collectLiterals(&code{file: f, name: "var", exempt: "package variables are being initialised"}, d, r.exempt)
 			continue
 		}
 		if fn.Body == nil {
 			continue
 		}
 		c := &code{file: f, name: nameOf(fn), decl: fn, typ: fn.Type, body: fn.Body}
-		always := marks.exempt(fn)
+		always := cmp.Or(r.exempt, marks.exempt(fn))
 		if c.exempt = always; fn.Recv == nil && fn.Name.Name == "init" {
 			c.exempt = "the package is being initialised"
 		}

@@ -46,6 +46,10 @@ type Options struct {
 type Result struct {
 	Files map[string][]byte // the new texts, of changed files only, by path; and a file that is new, if any is
 	Stats Stats
+
+	// Mistaken says that the package does not type-check, as far as its imports are known. Its errors have their columns in
+	// the original text.
+	Mistaken bool
 }
 
 // Stats say what was done, and what was left out.
@@ -110,6 +114,8 @@ type rewriter struct {
 	codes    []*code // in the order of the source
 	declared map[types.Object]*code
 	literals map[*ast.FuncLit]*code
+	mistaken bool
+	exempt   string // why nothing polls, or ""
 	carrier  map[types.Type]bool
 	bulks    map[*ast.CallExpr]bool // calls that are done in pieces
 	prefix   string                 // of the names that are inserted

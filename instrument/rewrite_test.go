@@ -141,6 +141,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"goroutines that nobody waits for", `func a(n int) { wg.Add(n); for { go f() }; wg.Wait() }`, `func a(n int) { wg.Add(n); for {POLL go f() }; wg.Wait() }`},
 		{"goroutines of another group", `func a(n int) { wg.Add(n); defer group.Wait(); for { go f() } }`, `func a(n int) { wg.Add(n); defer group.Wait(); for {POLL go f() } }`},
 
+		{"string of its own", `func a(i I) { for { i.M() } }; type string I`, ""},
+
 		{"copy", `func a(x, y []int) int { defer swift(1); return copy(x[1:], y) }`,
 			`func a(x, y []int) int { defer swift(1); return cocoon_bulkCopy(x[1:], y, cocoon_bulkCopyPieces) }`},
 		{"copy a text", `func a(x []byte, y string) { defer swift(1); copy(x, y) }`,

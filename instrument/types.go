@@ -28,7 +28,14 @@ func (r *rewriter) check() {
 		FakeImportC: true,
 		GoVersion:   r.pkg.GoVersion,
 	}
-	r.types, _ = conf.Check(r.pkg.Path, r.set, trees, r.info)
+	var err error
+	r.types, err = conf.Check(r.pkg.Path, r.set, trees, r.info)
+	r.mistaken = err != nil
+	for _, name := range linkNames {
+		if r.types.Scope().Lookup(name) != nil {
+			r.exempt = "the package has a " + name + " of its own, and the polls need the language's"
+		}
+	}
 }
 
 func (r *rewriter) open(path string) (io.ReadCloser, error) {

@@ -68,16 +68,16 @@ func parseCompile(line []string) (c compile, ok bool) {
 
 func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
 
-// rewritten rewrites the package and returns the command line with its new files, which lie beside the output.
-func (c compile) rewritten(chosen choice) ([]string, error) {
+// rewritten rewrites the package and returns the command line with its new files, which lie beside the output. Where the
+// package has mistakes, as far as we see, the compiler will say so.
+func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
 	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
-		return c.original(), nil
+		return c.original(), false, nil
 	}
 	p := instrument.Package{Path: path, Files: c.files, Std: c.std, Moved: true, GoVersion: c.lang}
-	var err error
 	if p.ImportMap, p.Exports, err = readImports(c.cfg); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	sections := map[string]bool{}
 	for _, s := range c.sections {
@@ -85,13 +85,13 @@ func (c compile) rewritten(chosen choice) ([]string, error) {
 	}
 	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := missing(path, c.sections, result.Stats); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	files, err := c.write(result.Files)
-	return slices.Concat(c.front, c.flags, files), err
+	return slices.Concat(c.front, c.flags, files), result.Mistaken, err
 }
 
 // missing says which function of the package should have become a section and did not. Names such as regex.match, without

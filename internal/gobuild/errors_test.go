@@ -92,6 +92,7 @@ func TestErrorsOfTheGoCommand(t *testing.T) {
 	}{
 		{"syntax", gomod + "-- main.go --\npackage main\n\nfunc main() { for }\n\nfunc f( {}\n", []string{"build", "."}},
 		{"types", gomod + "-- main.go --\npackage main\n\nfunc main() {\n\tfor {\n\t\tvar unused int\n\t\tnone()\n\t}\n}\n", []string{"build", "."}},
+		{"types behind a poll", gomod + "-- main.go --\npackage main\n\nfunc main() { for { none() } }\n", []string{"build", "."}},
 		{"syntax in a test", empty + "-- a_test.go --\npackage main\n\nfunc f( {}\n", []string{"test", "."}},
 		{"no such package", empty, []string{"build", "./none"}},
 		{"no such flag", empty, []string{"build", "-none", "."}},

@@ -62,15 +62,17 @@ func Toolexec(args []string) (code int, err error) {
 	if !ok {
 		return become(line)
 	}
-	words, err := c.rewritten(chosen)
-	if err == nil {
-		return become(words)
+	words, mistaken, err := c.rewritten(chosen)
+	if err != nil || mistaken {
+		// The compiler's errors are the better ones, and the usual ones; in the original text they have their columns.
+		if code, failed := run(c.original()); failed != nil || code != 0 {
+			return code, failed
+		}
 	}
-	// The compiler's errors are the better ones, and the usual ones.
-	if code, failed := run(c.original()); failed != nil || code != 0 {
-		return code, failed
+	if err != nil {
+		return 0, err
 	}
-	return 0, err
+	return become(words)
 }
 
 // run runs a tool as a child.
