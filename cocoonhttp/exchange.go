@@ -3,6 +3,7 @@ package cocoonhttp
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"sync"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -21,6 +22,16 @@ type exchange struct {
 
 	// A throw into the task that has not ended the handler: its code recovered it, or saw only that its context ended.
 	survived *cocoon.PreemptedError
+
+	// Kept from one request to the next.
+	like reflect.Type // of the last writer below; the next one is of the same
+	can  skills       // of such
+}
+
+// given is what a handler is given: one piece of garbage instead of two.
+type given struct {
+	request http.Request
+	writer  writer
 }
 
 var exchanges = sync.Pool{New: func() any {
@@ -32,7 +43,9 @@ var exchanges = sync.Pool{New: func() any {
 // serve is the task: it calls the handler. What that has learned about the request, the server and middlewares around may use.
 func (e *exchange) serve(ctx context.Context) error {
 	e.ctx = ctx
-	r, next := e.request.WithContext(ctx), e.handler.next
+	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
+	e.writer = &g.writer
+	r, next := &g.request, e.handler.next
 	if e.found != nil {
 		next = e.found
 	}
@@ -42,8 +55,10 @@ func (e *exchange) serve(ctx context.Context) error {
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
 	}()
-	e.writer = &writer{answer: &e.answer}
-	next.ServeHTTP(e.writer.facet(), r)
+	if t := reflect.TypeOf(e.under); t != e.like {
+		e.like, e.can = t, skillsOf(e.under)
+	}
+	next.ServeHTTP(e.writer.facet(e.can), r)
 	if ctx.Err() != nil {
 		e.survived = thrown(ctx)
 	}
@@ -102,6 +117,6 @@ func (e *exchange) end() {
 		e.io.end()
 	}
 	e.release()
-	*e = exchange{run: e.run}
+	*e = exchange{run: e.run, like: e.like, can: e.can}
 	exchanges.Put(e)
 }

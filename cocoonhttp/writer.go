@@ -17,8 +17,8 @@ type writer struct {
 
 	// What is left when the handler has ended.
 	under    http.ResponseWriter
-	ctx      context.Context // the server's
-	status   int             // that of the answer; 0: none has been sent yet
+	request  *http.Request // the server's; nil as long as the handler runs
+	status   int16         // that of the answer; 0: none has been sent yet
 	hijacked bool
 }
 
@@ -29,21 +29,26 @@ var errEnded = errors.New("cocoonhttp: the handler has returned; write before th
 // frameworks leave the writer that they were given in its place, and write their answer to the handler's error to it
 // (echo.WrapMiddleware). After that it leads nowhere: the writer below may be another request's too.
 func (w *writer) live() *answer {
+	if w.request == nil {
+		return w.answer
+	}
+	ctx := w.request.Context()
 	switch {
-	case w.answer != nil && (w.ctx == nil || w.ctx.Err() == nil):
-	case w.ctx.Err() == nil:
-		w.answer = &answer{under: w.under, ctx: w.ctx, status: w.status, sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked}
-	default:
+	case ctx.Err() != nil:
 		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
+	case w.answer == nil:
+		w.answer = &answer{
+			under: w.under, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
+		}
 	}
 	return w.answer
 }
 
 // leave parts the writer from the answer of its handler, which has ended.
 func (w *writer) leave(e *exchange) {
-	*w = writer{under: e.under, ctx: e.request.Context(), hijacked: e.hijacked}
+	*w = writer{under: e.under, request: e.request, hijacked: e.hijacked}
 	if e.sent {
-		w.status = e.status
+		w.status = int16(e.status)
 	}
 }
 
@@ -97,28 +102,46 @@ type (
 	pusher   struct{ flusher } // HTTP/2
 )
 
-// facet returns the writer as one that can do what the one below it can.
-func (w *writer) facet() http.ResponseWriter {
-	under := w.answer.under
-	_, flushes := under.(http.Flusher)
-	_, hijacks := under.(http.Hijacker)
-	_, pushes := under.(http.Pusher)
+// skills is what a http.ResponseWriter can do beside the usual.
+type skills uint8
+
+const (
+	flushes skills = 1 << iota
+	hijacks
+	pushes
+)
+
+func skillsOf(w http.ResponseWriter) (s skills) {
+	if _, ok := w.(http.Flusher); ok {
+		s |= flushes
+	}
+	if _, ok := w.(http.Hijacker); ok {
+		s |= hijacks
+	}
+	if _, ok := w.(http.Pusher); ok {
+		s |= pushes
+	}
+	return s
+}
+
+// facet returns the writer as one with these skills.
+func (w *writer) facet(s skills) http.ResponseWriter {
 	f := flusher{w}
-	switch {
-	case flushes && hijacks && pushes:
+	switch s {
+	case flushes | hijacks | pushes:
 		return struct {
 			hijacker
 			http.Pusher
 		}{hijacker{f}, pusher{f}}
-	case hijacks && pushes:
+	case hijacks | pushes:
 		return struct {
 			*writer
 			http.Hijacker
 			http.Pusher
 		}{w, hijacker{f}, pusher{f}}
-	case flushes && hijacks:
+	case flushes | hijacks:
 		return hijacker{f}
-	case flushes && pushes:
+	case flushes | pushes:
 		return pusher{f}
 	case flushes:
 		return f

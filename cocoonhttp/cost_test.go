@@ -1,0 +1,53 @@
+package cocoonhttp
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// sink is a writer with the skills of a server's, that costs nothing.
+type sink struct{ header http.Header }
+
+func (s *sink) Header() http.Header                          { return s.header }
+func (s *sink) Write(p []byte) (int, error)                  { return len(p), nil }
+func (s *sink) WriteHeader(int)                              {}
+func (s *sink) Flush()                                       {}
+func (s *sink) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, http.ErrNotSupported }
+
+// BenchmarkMiddleware is what the middleware costs a request, without a server around: see bench http for one with.
+func BenchmarkMiddleware(b *testing.B) {
+	rt, err := cocoon.New(cocoon.Config{KeepProcs: true, Breath: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { rt.Shutdown(context.Background()) })
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello, world") })
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), http.ServerContextKey, new(http.Server)))
+	b.Cleanup(cancel)
+	for _, c := range []struct {
+		name    string
+		handler http.Handler
+	}{
+		{"without", mux},
+		{"with", Middleware(rt, Options{})(mux)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			r, err := http.NewRequestWithContext(ctx, "GET", "/hello", http.NoBody)
+			if err != nil {
+				b.Fatal(err)
+			}
+			w := &sink{http.Header{}}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.handler.ServeHTTP(w, r)
+			}
+		})
+	}
+}
