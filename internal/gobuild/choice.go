@@ -11,8 +11,10 @@ import (
 )
 
 // Tested are the standard library's packages whose own tests pass with polls in them: the pattern std of -cocoon.pkgs.
-var Tested = strings.Fields(`bytes compress/flate compress/gzip encoding/gob encoding/json encoding/xml go/parser go/types
-	html/template image/jpeg image/png math/big regexp regexp/syntax slices sort strings text/template text/template/parse`)
+var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
+	encoding/asn1 encoding/csv encoding/gob encoding/hex encoding/json encoding/xml go/parser go/types html html/template image
+	image/draw image/gif image/jpeg image/png index/suffixarray math/big mime/multipart mime/quotedprintable net/mail regexp
+	regexp/syntax slices sort strings text/scanner text/tabwriter text/template text/template/parse`)
 
 // kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's thread.
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
