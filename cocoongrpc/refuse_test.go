@@ -264,3 +264,29 @@ func TestRecoveredThrow(t *testing.T) {
 		})
 	}
 }
+
+// A stream whose handler takes the end of its context for the client's going has not come to its end.
+func TestUnheardThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
+	for _, throw := range []bool{true, false} {
+		client := serve(t, rt, Options{}, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
+			if throw {
+				rt.Notify("stop", 0)
+				<-s.Context().Done()
+			}
+			return nil
+		}})
+		stream, err := client.FullDuplexCall(patient(t))
+		must(t, err)
+		_, err = stream.Recv()
+		if throw {
+			info, _ := details(t, wantCode(t, err, codes.ResourceExhausted))
+			if info.Reason != "THROWN" || info.Metadata["policy"] != "stop" {
+				t.Errorf("%v", info)
+			}
+		} else if !errors.Is(err, io.EOF) {
+			t.Errorf("without a throw: %v", err)
+		}
+	}
+}

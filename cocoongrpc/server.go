@@ -52,7 +52,8 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 
 // StreamServerInterceptor returns an interceptor that does for streams what UnaryServerInterceptor does for unary calls: each
 // is one task, from its begin to its end. The handler gives the slot back while it sends and receives, and takes part in
-// the queue again afterwards. A throw also ends a SendMsg or RecvMsg that the client holds up, and with it the stream.
+// the queue again afterwards. A throw also ends a SendMsg or RecvMsg that the client holds up, and with it the stream. A handler
+// that returns nil because its context has ended is answered like one that was thrown into: its client is to know.
 //
 // Goroutines that a handler starts may use the stream as always; they are no part of the task, and a handler that waits
 // for them does so inside cocoon.Block.
@@ -72,7 +73,10 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 		defer stream.end()
 		thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
 			stream.ctx = ctx
-			return next(service, stream)
+			if err := next(service, stream); err != nil {
+				return err
+			}
+			return unheard(ctx)
 		})
 		if thrown != nil {
 			return stream.refused(thrown)
@@ -118,6 +122,16 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 		s.options.Load.failed(started)
 	}
 	return thrown, err
+}
+
+// unheard returns the throw into the task that has ended ctx and has not come to the handler, or nil. One into a section is the
+// affair of who opened it.
+func unheard(ctx context.Context) error {
+	var p *cocoon.PreemptedError
+	if errors.As(context.Cause(ctx), &p) && p.Section == "" && p.Where() == "" {
+		return p
+	}
+	return nil
 }
 
 // broken are the codes of handlers that were thrown into and know nothing of it.
