@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 // compiled matches a compiler that does its work, as -x shows it, up to the name of the package.
 var compiled = regexp.MustCompile(`toolexec .*compile.* -p ([^ ]+) `)
 
+// compiledIn returns which packages are compiled, sorted: the go command compiles those at once that do not need each other.
 func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	t.Helper()
 	out, code, err := m.cocoon(t, args...)
@@ -23,6 +25,7 @@ func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	for _, match := range compiled.FindAllStringSubmatch(out, -1) {
 		packages = append(packages, match[1])
 	}
+	slices.Sort(packages)
 	return packages
 }
 
