@@ -40,7 +40,7 @@ func setSlice(tid int, d time.Duration) bool {
 		return false
 	}
 	if attr.Runtime > 0 && attr.Runtime <= uint64(d) {
-		return true // the timer of an earlier runtime
+		return true // the timer of an earlier runtime has shorter ones, and the kernel may
 	}
 	attr.Runtime, attr.Deadline, attr.Period = uint64(d), 0, 0
 	if unix.SchedSetAttr(tid, attr, 0) != nil {

@@ -21,10 +21,7 @@ func TestLeastValuable(t *testing.T) {
 	l := rt.Loop()
 	until := make(chan struct{})
 	run := func(ctx context.Context, name string, fn func(context.Context) error) *Handle {
-		running := make(chan struct{})
-		h := rt.Go(ctx, name, func(ctx context.Context) error { close(running); return fn(ctx) })
-		receive(t, name, running)
-		return h
+		return begun(t, rt.Loop(), ctx, name, fn)
 	}
 	on := func(ctx context.Context) error { spin(ctx, until); return nil }
 	low := WithPriority(background, -1)

@@ -201,13 +201,7 @@ func taken(t testing.TB, l *Loop) (release func()) {
 	gate := make(chan struct{})
 	var handles []*Handle
 	for range l.cfg.Slots {
-		running := make(chan struct{})
-		handles = append(handles, l.Go(background, "holder", func(context.Context) error {
-			close(running)
-			<-gate
-			return nil
-		}))
-		receive(t, "a slot for the holder", running)
+		handles = append(handles, begun(t, l, background, "holder", func(context.Context) error { <-gate; return nil }))
 	}
 	return sync.OnceFunc(func() {
 		close(gate)
@@ -215,4 +209,25 @@ func taken(t testing.TB, l *Loop) (release func()) {
 			must(t, h.Wait(background))
 		}
 	})
+}
+
+// begun starts a task and returns when its function has been called.
+func begun(t testing.TB, l *Loop, ctx context.Context, name string, fn func(context.Context) error) *Handle {
+	t.Helper()
+	running := make(chan struct{})
+	h := l.Go(ctx, name, func(ctx context.Context) error { close(running); return fn(ctx) })
+	receive(t, name, running)
+	return h
+}
+
+// notes are names in the order in which tasks added them. Read them when the tasks have ended.
+type notes struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (n *notes) add(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.names = append(n.names, name)
 }

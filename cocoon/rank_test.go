@@ -99,21 +99,15 @@ func TestRankOfATaskThatComesBack(t *testing.T) {
 	register(t, rt, Policy{Name: "order", On: OnEnqueue, Expr: `arriving.name == "back" ? rank(state.place) : rank(3)`})
 	update := register(t, rt, Policy{Name: "now", On: OnNotify("now"), Expr: `set("place", 1)`})
 	blocked, gate := make(chan struct{}), make(chan struct{})
-	var mu sync.Mutex
-	var order []string
-	note := func(name string) {
-		mu.Lock()
-		defer mu.Unlock()
-		order = append(order, name)
-	}
+	var order notes
 	back := rt.Go(background, "back", func(ctx context.Context) error {
 		err := Block(ctx, func() error { close(blocked); <-gate; return nil })
-		note("back")
+		order.add("back")
 		return err
 	})
 	receive(t, "the block", blocked)
 	release := taken(t, rt.Loop())
-	other := rt.Go(background, "other", func(context.Context) error { note("other"); return nil })
+	other := rt.Go(background, "other", func(context.Context) error { order.add("other"); return nil })
 	eventually(t, "the other waits", func() bool { return rt.Loop().Stats().Queued == 1 })
 	rt.Notify("now", 0)
 	close(gate)
@@ -121,8 +115,8 @@ func TestRankOfATaskThatComesBack(t *testing.T) {
 	release()
 	must(t, back.Wait(background))
 	must(t, other.Wait(background))
-	if fmt.Sprint(order) != "[back other]" || update.Stats().Effects != 1 {
-		t.Errorf("%v, %+v", order, update.Stats())
+	if fmt.Sprint(order.names) != "[back other]" || update.Stats().Effects != 1 {
+		t.Errorf("%v, %+v", order.names, update.Stats())
 	}
 }
 

@@ -3,7 +3,7 @@ package cocoon
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,17 +58,11 @@ func TestShortestRemainsShortest(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	register(t, rt, policy.ShortestRemaining())
 	blocked, gate := make(chan struct{}), make(chan struct{})
-	var mu sync.Mutex
-	var order []string
-	note := func(name string) {
-		mu.Lock()
-		defer mu.Unlock()
-		order = append(order, name)
-	}
+	var order notes
 	begun := rt.Go(WithCost(background, cost), "begun", func(ctx context.Context) error {
 		must(t, workFor(ctx, 20*time.Millisecond))
 		err := Block(ctx, func() error { close(blocked); <-gate; return nil })
-		note("begun")
+		order.add("begun")
 		return err
 	})
 	receive(t, "the block", blocked)
@@ -76,7 +70,7 @@ func TestShortestRemainsShortest(t *testing.T) {
 	handles := []*Handle{begun}
 	for i, less := range []time.Duration{0, 10 * time.Millisecond, cost - 1} {
 		name := fmt.Sprint(cost - less)
-		handles = append(handles, rt.Go(WithCost(background, cost-less), name, func(context.Context) error { note(name); return nil }))
+		handles = append(handles, rt.Go(WithCost(background, cost-less), name, func(context.Context) error { order.add(name); return nil }))
 		eventually(t, "the others to wait", func() bool { return rt.Loop().Stats().Queued == i+1 })
 	}
 	close(gate)
@@ -85,7 +79,7 @@ func TestShortestRemainsShortest(t *testing.T) {
 	for _, h := range handles {
 		must(t, h.Wait(background))
 	}
-	if want := []string{"1ns", "begun", "59.99s", "1m0s"}; fmt.Sprint(order) != fmt.Sprint(want) {
-		t.Errorf("in the order %q; want %q", order, want)
+	if want := []string{"1ns", "begun", "59.99s", "1m0s"}; !slices.Equal(order.names, want) {
+		t.Errorf("in the order %q; want %q", order.names, want)
 	}
 }

@@ -76,10 +76,7 @@ func TestEveryStateStub(t *testing.T) {
 
 	until := make(chan struct{})
 	run := func(ctx context.Context, name string, fn func(context.Context) error) *Handle {
-		running := make(chan struct{})
-		h := rt.Go(ctx, name, func(ctx context.Context) error { close(running); return fn(ctx) })
-		receive(t, name, running)
-		return h
+		return begun(t, rt.Loop(), ctx, name, fn)
 	}
 	holder := run(background, "holder", func(context.Context) error { <-until; return nil })
 	scan := run(background, "scan", func(ctx context.Context) error { spin(ctx, until); return nil })

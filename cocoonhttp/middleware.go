@@ -59,7 +59,8 @@ type Options struct {
 // supported is http.CloseNotifier, which is deprecated; and http.MaxBytesReader does not tell the server to close the
 // connection, unless it stands outside (http.MaxBytesHandler).
 //
-// Cost: about half a microsecond a request (BenchmarkMiddleware), and what the runtime costs (bench: http). It panics if tasks is nil.
+// Cost: about half a microsecond a request (BenchmarkMiddleware), and what the runtime costs (bench: http). It panics if tasks is
+// nil.
 func Middleware(tasks Runner, o Options) func(http.Handler) http.Handler {
 	if tasks == nil {
 		panic("cocoonhttp: Middleware: the runtime is nil; want what cocoon.New returned, or one of its loops")
