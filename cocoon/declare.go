@@ -16,15 +16,15 @@ type declared struct {
 	fixed bool    // it says that they are atomic
 }
 
-// adorn gives t, which is about to arrive, what a document says of its class, behind what its context gives.
-func (t *Task) adorn(d *declared) {
+// adorn gives tasks of the origin what a document says of their class, behind what their context gives.
+func (o *origin) adorn(d *declared) {
 	switch {
-	case t.attrs == nil:
-		t.attrs = &d.attrs[0]
-	case t.attrs.declared && t.up != nil && t.up.class == t.class && t.up.attrs == t.attrs:
+	case o.attrs == nil:
+		o.attrs = &d.attrs[0]
+	case o.attrs.declared && o.up != nil && o.up.class == o.class && o.up.attrs == o.attrs:
 		// Inherited from one of the same class: a recursion does not make the list longer.
 	default:
-		t.attrs = chain(slices.Clone(d.attrs), t.attrs)
+		o.attrs = chain(slices.Clone(d.attrs), o.attrs)
 	}
 }
 

@@ -23,8 +23,8 @@ var errNilFunc = errors.New("cocoon: the task's function is nil")
 // be switched out only if both kinds allow it; on another loop the outer task waits for a slot again afterwards. Either way
 // the outer one counts as blocked meanwhile, so its running time, and with it a time limit, stands still.
 //
-// Cost: about 200 ns where a slot is free (bench: run); a task's record is carved from slabs of 63, so one Run in 63
-// allocates.
+// Cost: about 150 ns where a slot is free (bench: run), and 24 bytes, or 72 when the context or the name is not that of the
+// task before; they are carved from slabs, so one Run in 21 to 170 allocates.
 func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	if fn == nil {
 		return errNilFunc

@@ -50,9 +50,10 @@ type strand struct {
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
 	breath   breather
-	at       int    // the open slot that it took last
-	slab     []Task // the next tasks of this strand
-	class    *class // of its last task, for the next is often its like
+	at       int      // the open slot that it took last
+	slab     []Task   // the next tasks of this strand
+	origins  []origin // the next origins
+	origin   *origin  // of its last task, for the next is often its like
 }
 
 func newStrand(l *Loop) *strand {
@@ -62,7 +63,7 @@ func newStrand(l *Loop) *strand {
 }
 
 // slabSize is how many tasks are carved from one allocation: with what the allocator adds, 4 KiB.
-const slabSize = 63
+const slabSize = 170
 
 // newTask prepares a task that is about to arrive at l. What ctx knows of Cocoon the caller has looked up already: in a
 // context of many layers that takes longer than all of this.
@@ -73,18 +74,9 @@ func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*s
 	}
 	t := &s.slab[0]
 	s.slab = s.slab[1:]
-	if s.class == nil || s.class.text != name {
-		s.class = l.rt.classOf(name)
-		if !s.class.met.Load() { // all tasks of the name share it
-			s.class.met.Store(true)
-		}
-	}
-	t.ctx, t.class, t.strand, t.up, t.attrs = ctx, s.class, s, up, a
+	t.origin = s.originOf(ctx, up, a, name)
 	if up != nil {
 		up.adopt(t)
-	}
-	if d := t.class.declared.Load(); d != nil && len(d.attrs) > 0 {
-		t.adorn(d)
 	}
 	s.core.Reset(Kind(t.class.kind.Load()))
 	s.breath.begin(l.rt.breathes)

@@ -16,18 +16,14 @@ import (
 // Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from a Handle. All methods
 // may be called from any goroutine, at any time.
 type Task struct {
-	ctx    context.Context // given by the caller
-	up     *Task           // parent, or nil
-	attrs  *attrs
-	class  *class
-	strand *strand // its live part, while it is known or in an open slot
+	*origin
 	rare   atomic.Pointer[rare]
 	status atomic.Uint32 // a Status, and released
 	doomed bool          // cancelled before it arrived; guarded by the loop's mu
 	known  bool          // its loop's core knows it, and strand is its; guarded by the loop's mu
 }
 
-// rare is what few tasks need. It is apart, because tasks are most of what a busy loop leaves to the collector (bench: scale).
+// rare is what few tasks need.
 type rare struct {
 	inner atomic.Pointer[cancelContext]
 

@@ -1,0 +1,132 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// reused is a context as some web frameworks have it: one value, for one request after another. It cannot be compared.
+type reused struct {
+	*borrowed
+	_ []int
+}
+
+type borrowed struct{ context.Context }
+
+// TestContextThatIsUsedAgain: tasks share their origin while the context is the same, which it is not only by its address.
+func TestContextThatIsUsedAgain(t *testing.T) {
+	rt := start(t, Config{})
+	label := stubs.Intern("tenant")
+	for _, b := range []struct {
+		name string
+		ctx  func(*borrowed) context.Context
+	}{
+		{"a pointer", func(b *borrowed) context.Context { return b }},
+		{"a value that == panics for", func(b *borrowed) context.Context { return reused{borrowed: b} }},
+	} {
+		t.Run(b.name, func(t *testing.T) {
+			inner := &borrowed{}
+			ctx := b.ctx(inner)
+			var kept []context.Context
+			for _, tenant := range []string{"a", "a", "b", "", "a"} {
+				inner.Context = t.Context()
+				if tenant != "" {
+					inner.Context = WithLabel(t.Context(), "tenant", tenant)
+				}
+				must(t, rt.Run(ctx, "request", func(ctx context.Context) error {
+					if got := TaskOf(ctx).attrs.lookup(label); (got == 0) != (tenant == "") || got != 0 && got != stubs.Intern(tenant) {
+						t.Errorf("a task of tenant %q has label %v", tenant, got)
+					}
+					kept = append(kept, ctx)
+					return nil
+				}))
+			}
+			// The same context, now inside of a task, and then outside again.
+			request := func(parent *Task) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if TaskOf(ctx).Parent() != parent {
+						t.Errorf("its parent is %v, not that in which it was started", TaskOf(ctx).Parent())
+					}
+					return nil
+				}
+			}
+			must(t, rt.Run(t.Context(), "outer", func(outer context.Context) error {
+				inner.Context = outer
+				return rt.Run(ctx, "request", request(TaskOf(outer)))
+			}))
+			inner.Context = t.Context()
+			must(t, rt.Run(ctx, "request", request(nil)))
+			for i, ctx := range kept {
+				if task := TaskOf(ctx); ctx.Err() == nil || task.Status() != Returned || i > 0 && task == TaskOf(kept[i-1]) {
+					t.Errorf("task %d, kept beyond its end: %v, error %v", i, task.Status(), ctx.Err())
+				}
+			}
+		})
+	}
+}
+
+// TestOneContextAfterAnother: alike in all else, each task has the values and the name of its own.
+func TestOneContextAfterAnother(t *testing.T) {
+	rt := start(t, Config{})
+	for i := range 3 {
+		must(t, rt.Run(context.WithValue(t.Context(), keyOfTest{}, i), "job", func(ctx context.Context) error {
+			if got := ctx.Value(keyOfTest{}); got != i {
+				t.Errorf("the value of task %d is %v", i, got)
+			}
+			return nil
+		}))
+		must(t, rt.Run(t.Context(), fmt.Sprint("job ", i), func(ctx context.Context) error {
+			if got := TaskOf(ctx).Name(); got != fmt.Sprint("job ", i) {
+				t.Errorf("job %d is %q", i, got)
+			}
+			return nil
+		}))
+	}
+}
+
+// TestDeclaredBetween: a document counts for the next task, which is like the last one otherwise.
+func TestDeclaredBetween(t *testing.T) {
+	rt := start(t, Config{})
+	for _, want := range []int32{0, 7} {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			if got := TaskOf(ctx).attrs.prio(); got != want {
+				t.Errorf("priority %d, want %d", got, want)
+			}
+			return nil
+		}))
+		if want == 0 {
+			load(t, rt, "tasks: {job: {priority: 7}}")
+		}
+	}
+}
+
+// TestRunLeavesLittle: a task is 24 bytes of garbage where others like it come before and after on its strand, so that the
+// collector of a busy loop has little to do (bench: scale).
+func TestRunLeavesLittle(t *testing.T) {
+	if size := unsafe.Sizeof(Task{}) * slabSize; size > 4096-8 || unsafe.Sizeof(Task{}) != 24 {
+		t.Errorf("a task has %d bytes, a slab %d", unsafe.Sizeof(Task{}), size)
+	}
+	rt := start(t, Config{})
+	var last *Task
+	again := 0
+	for range 100 {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			task := TaskOf(ctx)
+			if last != nil && last.strand == task.strand {
+				again++
+				if task == last || task.origin != last.origin {
+					t.Errorf("on one strand %p (%p) follows %p (%p)", task, task.origin, last, last.origin)
+				}
+			}
+			last = task
+			return nil
+		}))
+	}
+	if again == 0 {
+		t.Error("no strand was used again")
+	}
+}
