@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"unsafe"
 
@@ -79,9 +78,11 @@ func TestOneContextAfterAnother(t *testing.T) {
 			}
 			return nil
 		}))
-		must(t, rt.Run(t.Context(), fmt.Sprint("job ", i), func(ctx context.Context) error {
-			if got := TaskOf(ctx).Name(); got != fmt.Sprint("job ", i) {
-				t.Errorf("job %d is %q", i, got)
+	}
+	for _, name := range []string{"a", "b", "a"} {
+		must(t, rt.Run(background, name, func(ctx context.Context) error {
+			if got := TaskOf(ctx).Name(); got != name {
+				t.Errorf("task %q is %q", name, got)
 			}
 			return nil
 		}))
