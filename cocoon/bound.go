@@ -13,8 +13,7 @@ import (
 // bound is a policy on one loop, with an evaluator of its own: it is only used under the loop's lock, so evaluations
 // neither share an evaluator nor wait for one.
 type bound struct {
-	reg     *Registration
-	version *compiled
+	version *version
 	loop    *Loop
 	eval    *isolate.Evaluator
 	reads   []read
@@ -47,19 +46,13 @@ type site struct {
 }
 
 // newBound is called with regMu held.
-func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) *bound {
-	p := c.verified.Program()
-	b := &bound{reg: reg, version: c, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
-	state := func(name string) *stateVar {
-		if v := c.private[name]; v != nil {
-			return v
-		}
-		return (*l.rt.states.Load())[name]
-	}
+func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
+	p := v.verified.Program()
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
 	for _, r := range p.Reads {
 		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
 		if r.Stub == stubs.State {
-			x.state = state(r.Key)
+			x.state = v.states[r.Key]
 		} else {
 			x.key = stubs.Intern(r.Key)
 		}
@@ -71,17 +64,17 @@ func newBound(reg *Registration, c *compiled, l *Loop, eval *isolate.Evaluator) 
 		x := site{effect: s.Effect}
 		switch s.Effect {
 		case stubs.Set:
-			x.state = state(s.Name)
+			x.state = v.states[s.Name]
 		case stubs.Call:
 			x.fn = l.rt.funcs[s.Name]
 		}
 		b.sites = append(b.sites, x)
 	}
-	b.interval.Store(int64(c.spec.On.Interval))
-	for _, n := range c.spec.Match.Tasks {
+	b.interval.Store(int64(v.spec.On.Interval))
+	for _, n := range v.spec.Match.Tasks {
 		b.names = append(b.names, stubs.Intern(n))
 	}
-	for _, k := range c.spec.Match.Kinds {
+	for _, k := range v.spec.Match.Kinds {
 		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
 	}
 	return b
@@ -93,32 +86,6 @@ func (b *bound) matches(s *strand) bool {
 		return false
 	}
 	return len(b.names) == 0 || slices.Contains(b.names, s.task.class.name)
-}
-
-// boundOn returns the one for loop l, or nil.
-func boundOn(l *Loop, bounds []*bound) *bound {
-	for _, b := range bounds {
-		if b.loop == l {
-			return b
-		}
-	}
-	return nil
-}
-
-// exchange puts one version of a policy in force on the loop in place of another, in one step; either may be nil. When it
-// returns, old is not being evaluated and never will be.
-func (l *Loop) exchange(old, fresh *bound) {
-	l.lock()
-	defer l.unlock()
-	if old != nil {
-		l.hub.Unsubscribe(old)
-	}
-	if fresh != nil {
-		fresh.due = notify.Now() + fresh.interval.Load()
-		l.hub.Subscribe(uint16(fresh.version.spec.On.Set()), fresh)
-	}
-	needed := func(b *bound) bool { return !b.mild } // where a slot is free, nobody needs to make room
-	l.guarded = l.wants(stubs.Start) || l.wants(stubs.Exit) || slices.ContainsFunc(l.hub.Listeners(uint16(stubs.Enqueue)), needed)
 }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked

@@ -23,10 +23,12 @@ const (
 type class struct {
 	text     string
 	name     stubs.NameID
-	kind     atomic.Uint32
+	kind     atomic.Uint32            // what is registered, joined with what a document says
 	cost     atomic.Int64             // ns that its tasks ran, averaged; kept while somebody wants to know, see Runtime.costs
 	declared atomic.Pointer[declared] // what a document says; nil: nothing. Written under regMu
 	met      atomic.Bool              // some task has had the name
+
+	registered Kind // guarded by regMu
 }
 
 // ran adds a task that has ended to the average, which follows the last ten or so. Of two that end at one time one may be
@@ -64,12 +66,21 @@ func (rt *Runtime) classOf(name string) *class {
 	return c.(*class)
 }
 
-// classFor returns the class of a name whose tasks are to be of a kind, beside those registered before. Called with regMu
-// held.
-func (rt *Runtime) classFor(name string, k Kind) (*class, error) {
+// classFor returns the class of a name of which something is to be said. Called with regMu held.
+func (rt *Runtime) classFor(name string) (*class, error) {
 	c := rt.classOf(name)
 	if c == rt.otherClass {
 		return nil, fmt.Errorf("cocoon: task %q: there are %d names of tasks already, and later ones cannot be told apart", name, maxClasses)
+	}
+	return c, nil
+}
+
+// mayBe returns the class of a name whose tasks are to be of a kind, beside those registered before. Called with regMu
+// held.
+func (rt *Runtime) mayBe(name string, k Kind) (*class, error) {
+	c, err := rt.classFor(name)
+	if err != nil {
+		return nil, err
 	}
 	if d := c.declared.Load(); d != nil && d.fixed && k != Atomic {
 		return nil, fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
@@ -88,11 +99,27 @@ func (rt *Runtime) unmet() (names []string) {
 	return names
 }
 
-// addKind joins k to what is registered for the class. Called with regMu held.
-func (rt *Runtime) addKind(c *class, k Kind) {
+// register joins k to what is registered for the class. Called with regMu held.
+func (rt *Runtime) register(c *class, k Kind) {
+	c.registered |= k
 	rt.named[c.text] = c
-	c.kind.Or(uint32(k))
-	if k&Preemptible != 0 {
-		rt.preemptible.Store(true)
+	c.settle()
+}
+
+// declare puts in force what a document says of the class; nil: it says nothing any more. Called with regMu held.
+func (rt *Runtime) declare(c *class, d *declared) {
+	c.declared.Store(d)
+	if rt.named[c.text] = c; d == nil && c.registered == 0 {
+		delete(rt.named, c.text)
 	}
+	c.settle()
+}
+
+// settle computes the kind. Called with regMu held.
+func (c *class) settle() {
+	k := c.registered
+	if d := c.declared.Load(); d != nil {
+		k |= d.kind
+	}
+	c.kind.Store(uint32(k))
 }

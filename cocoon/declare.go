@@ -9,8 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// declared is what a document says of the tasks of a name, beside their kind. It does not change.
+// declared is what a document says of the tasks of a name. It does not change.
 type declared struct {
+	kind  Kind
 	attrs []attrs // its priority and labels, linked
 	cost  int64   // ns; 0: it does not say
 	fixed bool    // it says that they are atomic
@@ -37,34 +38,30 @@ func chain(list []attrs, next *attrs) *attrs {
 	return next
 }
 
-// declaration is what a document says of a class, before it is in force.
-type declaration struct {
-	class    *class
-	kind     Kind
-	declared *declared
-}
-
-// declare checks what a document says of tasks. Called with regMu held.
-func (rt *Runtime) declare(tasks map[string]policy.Class) (all []declaration, err error) {
+// declaredOf checks what a document says of tasks. What another document, was, says of them does not count any more. Called
+// with regMu held.
+func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map[*class]*declared, error) {
+	all := make(map[*class]*declared, len(tasks))
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
 		said := tasks[name]
-		d := declaration{declared: &declared{cost: int64(said.Cost), fixed: said.Kind == "atomic"}}
+		c, err := rt.classFor(name)
+		if err != nil {
+			return nil, err
+		}
+		d := &declared{cost: int64(said.Cost), fixed: said.Kind == "atomic"}
 		if said.Kind != "" {
 			d.kind = Kind(slices.Index(stubs.Kinds[:], stubs.Intern(said.Kind)))
 		}
-		if d.class, err = rt.classFor(name, d.kind); err != nil {
-			return nil, err
-		}
 		switch {
-		case d.class.declared.Load() != nil:
+		case c.declared.Load() != nil && was.tasks[c] == nil:
 			return nil, fmt.Errorf("cocoon: task %q: it is %w by another document; say all of it in one", name, ErrDuplicate)
-		case d.declared.fixed && d.class.kind.Load() != 0:
-			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.Kinds[d.class.kind.Load()], ErrDuplicate)
+		case d.fixed && c.registered != 0:
+			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.Kinds[c.registered], ErrDuplicate)
 		}
-		if d.declared.attrs, err = attrsOf(said); err != nil {
+		if d.attrs, err = attrsOf(said); err != nil {
 			return nil, fmt.Errorf("cocoon: task %q: %w", name, err)
 		}
-		all = append(all, d)
+		all[c] = d
 	}
 	return all, nil
 }

@@ -14,19 +14,19 @@ import (
 // or switched at once. A policy that errs changes nothing and means "continue" (invariant 7). Called under mu. Cost: about 40 ns and what the effects cost
 // (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
-	r := b.reg
-	if r.off.Load() {
+	v, r := b.version, b.version.of
+	if v.off.Load() {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
 	out, err := b.eval.Eval()
 	r.stats.evaluations.Add(1)
 	if err != nil {
-		r.failed(err)
+		v.failed(err)
 		return false
 	}
-	if r.stats.failures.Load() != 0 {
-		r.stats.failures.Store(0)
+	if v.failures.Load() != 0 {
+		v.failures.Store(0)
 	}
 	if b.version.spec.Mode == policy.Observe {
 		r.observed(l, b, out)
@@ -58,7 +58,7 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 		return false
 	}
 	if s.requests.Load()&wantSwitch == 0 {
-		b.reg.stats.switches.Add(1)
+		b.version.of.stats.switches.Add(1)
 		s.post(wantSwitch, now)
 	}
 	return at <= now
@@ -68,9 +68,9 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	text := b.version.verified.Program().Reasons[reason]
 	if a := l.view.arriving; a != nil {
-		b.reg.stats.refusals.Add(1)
+		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()
-		err := a.preempted(b.reg.name, text, "", nil, now)
+		err := a.preempted(b.version.of.name, text, "", nil, now)
 		err.Started = false
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
@@ -88,15 +88,15 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 		section, id = open[len(open)-1].name.String(), open[len(open)-1].id
 	}
 	if s.pending == nil {
-		b.reg.stats.throws.Add(1)
+		b.version.of.stats.throws.Add(1)
 		s.tenant.threw()
-		s.postThrow(s.preempted(b.reg.name, text, section, nil, now), id, now)
+		s.postThrow(s.preempted(b.version.of.name, text, section, nil, now), id, now)
 	}
 }
 
 // act carries out one effect. Called under mu.
 func (l *Loop) act(b *bound, s *site, operand uint64) {
-	r := b.reg
+	r := b.version.of
 	r.stats.effects.Add(1)
 	switch s.effect {
 	case stubs.Set:
@@ -117,19 +117,20 @@ func (l *Loop) act(b *bound, s *site, operand uint64) {
 		l.core.SetBackground(&l.view.arriving.core)
 	case stubs.Cancel:
 		// Off at once; the rest needs a lock that comes before the loop's.
-		if !r.off.Swap(true) {
-			go r.Cancel()
+		if !b.version.off.Swap(true) {
+			go b.version.cancel()
 		}
 	}
 }
 
 // failed counts an evaluation that erred, and switches the policy off after too many in a row.
-func (r *Registration) failed(err error) {
+func (v *version) failed(err error) {
+	r := v.of
 	r.stats.errors.Add(1)
-	n := r.stats.failures.Add(1)
+	n := v.failures.Add(1)
 	text := err.Error()
 	r.stats.lastError.Store(&text)
-	off := n >= int64(r.rt.cfg.MaxFailures) && !r.off.Swap(true)
+	off := n >= int64(r.rt.cfg.MaxFailures) && !v.off.Swap(true)
 	if n != 1 && !off {
 		return // one line a row of failures is enough
 	}

@@ -38,7 +38,7 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.classFor(name, Safe)
+	c, err := rt.mayBe(name, Safe)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 			return err
 		}
 	}
-	rt.addKind(c, Safe)
+	rt.register(c, Safe)
 	return nil
 }
 
@@ -60,11 +60,11 @@ func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.classFor(name, Preemptible)
+	c, err := rt.mayBe(name, Preemptible)
 	if err != nil {
 		return err
 	}
-	rt.addKind(c, Preemptible)
+	rt.register(c, Preemptible)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func TestIntervalOfALoop(t *testing.T) {
 	intervals := func() (hurried, calm time.Duration) {
 		rt.regMu.Lock()
 		defer rt.regMu.Unlock()
-		return time.Duration(boundOn(rt.Loop(), r.bounds).interval.Load()), time.Duration(boundOn(other, r.bounds).interval.Load())
+		return time.Duration(r.now.on(rt.Loop()).interval.Load()), time.Duration(r.now.on(other).interval.Load())
 	}
 	release := taken(t, rt.Loop())
 	waiting := rt.Go(background, "waiting", idle)

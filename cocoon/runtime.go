@@ -33,10 +33,9 @@ type Runtime struct {
 	slices   bool // it has asked the kernel for short time slices, see breath.go
 	breathes bool // its tasks give their cores away now and then, see breath.go
 
-	classes     sync.Map // name -> *class
-	classCount  atomic.Int64
-	otherClass  *class
-	preemptible atomic.Bool // some class is
+	classes    sync.Map // name -> *class
+	classCount atomic.Int64
+	otherClass *class
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 
@@ -44,10 +43,13 @@ type Runtime struct {
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
-	named    map[string]*class // those that documents and registrations speak of
+	named    map[string]*class    // those that documents and registrations speak of
+	files    map[string]*document // what documents have put in force, by the absolute path of their file
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
+
+	loadMu sync.Mutex // serialises loading of files, so that what was read last is in force; taken before regMu
 }
 
 // runtimes are the live runtimes of the process: a poll finds its task through them.
@@ -77,7 +79,7 @@ func New(cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		cfg: cfg, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{},
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
@@ -123,8 +125,10 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	}
 	l := newLoop(rt, cfg)
 	for _, r := range rt.policies {
-		if err := r.bind(l); err != nil {
-			r.unbindFrom(l)
+		if err := r.now.bind(l); err != nil {
+			for _, r := range rt.policies {
+				r.now.unbindFrom(l)
+			}
 			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
 		}
 	}
@@ -242,10 +246,11 @@ func (rt *Runtime) stop() error {
 		rt.gaps.file.write(rt.gaps, true)
 	}
 	rt.regMu.Lock()
+	var all []*version
 	for _, r := range rt.policies {
-		r.unbind()
+		all = append(all, r.now)
 	}
-	rt.policies = map[string]*Registration{}
+	rt.exchange(all, nil)
 	rt.regMu.Unlock()
 	err := rt.store.Close()
 	slots := 0

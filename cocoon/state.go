@@ -11,8 +11,9 @@ import (
 
 // stateVar is a registered or private state: policies write it, tasks read it.
 type stateVar struct {
-	typ  stubs.Type
-	word atomic.Uint64
+	typ   stubs.Type
+	first uint64 // its value when it was registered
+	word  atomic.Uint64
 }
 
 // newStates checks and encodes the states of a registration.
@@ -29,7 +30,7 @@ func newStates(values map[string]any) (map[string]*stateVar, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cocoon: state %q is %w", name, err)
 		}
-		v := &stateVar{typ: typ}
+		v := &stateVar{typ: typ, first: word}
 		v.word.Store(word)
 		states[name] = v
 	}
@@ -56,11 +57,6 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	return rt.addStates(states)
-}
-
-// addStates is called with regMu held.
-func (rt *Runtime) addStates(states map[string]*stateVar) error {
 	all := maps.Clone(*rt.states.Load())
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		if all[name] != nil {

@@ -133,7 +133,7 @@ func (l *Loop) Stats() LoopStats {
 type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
-	errors, failures                                 atomic.Int64
+	errors                                           atomic.Int64
 	logs                                             seldom // of what it would do
 	lastError                                        atomic.Pointer[string]
 }
@@ -163,23 +163,6 @@ func (s *policyStats) snapshot() PolicyStats {
 	}
 	if e := s.lastError.Load(); e != nil {
 		st.LastError = *e
-	}
-	return st
-}
-
-// Stats returns the policy's counters.
-func (r *Registration) Stats() PolicyStats {
-	r.rt.regMu.Lock()
-	defer r.rt.regMu.Unlock()
-	return r.counted()
-}
-
-// counted is called with regMu held.
-func (r *Registration) counted() PolicyStats {
-	st := r.stats.snapshot()
-	st.Off = r.off.Load()
-	if least := r.leastInterval(); least != notify.Never {
-		st.Interval = time.Duration(least)
 	}
 	return st
 }

@@ -45,43 +45,50 @@ const defaultTenants = 1024
 func (rt *Runtime) RegisterTenants(t Tenants) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	return rt.setTenants(t)
+	table, err := newTenantTable(t, rt.tenants.Load())
+	if err != nil {
+		return err
+	}
+	rt.installTenants(table)
+	return nil
 }
 
-// setTenants is called with regMu held.
-func (rt *Runtime) setTenants(t Tenants) error {
+// newTenantTable makes the table that is to be in force after one that now is; nil: there is none, or it counts no more.
+func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	if err := t.Validate(); err != nil {
-		return fmt.Errorf("cocoon: %w", err)
+		return nil, fmt.Errorf("cocoon: %w", err)
 	}
-	if now := rt.tenants.Load(); now != nil && now.text != t.Label {
-		return fmt.Errorf("cocoon: tenants by the label %q: those by %q are %w", t.Label, now.text, ErrDuplicate)
+	if now != nil && now.text != t.Label {
+		return nil, fmt.Errorf("cocoon: tenants by the label %q: those by %q are %w", t.Label, now.text, ErrDuplicate)
 	}
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
 		id, err := internWhole(name)
 		if err != nil {
-			return fmt.Errorf("cocoon: tenants: %w", err)
+			return nil, fmt.Errorf("cocoon: tenants: %w", err)
 		}
 		table.shares[id] = int64(share)
 	}
-	rt.installTenants(table)
-	return nil
+	return table, nil
 }
 
-// installTenants puts a table in force, or none. Called with regMu held.
+// installTenants puts a table in force, or none. Tenants by another label begin anew. Called with regMu held.
 func (rt *Runtime) installTenants(table *tenantTable) {
-	rt.tenants.Store(table)
-	if table == nil {
+	was := rt.tenants.Swap(table)
+	if was == table {
 		return
 	}
-	rt.costs.Store(true)
+	rt.settleCosts()
 	for _, l := range *rt.loops.Load() {
-		l.lock() // and no slot will be open
+		l.lock()
+		if table == nil || was != nil && was.label != table.label {
+			l.tenants = nil // tasks that have not ended keep theirs
+		}
 		for id, t := range l.tenants {
 			t.Weight = table.shares[id]
 		}
-		l.mu.Unlock()
+		l.unlock() // with tenants, no slot will be open
 	}
 }
 
@@ -118,14 +125,6 @@ func (l *Loop) tenantNamed(table *tenantTable, name stubs.NameID) *tenant {
 }
 
 var errNoTenants = errors.New("no tenants are registered; register them with RegisterTenants, or in a document as tenants")
-
-// checkTenants refuses a policy about tenants where there are none: it would see nothing but zeros.
-func (rt *Runtime) checkTenants(p *policy.Program) error {
-	if stub := p.AboutTenants(); stub != "" && rt.tenants.Load() == nil {
-		return fmt.Errorf("it reads %s, and %w", stub, errNoTenants)
-	}
-	return nil
-}
 
 // TenantStats is the account of a tenant on a loop.
 type TenantStats struct {

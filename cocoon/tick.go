@@ -77,7 +77,7 @@ func (l *Loop) evaluateTicks(now int64) (next, least int64) {
 		}
 	}
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.reg.off.Load() {
+		if b.version.off.Load() {
 			continue
 		}
 		interval := b.interval.Load()

@@ -16,43 +16,44 @@ const maxEvents = 16
 // The zero Hub has no listeners and is ready for use. All methods are safe for concurrent use.
 type Hub[T comparable] struct {
 	mu            sync.Mutex
-	subscriptions []subscription[T]              // in order of arrival; guarded by mu
+	subscriptions []Subscription[T]              // in order of arrival; guarded by mu
 	listeners     atomic.Pointer[[maxEvents][]T] // by number of the event's bit; what it points to never changes
 }
 
-type subscription[T comparable] struct {
-	events   uint16
-	listener T
+// Subscription is a listener, with the mask of the events that it listens to.
+type Subscription[T comparable] struct {
+	Listener T
+	Events   uint16
 }
 
-// Subscribe has v listen to the events of the mask, and to no others: for one that has subscribed before, the mask
-// replaces the former one. It panics on an empty mask; Unsubscribe ends a subscription.
-func (h *Hub[T]) Subscribe(events uint16, v T) {
-	if events == 0 {
-		panic("notify: Subscribe to no event; want at least one bit set, or Unsubscribe")
-	}
+// Exchange ends the subscriptions of the listeners in out, and begins those of in, in their order and behind all others. No
+// reader sees one half of it. A listener that is in both gets a new mask and a new place; one of out that has no
+// subscription is passed over. It panics on an empty mask, and on a listener that would be subscribed twice. Who has called
+// Listeners before may still notify those of out.
+func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.find(v); i >= 0 {
-		h.subscriptions[i].events = events
-	} else {
-		h.subscriptions = append(h.subscriptions, subscription[T]{events, v})
+	leaving := make(map[T]bool, len(out))
+	for _, v := range out {
+		leaving[v] = true
 	}
-	h.publish()
-}
-
-// Unsubscribe ends v's subscription, and reports whether there was one. Who has called Listeners before may still
-// notify v.
-func (h *Hub[T]) Unsubscribe(v T) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := h.find(v)
-	if i < 0 {
-		return false
+	all, there := make([]Subscription[T], 0, len(h.subscriptions)+len(in)), map[T]bool{}
+	for _, s := range h.subscriptions {
+		if !leaving[s.Listener] {
+			all, there[s.Listener] = append(all, s), true
+		}
 	}
-	h.subscriptions = slices.Delete(h.subscriptions, i, i+1)
+	for _, s := range in {
+		switch {
+		case s.Events == 0:
+			panic("notify: Exchange: a subscription to no event; want at least one bit set")
+		case there[s.Listener]:
+			panic("notify: Exchange: a listener would be subscribed twice; want it in out as well")
+		}
+		all, there[s.Listener] = append(all, s), true
+	}
+	h.subscriptions = all
 	h.publish()
-	return true
 }
 
 // Listeners returns who listens to the event, in order of subscription. The event must be a single bit; else it panics.
@@ -69,17 +70,13 @@ func (h *Hub[T]) Listeners(event uint16) []T {
 	return all[bits.TrailingZeros16(event)]
 }
 
-func (h *Hub[T]) find(v T) int {
-	return slices.IndexFunc(h.subscriptions, func(s subscription[T]) bool { return s.listener == v })
-}
-
 // publish replaces what Listeners reads. It is called with mu held.
 func (h *Hub[T]) publish() {
 	all := new([maxEvents][]T)
 	for _, s := range h.subscriptions {
-		for events := s.events; events != 0; events &= events - 1 {
+		for events := s.Events; events != 0; events &= events - 1 {
 			e := bits.TrailingZeros16(events)
-			all[e] = append(all[e], s.listener)
+			all[e] = append(all[e], s.Listener)
 		}
 	}
 	for e := range all {

@@ -7,32 +7,31 @@ import (
 	"testing"
 )
 
+// to is a subscription.
+func to[T comparable](events uint16, listener T) Subscription[T] {
+	return Subscription[T]{listener, events}
+}
+
 func TestHub(t *testing.T) {
 	const a, b, c = 1 << 0, 1 << 3, 1 << 15
 	var h Hub[string]
 	for _, step := range []struct {
 		name    string
-		do      func()
+		out     []string
+		in      []Subscription[string]
 		a, b, c string // who listens to each, afterwards
 	}{
-		{"nobody", func() {}, "", "", ""},
-		{"nobody leaves", func() {
-			if h.Unsubscribe("x") {
-				t.Error("Unsubscribe of a stranger reports a subscription")
-			}
-		}, "", "", ""},
-		{"x to two", func() { h.Subscribe(a|c, "x") }, "x", "", "x"},
-		{"y to all", func() { h.Subscribe(a|b|c, "y") }, "x y", "y", "x y"},
-		{"x again, to others; it keeps its place", func() { h.Subscribe(a|b, "x") }, "x y", "x y", "y"},
-		{"z", func() { h.Subscribe(c, "z") }, "x y", "x y", "y z"},
-		{"y leaves", func() {
-			if !h.Unsubscribe("y") {
-				t.Error("Unsubscribe of a listener reports none")
-			}
-		}, "x", "x", "z"},
-		{"x and z leave", func() { h.Unsubscribe("z"); h.Unsubscribe("x") }, "", "", ""},
+		{"nobody", nil, nil, "", "", ""},
+		{"a stranger leaves", []string{"x"}, nil, "", "", ""},
+		{"x to two", nil, []Subscription[string]{to(a|c, "x")}, "x", "", "x"},
+		{"y to all", nil, []Subscription[string]{to(a|b|c, "y")}, "x y", "y", "x y"},
+		{"x to others", []string{"x"}, []Subscription[string]{to(a|b, "x")}, "y x", "y x", "y"},
+		{"z, and a stranger leaves", []string{"w"}, []Subscription[string]{to(c, "z")}, "y x", "y x", "y z"},
+		{"y for v and w", []string{"y"}, []Subscription[string]{to(c, "w"), to(a|c, "v")}, "x v", "x", "z w v"},
+		{"all, in another order", []string{"x", "z", "v", "w"}, []Subscription[string]{to(c, "v"), to(c, "z"), to(a|b|c, "x")}, "x", "x", "v z x"},
+		{"all leave", []string{"z", "x", "v", "z"}, nil, "", "", ""},
 	} {
-		step.do()
+		h.Exchange(step.out, step.in)
 		for event, want := range map[uint16]string{a: step.a, b: step.b, c: step.c, 1 << 7: ""} {
 			if got := strings.Join(h.Listeners(event), " "); got != want {
 				t.Fatalf("%s: event %#x has the listeners %q, want %q", step.name, event, got, want)
@@ -43,12 +42,15 @@ func TestHub(t *testing.T) {
 
 func TestHubRefuses(t *testing.T) {
 	var h Hub[int]
+	h.Exchange(nil, []Subscription[int]{to(2, 7)})
 	for _, c := range []struct {
 		name string
 		do   func()
 		want string
 	}{
-		{"subscribe to nothing", func() { h.Subscribe(0, 1) }, "Subscribe to no event"},
+		{"subscribe to nothing", func() { h.Exchange([]int{7}, []Subscription[int]{to(1, 1), to(0, 2)}) }, "a subscription to no event"},
+		{"subscribe again", func() { h.Exchange(nil, []Subscription[int]{to(1, 1), to(1, 7)}) }, "would be subscribed twice"},
+		{"subscribe two at once", func() { h.Exchange([]int{7}, []Subscription[int]{to(1, 1), to(1, 1)}) }, "would be subscribed twice"},
 		{"listeners of nothing", func() { h.Listeners(0) }, "Listeners of a set of events"},
 		{"listeners of two events", func() { h.Listeners(3) }, "Listeners of a set of events"},
 	} {
@@ -56,6 +58,9 @@ func TestHubRefuses(t *testing.T) {
 			defer func() {
 				if v, _ := recover().(string); !strings.Contains(v, c.want) {
 					t.Fatalf("panicked with %q, want %q", v, c.want)
+				}
+				if one, two := h.Listeners(1), h.Listeners(2); len(one) != 0 || !slices.Equal(two, []int{7}) {
+					t.Errorf("half done: %v and %v listen", one, two)
 				}
 			}()
 			c.do()
@@ -66,12 +71,11 @@ func TestHubRefuses(t *testing.T) {
 func TestListenersDoNotChangeUnderTheReader(t *testing.T) {
 	var h Hub[int]
 	for v := range 5 {
-		h.Subscribe(1, v)
+		h.Exchange(nil, []Subscription[int]{to(1, v)})
 	}
 	before := h.Listeners(1)
 	_ = append(before, 99)
-	h.Unsubscribe(0)
-	h.Subscribe(1, 5)
+	h.Exchange([]int{0}, []Subscription[int]{to(1, 5)})
 	if !slices.Equal(before, []int{0, 1, 2, 3, 4}) {
 		t.Fatalf("the slice read before changed to %v", before)
 	}
@@ -80,19 +84,19 @@ func TestListenersDoNotChangeUnderTheReader(t *testing.T) {
 	}
 }
 
-// Readers see whole states only: here both events always have the same listeners, in pairs.
+// Readers see whole exchanges only: there is always one listener of each changer, and it is never two.
 func TestHubUnderConcurrentChange(t *testing.T) {
 	var h Hub[int]
-	h.Subscribe(1|2, -1)
+	const changers = 4
+	for id := range changers {
+		h.Exchange(nil, []Subscription[int]{to(1|2, id)})
+	}
 	var changing, reading sync.WaitGroup
 	stop := make(chan struct{})
-	for id := range 4 {
+	for id := range changers {
 		changing.Go(func() {
-			for range 500 {
-				h.Subscribe(1|2, id)
-				if !h.Unsubscribe(id) {
-					t.Errorf("the subscription of %d was lost", id)
-				}
+			for i := range 500 {
+				h.Exchange([]int{id + changers*i}, []Subscription[int]{to(1|2, id+changers*(i+1))})
 			}
 		})
 	}
@@ -104,9 +108,12 @@ func TestHubUnderConcurrentChange(t *testing.T) {
 					return
 				default:
 				}
-				l := h.Listeners(1)
-				if len(l) == 0 || l[0] != -1 || len(l) > 5 {
-					t.Errorf("read the listeners %v", l)
+				seen := [changers]int{}
+				for _, v := range h.Listeners(1) {
+					seen[v%changers]++
+				}
+				if seen != [changers]int{1, 1, 1, 1} {
+					t.Errorf("of each changer there are so many listeners: %v", seen)
 					return
 				}
 			}
@@ -115,14 +122,15 @@ func TestHubUnderConcurrentChange(t *testing.T) {
 	changing.Wait()
 	close(stop)
 	reading.Wait()
-	if l := h.Listeners(2); !slices.Equal(l, []int{-1}) {
+	l := slices.Sorted(slices.Values(h.Listeners(2)))
+	if !slices.Equal(l, []int{2000, 2001, 2002, 2003}) {
 		t.Fatalf("in the end the listeners are %v", l)
 	}
 }
 
 func BenchmarkListeners(b *testing.B) {
 	var h Hub[*int]
-	h.Subscribe(2, new(int))
+	h.Exchange(nil, []Subscription[*int]{to(2, new(int))})
 	n := 0
 	b.ReportAllocs()
 	for range b.N {

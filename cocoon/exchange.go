@@ -1,0 +1,97 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// exchange takes versions out of force, and puts others in force, each as its registration's, to be evaluated in their order
+// and after all others; those in both stay what they are, at another place. Each loop changes over in one step. When it
+// returns, those that are out are not being evaluated, and never will be. Called with regMu held.
+func (rt *Runtime) exchange(out, in []*version) {
+	stays := make(map[*version]bool, len(in))
+	for _, v := range in {
+		stays[v] = true
+	}
+	replaced := make(map[*Registration]bool, len(in))
+	for _, v := range in {
+		r := v.of
+		replaced[r] = true
+		rt.policies[r.name] = r
+		r.now = v
+	}
+	for _, v := range out {
+		if !replaced[v.of] {
+			delete(rt.policies, v.of.name)
+		}
+	}
+	rt.settleCosts()
+	for _, l := range *rt.loops.Load() {
+		l.exchange(out, in)
+	}
+	for _, v := range out {
+		if !stays[v] {
+			v.off.Store(true)
+			v.discard()
+		}
+	}
+	rt.repace()
+}
+
+// exchange takes versions out of force on the loop and puts others in force there, in one step. When it returns, those that
+// are out and not in are not being evaluated and never will be. Called with regMu held.
+func (l *Loop) exchange(out, in []*version) {
+	l.lock()
+	defer l.unlock()
+	var leave []*bound
+	for _, v := range out {
+		if b := v.on(l); b != nil {
+			leave = append(leave, b)
+		}
+	}
+	var enter []notify.Subscription[*bound]
+	for _, v := range in {
+		if b := v.on(l); b != nil {
+			if b.due == 0 {
+				b.due = notify.Now() + b.interval.Load()
+			}
+			enter = append(enter, notify.Subscription[*bound]{Listener: b, Events: uint16(v.spec.On.Set())})
+		}
+	}
+	l.hub.Exchange(leave, enter)
+	needed := func(b *bound) bool { return !b.mild } // where a slot is free, nobody needs to make room
+	l.guarded = l.wants(stubs.Start) || l.wants(stubs.Exit) || slices.ContainsFunc(l.hub.Listeners(uint16(stubs.Enqueue)), needed)
+}
+
+// settleCosts sees to it that the costs of tasks are averaged while somebody wants to know them. Called with regMu held,
+// before the loops change over: with that they see to it that each task is counted.
+func (rt *Runtime) settleCosts() {
+	wanted := rt.tenants.Load() != nil
+	for _, r := range rt.policies {
+		wanted = wanted || r.now.wantsCosts()
+	}
+	rt.costs.Store(wanted)
+}
+
+// repace recomputes the pace after a change of the policies; when one changes its interval, the timer does. Called with
+// regMu held.
+func (rt *Runtime) repace() {
+	least := int64(notify.Never)
+	for _, r := range rt.policies {
+		if !r.now.off.Load() {
+			least = min(least, r.now.leastInterval())
+		}
+	}
+	rt.pace.Store(paceOf(least))
+	rt.timer.WakeAt(0) // tasks may be running already
+}
+
+// paceOf returns the pace for the least interval of all.
+func paceOf(least int64) int64 {
+	if least == notify.Never {
+		return 0
+	}
+	return least
+}

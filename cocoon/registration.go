@@ -1,0 +1,89 @@
+package cocoon
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// Registration is a policy that is registered. All methods are safe for concurrent use.
+type Registration struct {
+	rt    *Runtime
+	name  string
+	stats policyStats
+
+	now *version // in force, or the last that was; guarded by rt.regMu
+}
+
+// Name returns the policy's name.
+func (r *Registration) Name() string { return r.name }
+
+// Update replaces the policy by another version, which may have another trigger, expression, mode, match and private
+// state; its Name must be the same, or empty. On an error the present version stays in force. A policy that was switched
+// off after failures is on again. Of the policies of one event it is the last to be evaluated from now on.
+func (r *Registration) Update(p Policy) error {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	if p.Name == "" {
+		p.Name = r.name
+	}
+	if p.Name != r.name {
+		return fmt.Errorf("cocoon: policy %q: update to a policy named %q; cancel it and register the other", r.name, p.Name)
+	}
+	if r.rt.policies[r.name] != r {
+		return fmt.Errorf("cocoon: policy %q: %w", r.name, ErrGone)
+	}
+	v, err := r.ready(p, r.rt.scope())
+	if err != nil {
+		return err
+	}
+	r.rt.exchange([]*version{r.now}, []*version{v})
+	return nil
+}
+
+// Cancel takes the policy out of force. When it returns, no evaluation of it is under way and none will begin; its name
+// is free. Cancelling twice does nothing.
+func (r *Registration) Cancel() {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	r.now.withdraw()
+}
+
+// Policy returns the version in force, as it was registered.
+func (r *Registration) Policy() Policy {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	p := r.now.spec
+	p.State = maps.Clone(p.State)
+	return p
+}
+
+// Warnings returns what the analyzer found questionable in the version in force.
+func (r *Registration) Warnings() []string {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	var texts []string
+	for _, w := range r.now.verified.Warnings() {
+		texts = append(texts, w.Error.Error())
+	}
+	return texts
+}
+
+// Stats returns the policy's counters.
+func (r *Registration) Stats() PolicyStats {
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	return r.counted()
+}
+
+// counted is called with regMu held.
+func (r *Registration) counted() PolicyStats {
+	st := r.stats.snapshot()
+	st.Off = r.now.off.Load()
+	if least := r.now.leastInterval(); least != notify.Never {
+		st.Interval = time.Duration(least)
+	}
+	return st
+}
