@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -86,17 +85,6 @@ func (rt *Runtime) mayBe(name string, k Kind) (*class, error) {
 		return nil, fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
 	}
 	return c, nil
-}
-
-// unmet returns the names that tasks are expected to have and none has had, sorted. Called with regMu held.
-func (rt *Runtime) unmet() (names []string) {
-	for name, c := range rt.named {
-		if rt.funcs[name] == nil && !c.met.Load() {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // register joins k to what is registered for the class. Called with regMu held.

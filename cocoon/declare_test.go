@@ -234,4 +234,22 @@ func TestUnmet(t *testing.T) {
 	if got, want := rt.Stats().Unmet, []string{"gte"}; !slices.Equal(got, want) {
 		t.Errorf("after some tasks: %q; want %q", got, want)
 	}
+
+	load(t, rt, `
+limits: [{func: regex.mach, limit: 1s}, {func: regex.match, limit: 1s}, {func: scan, limit: 1s}, {func: report, limit: 1s}]
+policies: [{name: p, on: enqueue, match: {tasks: [get, pots]}, expr: 'throw("never")'}, {name: q, on: exit, expr: 'task.sections["parse"] > duration("1s") ? cancel() : continue()'}]
+`)
+	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach", "regex.match", "report"}; !slices.Equal(got, want) {
+		t.Errorf("of limits and policies: %q; want %q", got, want)
+	}
+	must(t, rt.Run(background, "report", func(ctx context.Context) error {
+		_, err := Section(ctx, "regex.match", func() (int, error) { return 0, nil })
+		return err
+	}))
+	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach"}; !slices.Equal(got, want) {
+		t.Errorf("after a section: %q; want %q", got, want)
+	}
+	if got := start(t, Config{Slots: 1}).Stats().Unmet; got != nil {
+		t.Errorf("of another runtime: %q", got)
+	}
 }

@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
-	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -17,7 +16,7 @@ func enterSection(name string) (leave func(err *error)) {
 	if s == nil {
 		return func(*error) {}
 	}
-	id, depth := s.sections.push(stubs.Intern(name), s.running(notify.Now()))
+	id, depth := s.openSection(stubs.Intern(name))
 	return func(err *error) {
 		s.sections.cut(depth)
 		switch {

@@ -184,9 +184,9 @@ func (s *strand) insist() {
 	if p == nil || p.overdue {
 		return
 	}
-	var buf [stubs.MaxStack]openSection
+	var buf [stubs.MaxStack]seenSection
 	p.overdue = p.section == 0 ||
-		slices.ContainsFunc(s.sections.read(&buf), func(o openSection) bool { return o.id == p.section })
+		slices.ContainsFunc(s.sections.read(&buf), func(o seenSection) bool { return o.id == p.section })
 	if p.overdue {
 		s.cancelContext()
 	}

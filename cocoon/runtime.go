@@ -36,6 +36,7 @@ type Runtime struct {
 	classes    sync.Map // name -> *class
 	classCount atomic.Int64
 	otherClass *class
+	sections   nameSet // the names that sections have had
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 

@@ -23,12 +23,18 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	if s == nil {
 		return fn()
 	}
-	id, depth := s.sections.push(stubs.InternOutside(name), s.running(notify.Now()))
+	id, depth := s.openSection(stubs.InternOutside(name))
 	returned := false
 	defer s.leaveSection(id, depth, &returned, &err)
 	result, err = fn()
 	returned = true
 	return result, err
+}
+
+// openSection opens a section of the task, which the calling goroutine runs.
+func (s *strand) openSection(name stubs.NameID) (id uint64, depth int32) {
+	s.loop.rt.sections.add(name)
+	return s.sections.push(name, s.running(notify.Now()))
 }
 
 // leaveSection is the section's boundary.
@@ -90,6 +96,7 @@ func (s *strand) voidThrow(id uint64) {
 // sequence lock: change is odd while it is being written.
 type sectionStack struct {
 	change atomic.Uint64
+	last   uint64 // number of the one opened last; owned by the task's goroutine
 	depth  atomic.Int32
 	open   [stubs.MaxStack]struct {
 		name  atomic.Uint32
@@ -98,13 +105,12 @@ type sectionStack struct {
 	}
 }
 
-// sectionIDs numbers sections process-wide, so that a request for one never meets another. 0 is none.
-var sectionIDs atomic.Uint64
-
-// push opens a section; cut with the depth it returns closes it.
+// push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no other section of the
+// strand, whatever its task, so that a request for one never meets another. To number those of the process would be a word
+// that all cores write.
 func (st *sectionStack) push(name stubs.NameID, running int64) (id uint64, depth int32) {
-	id = sectionIDs.Add(1)
-	depth = st.depth.Load()
+	st.last++
+	id, depth = st.last, st.depth.Load()
 	st.change.Add(1)
 	if depth < stubs.MaxStack {
 		o := &st.open[depth]
@@ -137,8 +143,8 @@ func (st *sectionStack) has(id uint64) bool {
 	return false
 }
 
-// openSection is one section as policies see it.
-type openSection struct {
+// seenSection is one section as policies see it.
+type seenSection struct {
 	name  stubs.NameID
 	start int64
 	id    uint64
@@ -146,13 +152,13 @@ type openSection struct {
 
 // read copies the open sections to buf, outermost first. A task that keeps changing them is seen as outside any: its
 // policies come again at the next tick.
-func (st *sectionStack) read(buf *[stubs.MaxStack]openSection) []openSection {
+func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
 	for range 4 {
 		before := st.change.Load()
 		n := min(int(st.depth.Load()), stubs.MaxStack)
 		for i := range n {
 			o := &st.open[i]
-			buf[i] = openSection{stubs.NameID(o.name.Load()), o.start.Load(), o.id.Load()}
+			buf[i] = seenSection{stubs.NameID(o.name.Load()), o.start.Load(), o.id.Load()}
 		}
 		if before%2 == 0 && st.change.Load() == before {
 			return buf[:n]

@@ -64,9 +64,10 @@ type Stats struct {
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
 
-	// Unmet are the names that documents, RegisterSafeFunc and RegisterPreemptibleFunc give tasks, and that none has had
-	// yet, sorted: one that stays here may be misspelt. Functions that policies may call are left out, and what policies and
-	// limits speak of, for it may be a section.
+	// Unmet are the names that nothing has had yet, sorted, of tasks that documents, RegisterSafeFunc and
+	// RegisterPreemptibleFunc say something of; and of tasks and sections of time limits, of Match.Tasks, and of task.sections
+	// in policies. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
+	// Functions that policies may call are left out.
 	Unmet []string
 }
 

@@ -17,8 +17,8 @@ type view struct {
 	value    float64
 
 	haveSections bool
-	open         []openSection
-	buf          [stubs.MaxStack]openSection
+	open         []seenSection
+	buf          [stubs.MaxStack]seenSection
 }
 
 // about sets the tasks in question; either may be nil.
@@ -36,7 +36,7 @@ func (v *view) subject() *strand {
 }
 
 // sections returns the task's open sections, read once an evaluation.
-func (v *view) sections() []openSection {
+func (v *view) sections() []seenSection {
 	if !v.haveSections {
 		v.open = v.task.sections.read(&v.buf)
 		v.haveSections = true

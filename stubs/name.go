@@ -9,13 +9,12 @@ import (
 // NameID is an interned string: policies compare names as numbers. The zero NameID is the empty string.
 type NameID uint32
 
-// maxNames bounds the process-wide table of names, because names may come from outside (labels, routes). What comes
-// after the bound is shown to policies as Other. The last part is kept for the names in policies, so that a flood of labels
-// does not keep policies from being registered.
-const (
-	maxNames   = 1 << 16
-	maxOutside = maxNames / 4 * 3
-)
+// MaxNames bounds the process-wide table of names, because names may come from outside (labels, routes): each NameID is
+// less. What comes after the bound is shown to policies as Other. The last part is kept for the names in policies, so that a
+// flood of labels does not keep policies from being registered.
+const MaxNames = 1 << 16
+
+const maxOutside = MaxNames / 4 * 3
 
 // MaxName bounds a name that policies can tell from others, in bytes. Without it the table would be bounded in names, and a
 // client that sends long ones could fill the memory.
@@ -29,7 +28,7 @@ type nameTable struct {
 	ids   sync.Map // string -> NameID
 	mu    sync.Mutex
 	count atomic.Uint32
-	texts [maxNames]atomic.Pointer[string]
+	texts [MaxNames]atomic.Pointer[string]
 }
 
 // names is made by its declaration, not by init: Kinds, a variable of the package too, interns names before any init runs.
@@ -46,7 +45,7 @@ var names = func() *nameTable {
 // Intern returns the id of s, the same for equal strings for the life of the process. It is safe for concurrent use and
 // costs one map look-up for a known name. The table holds 65,536 names; later ones become Other. It is for names that
 // programs and their operators choose; others are for InternOutside.
-func Intern(s string) NameID { return intern(s, maxNames) }
+func Intern(s string) NameID { return intern(s, MaxNames) }
 
 // InternOutside is Intern for a name that may come from outside, of which there may be any number: labels, routes. New
 // ones become Other when the table holds 49,152 names, or when they are longer than MaxName.
@@ -79,7 +78,7 @@ func intern(s string, most uint32) NameID {
 
 // String returns the text that was interned.
 func (n NameID) String() string {
-	if n < maxNames {
+	if n < MaxNames {
 		if s := names.texts[n].Load(); s != nil {
 			return *s
 		}

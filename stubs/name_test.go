@@ -51,7 +51,7 @@ func TestLongNames(t *testing.T) {
 // A flood of names from outside leaves room for those of policies, and what is known stays known.
 func TestFloodOfNames(t *testing.T) {
 	known := InternOutside("known")
-	for i := range maxNames {
+	for i := range MaxNames {
 		InternOutside(strconv.Itoa(i))
 	}
 	if got := InternOutside("one too many"); got != Other {
