@@ -18,7 +18,7 @@ import (
 // in the same round.
 //
 // With next to nothing else on the heap the collector is always at work. What it takes is seen beside the same Runs with a
-// tenth of its cycles; and what would be left if Runs had one word in common, beside those that add to a counter. The
+// tenth of its cycles, and with those where a policy sheds load; and what would be left if Runs had one word in common, beside those that add to a counter. The
 // clock, which each core reads for itself, and a semaphore, a channel that all share, are what can be had at best, and else.
 func scale(ctx context.Context, r *report) error {
 	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
@@ -32,6 +32,7 @@ func scaleWith(ctx context.Context, r *report, e effort) error {
 	}{
 		{"run", runRate(nothing), claim{atLeast: 0.8}},
 		{"run_gogc_1000", seldomCollected(runRate(nothing)), claim{atLeast: 0.8}},
+		{"run_shedding", seldomCollected(runRate(nothing, shedding)), claim{atLeast: 0.8}},
 		{"run_counted", seldomCollected(runRate(counting)), claim{}},
 		{"clock", clockRate, claim{}},
 		{"semaphore", semaphoreRate, claim{}},
@@ -69,10 +70,15 @@ func scaleWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-func runRate(f func(context.Context) error) func(cores int) side {
+func runRate(f func(context.Context) error, policies ...cocoon.Policy) func(cores int) side {
 	return func(cores int) side {
 		return func(ctx context.Context, e effort) (figures, error) {
 			return withRuntime(cocoon.Config{Slots: cores, KeepProcs: true}, func(rt *cocoon.Runtime) (figures, error) {
+				for _, p := range policies {
+					if _, err := rt.RegisterPolicy(p); err != nil {
+						return nil, err
+					}
+				}
 				return together(cores, e.span, func(n int) (err error) {
 					for range n {
 						if e := rt.Run(ctx, "empty", f); e != nil {
@@ -85,6 +91,9 @@ func runRate(f func(context.Context) error) func(cores int) side {
 		}
 	}
 }
+
+// shedding refuses tasks while many wait, as servers want it.
+var shedding = cocoon.Policy{Name: "shedding", On: cocoon.OnEnqueue, Expr: `queue.oldest > duration("50ms") ? throw("overloaded") : continue()`}
 
 // counting is a task that shares a word with all others.
 func counting(context.Context) error {

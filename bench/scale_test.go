@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 )
@@ -13,11 +14,11 @@ func TestScale(t *testing.T) {
 	if err := scaleWith(t.Context(), r, effort{rounds: 1, span: 2 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.rows) != 15 {
+	if len(r.rows) != 18 {
 		t.Errorf("%d lines, want those of 1, 2 and 4 cores: %+v", len(r.rows), r.rows)
 	}
 	for _, x := range r.rows {
-		if x.Value <= 0 || (x.Metric == "cores_1") == (x.Ratio > 0) || (x.bound == ">= 0.8x") != ((x.Name == "run" || x.Name == "run_gogc_1000") && x.Metric != "cores_1") {
+		if x.Value <= 0 || (x.Metric == "cores_1") == (x.Ratio > 0) || (x.bound == ">= 0.8x") != (slices.Contains([]string{"run", "run_gogc_1000", "run_shedding"}, x.Name) && x.Metric != "cores_1") {
 			t.Errorf("%+v", x)
 		}
 	}

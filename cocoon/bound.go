@@ -23,6 +23,7 @@ type bound struct {
 	perTask bool
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool // it may do the latter
+	queued  bool // it can only continue while no task waits or is suspended
 
 	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's mu
 	due      int64        // of a time policy: when it is next evaluated
@@ -48,7 +49,7 @@ type site struct {
 // newBound is called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
-	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0, queued: v.verified.NeedsQueue()}
 	for _, r := range p.Reads {
 		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
 		if r.Stub == stubs.State {

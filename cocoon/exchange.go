@@ -61,7 +61,7 @@ func (l *Loop) exchange(out, in []*version) {
 		}
 	}
 	l.hub.Exchange(leave, enter)
-	needed := func(b *bound) bool { return !b.mild } // where a slot is free, nobody needs to make room
+	needed := func(b *bound) bool { return !b.mild && !b.queued } // where a slot is free, nobody waits or needs to make room
 	l.guarded = l.wants(stubs.Start) || l.wants(stubs.Exit) || slices.ContainsFunc(l.hub.Listeners(uint16(stubs.Enqueue)), needed)
 }
 

@@ -129,11 +129,38 @@ func TestGuardedLoopHasNoOpenSlot(t *testing.T) {
 	}
 }
 
+// A policy that can only continue while nobody waits leaves slots open, and sees each task that comes while somebody does.
+func TestAdmissionLeavesSlotsOpen(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	r := register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `arriving.name != "first" and queue.length >= 1 ? throw("one may wait, and it does") : continue()`})
+	for range 10 {
+		must(t, rt.Run(background, "job", idle))
+	}
+	if n, _ := rt.Loop().quickEnded(); n != 10 || r.Stats().Evaluations != 0 {
+		t.Errorf("%d of 10 tasks took the open slot, %d were seen", n, r.Stats().Evaluations)
+	}
+	must(t, rt.Run(background, "job", func(context.Context) error {
+		first := rt.Go(background, "first", idle)
+		eventually(t, "the first to wait", func() bool { return rt.Stats().Loops[0].Queued == 1 })
+		for range 3 {
+			if pe := preemption(t, rt.Run(background, "job", idle)); pe.Started || pe.Policy != "admission" {
+				t.Errorf("refused by %+v", pe)
+			}
+		}
+		if st := r.Stats(); st.Evaluations != 4 || st.Refusals != 3 {
+			t.Errorf("%+v", st)
+		}
+		t.Cleanup(func() { must(t, first.Wait(background)) })
+		return nil
+	}))
+}
+
 // Invariant 5 where slots are open: never more tasks than slots, each is counted once, and nobody is forgotten, whatever
 // others do meanwhile.
 func TestOpenSlotsHammer(t *testing.T) {
 	const slots = 3
 	rt := start(t, Config{Slots: slots, StallAfter: -1})
+	register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `queue.length > 100 ? throw("never") : continue()`})
 	end := time.Now().Add(time.Second)
 	var inside, ran atomic.Int64
 	task := func(random *rand.Rand) func(ctx context.Context) error {

@@ -1,0 +1,34 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// queued are the stubs that are 0 while no task waits or is suspended.
+var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended, stubs.QueueOldest}
+
+// NeedsQueue reports whether the policy can only continue while no task of the loop waits or is suspended, as one that sheds
+// load does: then nobody needs to ask it. The program is followed once more, with what it may read of the queue being 0. The
+// zero Verified needs none.
+func (v Verified) NeedsQueue() bool {
+	p := v.program
+	if p == nil || !slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return slices.Contains(queued, r.Stub) }) {
+		return false
+	}
+	a := newAnalysis(p, 0)
+	for _, r := range p.Reads {
+		if slices.Contains(queued, r.Stub) {
+			a.facts.learn(a.facts.read(r), constant(r.Type, 0))
+		}
+	}
+	a.statement(p.Root)
+	for n, reached := range a.reached {
+		if reached && (n.Op != policy.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {
+			return false
+		}
+	}
+	return true
+}
