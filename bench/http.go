@@ -13,8 +13,8 @@ import (
 // httpConnections is how many connections ask at once, each for the next answer when it has the one before.
 const httpConnections = 64
 
-// httpSection measures what cocoonhttp costs: a server that says hello, with the middleware and without, each a process of
-// its own. This process asks. It writes a request that never changes, and reads as many bytes as the first answer had,
+// httpSection measures what cocoonhttp costs: a server that says hello, without the middleware, with it, and with policies as
+// servers have them, each a process of its own. This process asks. It writes a request that never changes, and reads as many bytes as the first answer had,
 // which costs a fraction of what the server does for it; what it costs is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
@@ -27,7 +27,7 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	var sides []side
-	for _, kind := range []string{plainServer, cocoonServer} {
+	for _, kind := range []string{plainServer, cocoonServer, policiesServer} {
 		s, err := startServer(ctx, "http", kind, cores, r.stderr)
 		if err != nil {
 			return err
@@ -46,13 +46,14 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 	if err != nil {
 		return err
 	}
-	plain, with := got[0], got[1]
-	add := func(metric string, i int, unit string, c claim) {
-		r.add(result{Name: "hello", Metric: metric, Value: with[i], Unit: unit, Peer: "net/http alone", PeerValue: plain[i]}, c)
+	for i, name := range []string{"hello", "hello, policies"} {
+		add := func(metric string, j int, unit string, c claim) {
+			r.add(result{Name: name, Metric: metric, Value: got[i+1][j], Unit: unit, Peer: "net/http alone", PeerValue: got[0][j]}, c)
+		}
+		add("throughput", perSecond, "1/s", claim{atLeast: 0.95})
+		add("server_cpu", serverTime, "µs", claim{})
+		add("client_cpu", clientTime, "µs", claim{})
 	}
-	add("throughput", perSecond, "1/s", claim{atLeast: 0.95})
-	add("server_cpu", serverTime, "µs", claim{})
-	add("client_cpu", clientTime, "µs", claim{})
 	return nil
 }
 

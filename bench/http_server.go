@@ -5,16 +5,26 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
 )
 
-// The servers: as Go has them, and with Cocoon.
+// The servers: as Go has them, with Cocoon, and with policies of a server whose other requests take long.
 const (
-	plainServer  = "plain"
-	cocoonServer = "cocoon"
+	plainServer    = "plain"
+	cocoonServer   = "cocoon"
+	policiesServer = "policies"
 )
+
+const httpPolicies = `
+version: 1
+tasks: {GET /hello: safe, GET /report: preemptible}
+preemption: {on: enqueue}
+limits: [{func: GET /report, limit: 500ms}]
+policies: [{name: shed, on: enqueue, expr: 'queue.oldest > duration("50ms") ? throw("overloaded") : continue()'}]
+`
 
 // serveHTTP is the server process.
 func serveHTTP(kind string) error {
@@ -23,10 +33,15 @@ func serveHTTP(kind string) error {
 		io.WriteString(w, "hello, world")
 	})
 	var handler http.Handler = mux
-	if kind == cocoonServer {
+	if kind != plainServer {
 		rt, err := cocoon.New(cocoon.Config{})
 		if err != nil {
 			return err
+		}
+		if kind == policiesServer {
+			if err := rt.LoadPolicies(strings.NewReader(httpPolicies)); err != nil {
+				return err
+			}
 		}
 		handler = cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux)
 	}

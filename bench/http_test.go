@@ -27,14 +27,16 @@ func testHTTP(t *testing.T, cores int) {
 	}
 	bounds := map[string]string{}
 	for _, x := range r.rows {
-		bounds[x.Metric] = x.bound
+		bounds[x.Name+" "+x.Metric] = x.bound
 		if x.Value <= 0 || x.PeerValue <= 0 {
 			t.Errorf("%+v", x)
 		}
 	}
-	for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "client_cpu": ""} {
-		if got, ok := bounds[metric]; !ok || got != want {
-			t.Errorf("%s: %t, bound %q; want %q", metric, ok, got, want)
+	for _, name := range []string{"hello", "hello, policies"} {
+		for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "client_cpu": ""} {
+			if got, ok := bounds[name+" "+metric]; !ok || got != want {
+				t.Errorf("%s %s: %t, bound %q; want %q", name, metric, ok, got, want)
+			}
 		}
 	}
 }

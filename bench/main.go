@@ -33,7 +33,7 @@ var sections = []section{
 	{"fair", "three tenants that saturate a loop: their shares of the slot time, medians of three rounds of 3 s (20 s)", 1, fair},
 	{"grpc", "a gRPC server whose calls are tasks and gRPC alone: medians of 100 rounds of 50 ms; and how load moves away (1 min)", everyCore, grpcSection},
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", 1, hol},
-	{"http", "a net/http server that says hello, with the middleware and without: medians of 400 rounds of 0.1 s (1 min)", everyCore, httpSection},
+	{"http", "a net/http server that says hello, with the middleware, with policies, and without: medians of 400 rounds of 0.15 s (1 min)", everyCore, httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", 0, micro},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},

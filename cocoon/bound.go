@@ -89,6 +89,9 @@ func (b *bound) matches(s *strand) bool {
 	return len(b.names) == 0 || slices.Contains(b.names, s.task.class.name)
 }
 
+// guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
+func (b *bound) guards() bool { return !b.mild && !b.queued }
+
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
 // about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
 func (b *bound) concerns(s *strand) bool {

@@ -61,8 +61,10 @@ func (l *Loop) exchange(out, in []*version) {
 		}
 	}
 	l.hub.Exchange(leave, enter)
-	needed := func(b *bound) bool { return !b.mild && !b.queued } // where a slot is free, nobody waits or needs to make room
-	l.guarded = l.wants(stubs.Start) || l.wants(stubs.Exit) || slices.ContainsFunc(l.hub.Listeners(uint16(stubs.Enqueue)), needed)
+	l.guarded = false
+	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
+		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)
+	}
 }
 
 // settleCosts sees to it that the costs of tasks are averaged while somebody wants to know them. Called with regMu held,

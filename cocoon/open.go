@@ -52,12 +52,15 @@ func (s *strand) takeOpen(t *Task) bool {
 	return false
 }
 
+// inOpenSlot reports whether the task took an open slot, and was not gathered since. Called by the task's goroutine.
+func (s *strand) inOpenSlot() bool { return s.loop.slots[s.at].holder.Load() == &s.quick }
+
 // leaveOpen gives the slot back that takeOpen took, and reports false when the task was gathered meanwhile.
 func (s *strand) leaveOpen() bool {
-	slot := &s.loop.slots[s.at]
-	if slot.holder.Load() != &s.quick {
+	if !s.inOpenSlot() {
 		return false
 	}
+	slot := &s.loop.slots[s.at]
 	running := s.running(notify.Now())
 	if !slot.holder.CompareAndSwap(&s.quick, nil) {
 		return false
@@ -108,7 +111,7 @@ func (l *Loop) gatherOne() {
 
 // meet makes the calling task known, if it took an open slot. Called under mu by the task's goroutine.
 func (s *strand) meet() {
-	if s.loop.slots[s.at].holder.Load() == &s.quick {
+	if s.inOpenSlot() {
 		s.loop.shut(s.at)
 	}
 }

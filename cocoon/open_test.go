@@ -129,6 +129,31 @@ func TestGuardedLoopHasNoOpenSlot(t *testing.T) {
 	}
 }
 
+// Preemption leaves slots open: it has nothing to do before a task waits, and then it does it.
+func TestPreemptionLeavesSlotsOpen(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterSafeFunc("get"))
+	must(t, rt.RegisterPreemptibleFunc("scan"))
+	r, err := rt.RegisterDefaultPreemption(OnEnqueue)
+	must(t, err)
+	for range 10 {
+		must(t, rt.Run(background, "get", idle))
+		must(t, rt.Run(background, "scan", idle))
+	}
+	if n, _ := rt.Loop().quickEnded(); n != 20 || r.Stats().Evaluations != 0 {
+		t.Errorf("%d of 20 tasks took the open slot, %d evaluations", n, r.Stats().Evaluations)
+	}
+	must(t, rt.Run(background, "scan", func(ctx context.Context) error {
+		get := rt.Go(background, "get", idle)
+		within(t, "the get, which goes before the scan", func() {
+			for !closed(get.Done()) {
+				SafePoint(ctx)
+			}
+		})
+		return nil
+	}))
+}
+
 // A policy that can only continue while nobody waits leaves slots open, and sees each task that comes while somebody does.
 func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	rt := start(t, Config{Slots: 1})

@@ -185,7 +185,7 @@ func (s *strand) withdraw(why error, now int64) bool {
 // started marks the task's start, and lets the start policies see it.
 func (s *strand) started() {
 	l := s.loop
-	if l.concerned(s, stubs.Start) {
+	if l.concerned(s, stubs.Start) && !s.inOpenSlot() { // what is open is not guarded
 		l.happened(s, stubs.Start)
 	}
 	l.rt.armTick()
