@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,26 +150,25 @@ func TestAdmission(t *testing.T) {
 
 // What runs is stopped when it is too late, when nobody waits for it, and, if it is batch, when many wait. What is critical goes on.
 func TestLeastValuable(t *testing.T) {
-	hour := time.Now().Add(time.Hour)
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, c := range []struct {
 		name    string
-		ctx     context.Context // for its deadline
+		late    bool            // its deadline passes while it runs
 		ends    context.Context // by which it ends
 		waiting int
 		want    string
 	}{
-		{taskNormal, byDeadline(hour), context.Background(), 4, ""},
-		{taskNormal, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, "too late"},
-		{taskBatch, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, "too late"},
-		{taskCritical, byDeadline(hour.Add(-2 * time.Hour)), context.Background(), 0, ""},
-		{taskNormal, byDeadline(hour), gone, 0, "too late"},
-		{taskBatch, byDeadline(hour), gone, 0, "too late"},
-		{taskCritical, byDeadline(hour), gone, 0, ""},
-		{taskBatch, byDeadline(hour), context.Background(), 4, ""},
-		{taskBatch, byDeadline(hour), context.Background(), 5, "overloaded: the least valuable"},
-		{taskNormal, byDeadline(hour), context.Background(), 5, ""},
+		{taskNormal, false, context.Background(), 4, ""},
+		{taskNormal, true, context.Background(), 0, "too late"},
+		{taskBatch, true, context.Background(), 0, "too late"},
+		{taskCritical, true, context.Background(), 0, ""},
+		{taskNormal, false, gone, 0, "too late"},
+		{taskBatch, false, gone, 0, "too late"},
+		{taskCritical, false, gone, 0, ""},
+		{taskBatch, false, context.Background(), 4, ""},
+		{taskBatch, false, context.Background(), 5, "overloaded: the least valuable"},
+		{taskNormal, false, context.Background(), 5, ""},
 	} {
 		rt := startPolicies(t)
 		ticks, err := rt.RegisterPolicy(cocoon.Policy{Name: "ticks", On: cocoon.Every(time.Millisecond),
@@ -177,8 +177,12 @@ func TestLeastValuable(t *testing.T) {
 			t.Fatal(err)
 		}
 		until := make(chan struct{})
-		ctx, goAway := context.WithCancel(c.ctx)
+		deadline := byDeadline(time.Now().Add(time.Hour))
+		ctx, goAway := context.WithCancel(deadline)
 		h := begin(t, rt, ctx, c.name, until)
+		if c.late {
+			deadline.at.Store(time.Now().Add(-time.Hour).UnixNano())
+		}
 		if c.ends.Err() != nil {
 			goAway()
 		}
@@ -204,15 +208,41 @@ func TestLeastValuable(t *testing.T) {
 	}
 }
 
-// timed is a context with a deadline by which it does not end.
-type timed struct {
-	context.Context
-	at time.Time
+// What could not be in time is not begun, but for what is critical.
+func TestNoTimeLeft(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left time.Duration
+		want string
+	}{
+		{taskNormal, time.Hour, ""},
+		{taskNormal, 0, "too late to begin"},
+		{taskNormal, 4 * time.Millisecond, "too late to begin"},
+		{taskBatch, 0, "too late to begin"},
+		{taskCritical, 0, ""},
+		{"other", 0, ""},
+	} {
+		rt := startPolicies(t)
+		err := rt.Run(byDeadline(time.Now().Add(c.left)), c.name, func(context.Context) error { return nil })
+		if reasonOf(err) != c.want {
+			t.Errorf("%s with %v left: %v; want %q", c.name, c.left, err, c.want)
+		}
+	}
 }
 
-func byDeadline(at time.Time) context.Context { return timed{context.Background(), at} }
+// timed is a context with a deadline, in Unix nanoseconds, by which it does not end.
+type timed struct {
+	context.Context
+	at atomic.Int64
+}
 
-func (c timed) Deadline() (time.Time, bool) { return c.at, true }
+func byDeadline(at time.Time) *timed {
+	c := &timed{Context: context.Background()}
+	c.at.Store(at.UnixNano())
+	return c
+}
+
+func (c *timed) Deadline() (time.Time, bool) { return time.Unix(0, c.at.Load()), true }
 
 // What is more urgent goes before what runs, and of those that wait the more urgent one starts first, of equal ones that whose
 // time is up first.
