@@ -153,8 +153,8 @@ func (v *version) missing(in scope) string {
 	return ""
 }
 
-// commit puts the change in force. It cannot fail. Each loop changes over to the policies in one step, a moment after the
-// states, and before or after the tasks that arrive meanwhile. Called with regMu held.
+// commit puts the change in force, and cannot fail: first states and tasks, of which policies in force notice nothing, then the
+// policies. Called with regMu held.
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)
