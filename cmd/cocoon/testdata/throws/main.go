@@ -303,7 +303,8 @@ func times(n int) func() bool {
 	return func() bool { n--; return n >= 0 }
 }
 
-// recovering swallows a throw, which comes again at the next safe point: in the loop.
+// recovering swallows a throw, which comes again at the next safe point: in the loop. When the kernel takes the core for more
+// than 5 ms in between, the word has been lowered, for who does not answer, and the throw comes a little later: in spin again.
 func recovering() engine {
 	swallowed := 0
 	return engine{
@@ -322,7 +323,10 @@ func recovering() engine {
 		},
 		func() error {
 			defer func() { swallowed = 0 }()
-			return equal(swallowed, 1)
+			if swallowed < 1 || swallowed > 3 {
+				return fmt.Errorf("it was swallowed %d times; want once, on a busy machine a few times", swallowed)
+			}
+			return nil
 		},
 	}
 }
