@@ -86,7 +86,7 @@ func (s *strand) answerOnce() (parked bool) {
 		p := s.due()
 		throws := p != nil && !goroutine.Unwinding()
 		if throws {
-			s.raise(now) // so that, swallowed, it is thrown again at the next safe point
+			s.raise(now + flight - hush) // so that, swallowed, it is thrown again at the next safe point
 		} else {
 			s.raisedAt = now - hush // so that nag need not wait
 		}

@@ -25,9 +25,9 @@ type strand struct {
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	raised     bool          // the process-wide word is up for this strand
 	postedAt   int64         // when the oldest unanswered request was posted
-	raisedAt   int64
-	pause      int64 // until the word is raised again, growing while it does not answer
-	lastSafe   int64 // last answer
+	raisedAt   int64         // when it was raised; later, for a throw on its way
+	pause      int64         // until the word is raised again, growing while it does not answer
+	lastSafe   int64         // last answer
 	gap        gapProbe
 	lateGap    *endedGap // it ended while its stack was being taken; one at a time is
 	safePoints int64

@@ -307,6 +307,32 @@ func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 	}
 }
 
+// A throw that code recovers is met at the next safe point, also when that comes late: the word stays up for it, longer than
+// for a task that does not answer.
+func TestRecoveredThrowStaysAudible(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		func() {
+			defer func() { _ = recover() }()
+			signal()
+			_ = spinForever(ctx)
+		}()
+		for begin := time.Now(); time.Since(begin) < 4*time.Duration(hush); time.Sleep(100 * time.Microsecond) {
+			s.loop.mu.Lock()
+			raised := s.raised
+			s.loop.mu.Unlock()
+			if !raised {
+				t.Fatalf("the word was lowered after %v", time.Since(begin))
+			}
+		}
+		SafePoint(ctx)
+		t.Error("it did not come again at the next safe point")
+		return nil
+	}))
+}
+
 // Invariant 6: a verdict reaches the task it was made for, or nobody. The strand of the first task serves the second, too.
 func TestThrowDoesNotReachTheNextTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})

@@ -21,6 +21,10 @@ const (
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
+	// flight is how long it stays up for a throw on its way. That is at its boundary in microseconds, if the kernel does not
+	// take the core; and where code recovers it, it is to be met at the next safe point and not a little later.
+	flight = int64(100 * time.Millisecond)
+
 	// grace is how long a running task may take to answer a throw that ends it before its context ends without that, for
 	// it may be waiting for just this; and how soon a throw that was swallowed comes again.
 	grace = int64(500 * time.Microsecond)

@@ -303,11 +303,9 @@ func times(n int) func() bool {
 	return func() bool { n--; return n >= 0 }
 }
 
-// recovering swallows a throw, which comes again at the next safe point: in the loop. When the kernel takes the core for more
-// than 5 ms in between, the word has been lowered, for who does not answer, and the throw comes a little later: in spin again.
-// That does not happen in each round.
+// recovering swallows a throw, which comes again at the next safe point: in the loop.
 func recovering() engine {
-	swallowed, tries, once := 0, 0, 0
+	swallowed := 0
 	return engine{
 		"recover",
 		func() error {
@@ -324,17 +322,7 @@ func recovering() engine {
 		},
 		func() error {
 			defer func() { swallowed = 0 }()
-			tries++
-			switch {
-			case swallowed == 1:
-				once++
-			case swallowed < 1 || swallowed > 3:
-				return fmt.Errorf("it was swallowed %d times; want once", swallowed)
-			}
-			if tries == rounds && once == 0 {
-				return fmt.Errorf("in none of %d rounds it came again at the next safe point", rounds)
-			}
-			return nil
+			return equal(swallowed, 1)
 		},
 	}
 }
