@@ -14,8 +14,9 @@ import (
 const httpConnections = 64
 
 // httpSection measures what cocoonhttp costs: a server that says hello, without the middleware, with it, and with policies as
-// servers have them, each a process of its own. This process asks. It writes a request that never changes, and reads as many bytes as the first answer had,
-// which costs a fraction of what the server does for it; what it costs is among the results.
+// servers have them, each a process of its own. This process asks. It writes a request that never changes, and reads as
+// many bytes as the first answer had, which costs a fraction of what the server does for it; what it costs is among the
+// results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }

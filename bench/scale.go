@@ -18,8 +18,9 @@ import (
 // in the same round.
 //
 // With next to nothing else on the heap the collector is always at work. What it takes is seen beside the same Runs with a
-// tenth of its cycles, and with those where a policy sheds load; and what would be left if Runs had one word in common, beside those that add to a counter. The
-// clock, which each core reads for itself, and a semaphore, a channel that all share, are what can be had at best, and else.
+// tenth of its cycles, and with those where a policy sheds load; and what would be left if Runs had one word in common, beside
+// those that add to a counter. The clock, which each core reads for itself, and a semaphore, a channel that all share, are
+// what can be had at best, and else.
 func scale(ctx context.Context, r *report) error {
 	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
 }
@@ -92,7 +93,7 @@ func runRate(f func(context.Context) error, policies ...cocoon.Policy) func(core
 	}
 }
 
-// shedding refuses tasks while many wait, as servers want it.
+// shedding refuses tasks while others wait for long, as a server would.
 var shedding = cocoon.Policy{Name: "shedding", On: cocoon.OnEnqueue, Expr: `queue.oldest > duration("50ms") ? throw("overloaded") : continue()`}
 
 // counting is a task that shares a word with all others.
@@ -103,6 +104,7 @@ func counting(context.Context) error {
 
 var counter atomic.Int64
 
+// seldomCollected has the heap grow to 40 MiB, instead of 4, between two collections.
 func seldomCollected(rate func(cores int) side) func(cores int) side {
 	return func(cores int) side {
 		return func(ctx context.Context, e effort) (figures, error) {

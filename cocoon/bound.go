@@ -23,7 +23,6 @@ type bound struct {
 	perTask bool
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool // it may do the latter
-	queued  bool // it can only continue while no task waits or is suspended
 
 	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's mu
 	due      int64        // of a time policy: when it is next evaluated
@@ -49,7 +48,7 @@ type site struct {
 // newBound is called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
-	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0, queued: v.verified.NeedsQueue()}
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
 	for _, r := range p.Reads {
 		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
 		if r.Stub == stubs.State {
@@ -90,7 +89,7 @@ func (b *bound) matches(s *strand) bool {
 }
 
 // guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
-func (b *bound) guards() bool { return !b.mild && !b.queued }
+func (b *bound) guards() bool { return !b.mild && !b.version.queued }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
 // about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.

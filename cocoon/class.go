@@ -91,7 +91,7 @@ func (rt *Runtime) mayBe(name string, k Kind) (*class, error) {
 func (rt *Runtime) register(c *class, k Kind) {
 	c.registered |= k
 	rt.named[c.text] = c
-	c.settle()
+	c.rekind()
 }
 
 // declare puts in force what a document says of the class; nil: it says nothing any more. Called with regMu held.
@@ -100,11 +100,11 @@ func (rt *Runtime) declare(c *class, d *declared) {
 	if rt.named[c.text] = c; d == nil && c.registered == 0 {
 		delete(rt.named, c.text)
 	}
-	c.settle()
+	c.rekind()
 }
 
-// settle computes the kind. Called with regMu held.
-func (c *class) settle() {
+// rekind recomputes the kind. Called with regMu held.
+func (c *class) rekind() {
 	k := c.registered
 	if d := c.declared.Load(); d != nil {
 		k |= d.kind

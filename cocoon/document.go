@@ -101,7 +101,7 @@ func (c *change) others() error {
 	for _, name := range slices.Sorted(maps.Keys(c.rt.policies)) {
 		if r := c.rt.policies[name]; !own[r] {
 			if missing := r.now.missing(c.scope); missing != "" {
-				return fmt.Errorf("cocoon: the document no longer has %s, to which policy %q refers; cancel that first", missing, name)
+				return fmt.Errorf("cocoon: the document no longer has %s, to which policy %q refers; take that policy out first", missing, name)
 			}
 		}
 	}

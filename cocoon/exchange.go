@@ -27,7 +27,7 @@ func (rt *Runtime) exchange(out, in []*version) {
 			delete(rt.policies, v.of.name)
 		}
 	}
-	rt.settleCosts()
+	rt.recost()
 	for _, l := range *rt.loops.Load() {
 		l.exchange(out, in)
 	}
@@ -67,9 +67,9 @@ func (l *Loop) exchange(out, in []*version) {
 	}
 }
 
-// settleCosts sees to it that the costs of tasks are averaged while somebody wants to know them. Called with regMu held,
+// recost sees to it that the costs of tasks are averaged while somebody wants to know them. Called with regMu held,
 // before the loops change over: with that they see to it that each task is counted.
-func (rt *Runtime) settleCosts() {
+func (rt *Runtime) recost() {
 	wanted := rt.tenants.Load() != nil
 	for _, r := range rt.policies {
 		wanted = wanted || r.now.wantsCosts()

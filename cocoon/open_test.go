@@ -164,8 +164,9 @@ func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	if n, _ := rt.Loop().quickEnded(); n != 10 || r.Stats().Evaluations != 0 {
 		t.Errorf("%d of 10 tasks took the open slot, %d were seen", n, r.Stats().Evaluations)
 	}
+	var first *Handle
 	must(t, rt.Run(background, "job", func(context.Context) error {
-		first := rt.Go(background, "first", idle)
+		first = rt.Go(background, "first", idle)
 		eventually(t, "the first to wait", func() bool { return rt.Stats().Loops[0].Queued == 1 })
 		for range 3 {
 			if pe := preemption(t, rt.Run(background, "job", idle)); pe.Started || pe.Policy != "admission" {
@@ -175,9 +176,9 @@ func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 		if st := r.Stats(); st.Evaluations != 4 || st.Refusals != 3 {
 			t.Errorf("%+v", st)
 		}
-		t.Cleanup(func() { must(t, first.Wait(background)) })
 		return nil
 	}))
+	must(t, first.Wait(background))
 }
 
 // Invariant 5 where slots are open: never more tasks than slots, each is counted once, and nobody is forgotten, whatever

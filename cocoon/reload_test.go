@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -233,31 +232,6 @@ func TestReloadDoesNotPutOff(t *testing.T) {
 	}))
 }
 
-// TestReloadAtOnce: of several that load a file the last one to begin finds it in force as it was then, or later.
-func TestReloadAtOnce(t *testing.T) {
-	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
-	write := func(n int) {
-		next := string(file) + ".next"
-		must(t, os.WriteFile(next, fmt.Appendf(nil, "version: 1\nstates: {n: %d}\n", n), 0o600))
-		must(t, os.Rename(next, string(file)))
-	}
-	for n := range 300 {
-		write(-n)
-		var first sync.WaitGroup
-		first.Go(func() {
-			if err := rt.LoadPolicyFile(string(file)); err != nil {
-				t.Error(err)
-			}
-		})
-		write(n)
-		must(t, rt.LoadPolicyFile(string(file)))
-		first.Wait()
-		if got := rt.State("n"); got != int64(n) {
-			t.Fatalf("%v is in force, and the file says %d", got, n)
-		}
-	}
-}
-
 // TestReloadOfAnotherFile: each file is its own; one whose path leads elsewhere by now is the same file.
 func TestReloadOfAnotherFile(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
@@ -295,7 +269,7 @@ func TestReloadLeavesOthersWhatTheyNeed(t *testing.T) {
 	tenants := register(t, rt, Policy{Name: "of/tenants", On: OnStart, Expr: `tenant.queued > 7 ? throw("never") : continue()`})
 	before := inForce(rt)
 	for document, want := range map[string]string{
-		"states: {y: 1}\ntenants: {label: tenant}\n":          `cocoon: the document no longer has the state "x" of type int, to which policy "of/x" refers; cancel that first`,
+		"states: {y: 1}\ntenants: {label: tenant}\n":          `cocoon: the document no longer has the state "x" of type int, to which policy "of/x" refers; take that policy out first`,
 		"states: {x: true, y: 1}\ntenants: {label: tenant}\n": `the document no longer has the state "x" of type int`,
 		"states: {x: 1}\n": `the document no longer has tenants, to which policy "of/tenants" refers`,
 	} {
@@ -349,72 +323,5 @@ func TestReloadOfTenants(t *testing.T) {
 	must(t, rt.Run(ctx, "job", idle))
 	if got := rt.Stats().Loops[0].Tenants; len(got) != 1 || got["big"].Ended == 0 {
 		t.Errorf("accounts by the plan: %+v", got)
-	}
-}
-
-// TestReloadUnderLoad: while tasks come and go each of them meets one version of the file or the other, on every loop, and
-// none is lost.
-func TestReloadUnderLoad(t *testing.T) {
-	rt, file := start(t, Config{Slots: 2}), newPolicyFile(t)
-	other, err := rt.NewLoop(LoopConfig{Name: "other", Slots: 1})
-	must(t, err)
-	version := func(n int) string {
-		return fmt.Sprintf(`
-states: {one: 0, two: 0, torn: 0}
-tenants: {label: tenant, shares: {gold: %[1]d}}
-order: %[2]s
-tasks: {job: {priority: %[1]d, kind: %[3]s}}
-policies:
-  - {name: torn, event: check, expr: 'state.one != state.two ? set("torn", state.torn + 1) : continue()'}
-  - {name: one, event: check, expr: 'set("one", %[1]d)'}
-  - {name: two%[1]d, event: check, expr: 'set("two", %[1]d)'}
-  - {name: none, on: enqueue, match: {tasks: [none]}, expr: 'throw("version %[1]d")'}
-`, n, []string{"fair", "priority"}[n%2], []string{"preemptible", "safe"}[n%2])
-	}
-	must(t, file.load(t, rt, version(1)))
-	ctx, cancel := context.WithCancel(background)
-	defer cancel()
-	var crowd sync.WaitGroup
-	for i := range 6 {
-		crowd.Go(func() {
-			loop := []*Loop{rt.Loop(), other}[i%2]
-			ctx := WithLabel(ctx, "tenant", []string{"gold", "tin", "lead"}[i/2])
-			for ctx.Err() == nil {
-				err := loop.Run(ctx, "job", func(ctx context.Context) error {
-					SafePoint(ctx)
-					if i == 0 {
-						rt.Notify("check", 0)
-					}
-					return nil
-				})
-				if err != nil && !errors.Is(err, context.Canceled) {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	within(t, "the reloads", func() {
-		for until := time.Now().Add(time.Second); time.Now().Before(until); {
-			for n := 1; n <= 2; n++ {
-				must(t, file.load(t, rt, version(n)))
-				if err := file.load(t, rt, version(3)+"  - {name: bad, on: exit, expr: nonsense}\n"); err == nil {
-					t.Error("nonsense is in force")
-				}
-				if pe := preemption(t, other.Run(background, "none", idle)); pe.Reason != fmt.Sprint("version ", n) {
-					t.Errorf("after version %d: %v", n, pe)
-				}
-			}
-		}
-	})
-	cancel()
-	within(t, "the load", crowd.Wait)
-	if torn := rt.State("torn"); torn != int64(0) {
-		t.Errorf("%v times policies of two versions were evaluated together", torn)
-	}
-	for name, st := range rt.Stats().Policies {
-		if st.Errors != 0 || st.Off {
-			t.Errorf("policy %s: %+v", name, st)
-		}
 	}
 }

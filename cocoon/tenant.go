@@ -79,7 +79,7 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 	if was == table {
 		return
 	}
-	rt.settleCosts()
+	rt.recost()
 	for _, l := range *rt.loops.Load() {
 		l.lock()
 		if table == nil || was != nil && was.label != table.label {

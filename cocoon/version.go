@@ -20,6 +20,7 @@ type version struct {
 	spec     Policy
 	verified analyzer.Verified
 	module   *isolate.Module
+	queued   bool                 // it can only continue while no task waits or is suspended
 	states   map[string]*stateVar // those that it refers to, its private ones among them
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
@@ -52,6 +53,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	if v.verified, err = analyzer.Verify(program, analyzer.Limits{Interval: p.On.Interval}); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
+	v.queued = v.verified.NeedsQueue()
 	if v.module, err = r.rt.store.Compile(v.verified); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
