@@ -51,8 +51,8 @@ func (s *strand) thrown() error {
 	if s.requests.Load()&wantThrow == 0 {
 		return nil
 	}
-	s.loop.mu.Lock()
-	defer s.loop.mu.Unlock()
+	s.loop.lock()
+	defer s.loop.unlock()
 	if s.pending == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func Yield(ctx context.Context) {
 // passOn lets the tasks that wait go first, and reports whether it parked meanwhile.
 func (s *strand) passOn() (parked bool) {
 	l := s.loop
-	l.mu.Lock()
+	l.lock()
 	if s.meet(); s.lent.Load() {
 		l.gatherOne()
 	}
@@ -107,7 +107,7 @@ func (s *strand) passOn() (parked bool) {
 // block gives the task's slot up.
 func (s *strand) block() {
 	l := s.loop
-	l.mu.Lock()
+	l.lock()
 	s.meet()
 	now := notify.Now()
 	s.insist()
@@ -123,7 +123,7 @@ func (s *strand) block() {
 // unblock gets it a slot again.
 func (s *strand) unblock() {
 	l := s.loop
-	l.mu.Lock()
+	l.lock()
 	l.gatherOne()
 	now := notify.Now()
 	granted := l.core.Unblock(&s.core, now)
@@ -132,7 +132,7 @@ func (s *strand) unblock() {
 	} else {
 		l.returning(s, now)
 	}
-	l.mu.Unlock()
+	l.unlock()
 	if !granted {
 		l.rt.armStall(now)
 		<-s.wake
@@ -144,7 +144,7 @@ func (s *strand) unblock() {
 	l.rt.armTick()
 }
 
-// dropLent takes s off the list of those whose slot was lent. Called under loop.mu.
+// dropLent takes s off the list of those whose slot was lent. Called under the loop's lock.
 func (s *strand) dropLent() {
 	if !s.lent.Load() {
 		return

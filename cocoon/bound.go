@@ -24,7 +24,7 @@ type bound struct {
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool // it may do the latter
 
-	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's mu
+	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's lock
 	due      int64        // of a time policy: when it is next evaluated
 	sawQuiet bool         // it was evaluated since the loop became quiet
 }
@@ -107,7 +107,7 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	return false
 }
 
-// running calls f for each strand that runs on the loop. Called under mu, after gather.
+// running calls f for each strand that runs on the loop. Called under the loop's lock, after gather.
 func (l *Loop) running(f func(*strand) (more bool)) {
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil && !f(s) {
@@ -140,12 +140,12 @@ func (l *Loop) evaluateEach(b *bound, now int64) {
 
 // happened lets the policies of an event see it; the task is the calling goroutine's.
 func (l *Loop) happened(s *strand, e stubs.Event) {
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	l.evaluateEvent(s, e, notify.Now())
 }
 
-// evaluateEvent evaluates the policies of an event of s. Called under mu.
+// evaluateEvent evaluates the policies of an event of s. Called under the loop's lock.
 func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 	for _, b := range l.hub.Listeners(uint16(e)) {
 		if b.concerns(s) {
@@ -157,7 +157,7 @@ func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 
 // arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. They are evaluated
 // for each running preemptible task that might make room, until one is switched; and once without any when there is none.
-// A throw refuses s. Called under mu.
+// A throw refuses s. Called under the loop's lock.
 func (l *Loop) arriving(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.matches(s) {
@@ -175,7 +175,7 @@ func (l *Loop) arriving(s *strand, now int64) {
 }
 
 // askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task, until one will be
-// switched; it reports whether there was any. Called under mu.
+// switched; it reports whether there was any. Called under the loop's lock.
 func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 	l.running(func(c *strand) bool {
 		if c.core.Kind&Preemptible == 0 {
@@ -189,7 +189,7 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 }
 
 // returning evaluates the mild enqueue policies for s, which has run before and waits for a slot again: it can no more be
-// refused, but others may make room for it as for one that arrives, and its place may be another now. Called under mu.
+// refused, but others may make room for it as for one that arrives, and its place may be another now. Called under the loop's lock.
 func (l *Loop) returning(s *strand, now int64) {
 	l.contended = true
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
@@ -208,7 +208,7 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	if !l.wants(stubs.Custom) {
 		return
 	}
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	now := notify.Now()
 	l.view.event, l.view.value = stubs.InternOutside(name), value

@@ -11,7 +11,7 @@ import (
 )
 
 // evaluate evaluates a policy on the loop's view, carries out what it says, and reports whether a task will be thrown into
-// or switched at once. A policy that errs changes nothing and means "continue" (invariant 7). Called under mu. Cost: about 40 ns and what the effects cost
+// or switched at once. A policy that errs changes nothing and means "continue" (invariant 7). Called under the loop's lock. Cost: about 40 ns and what the effects cost
 // (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	v, r := b.version, b.version.of
@@ -94,7 +94,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	}
 }
 
-// act carries out one effect. Called under mu.
+// act carries out one effect. Called under the loop's lock.
 func (l *Loop) act(b *bound, s *site, operand uint64) {
 	r := b.version.of
 	r.stats.effects.Add(1)

@@ -43,7 +43,7 @@ func (rt *Runtime) exchange(out, in []*version) {
 // exchange takes versions out of force on the loop and puts others in force there, in one step. When it returns, those that
 // are out and not in are not being evaluated and never will be. Called with regMu held.
 func (l *Loop) exchange(out, in []*version) {
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	var leave []*bound
 	for _, v := range out {

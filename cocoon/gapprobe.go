@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// gapProbe is a question to a task when its next safe point will be. Guarded by loop.mu.
+// gapProbe is a question to a task when its next safe point will be. Guarded by the loop's lock.
 //
 // A task is asked again some time after it has answered, and the word stays up until it does; so only gaps that are longer
 // than the interval are surely found, which are the ones that matter, and the polls in between cost what they always cost.
@@ -35,7 +35,7 @@ type endedGap struct {
 }
 
 // probe asks the task for a safe point if it is time, and has its stack taken while it does not answer: at once, and each
-// time that the silence has doubled. Called under loop.mu.
+// time that the silence has doubled. Called under the loop's lock.
 func (s *strand) probe(now int64) (next int64) {
 	g := s.loop.rt.gaps
 	if g == nil {
@@ -80,8 +80,8 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 	stack := framesOf(text)
 	g.quiet.Store(end + min(9*(end-begin), maxQuiet))
 	l := s.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	switch late := s.lateGap; {
 	case s.gap.asked == asked:
 		s.gap.sampling = false
@@ -109,7 +109,7 @@ func (p *gapProbe) saw(stack []runtime.Frame) {
 	p.stack = stack
 }
 
-// endGap notes that the task is at a safe point, or at its end. Called under loop.mu, by the task's goroutine.
+// endGap notes that the task is at a safe point, or at its end. Called under the loop's lock, by the task's goroutine.
 func (s *strand) endGap(now int64) {
 	p, g := s.gap, s.loop.rt.gaps
 	if p.asked == 0 {

@@ -54,8 +54,8 @@ func TestMaxBypassIsThatOfTheConfig(t *testing.T) {
 		scan := rt.Go(background, "scan", func(ctx context.Context) error {
 			close(scanning)
 			spin(ctx, got)
-			rt.Loop().mu.Lock()
-			defer rt.Loop().mu.Unlock()
+			rt.Loop().lock()
+			defer rt.Loop().unlock()
 			if immune := strandOf(ctx).core.Immune() > 0; immune != want {
 				t.Errorf("MaxBypass %v: immune %t", bypass, immune)
 			}

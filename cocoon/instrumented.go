@@ -47,8 +47,8 @@ func (s *strand) passThrow(id uint64) {
 		s.voidThrow(id)
 		return
 	}
-	s.loop.mu.Lock()
-	defer s.loop.mu.Unlock()
+	s.loop.lock()
+	defer s.loop.unlock()
 	s.throwing.section = s.sections.innermost()
 }
 

@@ -22,7 +22,7 @@ type Loop struct {
 
 	slots []slot
 
-	mu        sync.Mutex
+	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core
 	live      *strand // those with a task, a list
 	closed    bool
@@ -35,7 +35,7 @@ type Loop struct {
 	usage     usage
 	tenants   map[stubs.NameID]*tenant // that have an account
 
-	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under mu
+	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
 	lentN atomic.Int32       // len(lent)
 	stats loopStats
 }
@@ -60,7 +60,7 @@ func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 // Name returns the loop's name; the default loop is called "default".
 func (l *Loop) Name() string { return l.cfg.Name }
 
-// seat records that s holds a slot. Called under mu, before s runs.
+// seat records that s holds a slot. Called under the loop's lock, before s runs.
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
@@ -70,7 +70,7 @@ func (l *Loop) seat(s *strand, now int64) {
 	}
 }
 
-// unseat records that s is about to give up slot i. Called under mu, before the core is told, so that whoever gets the
+// unseat records that s is about to give up slot i. Called under the loop's lock, before the core is told, so that whoever gets the
 // slot is recorded over it.
 func (l *Loop) unseat(s *strand, now int64) {
 	s.endGap(now)
@@ -80,7 +80,7 @@ func (l *Loop) unseat(s *strand, now int64) {
 	}
 }
 
-// deliver hands their slots to the tasks that the core has granted one. Called under mu after every call of the core that
+// deliver hands their slots to the tasks that the core has granted one. Called under the loop's lock after every call of the core that
 // may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
@@ -90,7 +90,7 @@ func (l *Loop) deliver(now int64) {
 	}
 }
 
-// noteQuiet notes when the loop has become quiet. Called under mu when a task gave its slot up.
+// noteQuiet notes when the loop has become quiet. Called under the loop's lock when a task gave its slot up.
 func (l *Loop) noteQuiet(now int64) {
 	if l.core.Idle() {
 		l.quietAt = now
@@ -118,11 +118,11 @@ func strandOfGoroutine() (innermost *strand) {
 				}
 			}
 			if l.lentN.Load() > 0 {
-				l.mu.Lock()
+				l.lock()
 				for _, s := range l.lent {
 					consider(s)
 				}
-				l.mu.Unlock()
+				l.unlock()
 			}
 		}
 	}
@@ -132,14 +132,14 @@ func strandOfGoroutine() (innermost *strand) {
 // Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have started go on. It lets
 // an application that runs out of some resource say so (the component model's backpressure counter).
 func (l *Loop) Hold() {
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	l.core.Hold()
 }
 
 // Release takes one Hold back. A Release without a Hold panics.
 func (l *Loop) Release() {
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	now := notify.Now()
 	if l.core.Load(now).Holds == 0 {

@@ -70,7 +70,7 @@ func checkFree(t testing.TB, rt *Runtime) {
 		t.Errorf("%d tasks are left", st.Tasks)
 	}
 	for _, l := range *rt.loops.Load() {
-		l.mu.Lock()
+		l.lock()
 		load := l.core.Load(0)
 		if load.Busy != 0 || load.Waiting != 0 || load.Suspended != 0 || l.live != nil || len(l.lent) != 0 || l.lentN.Load() != 0 {
 			t.Errorf("loop %s is not free: %+v, live task %v, lent %d", l.cfg.Name, load, l.live != nil, len(l.lent))
@@ -80,7 +80,7 @@ func checkFree(t testing.TB, rt *Runtime) {
 				t.Errorf("loop %s: slot %d is still recorded as taken", l.cfg.Name, i)
 			}
 		}
-		l.mu.Unlock()
+		l.unlock()
 	}
 }
 

@@ -25,9 +25,9 @@ func (s *strand) masked() bool {
 	if held == nil {
 		return false // nothing is rewritten here: the poll is explicit
 	}
-	s.loop.mu.Lock()
+	s.loop.lock()
 	within := want&wantThrow != 0 && s.pending != nil && s.pending.section != 0
-	s.loop.mu.Unlock()
+	s.loop.unlock()
 	var pcs [256]uintptr
 	for skip := 3; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs[:])

@@ -16,7 +16,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	if outer.loop != l {
 		return false, nil
 	}
-	l.mu.Lock()
+	l.lock()
 	defer l.unlock()
 	outer.meet()
 	now := notify.Now()
@@ -43,7 +43,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	return true, nil
 }
 
-// unnest gives the slot back to the outer task, and reports false when there is none to give. Called under mu.
+// unnest gives the slot back to the outer task, and reports false when there is none to give. Called under the loop's lock.
 func (s *strand) unnest(now int64) (kept bool) {
 	l, outer := s.loop, s.outer
 	l.unseat(s, now)

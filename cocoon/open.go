@@ -11,13 +11,13 @@ import (
 //
 // While nobody waits, a free slot needs no decision, and is open: who comes takes it without the loop's lock.
 //
-//  1. Under mu, slots that are free in the core are opened, unless a policy or an account is to see each task: nil.
+//  1. Under the loop's lock, slots that are free in the core are opened, unless a policy or an account is to see each task: nil.
 //  2. Run takes an open slot by exchanging nil for its strand's quick claim, and at its end the claim for nil.
-//  3. Whoever needs to know the tasks of the loop takes mu and gathers: nil becomes shut, a quick claim becomes firm, and
-//     the core is told. The exchange at the task's end then fails, and it ends under mu like any other.
-//  4. All others take and leave their slots under mu.
+//  3. A caller that needs to know all tasks of the loop takes the lock by lockAll, which gathers: nil becomes shut, a quick claim becomes firm, and
+//     the core is told. The exchange at the task's end then fails, and it ends under the lock like any other.
+//  4. All others take and leave their slots under the lock.
 //
-// A task waits under mu, after it found no open slot and has gathered those that are taken: so while a task waits no slot is
+// A task waits under the lock, after it found no open slot and has gathered those that are taken: so while a task waits no slot is
 // open, and no task leaves one without looking who waits.
 type slot struct {
 	holder  atomic.Pointer[claim]
@@ -70,19 +70,7 @@ func (s *strand) leaveOpen() bool {
 	return true
 }
 
-// lock takes mu and gathers.
-func (l *Loop) lock() {
-	l.mu.Lock()
-	l.gather()
-}
-
-// unlock opens what slots it may, and gives mu back. A plain mu.Unlock leaves that to the next one.
-func (l *Loop) unlock() {
-	l.open()
-	l.mu.Unlock()
-}
-
-// open opens the free slots. Called under mu.
+// open opens the free slots. Called under the loop's lock.
 func (l *Loop) open() {
 	if rt := l.rt; l.guarded || l.closed || rt.tenants.Load() != nil || rt.costs.Load() || rt.gaps != nil {
 		return
@@ -92,14 +80,14 @@ func (l *Loop) open() {
 	}
 }
 
-// gather shuts all open slots, and makes the tasks in them known. Called under mu.
+// gather shuts all open slots, and makes the tasks in them known. Called under the loop's lock.
 func (l *Loop) gather() {
 	for i := 0; i < len(l.slots) && l.core.Opened() > 0; i++ {
 		l.shut(i)
 	}
 }
 
-// gatherOne shuts one open slot that is free, or else, for somebody is going to wait, all. Called under mu.
+// gatherOne shuts one open slot that is free, or else, for somebody is going to wait, all. Called under the loop's lock.
 func (l *Loop) gatherOne() {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
@@ -109,7 +97,7 @@ func (l *Loop) gatherOne() {
 	l.gather()
 }
 
-// meet makes the calling task known, if it took an open slot. Called under mu by the task's goroutine.
+// meet makes the calling task known, if it took an open slot. Called under the loop's lock by the task's goroutine.
 func (s *strand) meet() {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
@@ -117,7 +105,7 @@ func (s *strand) meet() {
 }
 
 // shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called
-// under mu.
+// under the loop's lock.
 func (l *Loop) shut(i int) (free bool) {
 	holder := &l.slots[i].holder
 	for {
@@ -170,7 +158,7 @@ func (s *slot) quick() *strand {
 	return nil
 }
 
-// firm returns the strand of a known task that holds the slot, or nil. Called under the loop's mu.
+// firm returns the strand of a known task that holds the slot, or nil. Called under the loop's lock.
 func (s *slot) firm() *strand {
 	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.firm {
 		return c.strand

@@ -64,7 +64,7 @@ func (s *strand) answer() {
 // answerOnce takes the requests and reports whether the task was parked meanwhile, so that there may be new ones.
 func (s *strand) answerOnce() (parked bool) {
 	l := s.loop
-	l.mu.Lock()
+	l.lock()
 	now := notify.Now()
 	want := s.requests.Load()
 	if want != 0 {
@@ -90,7 +90,7 @@ func (s *strand) answerOnce() (parked bool) {
 		} else {
 			s.raisedAt = now - hush // so that nag need not wait
 		}
-		l.mu.Unlock()
+		l.unlock()
 		l.rt.timer.WakeAt(now + grace) // the word is raised again until the throw has arrived
 		if throws {
 			s.throw(p)
@@ -103,17 +103,17 @@ func (s *strand) answerOnce() (parked bool) {
 		l.gatherOne()
 		if l.core.Unblock(&s.core, now) {
 			l.seat(s, now)
-			l.mu.Unlock()
+			l.unlock()
 			return true
 		}
 		l.returning(s, now)
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
 		l.deliver(now) // to its successor, which is recorded over it
 	default:
-		l.mu.Unlock()
+		l.unlock()
 		return false
 	}
-	l.mu.Unlock()
+	l.unlock()
 	l.rt.armStall(now)
 	<-s.wake
 	return true
@@ -123,10 +123,10 @@ func (s *strand) answerOnce() (parked bool) {
 type throwRequest struct {
 	err     *PreemptedError
 	section uint64 // the section it was made for; 0: the task
-	overdue bool   // the task did not answer, so its context was ended; guarded by loop.mu
+	overdue bool   // the task did not answer, so its context was ended; guarded by the loop's lock
 }
 
-// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under loop.mu.
+// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under the loop's lock.
 func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
@@ -156,7 +156,7 @@ func (s *strand) throw(p *throwRequest) {
 
 // postThrow asks the task to unwind; the first throw stays. A throw that no section will catch also ends the task's
 // context: when the task answers, or at once if it does not run, or after grace (see nag), because code that waits for
-// the context does not answer. One towards a section does so only when the task does not answer for long. Called under loop.mu.
+// the context does not answer. One towards a section does so only when the task does not answer for long. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -171,14 +171,14 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 }
 
 // cancelContext ends the task's context with the throw as its cause, on another goroutine: contexts that others made, and
-// functions that wait for this one, run then, and the caller holds a lock. Called under loop.mu.
+// functions that wait for this one, run then, and the caller holds a lock. Called under the loop's lock.
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
 	go func() { t.cancellation().cancel(err) }()
 }
 
 // insist ends the task's context for a throw that will not be answered soon: the task may be waiting for just that. The
-// throw of a section that has ended concerns nobody. Called under loop.mu.
+// throw of a section that has ended concerns nobody. Called under the loop's lock.
 func (s *strand) insist() {
 	p := s.pending
 	if p == nil || p.overdue {
@@ -192,7 +192,7 @@ func (s *strand) insist() {
 	}
 }
 
-// preempted makes the error of a throw into the task. Called under loop.mu.
+// preempted makes the error of a throw into the task. Called under the loop's lock.
 func (s *strand) preempted(policy, reason, section string, cause error, now int64) *PreemptedError {
 	return &PreemptedError{
 		Policy: policy, Reason: reason, Section: section, Cause: cause, Started: s.task.Status() != Starting,
@@ -208,7 +208,7 @@ func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 func (t *Task) cancel(reason string, cause error) {
 	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
 	l := t.strand.loop
-	l.lock()
+	l.lockAll()
 	end := cause
 	if s := t.strand; t.known {
 		now := notify.Now()
@@ -232,7 +232,7 @@ func (t *Task) cancelChildren(cause error) {
 }
 
 // throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the one that ends it, which is
-// an earlier one if there is. Called under loop.mu.
+// an earlier one if there is. Called under the loop's lock.
 func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
 	if s.pending == nil || s.pending.section != 0 {
 		s.pending = nil

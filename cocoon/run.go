@@ -76,7 +76,7 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) error {
 	return s.arrive(ctx, t)
 }
 
-// closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already. Called under mu.
+// closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already. Called under the loop's lock.
 func (l *Loop) closedFor(t *Task) error {
 	if l.closed {
 		return ErrShutdown
@@ -87,13 +87,13 @@ func (l *Loop) closedFor(t *Task) error {
 	return nil
 }
 
-// begin makes the strand t's. Called under mu, or by the task's goroutine while nobody else knows of the task.
+// begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody else knows of the task.
 func (s *strand) begin(t *Task) {
 	s.task, s.pending, s.withdrawn = t, nil, nil
 	s.safePoints = 0
 }
 
-// enlist makes the strand's task known to all who look for tasks. Called under mu.
+// enlist makes the strand's task known to all who look for tasks. Called under the loop's lock.
 func (s *strand) enlist() {
 	l := s.loop
 	s.task.known = true
@@ -107,10 +107,10 @@ func (s *strand) enlist() {
 // arrive queues the task, lets the enqueue policies see it, and waits for its slot.
 func (s *strand) arrive(ctx context.Context, t *Task) error {
 	l := s.loop
-	l.mu.Lock()
+	l.lock()
 	now := notify.Now()
 	if err := l.closedFor(t); err != nil {
-		l.mu.Unlock()
+		l.unlock()
 		return t.refusal(err)
 	}
 	l.join(s, t)
@@ -118,7 +118,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
 		load := l.core.Load(now)
-		l.mu.Unlock()
+		l.unlock()
 		return t.refusal(fmt.Errorf("%w: %d tasks wait on loop %q", ErrOverloaded, load.Waiting, l.cfg.Name))
 	}
 	s.begin(t)
@@ -139,7 +139,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 		}
 	}
 	l.contended = l.contended || !granted
-	l.mu.Unlock()
+	l.unlock()
 	if !granted {
 		l.rt.armStall(now)
 		s.enterAll()
@@ -160,9 +160,9 @@ func (s *strand) await(ctx context.Context, t *Task) error {
 		return s.withdrawn
 	case <-done:
 	}
-	s.loop.mu.Lock()
+	s.loop.lock()
 	out := s.withdraw(t.refusal(context.Cause(ctx)), notify.Now())
-	s.loop.mu.Unlock()
+	s.loop.unlock()
 	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says which.
 	<-s.wake
 	if !out && s.withdrawn == nil {
@@ -171,7 +171,7 @@ func (s *strand) await(ctx context.Context, t *Task) error {
 	return s.withdrawn
 }
 
-// withdraw takes a task that waits for its first slot out of the queue, and wakes it to hear why. Called under mu.
+// withdraw takes a task that waits for its first slot out of the queue, and wakes it to hear why. Called under the loop's lock.
 func (s *strand) withdraw(why error, now int64) bool {
 	if !s.loop.core.Withdraw(&s.core, now) {
 		return false
@@ -239,7 +239,7 @@ func (s *strand) depart(t *Task, status Status) {
 func (s *strand) exit() {
 	l, outer := s.loop, s.outer
 	exits := l.concerned(s, stubs.Exit)
-	l.mu.Lock()
+	l.lock()
 	now := notify.Now()
 	if exits {
 		l.evaluateEvent(s, stubs.Exit, now)
@@ -265,7 +265,7 @@ func (s *strand) exit() {
 	}
 }
 
-// end detaches the strand from its task. Called under mu.
+// end detaches the strand from its task. Called under the loop's lock.
 func (s *strand) end(now int64) {
 	l := s.loop
 	if s.handle != nil {

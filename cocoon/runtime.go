@@ -40,7 +40,7 @@ type Runtime struct {
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 
-	// regMu serialises registrations. It is taken before any loop's mu, and not by evaluations.
+	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
@@ -200,9 +200,9 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 		}
 	}
 	for _, l := range *rt.loops.Load() {
-		l.lock()
+		l.lockAll()
 		l.closed = true
-		l.mu.Unlock()
+		l.unlock()
 	}
 	if !rt.drained(ctx) {
 		for _, t := range rt.liveTasks() {
@@ -229,11 +229,11 @@ func (rt *Runtime) drained(ctx context.Context) bool {
 
 func (rt *Runtime) liveTasks() (tasks []*Task) {
 	for _, l := range *rt.loops.Load() {
-		l.mu.Lock()
+		l.lock()
 		for s := l.live; s != nil; s = s.next {
 			tasks = append(tasks, s.task)
 		}
-		l.mu.Unlock()
+		l.unlock()
 	}
 	return tasks
 }

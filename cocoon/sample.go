@@ -67,7 +67,7 @@ func (s *sample) tick(now int64) {
 	}
 }
 
-// load returns the loop's state in numbers, tasks in open slots included. Called under mu.
+// load returns the loop's state in numbers, tasks in open slots included. Called under the loop's lock.
 func (l *Loop) load(now int64) sched.Load {
 	load := l.core.Load(now)
 	for i := range l.slots {
@@ -89,7 +89,7 @@ type usage struct {
 
 const usageWindow = float64(100 * time.Millisecond)
 
-// utilization returns the share of slot time in use, brought up to date at most once a millisecond. Called under mu.
+// utilization returns the share of slot time in use, brought up to date at most once a millisecond. Called under the loop's lock.
 func (l *Loop) utilization(now int64) float64 {
 	u := &l.usage
 	d := now - u.asOf

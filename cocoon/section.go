@@ -72,19 +72,19 @@ func (s *strand) arrived(r any) *PreemptedError {
 
 // settle ends a throw that has arrived at its boundary. One that ends the task may have taken its place on the way.
 func (s *strand) settle() {
-	s.loop.mu.Lock()
+	s.loop.lock()
 	if s.pending == s.throwing {
 		s.pending = nil
 		s.unpost(wantThrow)
 	}
-	s.loop.mu.Unlock()
+	s.loop.unlock()
 	s.throwing = nil
 }
 
 // voidThrow takes back a throw that was made for the section, which has ended by itself.
 func (s *strand) voidThrow(id uint64) {
-	s.loop.mu.Lock()
-	defer s.loop.mu.Unlock()
+	s.loop.lock()
+	defer s.loop.unlock()
 	if s.pending != nil && s.pending.section == id {
 		s.pending, s.throwing = nil, nil
 		s.unpost(wantThrow)

@@ -173,9 +173,9 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 			return nil
 		}))
 		// What a policy does that read the sections just before the end of this one.
-		s.loop.lock()
+		s.loop.lockAll()
 		s.postThrow(s.preempted("late", "late", "gone", nil, 0), id, notify.Now())
-		s.loop.mu.Unlock()
+		s.loop.unlock()
 		for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

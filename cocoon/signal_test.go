@@ -66,9 +66,9 @@ func TestSchedulingLatency(t *testing.T) {
 			eventually(t, "ticks", func() bool { return tick.Stats().Evaluations > n+2 })
 		}
 		ticks()
-		rt.Loop().mu.Lock() // it holds the timer up
+		rt.Loop().lock() // it holds the timer up
 		time.Sleep(late)
-		rt.Loop().mu.Unlock()
+		rt.Loop().unlock()
 		ticks()
 		rt.Notify("forget", 0)
 		eventually(t, "a tick in time", func() bool { return rt.State("least").(time.Duration) < late/4 })

@@ -17,7 +17,7 @@ func (rt *Runtime) stallAfter() time.Duration {
 	return defaultStallAfter
 }
 
-// lend gives the slot of a stalled task to the others. Called under mu.
+// lend gives the slot of a stalled task to the others. Called under the loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
 	i := s.core.Slot()
 	l.slots[i].holder.Store(&shut)

@@ -177,8 +177,8 @@ func TestStallsInARow(t *testing.T) {
 	}
 	eventually(t, "all to block", func() bool { return blocked.Load() == tasks })
 	eventually(t, "the timer to rest", func() bool {
-		rt.Loop().mu.Lock()
-		defer rt.Loop().mu.Unlock()
+		rt.Loop().lock()
+		defer rt.Loop().unlock()
 		return !rt.Loop().contended
 	})
 	close(gate)
@@ -294,7 +294,7 @@ func TestYieldOfATaskJustLent(t *testing.T) {
 	l := rt.Loop()
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		s := TaskOf(ctx).strand
-		l.lock()
+		l.lockAll()
 		l.lend(s, notify.Now())
 		l.unlock()
 		s.passOn()

@@ -47,7 +47,7 @@ type loopStats struct {
 	toSafePoint Histogram
 }
 
-// ended adds the account of a task that has ended. Called under mu.
+// ended adds the account of a task that has ended. Called under the loop's lock.
 func (s *loopStats) ended(a sched.Account) {
 	s.done++
 	s.account.Queued += a.Queued
@@ -112,8 +112,8 @@ func (rt *Runtime) Stats() Stats {
 
 // Stats returns a snapshot of the loop.
 func (l *Loop) Stats() LoopStats {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.lock()
+	defer l.unlock()
 	now := notify.Now()
 	load := l.load(now)
 	quick, running := l.quickEnded()

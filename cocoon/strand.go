@@ -15,7 +15,7 @@ type strand struct {
 	loop *Loop
 	wake chan struct{} // one element: the slot is handed over here
 
-	// Guarded by loop.mu.
+	// Guarded by the loop's lock.
 	core       sched.Task
 	task       *Task
 	handle     *Handle       // of Go; nil for Run
@@ -34,10 +34,10 @@ type strand struct {
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
-	requests atomic.Uint32 // written under loop.mu
-	lent     atomic.Bool   // written under loop.mu
+	requests atomic.Uint32 // written under the loop's lock
+	lent     atomic.Bool   // written under the loop's lock
 	g        atomic.Uintptr
-	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under loop.mu
+	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.
 	throwing *throwRequest // in flight, or swallowed
@@ -83,10 +83,10 @@ func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*s
 	return s, t
 }
 
-// account returns the account so far. Called under loop.mu.
+// account returns the account so far. Called under the loop's lock.
 func (s *strand) account(now int64) Account { return accountOf(s.core.Account(now), s.safePoints) }
 
-// running returns the running time so far. Called under loop.mu or by the task's goroutine while it runs.
+// running returns the running time so far. Called under the loop's lock or by the task's goroutine while it runs.
 func (s *strand) running(now int64) int64 { return now - s.runBase.Load() }
 
 // strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the innermost of those nested on
@@ -123,7 +123,7 @@ const (
 	wantGap   // only to see how long it does not
 )
 
-// post asks for something. Called under loop.mu.
+// post asks for something. Called under the loop's lock.
 func (s *strand) post(want uint32, now int64) {
 	old := s.requests.Load()
 	if old&want != 0 {
@@ -141,7 +141,7 @@ func (s *strand) post(want uint32, now int64) {
 }
 
 // audible returns from when on the task can do what it is asked: a task that is to run undisturbed for a while does not
-// switch before that is over, and if nothing else is asked it is not bothered. Called under loop.mu.
+// switch before that is over, and if nothing else is asked it is not bothered. Called under the loop's lock.
 func (s *strand) audible() int64 {
 	if s.requests.Load() == wantSwitch {
 		return s.core.Immune()
@@ -159,7 +159,7 @@ func (s *strand) raise(now int64) {
 	safepoint.Raise()
 }
 
-// quiet lowers the word if it is up for s. Called under loop.mu.
+// quiet lowers the word if it is up for s. Called under the loop's lock.
 func (s *strand) quiet() {
 	if s.raised {
 		s.raised = false
@@ -167,7 +167,7 @@ func (s *strand) quiet() {
 	}
 }
 
-// unpost takes requests back. Called under loop.mu.
+// unpost takes requests back. Called under the loop's lock.
 func (s *strand) unpost(want uint32) {
 	left := s.requests.Load() &^ want
 	s.requests.Store(left)

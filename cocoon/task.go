@@ -19,8 +19,8 @@ type Task struct {
 	*origin
 	rare   atomic.Pointer[rare]
 	status atomic.Uint32 // a Status, and released
-	doomed bool          // cancelled before it arrived; guarded by the loop's mu
-	known  bool          // its loop's core knows it, and strand is its; guarded by the loop's mu
+	doomed bool          // cancelled before it arrived; guarded by the loop's lock
+	known  bool          // its loop's core knows it, and strand is its; guarded by the loop's lock
 }
 
 // rare is what few tasks need.
@@ -110,7 +110,7 @@ func (t *Task) Children() []*Task {
 // Account returns where the task's time went so far; the zero Account once it has ended (a Handle keeps the last one).
 func (t *Task) Account() Account {
 	l := t.strand.loop
-	l.lock()
+	l.lockAll()
 	defer l.unlock()
 	if !t.known {
 		return Account{}

@@ -13,7 +13,7 @@ import (
 // Tenants says by which label tasks belong to a tenant, and how much each is worth.
 type Tenants = policy.Tenants
 
-// tenant is the account of a tenant on one loop. Guarded by the loop's mu: an account for all loops would be one lock for
+// tenant is the account of a tenant on one loop. guarded by the loop's lock: an account for all loops would be one lock for
 // all of them.
 type tenant struct {
 	sched.Group
@@ -21,7 +21,7 @@ type tenant struct {
 	thrown int64
 }
 
-// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under mu.
+// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under the loop's lock.
 func (t *tenant) threw() {
 	if t != nil {
 		t.thrown++
@@ -81,7 +81,7 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 	}
 	rt.recost()
 	for _, l := range *rt.loops.Load() {
-		l.lock()
+		l.lockAll()
 		if table == nil || was != nil && was.label != table.label {
 			l.tenants = nil // tasks that have not ended keep theirs
 		}
@@ -95,7 +95,7 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 // unknownCost is what a tenant is charged at first for a task of which nothing is known.
 const unknownCost = int64(time.Millisecond)
 
-// join makes the task, which is about to arrive, one of its tenant's. Called under mu.
+// join makes the task, which is about to arrive, one of its tenant's. Called under the loop's lock.
 func (l *Loop) join(s *strand, t *Task) {
 	s.tenant = nil
 	table := l.rt.tenants.Load()
@@ -108,7 +108,7 @@ func (l *Loop) join(s *strand, t *Task) {
 }
 
 // tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of one that has a share.
-// Called under mu.
+// Called under the loop's lock.
 func (l *Loop) tenantNamed(table *tenantTable, name stubs.NameID) *tenant {
 	if t := l.tenants[name]; t != nil {
 		return t
@@ -137,7 +137,7 @@ type TenantStats struct {
 	Thrown  int64         // throws of policies into its tasks, and refusals of them
 }
 
-// tenantStats is called under mu.
+// tenantStats is called under the loop's lock.
 func (l *Loop) tenantStats(now int64) map[string]TenantStats {
 	if l.rt.tenants.Load() == nil {
 		return nil

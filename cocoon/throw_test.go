@@ -296,10 +296,10 @@ func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 				read <- context.Cause(ctx).Error()
 			}()
 			<-watching
-			TaskOf(ctx).strand.loop.lock()
+			TaskOf(ctx).strand.loop.lockAll()
 			s := TaskOf(ctx).strand
 			s.postThrow(s.preempted("", "test", "", nil, 0), 0, 0)
-			s.loop.mu.Unlock()
+			s.loop.unlock()
 			return spinForever(ctx)
 		})
 		preemption(t, err)
@@ -320,9 +320,9 @@ func TestRecoveredThrowStaysAudible(t *testing.T) {
 			_ = spinForever(ctx)
 		}()
 		for begin := time.Now(); time.Since(begin) < 4*time.Duration(hush); time.Sleep(100 * time.Microsecond) {
-			s.loop.mu.Lock()
+			s.loop.lock()
 			raised := s.raised
-			s.loop.mu.Unlock()
+			s.loop.unlock()
 			if !raised {
 				t.Fatalf("the word was lowered after %v", time.Since(begin))
 			}

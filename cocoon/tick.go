@@ -47,7 +47,7 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 
 // onTimer also returns the least interval of the loop's time policies.
 func (l *Loop) onTimer(now int64) (next, least int64) {
-	l.mu.Lock()
+	l.lock()
 	defer l.unlock()
 	next, least = notify.Never, notify.Never
 	if l.wants(stubs.Tick) {

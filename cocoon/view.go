@@ -210,7 +210,7 @@ func deadline(t *Task) uint64 {
 	return greatest
 }
 
-// ofLoop returns a value of the loop. Called under mu.
+// ofLoop returns a value of the loop. Called under the loop's lock.
 func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 	switch id {
 	case stubs.LoopName:

@@ -29,7 +29,7 @@ func TestSnapshotKeepsTheBounds(t *testing.T) {
 		ctx := WithCost(WithLabel(due{background, at}, "tenant", "a"), math.MaxInt64)
 		must(t, rt.Run(ctx, name, func(ctx context.Context) error {
 			_, err := Section(ctx, "part", func() (int, error) {
-				l.lock()
+				l.lockAll()
 				defer l.unlock()
 				for _, now := range []int64{0, notify.Now(), math.MaxInt64 / 4} {
 					s := strandOf(ctx)

@@ -1,0 +1,62 @@
+package cocoon
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLoopLockHasFewWaysIn reads the package's own source: only lock.go touches the mutex.
+func TestLoopLockHasFewWaysIn(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	touches := regexp.MustCompile(`guard\.mu`)
+	seen := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(touches.FindAll(text, -1))
+		if e.Name() == "lock.go" {
+			seen = n
+		} else if n > 0 {
+			t.Errorf("%s touches a loop's mutex; want lock, lockAll and unlock", e.Name())
+		}
+	}
+	if seen != 2 {
+		t.Errorf("lock.go touches the mutex %d times; want one Lock and one Unlock", seen)
+	}
+}
+
+// TestHoldShutsOpenSlots holds a loop whose slots are open: a task that comes then must wait, though it would take an open
+// slot without the lock.
+func TestHoldShutsOpenSlots(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	l := rt.Loop()
+	if err := rt.Run(background, "before", func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if l.slots[0].holder.Load() != nil {
+		t.Fatal("the first slot is not open; the test needs one")
+	}
+	l.Hold()
+	h := rt.Go(background, "held", func(context.Context) error { return nil })
+	ran := make(chan error, 1)
+	go func() { ran <- rt.Run(background, "held too", func(context.Context) error { return nil }) }()
+	eventually(t, "both tasks wait", func() bool { return l.Stats().Queued == 2 })
+	l.Release()
+	if err := h.Wait(background); err != nil {
+		t.Error(err)
+	}
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
