@@ -1,0 +1,9 @@
+//go:build !amd64 && !arm64
+
+package goroutine
+
+// canLoad reports whether load32 and load64 work here.
+const canLoad = false
+
+func load32(uintptr) uint32 { return 0 }
+func load64(uintptr) uint64 { return 0 }

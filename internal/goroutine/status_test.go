@@ -1,0 +1,119 @@
+package goroutine
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+func learned(t testing.TB) {
+	t.Helper()
+	Learn()
+	if statusAt.Load() == 0 {
+		if canLoad && runtime.GOOS != "windows" {
+			t.Fatal("the status of goroutines was not found; want it on this system")
+		}
+		t.Skip("the status of goroutines is not to be had here")
+	}
+}
+
+func TestStatusOf(t *testing.T) {
+	learned(t)
+	var mu sync.Mutex
+	mu.Lock()
+	stop, release := make(chan struct{}), make(chan struct{})
+	for name, c := range map[string]struct {
+		want Status
+		do   func()
+	}{
+		"channel": {Parked, func() { <-release }},
+		"mutex":   {Parked, func() { mu.Lock(); mu.Unlock() }},
+		"sleep":   {Parked, func() { time.Sleep(300 * time.Millisecond) }},
+		"spin": {Running, func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids := make(chan uintptr)
+			go func() {
+				ids <- ID()
+				c.do()
+			}()
+			id := <-ids
+			if runtime.GOMAXPROCS(0) == 1 && c.want == Running {
+				c.want = Runnable // the test itself has the only P
+			}
+			if !sees(id, c.want) {
+				t.Errorf("status %d; want %d", StatusOf(id), c.want)
+			}
+			if c.want != Parked {
+				for range 10_000 {
+					if s := StatusOf(id); s == Parked || s == Syscall {
+						t.Fatalf("a goroutine that spins has the status %d", s)
+					}
+				}
+				close(stop)
+			}
+		})
+	}
+	mu.Unlock()
+	close(release)
+}
+
+// Without a proof every goroutine is Unknown: a wrong offset must not pass for knowledge.
+func TestWrongOffsetIsNotProved(t *testing.T) {
+	learned(t)
+	right := statusAt.Load()
+	defer statusAt.Store(right)
+	for at := uintptr(4); at < reach; at += 4 {
+		if at == right {
+			continue
+		}
+		if statusAt.Store(at); StatusOf(ID()) == Running && provedParked() {
+			t.Errorf("the offset %d passes; only %d should", at, right)
+		}
+	}
+}
+
+// TestStatusOnOneP proves it again in a process with one P and with the race detector's rules for
+// pointers switched on, where the toolchain has them.
+func TestStatusOnOneP(t *testing.T) {
+	if os.Getenv("GOMAXPROCS") == "1" {
+		t.Skip("this is the process with one P")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestStatusOf$")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func BenchmarkStatusOf(b *testing.B) {
+	learned(b)
+	ids, release := make(chan uintptr), make(chan struct{})
+	go func() {
+		ids <- ID()
+		<-release
+	}()
+	defer close(release)
+	id := <-ids
+	for b.Loop() {
+		StatusOf(id)
+	}
+}
+
+func BenchmarkLearn(b *testing.B) {
+	for b.Loop() {
+		idOffsets()
+		proved()
+	}
+}
