@@ -85,10 +85,10 @@ func Yield(ctx context.Context) {
 func (s *strand) passOn() (parked bool) {
 	l := s.loop
 	l.lock()
-	if s.meet(); s.lent.Load() {
+	now := notify.Now()
+	if s.meet(now); s.lent.Load() {
 		l.gatherOne()
 	}
-	now := notify.Now()
 	l.unseat(s, now)
 	s.dropLent() // lent since the last answer
 	keeps := l.core.Yield(&s.core, now)
@@ -96,9 +96,12 @@ func (s *strand) passOn() (parked bool) {
 		l.seat(s, now)
 	} else {
 		l.deliver(now)
+		keeps = l.lendTo(s, now)
 	}
+	lookAt := l.lookAt
 	l.unlock()
 	if !keeps {
+		l.armLook(now, lookAt)
 		<-s.wake
 	}
 	return !keeps
@@ -108,8 +111,8 @@ func (s *strand) passOn() (parked bool) {
 func (s *strand) block() {
 	l := s.loop
 	l.lock()
-	s.meet()
 	now := notify.Now()
+	s.meet(now)
 	s.insist()
 	l.unseat(s, now)
 	s.dropLent()
@@ -129,12 +132,13 @@ func (s *strand) unblock() {
 	granted := l.core.Unblock(&s.core, now)
 	if granted {
 		l.seat(s, now)
-	} else {
+	} else if granted = l.lendTo(s, now); !granted {
 		l.returning(s, now)
 	}
+	lookAt := l.lookAt
 	l.unlock()
 	if !granted {
-		l.rt.armStall(now)
+		l.armLook(now, lookAt)
 		<-s.wake
 	}
 	s.blocked = false
@@ -144,18 +148,9 @@ func (s *strand) unblock() {
 	l.rt.armTick()
 }
 
-// dropLent takes s off the list of those whose slot was lent. Called under the loop's lock.
+// dropLent takes s off the lists of tasks without a slot. Called under the loop's lock.
 func (s *strand) dropLent() {
-	if !s.lent.Load() {
-		return
+	if s.lent.Load() {
+		s.loop.absent.remove(s)
 	}
-	s.lent.Store(false)
-	l := s.loop
-	for i, x := range l.lent {
-		if x == s {
-			l.lent = append(l.lent[:i], l.lent[i+1:]...)
-			break
-		}
-	}
-	l.lentN.Store(int32(len(l.lent)))
 }

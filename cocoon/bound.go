@@ -114,7 +114,7 @@ func (l *Loop) running(f func(*strand) (more bool)) {
 			return
 		}
 	}
-	for _, s := range l.lent {
+	for _, s := range l.absent.lent {
 		if !f(s) {
 			return
 		}
@@ -191,7 +191,6 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 // returning evaluates the mild enqueue policies for s, which has run before and waits for a slot again: it can no more be
 // refused, but others may make room for it as for one that arrives, and its place may be another now. Called under the loop's lock.
 func (l *Loop) returning(s *strand, now int64) {
-	l.contended = true
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.mild || !b.matches(s) {
 			continue

@@ -188,8 +188,14 @@ func Example_overload() {
 	running := make(chan bool)
 	long := rt.Go(ctx, "long", func(ctx context.Context) error {
 		close(running)
-		<-acted // the alarm comes while this task runs, not after it
-		return nil
+		for { // the alarm comes while this task runs, not after it
+			select {
+			case <-acted:
+				return nil
+			default:
+				cocoon.SafePoint(ctx)
+			}
+		}
 	})
 	<-running
 	for range 20 {

@@ -231,7 +231,7 @@ func (g *hammerer) act(ctx context.Context, depth int) {
 		if g.rand.IntN(4) == 0 {
 			TaskOf(ctx).Cancel()
 		}
-		<-time.After(time.Duration(g.rand.IntN(100)) * time.Microsecond)
+		<-time.After(time.Duration(g.rand.IntN(700)) * time.Microsecond) // a wait that no Block announces
 	}
 }
 

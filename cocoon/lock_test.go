@@ -32,7 +32,7 @@ func TestLoopLockHasFewWaysIn(t *testing.T) {
 		}
 	}
 	if seen != 2 {
-		t.Errorf("lock.go touches the mutex %d times; want one Lock and one Unlock", seen)
+		t.Errorf("lock.go touches the mutex by its loop %d times; want one way in and one way out", seen)
 	}
 }
 

@@ -3,7 +3,6 @@ package cocoon
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -15,10 +14,11 @@ import (
 // classic event loop: its tasks are atomic towards each other between safe points. All methods are safe for concurrent
 // use.
 type Loop struct {
-	rt   *Runtime
-	name stubs.NameID
-	cfg  LoopConfig
-	pool sync.Pool // of *strand
+	rt    *Runtime
+	name  stubs.NameID
+	cfg   LoopConfig
+	first bool      // the default loop
+	pool  sync.Pool // of *strand
 
 	slots []slot
 
@@ -26,17 +26,20 @@ type Loop struct {
 	core      *sched.Core
 	live      *strand // those with a task, a list
 	closed    bool
-	lent      []*strand // run on without a slot
-	view      view      // what policies see, filled anew for each evaluation
-	quietAt   int64     // since when nothing runs or waits; 0: something does
-	guarded   bool      // some policy is to see tasks arrive, start or exit
-	quickSeen int64     // tasks that had ended in open slots at the last tick
-	contended bool      // a task waited or was suspended since the last tick
-	usage     usage
-	tenants   map[stubs.NameID]*tenant // that have an account
+	absent    absent // started tasks without a slot, which they did not give up
+	view      view   // what policies see, filled anew for each evaluation
+	quietAt   int64  // since when nothing runs or waits; 0: something does
+	guarded   bool   // some policy is to see tasks arrive, start or exit
+	quickSeen int64  // tasks that had ended in open slots at the last tick
+	contended bool   // a task waited or was suspended since the last tick
+
+	lookAt, lookEvery int64 // when holders are looked at again, and after how long; see parked.go
+	nextParked        int   // the parked task that was looked at last
+
+	usage   usage
+	tenants map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
-	lentN atomic.Int32       // len(lent)
 	stats loopStats
 }
 
@@ -117,9 +120,9 @@ func strandOfGoroutine() (innermost *strand) {
 					consider(c.strand)
 				}
 			}
-			if l.lentN.Load() > 0 {
+			if l.absent.n.Load() > 0 {
 				l.lock()
-				for _, s := range l.lent {
+				for s := l.absent.byG[g]; s != nil; s = s.sameG {
 					consider(s)
 				}
 				l.unlock()

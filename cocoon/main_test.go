@@ -72,8 +72,8 @@ func checkFree(t testing.TB, rt *Runtime) {
 	for _, l := range *rt.loops.Load() {
 		l.lock()
 		load := l.core.Load(0)
-		if load.Busy != 0 || load.Waiting != 0 || load.Suspended != 0 || l.live != nil || len(l.lent) != 0 || l.lentN.Load() != 0 {
-			t.Errorf("loop %s is not free: %+v, live task %v, lent %d", l.cfg.Name, load, l.live != nil, len(l.lent))
+		if load.Busy != 0 || load.Waiting != 0 || load.Suspended != 0 || l.live != nil || l.absent.n.Load() != 0 || len(l.absent.lent) != 0 || len(l.absent.parked) != 0 || len(l.absent.byG) != 0 {
+			t.Errorf("loop %s is not free: %+v, live task %v, lent %d", l.cfg.Name, load, l.live != nil, l.absent.n.Load())
 		}
 		for i := range l.slots {
 			if h := l.slots[i].holder.Load(); h != nil && h != &shut {
@@ -84,10 +84,10 @@ func checkFree(t testing.TB, rt *Runtime) {
 	}
 }
 
-// eventually waits until ok holds.
+// eventually waits until ok holds. It spins: a task that slept here would wait unannounced, and lose its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
 		if time.Now().After(end) {
 			buf := make([]byte, 1<<18)
 			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
@@ -153,6 +153,15 @@ func stall(ok func() bool) error {
 	return nil
 }
 
+// work keeps its slot and uses it for d.
+func work(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+	}
+}
+
+// keepSlot is how a task keeps its slot until c is closed: were it to wait for c, its slot would be lent.
+func keepSlot(c <-chan struct{}) error { return stall(func() bool { return closed(c) }) }
+
 func register(t testing.TB, rt *Runtime, p Policy) *Registration {
 	t.Helper()
 	r, err := rt.RegisterPolicy(p)
@@ -201,7 +210,7 @@ func taken(t testing.TB, l *Loop) (release func()) {
 	gate := make(chan struct{})
 	var handles []*Handle
 	for range l.cfg.Slots {
-		handles = append(handles, begun(t, l, background, "holder", func(context.Context) error { <-gate; return nil }))
+		handles = append(handles, begun(t, l, background, "holder", func(context.Context) error { return keepSlot(gate) }))
 	}
 	return sync.OnceFunc(func() {
 		close(gate)

@@ -18,8 +18,8 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	}
 	l.lock()
 	defer l.unlock()
-	outer.meet()
 	now := notify.Now()
+	outer.meet(now)
 	if l.closedFor(t) != nil {
 		return false, nil
 	}

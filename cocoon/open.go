@@ -97,10 +97,14 @@ func (l *Loop) gatherOne() {
 	l.gather()
 }
 
-// meet makes the calling task known, if it took an open slot. Called under the loop's lock by the task's goroutine.
-func (s *strand) meet() {
+// meet makes the calling task known, if it took an open slot, and notes that it runs, if it seemed to wait. Called under the
+// loop's lock by the task's goroutine.
+func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
+	}
+	if s.parked {
+		s.loop.surface(s, now)
 	}
 }
 

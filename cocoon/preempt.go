@@ -66,6 +66,9 @@ func (s *strand) answerOnce() (parked bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()
+	if s.parked {
+		l.surface(s, now)
+	}
 	want := s.requests.Load()
 	if want != 0 {
 		l.stats.toSafePoint.add(now - s.postedAt)
@@ -101,8 +104,11 @@ func (s *strand) answerOnce() (parked bool) {
 	case s.lent.Load():
 		s.dropLent()
 		l.gatherOne()
-		if l.core.Unblock(&s.core, now) {
+		granted := l.core.Unblock(&s.core, now)
+		if granted {
 			l.seat(s, now)
+		}
+		if granted || l.lendTo(s, now) {
 			l.unlock()
 			return true
 		}
@@ -113,8 +119,9 @@ func (s *strand) answerOnce() (parked bool) {
 		l.unlock()
 		return false
 	}
+	lookAt := l.lookAt
 	l.unlock()
-	l.rt.armStall(now)
+	l.armLook(now, lookAt)
 	<-s.wake
 	return true
 }

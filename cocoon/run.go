@@ -125,6 +125,8 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	s.enlist()
 	if granted {
 		l.seat(s, now)
+	} else {
+		granted = l.lendTo(s, now)
 	}
 	if l.wants(stubs.Enqueue) {
 		l.arriving(s, now)
@@ -138,10 +140,10 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 			return s.withdrawn
 		}
 	}
-	l.contended = l.contended || !granted
+	lookAt := l.lookAt
 	l.unlock()
 	if !granted {
-		l.rt.armStall(now)
+		l.armLook(now, lookAt)
 		s.enterAll()
 		return s.await(ctx, t)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -87,9 +88,10 @@ func New(cfg Config) (*Runtime, error) {
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, cfg.Logger))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})
-	rt.loops.Store(&[]*Loop{newLoop(rt, LoopConfig{
-		Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
-	})})
+	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted})
+	first.first = true
+	rt.loops.Store(&[]*Loop{first})
+	go goroutine.Learn()
 	rt.sample.renew(rt.made)
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)

@@ -33,6 +33,11 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 
 // openSection opens a section of the task, which the calling goroutine runs.
 func (s *strand) openSection(name stubs.NameID) (id uint64, depth int32) {
+	if s.lent.Load() {
+		s.loop.lock()
+		s.meet(notify.Now()) // its running time stood still while it waited
+		s.loop.unlock()
+	}
 	s.loop.rt.sections.add(name)
 	return s.sections.push(name, s.running(notify.Now()))
 }

@@ -21,9 +21,7 @@ func (rt *Runtime) stallAfter() time.Duration {
 func (l *Loop) lend(s *strand, now int64) {
 	i := s.core.Slot()
 	l.slots[i].holder.Store(&shut)
-	s.lent.Store(true)
-	l.lent = append(l.lent, s)
-	l.lentN.Store(int32(len(l.lent)))
+	l.absent.addLent(s)
 	l.core.Lend(&s.core, now)
 	l.deliver(now)
 	l.stats.stalls.Add(1)

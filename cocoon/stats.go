@@ -37,8 +37,12 @@ func (h *Histogram) add(ns int64) { h.Counts[min(47, bits.Len64(uint64(max(1, ns
 type loopStats struct {
 	refused atomic.Int64
 	stalls  atomic.Int64
-	void    atomic.Int64
-	reports seldom // of stalls
+	waits   atomic.Int64
+	starved atomic.Int64
+
+	starvedLogs seldom
+	void        atomic.Int64
+	reports     seldom // of stalls
 
 	// Guarded by mu.
 	done        int64         // tasks that have ended, but for those in open slots
@@ -80,11 +84,13 @@ type LoopStats struct {
 	QueuedSafe  int     // the safe ones among them
 	Suspended   int     // tasks suspended half-way
 	Lent        int     // tasks that run on although their slot was lent
+	Parked      int     // tasks that wait unannounced, and whose slot was lent
 	Utilization float64 // share of slot time in use over about 100 ms, or since it was last read, 0 to 1
 
 	Ended   int64   // tasks that have ended after they started
 	Refused int64   // tasks that never started: refused, or cancelled before
-	Stalls  int64   // slots lent
+	Stalls  int64   // slots lent because their tasks passed no safe point
+	Waits   int64   // slots lent because their tasks waited unannounced, see Block
 	Void    int64   // throws whose section had ended by itself
 	Account Account // of the tasks that have ended, summed; SafePoints is not summed
 
@@ -122,8 +128,8 @@ func (l *Loop) Stats() LoopStats {
 	queueing.Counts[0] += quick // they did not wait
 	return LoopStats{
 		Name: l.cfg.Name, Slots: load.Slots, Busy: load.Busy, Queued: load.Waiting, QueuedSafe: load.WaitingSafe,
-		Suspended: load.Suspended, Lent: len(l.lent), Utilization: l.utilization(now),
-		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Void: l.stats.void.Load(),
+		Suspended: load.Suspended, Lent: len(l.absent.lent), Parked: len(l.absent.parked), Utilization: l.utilization(now),
+		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Waits: l.stats.waits.Load(), Void: l.stats.void.Load(),
 		Account:  account,
 		Tenants:  l.tenantStats(now),
 		Queueing: queueing, ToSafePoint: l.stats.toSafePoint,

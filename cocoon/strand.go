@@ -23,6 +23,10 @@ type strand struct {
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
+	parked     bool          // in loop.absent.parked
+	inCall     bool          // the last look found it in a system call
+	absentAt   int           // its place in that list, or in loop.absent.lent
+	sameG      *strand       // the next of this goroutine in loop.absent.byG
 	raised     bool          // the process-wide word is up for this strand
 	postedAt   int64         // when the oldest unanswered request was posted
 	raisedAt   int64         // when it was raised; later, for a throw on its way
@@ -133,6 +137,9 @@ func (s *strand) post(want uint32, now int64) {
 		s.postedAt = now
 	}
 	s.requests.Store(old | want)
+	if s.parked {
+		s.loop.surface(s, now) // it must be looked after as one that runs
+	}
 	if at := s.audible(); at > now {
 		s.loop.rt.timer.WakeAt(at)
 	} else if !s.raised && s.onSlot() {

@@ -65,6 +65,7 @@ func TestEveryStateStub(t *testing.T) {
 	made := time.Now()
 	rt := start(t, Config{Slots: 2, StallAfter: -1, MaxBypass: -1})
 	madeBy := time.Now()
+	rt.Loop().cfg.Exclusive = true // the job registers policies, which may wait, and keeps its slot meanwhile
 	l := newLooker(t, rt)
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
 	must(t, errors.Join(rt.RegisterPreemptibleFunc("scan"), rt.RegisterPreemptibleFunc("job"), rt.RegisterSafeFunc("job"), rt.RegisterSafeFunc("get")))
@@ -78,7 +79,7 @@ func TestEveryStateStub(t *testing.T) {
 	run := func(ctx context.Context, name string, fn func(context.Context) error) *Handle {
 		return begun(t, rt.Loop(), ctx, name, fn)
 	}
-	holder := run(background, "holder", func(context.Context) error { <-until; return nil })
+	holder := run(background, "holder", func(context.Context) error { return keepSlot(until) })
 	scan := run(background, "scan", func(ctx context.Context) error { spin(ctx, until); return nil })
 	deadline := time.Now().Add(time.Hour)
 	timed, cancel := context.WithDeadline(WithPriority(gold, -7), deadline)
@@ -109,7 +110,7 @@ func TestEveryStateStub(t *testing.T) {
 		outer0 := account().Running
 		return inSection(ctx, "outer", func() error {
 			outer1 := account().Running
-			time.Sleep(time.Millisecond)
+			work(time.Millisecond)
 			inner0 := account().Running
 			return inSection(ctx, "inner", func() error {
 				inner1 := account().Running

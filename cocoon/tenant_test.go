@@ -27,7 +27,7 @@ func TestTenantAccounts(t *testing.T) {
 		preemption(t, rt.Run(WithLabel(background, "tenant", "bad"), "job", idle))
 	}
 	running, gate := make(chan struct{}), make(chan struct{})
-	holder := rt.Go(gold, "job", func(context.Context) error { close(running); <-gate; return nil })
+	holder := rt.Go(gold, "job", func(context.Context) error { close(running); return keepSlot(gate) })
 	receive(t, "the slot", running)
 	waiting := rt.Go(gold, "job", idle)
 	eventually(t, "one that waits", func() bool { return rt.Loop().Stats().Queued == 1 })

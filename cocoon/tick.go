@@ -3,6 +3,7 @@ package cocoon
 import (
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -59,12 +60,12 @@ func (l *Loop) onTimer(now int64) (next, least int64) {
 			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
 		}
 	}
-	for _, s := range l.lent {
+	for _, s := range l.absent.lent {
 		next = min(next, s.nag(now), s.probe(now))
 	}
 	if l.contended {
 		l.contended = l.core.Wanted()
-		next = min(next, now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
+		next = min(next, l.look(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
 	return next, least
 }
@@ -73,7 +74,7 @@ func (l *Loop) onTimer(now int64) (next, least int64) {
 // again, so that a policy about the loop sees the quiet, and not before something happens after that.
 func (l *Loop) evaluateTicks(now int64) (next, least int64) {
 	next, least = notify.Never, notify.Never
-	quiet := l.quietAt != 0 && len(l.lent) == 0
+	quiet := l.quietAt != 0 && len(l.absent.lent) == 0
 	if n, _ := l.quickEnded(); n != l.quickSeen {
 		l.quickSeen = n
 		if quiet {
@@ -160,6 +161,14 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if l.rt.sample.late.Load() > limit/4 {
 		return now + limit/4
 	}
-	l.lend(s, now)
+	switch goroutine.StatusOf(s.g.Load()) {
+	case goroutine.Parked, goroutine.Syscall:
+		l.park(s, now)
+	case goroutine.Runnable:
+		l.starved(s, time.Duration(silent))
+		return now + limit/4 // to lend its slot would only make one more that waits for a processor
+	default:
+		l.lend(s, now)
+	}
 	return now + limit/2 // whoever has the slot now
 }

@@ -145,7 +145,7 @@ func (c crowd) everyOp() (all []op) {
 	for i := range c.kinds {
 		a := fmt.Sprintf("t%d", i)
 		all = append(all, op{verb: "adopt", task: a, kind: c.kinds[i]})
-		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "exit", "withdraw"} {
+		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "surface", "exit", "withdraw"} {
 			all = append(all, op{verb: verb, task: a})
 		}
 		for j, k := range c.kinds {

@@ -99,7 +99,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
+	"lend", "surface", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {

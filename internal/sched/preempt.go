@@ -51,10 +51,19 @@ func (c *Core) Suspend(t *Task, now int64) bool {
 	return true
 }
 
-// Lend takes the slot of a running task that does not answer, for the others. The task runs on; when it comes back to a
+// Lend takes the slot of a running task that does not answer, for the tasks that wait. The task runs on; at its next
 // safe point it asks for a slot with Unblock.
 func (c *Core) Lend(t *Task, now int64) {
 	i := c.vacate(t, now)
 	t.enter(Lent, now)
 	c.fill(i, now)
+}
+
+// Surface notes that a blocked task runs without having asked for a slot: the shell took its slot because it waited
+// unannounced, and its wait is over.
+func (c *Core) Surface(t *Task, now int64) {
+	if t.state != Blocked {
+		panic("sched: surface of a task that is " + t.state.String())
+	}
+	t.enter(Lent, now)
 }

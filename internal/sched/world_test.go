@@ -137,6 +137,8 @@ func (w *world) legal(o op) string {
 		return cmp.Or(is(a, Running, Lent), w.mayWait())
 	case "lend":
 		return is(a, Running)
+	case "surface":
+		return is(a, Blocked)
 	case "suspend", "withdraw", "account", "rank":
 		if a == nil {
 			return "no such task"
@@ -274,6 +276,8 @@ func (w *world) call(o op) (said string, self *actor) {
 		}
 	case "lend":
 		w.c.Lend(&a.Task, w.now)
+	case "surface":
+		w.c.Surface(&a.Task, w.now)
 	case "nest":
 		b = w.actor(o.with, o.kind)
 		w.join(b, o)

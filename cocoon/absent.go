@@ -1,0 +1,72 @@
+package cocoon
+
+import "sync/atomic"
+
+// absent holds the tasks of a loop that have started and hold no slot, though they did not give one
+// up. Guarded by the loop's lock, but for n.
+type absent struct {
+	lent   []*strand           // they run on without a slot: stalled, or back from an unannounced wait
+	parked []*strand           // they wait unannounced, as far as the loop knows
+	byG    map[uintptr]*strand // all of these by goroutine; more than one are linked by strand.sameG
+	n      atomic.Int32        // how many
+}
+
+// addLent and addParked take s in, which is in neither list.
+func (a *absent) addLent(s *strand)   { s.absentAt = push(&a.lent, s); a.join(s) }
+func (a *absent) addParked(s *strand) { s.parked, s.absentAt = true, push(&a.parked, s); a.join(s) }
+
+func (a *absent) join(s *strand) {
+	if a.byG == nil {
+		a.byG = map[uintptr]*strand{}
+	}
+	g := s.g.Load()
+	s.sameG, a.byG[g] = a.byG[g], s
+	a.n.Add(1)
+	s.lent.Store(true)
+}
+
+// runs moves s from the parked to the lent.
+func (a *absent) runs(s *strand) {
+	take(&a.parked, s)
+	s.parked, s.absentAt = false, push(&a.lent, s)
+}
+
+// remove takes s out of the list that it is in.
+func (a *absent) remove(s *strand) {
+	if s.parked {
+		take(&a.parked, s)
+	} else {
+		take(&a.lent, s)
+	}
+	g := s.g.Load()
+	if x := a.byG[g]; x != s {
+		for x.sameG != s {
+			x = x.sameG
+		}
+		x.sameG = s.sameG
+	} else if s.sameG != nil {
+		a.byG[g] = s.sameG
+	} else if delete(a.byG, g); len(a.byG) == 0 {
+		a.byG = nil // a map that has been large stays so
+	}
+	s.parked, s.sameG = false, nil
+	a.n.Add(-1)
+	s.lent.Store(false)
+}
+
+// push appends s and returns its place.
+func push(list *[]*strand, s *strand) int {
+	*list = append(*list, s)
+	return len(*list) - 1
+}
+
+// take removes s; the last one takes its place. A list that is empty gives its memory back.
+func take(list *[]*strand, s *strand) {
+	l, last := *list, len(*list)-1
+	l[s.absentAt] = l[last]
+	l[s.absentAt].absentAt = s.absentAt
+	l[last] = nil
+	if *list = l[:last]; last == 0 {
+		*list = nil
+	}
+}

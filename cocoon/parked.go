@@ -1,0 +1,191 @@
+package cocoon
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// Unannounced waits. A task that sleeps, or waits for a channel, a lock or the network outside of
+// Block, holds a slot and does not use it. In plain Go it would hold back no other goroutine, so
+// here its slot is lent (invariant 8). Whether a goroutine is parked is one load of the Go runtime's
+// own record (package goroutine).
+//
+//  1. When a task has to wait for a slot, on arrival or on its way back, the goroutine of each
+//     holder is looked at, under the loop's lock. A holder that is parked loses its slot and counts
+//     as blocked from then on: it is in absent.parked.
+//  2. A holder may park after that. So the timer looks again while a task waits, first after
+//     minLook, and more seldom up to maxLook as long as it finds no holder parked.
+//  3. A parked task that wakes runs on without a slot. It surfaces when it next takes the loop's
+//     lock, when something is asked of it, or when the timer finds it running: then it is in
+//     absent.lent, its time counts as running again, and at its next safe point it asks for a slot.
+//
+// A system call is seen as well. Most last for microseconds, so a holder counts as waiting only when
+// two looks in a row find it in one.
+//
+// Exclusive loops keep their slots. So do loops of NewLoop with one slot, until StallAfter: tasks of
+// such a loop may rely on being atomic towards each other, and a task that comes back from its wait
+// runs beside another until its next safe point. The default loop lends at once, whatever its slots.
+
+const (
+	minLook = int64(300 * time.Microsecond)
+	maxLook = int64(1200 * time.Microsecond)
+)
+
+// lends reports whether the loop lends the slot of a task as soon as it waits unannounced.
+func (l *Loop) lends() bool {
+	return !l.cfg.Exclusive && (l.first || len(l.slots) > 1)
+}
+
+// waits reports whether the goroutine of s waits for something. Called under the loop's lock, for a
+// task that holds a slot.
+func (s *strand) waits() bool {
+	switch goroutine.StatusOf(s.g.Load()) {
+	case goroutine.Parked: // or it waits for this very lock
+		s.inCall = false
+		return !s.loop.guard.waitedFor(s.g.Load())
+	case goroutine.Syscall:
+		was := s.inCall
+		s.inCall = true
+		return was
+	}
+	s.inCall = false
+	return false
+}
+
+// lendWaits lends the slots of holders that wait unannounced, until no task waits for a slot any
+// more, and reports whether it lent one. Called under the loop's lock, after gather.
+func (l *Loop) lendWaits(now int64) (lent bool) {
+	if !l.lends() {
+		return false
+	}
+	for i := range l.slots {
+		s := l.slots[i].firm()
+		if s == nil {
+			continue
+		}
+		if !s.waits() {
+			s.task.class.looked(false)
+			continue
+		}
+		l.park(s, now)
+		if lent = true; !l.core.Wanted() {
+			break
+		}
+	}
+	if lent {
+		l.lookEvery, l.lookAt = minLook, now+minLook
+	}
+	return lent
+}
+
+// lendTo lends the slots of holders that wait unannounced for s, which has to wait for a slot, and
+// reports whether s has one now. Called under the loop's lock by the goroutine of s.
+func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
+	l.contended = true
+	if !l.lendWaits(now) || !s.onSlot() {
+		return false
+	}
+	<-s.wake // sent by deliver just now
+	return true
+}
+
+// park takes the slot from s, which holds it and waits, for the tasks that wait for a slot. Called
+// under the loop's lock.
+func (l *Loop) park(s *strand, now int64) {
+	l.unseat(s, now)
+	l.core.Block(&s.core, now)
+	l.absent.addParked(s)
+	s.insist()
+	l.deliver(now)
+	l.stats.waits.Add(1)
+	if c := s.task.class; c.looked(true) {
+		l.reportWaits(c)
+	}
+}
+
+// surface notes that s, which has waited unannounced, runs again. Called under the loop's lock.
+func (l *Loop) surface(s *strand, now int64) {
+	l.absent.runs(s)
+	l.core.Surface(&s.core, now)
+	s.runBase.Store(now - s.core.Ran(now))
+	s.lastSafe, l.quietAt = now, 0
+	l.rt.armTick()
+}
+
+// look lends the slots of tasks that have begun to wait, while another waits for a slot, and returns
+// when to look again. Called by the timer, under the loop's lock.
+func (l *Loop) look(now int64) (next int64) {
+	if !l.lends() || !l.core.Wanted() {
+		return notify.Never
+	}
+	if now < l.lookAt {
+		return l.lookAt
+	}
+	if !l.lendWaits(now) {
+		l.lookEvery = min(max(minLook, 2*l.lookEvery), maxLook)
+		l.lookAt = now + l.lookEvery
+	}
+	l.lookAtParked(now)
+	return l.lookAt
+}
+
+// parkedPerLook is how many parked tasks the timer looks at, at a time: a load and a cache miss each.
+const parkedPerLook = 64
+
+// lookAtParked surfaces parked tasks that run again, and has them ask for a slot: some of them at a
+// time, and each in its turn. Called under the loop's lock.
+func (l *Loop) lookAtParked(now int64) {
+	a := &l.absent
+	for range min(parkedPerLook, len(a.parked)) {
+		if l.nextParked--; l.nextParked < 0 || l.nextParked >= len(a.parked) {
+			l.nextParked = len(a.parked) - 1
+		}
+		s := a.parked[l.nextParked]
+		if st := goroutine.StatusOf(s.g.Load()); st == goroutine.Running || st == goroutine.Runnable {
+			s.task.class.looked(false)
+			l.surface(s, now)
+			s.post(wantProbe, now)
+		}
+	}
+}
+
+// armLook has the timer look at the holders soon. Called without the loop's lock by a task that
+// waits for a slot.
+func (l *Loop) armLook(now, lookAt int64) {
+	if l.lends() {
+		l.rt.timer.WakeAt(max(now+minLook, lookAt))
+	}
+	l.rt.armStall(now)
+}
+
+// looked counts one look at a holder of the class. It reports true once: when it is clear that tasks
+// of the class wait unannounced more than they run.
+func (c *class) looked(waited bool) (report bool) {
+	if !waited {
+		c.ranSeen.Add(1)
+		return false
+	}
+	n := c.waitSeen.Add(1)
+	return n >= 8 && n > c.ranSeen.Load() && c.reported.CompareAndSwap(false, true)
+}
+
+// starved counts a task that passes no safe point because it has no processor, and logs it at most
+// once a second. No task is to blame for that: the process has too few processors, or the kernel
+// gave them to others. Called under the loop's lock.
+func (l *Loop) starved(s *strand, silent time.Duration) {
+	if l.stats.starved.Add(1); !l.stats.starvedLogs.due(notify.Now()) {
+		return
+	}
+	log, path := l.rt.cfg.Logger, s.task.Path()
+	go log.Info("cocoon: a task that is ready to run had no processor; no task is to blame",
+		"task", path, "loop", l.cfg.Name, "silent", silent, "times", l.stats.starved.Load())
+}
+
+// reportWaits logs that tasks of the class wait unannounced.
+func (l *Loop) reportWaits(c *class) {
+	log := l.rt.cfg.Logger
+	go log.Info("cocoon: tasks wait unannounced; their slots are lent meanwhile. cocoon.Block around the wait would save the search for them",
+		"task", c.text, "loop", l.cfg.Name, "waits", c.waitSeen.Load())
+}

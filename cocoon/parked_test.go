@@ -1,0 +1,262 @@
+package cocoon
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+)
+
+// waiting starts a task that waits in its slot, without a word, until the channel is closed, and
+// returns when its goroutine is parked.
+func waiting(t *testing.T, l *Loop, name string, until <-chan struct{}) *Handle {
+	t.Helper()
+	goroutine.Learn()
+	if goroutine.StatusOf(goroutine.ID()) == goroutine.Unknown {
+		t.Skip("the status of goroutines is not to be had here")
+	}
+	var g atomic.Uintptr
+	h := l.Go(background, name, func(context.Context) error {
+		g.Store(goroutine.ID())
+		<-until
+		return nil
+	})
+	eventually(t, name+" to park", func() bool { return g.Load() != 0 && goroutine.StatusOf(g.Load()) == goroutine.Parked })
+	return h
+}
+
+// A task that waits without saying so holds back no other: its slot is lent when another arrives,
+// and it is no stall. StallAfter is off, so nothing else can lend it.
+func TestUnannouncedWaitLendsTheSlot(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	release := make(chan struct{})
+	h := waiting(t, rt.Loop(), "waits", release)
+	for range 3 {
+		within(t, "a task beside it", func() { must(t, rt.Run(background, "job", idle)) })
+	}
+	st := rt.Loop().Stats()
+	if st.Parked != 1 || st.Waits != 1 || st.Stalls != 0 || st.Busy != 0 {
+		t.Errorf("%+v", st)
+	}
+	close(release)
+	must(t, h.Wait(background))
+	if a := h.Account(); a.Blocked == 0 {
+		t.Errorf("%+v; want its wait as blocked", a)
+	}
+}
+
+// The task that needs the slot may have had one before: it comes back from a block.
+func TestUnannouncedWaitLendsToAReturningTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	inBlock, goOn, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	back := rt.Go(background, "back", func(ctx context.Context) error {
+		return Block(ctx, func() error { close(inBlock); <-goOn; return nil })
+	})
+	receive(t, "the block", inBlock)
+	h := waiting(t, rt.Loop(), "waits", release)
+	close(goOn)
+	within(t, "the task that comes back", func() { must(t, back.Wait(background)) })
+	close(release)
+	must(t, h.Wait(background))
+}
+
+// A holder that parks after another has begun to wait is found by the timer.
+func TestUnannouncedWaitIsFoundLater(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	running, park, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "waits", func(context.Context) error {
+		close(running)
+		must(t, keepSlot(park))
+		<-release
+		return nil
+	})
+	receive(t, "the holder", running)
+	other := rt.Go(background, "job", idle)
+	eventually(t, "the other to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	close(park)
+	within(t, "the other", func() { must(t, other.Wait(background)) })
+	close(release)
+	must(t, h.Wait(background))
+}
+
+// A task in a system call that lasts gives its slot up as well.
+func TestSystemCallLendsTheSlot(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	goroutine.Learn()
+	r, w, err := os.Pipe()
+	must(t, err)
+	fd := int(r.Fd()) // the pipe blocks from now on
+	in := make(chan struct{})
+	h := rt.Go(background, "reads", func(context.Context) error {
+		close(in)
+		return readByte(fd)
+	})
+	receive(t, "the reader", in)
+	within(t, "a task beside it", func() { must(t, rt.Run(background, "job", idle)) })
+	must(t, w.Close())
+	must(t, h.Wait(background))
+	must(t, r.Close())
+}
+
+// After its wait a task runs on, and waits for a slot at its next safe point, so that in the end no
+// more tasks run than there are slots.
+func TestParkedTaskAsksForASlot(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	release, until := make(chan struct{}), make(chan struct{})
+	var back atomic.Bool
+	goroutine.Learn()
+	parked := make(chan struct{})
+	h := rt.Go(background, "waits", func(ctx context.Context) error {
+		close(parked)
+		<-release
+		SafePoint(ctx)
+		for !closed(until) {
+			SafePoint(ctx)
+		}
+		back.Store(true)
+		return nil
+	})
+	receive(t, "it", parked)
+	busy := begun(t, rt.Loop(), background, "busy", func(context.Context) error { return keepSlot(until) })
+	rt.Go(background, "more", idle) // somebody waits, so the timer looks
+	close(release)
+	eventually(t, "it to ask for a slot", func() bool { st := rt.Loop().Stats(); return st.Queued == 2 && st.Parked+st.Lent == 0 })
+	if back.Load() {
+		t.Error("it ran on while the slot was another's")
+	}
+	close(until)
+	must(t, busy.Wait(background))
+	must(t, h.Wait(background))
+}
+
+// A section that is opened after an unannounced wait has its whole time limit, and no more.
+func TestSectionAfterAnUnannouncedWait(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 20 * time.Millisecond})
+	must(t, err)
+	release := make(chan struct{})
+	goroutine.Learn()
+	parked := make(chan struct{})
+	var begin, end time.Time
+	h := rt.Go(background, "waits", func(ctx context.Context) error {
+		close(parked)
+		<-release
+		begin = time.Now()
+		err := inSection(ctx, "s", func() error { return spinForever(ctx) })
+		end = time.Now()
+		preemption(t, err)
+		return nil
+	})
+	receive(t, "it", parked)
+	for rt.Loop().Stats().Parked == 0 {
+		must(t, rt.Run(background, "job", idle))
+	}
+	time.Sleep(100 * time.Millisecond) // as blocked as it was, and not as running
+	close(release)
+	must(t, h.Wait(background))
+	if d := end.Sub(begin); d < 20*time.Millisecond {
+		t.Errorf("thrown after %v of 20ms", d)
+	}
+	if a := h.Account(); a.Blocked < 100*time.Millisecond {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A throw ends the context of a task that waits unannounced, and meets it where it runs again.
+func TestThrowIntoAParkedTask(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	goroutine.Learn()
+	parked := make(chan struct{})
+	h := rt.Go(background, "waits", func(ctx context.Context) error {
+		close(parked)
+		<-ctx.Done()
+		return spinForever(ctx)
+	})
+	receive(t, "it", parked)
+	for rt.Loop().Stats().Parked == 0 {
+		must(t, rt.Run(background, "job", idle))
+	}
+	h.Cancel()
+	within(t, "the cancelled task", func() { preemption(t, h.Wait(background)) })
+}
+
+// Exclusive loops keep their slots; so does a loop of NewLoop with one slot, until StallAfter.
+func TestAtomicLoopsKeepTheirSlots(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: 20 * time.Millisecond})
+	for _, c := range []struct {
+		cfg   LoopConfig
+		lends bool
+	}{
+		{LoopConfig{Name: "exclusive", Slots: 2, Exclusive: true}, false},
+		{LoopConfig{Name: "one"}, true},
+		{LoopConfig{Name: "two", Slots: 2}, true},
+	} {
+		l, err := rt.NewLoop(c.cfg)
+		must(t, err)
+		release := make(chan struct{})
+		var hs []*Handle
+		for range len(l.slots) {
+			hs = append(hs, waiting(t, l, "waits", release))
+		}
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(background, 200*time.Millisecond)
+		err = l.Run(ctx, "job", idle)
+		took := time.Since(begin)
+		cancel()
+		switch {
+		case c.lends != (err == nil):
+			t.Errorf("loop %s: a task beside those that wait: %v", l.Name(), err)
+		case l.cfg.Name == "one" && took < 20*time.Millisecond:
+			t.Errorf("loop %s lent its slot after %v", l.Name(), took)
+		}
+		close(release)
+		for _, h := range hs {
+			must(t, h.Wait(background))
+		}
+	}
+}
+
+// A class of which most looks find a task waiting is named in the log, once and without a stack.
+func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	release := make(chan struct{})
+	var all sync.WaitGroup
+	for range 50 {
+		h := waiting(t, rt.Loop(), "sleeper", release)
+		all.Go(func() { must(t, h.Wait(background)) })
+	}
+	eventually(t, "the log line", func() bool { return log.count("wait unannounced") > 0 })
+	close(release)
+	all.Wait()
+	if n := log.count("wait unannounced"); n != 1 {
+		t.Errorf("%d lines:\n%s", n, log.String())
+	}
+	if s := log.String(); !strings.Contains(s, "task=sleeper") || strings.Contains(s, "stack=") || strings.Contains(s, "safe point") {
+		t.Errorf("the log says\n%s", s)
+	}
+	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits < 49 {
+		t.Errorf("%d stalls, %d waits", st.Stalls, st.Waits)
+	}
+}
+
+// A runtime whose tasks all wait unannounced shuts down like any other.
+func TestShutdownWithParkedTasks(t *testing.T) {
+	rt, err := New(Config{Slots: 1})
+	must(t, err)
+	never := make(chan struct{})
+	h := waiting(t, rt.Loop(), "waits", never)
+	must(t, rt.Run(background, "job", idle))
+	ctx, cancel := context.WithTimeout(background, time.Millisecond)
+	defer cancel()
+	if err := rt.Shutdown(ctx); err == nil || !strings.Contains(err.Error(), "waits") {
+		t.Errorf("shutdown: %v; want the task that waits", err)
+	}
+	close(never)
+	_ = h.Wait(background)
+}
