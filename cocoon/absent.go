@@ -12,8 +12,12 @@ type absent struct {
 }
 
 // addLent and addParked take s in, which is in neither list.
-func (a *absent) addLent(s *strand)   { s.absentAt = push(&a.lent, s); a.join(s) }
-func (a *absent) addParked(s *strand) { s.parked, s.absentAt = true, push(&a.parked, s); a.join(s) }
+func (a *absent) addLent(s *strand) { s.absentAt = push(&a.lent, s); a.join(s) }
+func (a *absent) addParked(s *strand) {
+	s.parked.Store(true)
+	s.absentAt = push(&a.parked, s)
+	a.join(s)
+}
 
 func (a *absent) join(s *strand) {
 	if a.byG == nil {
@@ -28,12 +32,20 @@ func (a *absent) join(s *strand) {
 // runs moves s from the parked to the lent.
 func (a *absent) runs(s *strand) {
 	take(&a.parked, s)
-	s.parked, s.absentAt = false, push(&a.lent, s)
+	s.parked.Store(false)
+	s.absentAt = push(&a.lent, s)
+}
+
+// waits moves s from the lent to the parked.
+func (a *absent) waits(s *strand) {
+	take(&a.lent, s)
+	s.parked.Store(true)
+	s.absentAt = push(&a.parked, s)
 }
 
 // remove takes s out of the list that it is in.
 func (a *absent) remove(s *strand) {
-	if s.parked {
+	if s.parked.Load() {
 		take(&a.parked, s)
 	} else {
 		take(&a.lent, s)
@@ -49,7 +61,8 @@ func (a *absent) remove(s *strand) {
 	} else if delete(a.byG, g); len(a.byG) == 0 {
 		a.byG = nil // a map that has been large stays so
 	}
-	s.parked, s.sameG = false, nil
+	s.parked.Store(false)
+	s.sameG = nil
 	a.n.Add(-1)
 	s.lent.Store(false)
 }

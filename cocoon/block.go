@@ -21,7 +21,6 @@ func Block(ctx context.Context, fn func() error) error {
 		s.loop.happened(s, stubs.Block)
 		s.answer()
 	}
-	s.block()
 	err := s.away(fn)
 	s.answer()
 	return err
@@ -42,7 +41,6 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	if err := s.thrown(); err != nil {
 		return err
 	}
-	s.block()
 	return s.away(fn)
 }
 
@@ -62,7 +60,12 @@ func (s *strand) thrown() error {
 	return nil
 }
 
+// away runs fn while the task's slot is given to others.
 func (s *strand) away(fn func() error) error {
+	if s.aside() {
+		return s.blockAside(fn)
+	}
+	s.block()
 	defer s.unblock()
 	return fn()
 }
@@ -126,6 +129,10 @@ func (s *strand) block() {
 // unblock gets it a slot again.
 func (s *strand) unblock() {
 	l := s.loop
+	if s.standsAside() {
+		s.stayAside()
+		return
+	}
 	l.lock()
 	l.gatherOne()
 	now := notify.Now()

@@ -27,8 +27,8 @@ type class struct {
 	declared atomic.Pointer[declared] // what a document says; nil: nothing. Written under regMu
 	met      atomic.Bool              // some task has had the name
 
-	ranSeen, waitSeen atomic.Int64 // looks at holders that found them running, and waiting; see parked.go
-	reported          atomic.Bool  // it was logged that its tasks wait unannounced
+	seen     found       // what looks at its tasks found, see aside.go
+	reported atomic.Bool // it was logged that its tasks wait unannounced
 
 	registered Kind // guarded by regMu
 }

@@ -15,6 +15,7 @@ type declared struct {
 	attrs []attrs // its priority and labels, linked
 	cost  int64   // ns; 0: it does not say
 	fixed bool    // it says that they are atomic
+	waits bool    // it says that they mostly wait
 }
 
 // adorn gives tasks of the origin what a document says of their class, behind what their context gives.
@@ -48,8 +49,8 @@ func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map
 		if err != nil {
 			return nil, err
 		}
-		d := &declared{cost: int64(said.Cost), fixed: said.Kind == "atomic"}
-		if said.Kind != "" {
+		d := &declared{cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == policy.Waits}
+		if said.Kind != "" && !d.waits {
 			d.kind = Kind(slices.Index(stubs.Kinds[:], stubs.Intern(said.Kind)))
 		}
 		switch {

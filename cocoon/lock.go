@@ -53,7 +53,7 @@ func (l *Loop) lockAll() {
 	l.gather()
 	if len(l.absent.parked) > 0 {
 		for s := l.absent.byG[goroutine.ID()]; s != nil; s = s.sameG {
-			if s.parked {
+			if s.parked.Load() {
 				l.surface(s, notify.Now())
 			}
 		}

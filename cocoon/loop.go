@@ -33,8 +33,9 @@ type Loop struct {
 	quickSeen int64  // tasks that had ended in open slots at the last tick
 	contended bool   // a task waited or was suspended since the last tick
 
-	lookAt, lookEvery int64 // when holders are looked at again, and after how long; see parked.go
-	nextParked        int   // the parked task that was looked at last
+	lookAt, lookEvery   int64 // when holders are looked at again, and after how long; see parked.go
+	sweepAt, sweepEvery int64 // the same of tasks without a slot; sweepAt 0: there was none
+	nextParked          int   // the parked task that was looked at last
 
 	usage   usage
 	tenants map[stubs.NameID]*tenant // that have an account

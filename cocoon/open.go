@@ -103,7 +103,7 @@ func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
 	}
-	if s.parked {
+	if s.parked.Load() {
 		s.loop.surface(s, now)
 	}
 }

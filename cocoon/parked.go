@@ -18,8 +18,8 @@ import (
 //  2. A holder may park after that. So the timer looks again while a task waits, first after
 //     minLook, and more seldom up to maxLook as long as it finds no holder parked.
 //  3. A parked task that wakes runs on without a slot. It surfaces when it next takes the loop's
-//     lock, when something is asked of it, or when the timer finds it running: then it is in
-//     absent.lent, its time counts as running again, and at its next safe point it asks for a slot.
+//     lock, when something is asked of it, or when the timer finds it running (aside.go): then it is
+//     in absent.lent, its time counts as running again, and at its next safe point it asks for a slot.
 //
 // A system call is seen as well. Most last for microseconds, so a holder counts as waiting only when
 // two looks in a row find it in one.
@@ -66,10 +66,11 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 			continue
 		}
 		if !s.waits() {
-			s.task.class.looked(false)
+			s.task.class.seen.running()
 			continue
 		}
 		l.park(s, now)
+		l.waited(s.task.class)
 		if lent = true; !l.core.Wanted() {
 			break
 		}
@@ -99,8 +100,14 @@ func (l *Loop) park(s *strand, now int64) {
 	l.absent.addParked(s)
 	s.insist()
 	l.deliver(now)
+	l.armSweep(now)
+}
+
+// waited counts an unannounced wait of a task of the class, and logs it once, when it is clear that
+// its tasks wait more than they run.
+func (l *Loop) waited(c *class) {
 	l.stats.waits.Add(1)
-	if c := s.task.class; c.looked(true) {
+	if c.seen.waiting(); c.seen.mostlyWait() && c.reported.CompareAndSwap(false, true) {
 		l.reportWaits(c)
 	}
 }
@@ -127,28 +134,7 @@ func (l *Loop) look(now int64) (next int64) {
 		l.lookEvery = min(max(minLook, 2*l.lookEvery), maxLook)
 		l.lookAt = now + l.lookEvery
 	}
-	l.lookAtParked(now)
 	return l.lookAt
-}
-
-// parkedPerLook is how many parked tasks the timer looks at, at a time: a load and a cache miss each.
-const parkedPerLook = 64
-
-// lookAtParked surfaces parked tasks that run again, and has them ask for a slot: some of them at a
-// time, and each in its turn. Called under the loop's lock.
-func (l *Loop) lookAtParked(now int64) {
-	a := &l.absent
-	for range min(parkedPerLook, len(a.parked)) {
-		if l.nextParked--; l.nextParked < 0 || l.nextParked >= len(a.parked) {
-			l.nextParked = len(a.parked) - 1
-		}
-		s := a.parked[l.nextParked]
-		if st := goroutine.StatusOf(s.g.Load()); st == goroutine.Running || st == goroutine.Runnable {
-			s.task.class.looked(false)
-			l.surface(s, now)
-			s.post(wantProbe, now)
-		}
-	}
 }
 
 // armLook has the timer look at the holders soon. Called without the loop's lock by a task that
@@ -158,17 +144,6 @@ func (l *Loop) armLook(now, lookAt int64) {
 		l.rt.timer.WakeAt(max(now+minLook, lookAt))
 	}
 	l.rt.armStall(now)
-}
-
-// looked counts one look at a holder of the class. It reports true once: when it is clear that tasks
-// of the class wait unannounced more than they run.
-func (c *class) looked(waited bool) (report bool) {
-	if !waited {
-		c.ranSeen.Add(1)
-		return false
-	}
-	n := c.waitSeen.Add(1)
-	return n >= 8 && n > c.ranSeen.Load() && c.reported.CompareAndSwap(false, true)
 }
 
 // starved counts a task that passes no safe point because it has no processor, and logs it at most
@@ -187,5 +162,5 @@ func (l *Loop) starved(s *strand, silent time.Duration) {
 func (l *Loop) reportWaits(c *class) {
 	log := l.rt.cfg.Logger
 	go log.Info("cocoon: tasks wait unannounced; their slots are lent meanwhile. cocoon.Block around the wait would save the search for them",
-		"task", c.text, "loop", l.cfg.Name, "waits", c.waitSeen.Load())
+		"task", c.text, "loop", l.cfg.Name, "waits", c.seen.waits.Load())
 }

@@ -240,7 +240,7 @@ func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 	if s := log.String(); !strings.Contains(s, "task=sleeper") || strings.Contains(s, "stack=") || strings.Contains(s, "safe point") {
 		t.Errorf("the log says\n%s", s)
 	}
-	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits < 49 {
+	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits < fewLooks {
 		t.Errorf("%d stalls, %d waits", st.Stalls, st.Waits)
 	}
 }
@@ -259,4 +259,47 @@ func TestShutdownWithParkedTasks(t *testing.T) {
 	}
 	close(never)
 	_ = h.Wait(background)
+}
+
+// A class that a document calls waiting stands aside: its tasks hold no slot, their Blocks ask for
+// none, and one that runs after all is found, and thrown out of by its time limit.
+func TestWaitsStandAside(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {stream: waits}\nlimits: [{func: stream, limit: 20ms}]\n")))
+	begin := time.Now()
+	err := rt.Run(background, "stream", func(ctx context.Context) error {
+		for range 3 {
+			must(t, Block(ctx, func() error { return nil }))
+			if st := rt.Loop().Stats(); st.Busy != 0 || st.Parked != 1 {
+				t.Errorf("%d slots busy, %d parked", st.Busy, st.Parked)
+			}
+			within(t, "a task beside it", func() { must(t, rt.Run(background, "job", idle)) })
+		}
+		begin = time.Now()
+		return spinForever(ctx)
+	})
+	preemption(t, err)
+	if d := time.Since(begin); d < 20*time.Millisecond {
+		t.Errorf("thrown after %v of 20ms", d)
+	}
+}
+
+// What most looks find waiting stands aside without a word, and what runs later is found running.
+func TestWaitsAreLearned(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	release := make(chan struct{})
+	var hs []*Handle
+	for range fewLooks + 2 {
+		hs = append(hs, waiting(t, rt.Loop(), "stream", release))
+	}
+	must(t, rt.Run(background, "stream", func(context.Context) error {
+		if st := rt.Loop().Stats(); st.Busy != 0 {
+			t.Errorf("%d slots busy; want the class to stand aside", st.Busy)
+		}
+		return nil
+	}))
+	close(release)
+	for _, h := range hs {
+		must(t, h.Wait(background))
+	}
 }

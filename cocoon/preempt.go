@@ -50,23 +50,26 @@ func answer() {
 // answer does what is asked of the task; it returns when the task may go on, or panics with a throw. When nothing is asked
 // of it the word is up for another, and that one's thread may be waiting for just this core.
 func (s *strand) answer() {
-	if s.requests.Load() == 0 && !s.lent.Load() {
+	if !s.asked() {
 		s.breathe()
 		return
 	}
-	for s.requests.Load() != 0 || s.lent.Load() {
+	for s.asked() {
 		if s.blocked || !s.answerOnce() {
 			return
 		}
 	}
 }
 
+// asked reports whether something is asked of the task, or it has to ask for a slot itself.
+func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
+
 // answerOnce takes the requests and reports whether the task was parked meanwhile, so that there may be new ones.
 func (s *strand) answerOnce() (parked bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()
-	if s.parked {
+	if s.parked.Load() {
 		l.surface(s, now)
 	}
 	want := s.requests.Load()

@@ -190,6 +190,9 @@ func (s *strand) started() {
 	if l.concerned(s, stubs.Start) && !s.inOpenSlot() { // what is open is not guarded
 		l.happened(s, stubs.Start)
 	}
+	if !s.inherits && s.standsAside() {
+		s.standAside()
+	}
 	l.rt.armTick()
 }
 

@@ -84,7 +84,7 @@ type LoopStats struct {
 	QueuedSafe  int     // the safe ones among them
 	Suspended   int     // tasks suspended half-way
 	Lent        int     // tasks that run on although their slot was lent
-	Parked      int     // tasks that wait unannounced, and whose slot was lent
+	Parked      int     // tasks that wait unannounced, and whose slot was lent, or that stand aside
 	Utilization float64 // share of slot time in use over about 100 ms, or since it was last read, 0 to 1
 
 	Ended   int64   // tasks that have ended after they started

@@ -23,8 +23,8 @@ type strand struct {
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
-	parked     bool          // in loop.absent.parked
 	inCall     bool          // the last look found it in a system call
+	ran        bool          // the last sweep found it running
 	absentAt   int           // its place in that list, or in loop.absent.lent
 	sameG      *strand       // the next of this goroutine in loop.absent.byG
 	raised     bool          // the process-wide word is up for this strand
@@ -39,7 +39,9 @@ type strand struct {
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
 	requests atomic.Uint32 // written under the loop's lock
-	lent     atomic.Bool   // written under the loop's lock
+	lent     atomic.Bool   // it runs, or waits, without a slot: in loop.absent; written under the loop's lock
+	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
+	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
 	g        atomic.Uintptr
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
@@ -137,7 +139,7 @@ func (s *strand) post(want uint32, now int64) {
 		s.postedAt = now
 	}
 	s.requests.Store(old | want)
-	if s.parked {
+	if s.parked.Load() {
 		s.loop.surface(s, now) // it must be looked after as one that runs
 	}
 	if at := s.audible(); at > now {

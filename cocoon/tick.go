@@ -63,6 +63,9 @@ func (l *Loop) onTimer(now int64) (next, least int64) {
 	for _, s := range l.absent.lent {
 		next = min(next, s.nag(now), s.probe(now))
 	}
+	if l.absent.n.Load() > 0 {
+		next = min(next, l.sweep(now))
+	}
 	if l.contended {
 		l.contended = l.core.Wanted()
 		next = min(next, l.look(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))

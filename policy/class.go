@@ -11,11 +11,15 @@ import (
 // Class is what a document says of all tasks of one name. Whether they are of the background is said by a policy, which is
 // among the document's others.
 type Class struct {
-	Kind     string            // "atomic", "preemptible", "safe" or "both"; "": it does not say
+	Kind     string            // "atomic", "preemptible", "safe", "both" or "waits"; "": it does not say
 	Priority *int32            // nil: it does not say
 	Labels   map[string]string // none is empty
 	Cost     time.Duration     // how long they are expected to run; 0: it does not say
 }
+
+// Waits is the kind, in documents only, of tasks that wait most of their life without saying so: event streams, websockets,
+// long polls. They hold a slot only where they are seen to run.
+const Waits = "waits"
 
 // MaxTasks bounds the tasks in a document: the runtime keeps each name for ever, also those of a document that it refuses.
 const MaxTasks = 4096
@@ -75,8 +79,8 @@ func readKind(n *yaml.Node, to *string) error {
 	if err := readString(n, to); err != nil {
 		return err
 	}
-	if !knownKind(*to) {
-		return lineError(n, "there is no kind %q; want %s", *to, kindNames)
+	if !knownKind(*to) && *to != Waits {
+		return lineError(n, "there is no kind %q; want %s, or %q", *to, kindNames, Waits)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"task name", "version: 1\ntasks:\n  \"a\\nb\": safe\n", `document:3: a task's name "a\nb" is no printable text`},
 		{"task twice", "version: 1\ntasks:\n  f: safe\n  f: both\n", `document:4: tasks has the key "f" twice`},
 		{"tasks type", "version: 1\ntasks: [f]\n", "document:2: tasks is a list; want keys and values"},
-		{"kind", "version: 1\ntasks:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic"`},
+		{"kind", "version: 1\ntasks:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic", "preemptible", "safe" or "both", or "waits"`},
 		{"kind type", "version: 1\ntasks:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
 		{"kind in a task", "version: 1\ntasks:\n  f:\n    kind: fast\n", `document:4: there is no kind "fast"`},
 		{"nothing of a task", "version: 1\ntasks:\n  f: {}\n", "document:3: nothing is said of the task; write its kind"},
