@@ -11,6 +11,9 @@ import (
 // Block runs fn while the task's slot is given to others: for network and disk, locks, channels, sleep. It returns fn's
 // error when the task has a slot again, also when fn panics. It is a safe point. Without a task in ctx, or inside another
 // Block, fn just runs.
+//
+// A task that waits without Block loses its slot as well, when another task needs it and the runtime has found it waiting; Block
+// saves the search, and the task has a slot again when it goes on.
 func Block(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {

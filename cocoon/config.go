@@ -27,8 +27,9 @@ type Config struct {
 	// a quarter of that time. 0: 100 ms; negative: no bound.
 	MaxBypass time.Duration
 
-	// StallAfter is how long a task may hold a slot for which others wait without passing a safe point; then the slot is
-	// lent to a waiting task, and the stall is reported. 0: 20 ms; negative: never.
+	// StallAfter is how long a task may run in a slot for which others wait without passing a safe point; then the slot is
+	// lent to a waiting task, and the stall is reported. The slot of a task that waits without Block is lent at once, and
+	// that is no stall. 0: 20 ms; negative: never.
 	StallAfter time.Duration
 
 	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
@@ -64,7 +65,10 @@ type LoopConfig struct {
 	MaxQueue   int
 	MaxStarted int
 
-	// Exclusive loops never lend a slot: their tasks stay atomic towards each other even when one stalls.
+	// Exclusive loops never lend a slot: their tasks stay atomic towards each other between safe points, even when one
+	// stalls, or waits without Block and holds up the loop. A loop with one slot lends it after StallAfter; a loop with more
+	// slots lends that of a task that waits without Block at once, and the task then runs beside others until its next safe
+	// point.
 	Exclusive bool
 }
 

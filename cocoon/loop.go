@@ -68,7 +68,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
-	l.quietAt = 0
+	l.quietAt, s.sampled, s.cpuAt = 0, now, 0
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
 		s.raise(now) // posted while it did not run
 	}

@@ -117,7 +117,7 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe, l.quietAt = now, 0
+	s.lastSafe, s.sampled, s.cpuAt, l.quietAt = now, now, 0, 0
 	l.rt.armTick()
 }
 

@@ -211,7 +211,7 @@ func TestAtomicLoopsKeepTheirSlots(t *testing.T) {
 		switch {
 		case c.lends != (err == nil):
 			t.Errorf("loop %s: a task beside those that wait: %v", l.Name(), err)
-		case l.cfg.Name == "one" && took < 20*time.Millisecond:
+		case l.cfg.Name == "one" && took < 10*time.Millisecond:
 			t.Errorf("loop %s lent its slot after %v", l.Name(), took)
 		}
 		close(release)

@@ -25,6 +25,7 @@ type Runtime struct {
 	tasks  atomic.Int64 // tasks that have not ended, but for those in open slots
 	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none. A task that starts wakes the timer by it
 	sample sample
+	cpu    cpuClock   // the timer's
 	gaps   *gapRecord // nil: they are not measured
 
 	made    int64                       // when, on the clock of package notify

@@ -58,6 +58,7 @@ func (s *loopStats) ended(a sched.Account) {
 	s.account.Running += a.Running
 	s.account.Suspended += a.Suspended
 	s.account.Blocked += a.Blocked
+	s.account.Starved += a.Starved
 	s.account.Preemptions += a.Preemptions
 	s.queueing.add(a.Queued)
 }

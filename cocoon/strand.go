@@ -25,6 +25,9 @@ type strand struct {
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
+	sampled    int64         // until when its running was checked, see ran.go
+	cpuAt      int64         // the process's processor time then; 0: there was no sample since it got its slot
+	ranAt      int64         // its own running time then
 	absentAt   int           // its place in that list, or in loop.absent.lent
 	sameG      *strand       // the next of this goroutine in loop.absent.byG
 	raised     bool          // the process-wide word is up for this strand

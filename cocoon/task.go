@@ -124,8 +124,9 @@ type Account struct {
 	Running     time.Duration
 	Suspended   time.Duration
 	Blocked     time.Duration
-	Preemptions int64 // how often it was switched out
-	SafePoints  int64 // safe points at which it answered
+	Starved     time.Duration // holding a slot without a processor, as far as that was seen; see docs/design.md, What running is
+	Preemptions int64         // how often it was switched out
+	SafePoints  int64         // safe points at which it answered
 }
 
 func accountOf(a sched.Account, safePoints int64) Account {
@@ -134,6 +135,7 @@ func accountOf(a sched.Account, safePoints int64) Account {
 		Running:     time.Duration(a.Running),
 		Suspended:   time.Duration(a.Suspended),
 		Blocked:     time.Duration(a.Blocked),
+		Starved:     time.Duration(a.Starved),
 		Preemptions: a.Preemptions,
 		SafePoints:  safePoints,
 	}

@@ -37,8 +37,9 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
 	pace, least := rt.pace.Load(), int64(notify.Never)
+	cpu := rt.cpu.sample(now)
 	for _, l := range *rt.loops.Load() {
-		soonest, interval := l.onTimer(now)
+		soonest, interval := l.onTimer(now, cpu)
 		next, least = min(next, soonest), min(least, interval)
 	}
 	rt.pace.CompareAndSwap(pace, paceOf(least)) // who has changed it meanwhile has the timer come again
@@ -47,13 +48,15 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 }
 
 // onTimer also returns the least interval of the loop's time policies.
-func (l *Loop) onTimer(now int64) (next, least int64) {
+func (l *Loop) onTimer(now int64, cpu cpuSample) (next, least int64) {
 	l.lock()
 	defer l.unlock()
 	next, least = notify.Never, notify.Never
 	if l.wants(stubs.Tick) {
+		sample := l.sampleRan(now, cpu)
 		l.gather()
 		next, least = l.evaluateTicks(now)
+		next = min(next, sample)
 	}
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {

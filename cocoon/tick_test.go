@@ -39,7 +39,7 @@ func TestClockLeaps(t *testing.T) {
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		for _, leap := range []time.Duration{24 * time.Hour, -24 * time.Hour, time.Millisecond} {
 			at := notify.Now() + int64(leap)
-			next, _ := rt.Loop().onTimer(at)
+			next, _ := rt.Loop().onTimer(at, cpuSample{})
 			if wait := time.Duration(next - at); wait > time.Millisecond || leap > time.Hour && wait < time.Millisecond {
 				t.Errorf("after a leap of %v the timer comes again in %v", leap, wait)
 			}

@@ -275,7 +275,7 @@ func (w *world) checkTasks() error {
 	}
 	for _, a := range w.actors {
 		acc := a.Account(w.now)
-		if sum, want := acc.Queued+acc.Running+acc.Suspended+acc.Blocked, w.now-a.Arrived(); sum != want {
+		if sum, want := acc.Queued+acc.Running+acc.Suspended+acc.Blocked+acc.Starved, w.now-a.Arrived(); sum != want {
 			return fmt.Errorf("%s: the account sums up to %d of %d ns", a.name, sum, want)
 		}
 		if min(acc.Queued, acc.Running, acc.Suspended, acc.Blocked) < 0 {

@@ -99,7 +99,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "surface", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
+	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {
@@ -143,6 +143,8 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	switch o.verb {
 	case "rank":
 		o.rank = randomRank(rnd)
+	case "discount":
+		o.rank, o.d = int64(rnd.IntN(2)), time.Duration(rnd.IntN(3000))*time.Microsecond
 	case "nest":
 		o.with, o.kind = name(), Kind(rnd.IntN(4))
 	case "unnest":

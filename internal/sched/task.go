@@ -37,6 +37,7 @@ type Account struct {
 	Running     int64 // holding a slot, or running on while it is lent
 	Suspended   int64
 	Blocked     int64
+	Starved     int64 // holding a slot, or running on, and without a processor: what Discount has taken off Running
 	Preemptions int64 // how often it was switched out
 }
 
@@ -103,6 +104,21 @@ func (t *Task) Ran(now int64) int64 {
 		return t.account.Running + max(0, now-t.since)
 	}
 	return t.account.Running
+}
+
+// Discount takes d off the running time of a task that runs: it held its slot and did not run, but waited for something
+// (blocked) or for a processor. The shell, which has seen that, calls it for no time twice.
+func (t *Task) Discount(d int64, blocked bool, now int64) {
+	d = min(max(0, d), t.Ran(now))
+	t.account.Running -= d
+	if blocked {
+		t.account.Blocked += d
+	} else {
+		t.account.Starved += d
+	}
+	if t.Group != nil {
+		t.Group.running -= d
+	}
 }
 
 func (a *Account) add(s State, d int64) {

@@ -139,6 +139,8 @@ func (w *world) legal(o op) string {
 		return is(a, Running)
 	case "surface":
 		return is(a, Blocked)
+	case "discount":
+		return is(a, Running, Lent)
 	case "suspend", "withdraw", "account", "rank":
 		if a == nil {
 			return "no such task"
@@ -278,6 +280,13 @@ func (w *world) call(o op) (said string, self *actor) {
 		w.c.Lend(&a.Task, w.now)
 	case "surface":
 		w.c.Surface(&a.Task, w.now)
+	case "discount":
+		before := a.Account(w.now)
+		a.Discount(int64(o.d), o.rank != 0, w.now)
+		after := a.Account(w.now)
+		if off := before.Running - after.Running; off < 0 || after.Running < 0 || after.Blocked+after.Starved-before.Blocked-before.Starved != off {
+			panic(fmt.Sprintf("a discount of %v made %+v of %+v", o.d, after, before))
+		}
 	case "nest":
 		b = w.actor(o.with, o.kind)
 		w.join(b, o)

@@ -1,0 +1,104 @@
+package cocoon
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// What running is. A task that holds a slot need not run: it may wait unannounced, it may be ready
+// and have no P, the kernel may give its core to others, a quota may throttle the process, and a
+// signal may stop it. A limit on running time must not throw for any of these. So the running time
+// of tasks that hold a slot for sampleRunning and longer is sampled, while a policy or an account
+// depends on it. Of the time since the last sample
+//
+//   - all is taken off where the goroutine is found parked or in a system call (it counts as blocked),
+//     or ready without a P (it counts as starved);
+//   - and what exceeds the processor time that the whole process has used meanwhile, for no task can
+//     have run longer than that. It is exact where one task keeps the process busy, and a bound else.
+//
+// Tasks shorter than sampleRunning are not sampled: there the time that they held a slot counts.
+const sampleRunning = int64(10 * time.Millisecond)
+
+// cpuSample is a reading of the process's processor time, and the reading before. The zero cpuSample
+// says that it is too early for another.
+type cpuSample struct {
+	used     int64 // ns of processor time until now
+	was      int64 // until from
+	from     int64 // when that was; 0: there was no reading before
+	expected bool
+}
+
+// cpuClock reads the process's processor time. Only the timer's thread uses it.
+type cpuClock struct{ at, used int64 }
+
+// sample reads the clock, if the last reading is old enough: it is a system call of 0.5 µs.
+func (c *cpuClock) sample(now int64) (s cpuSample) {
+	if c.at != 0 && now-c.at < sampleRunning/2 {
+		return s
+	}
+	s = cpuSample{used: processCPU(), was: c.used, from: c.at, expected: true}
+	c.at, c.used = now, s.used
+	return s
+}
+
+// sampleRan takes off what the tasks that run have not run since the last sample, and returns when
+// to sample again. Called by the timer, under the loop's lock.
+func (l *Loop) sampleRan(now int64, cpu cpuSample) (next int64) {
+	next = notify.Never
+	for i := range l.slots {
+		if s := l.slots[i].quick(); s != nil && now-s.runBase.Load() >= sampleRunning {
+			l.shut(i)
+		}
+		if s := l.slots[i].firm(); s != nil {
+			next = min(next, s.sampleRan(now, cpu))
+		}
+	}
+	for _, s := range l.absent.lent {
+		next = min(next, s.sampleRan(now, cpu))
+	}
+	return next
+}
+
+func (s *strand) sampleRan(now int64, cpu cpuSample) (next int64) {
+	span := now - s.sampled
+	if !cpu.expected || span < sampleRunning/2 {
+		return max(now, s.sampled) + sampleRunning
+	}
+	off, blocked := s.unserved(now, cpu), false
+	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
+	switch goroutine.StatusOf(s.g.Load()) {
+	case goroutine.Parked:
+		off, blocked = vouched, true
+	case goroutine.Syscall:
+		if s.inCall {
+			off, blocked = vouched, true
+		}
+		s.inCall = true
+	case goroutine.Runnable:
+		if s.inCall = false; !s.loop.rt.cfg.KeepProcs {
+			off = vouched
+		} // else the timer's own goroutine may have the P that the task had until now
+	default:
+		s.inCall = false
+	}
+	if off > 0 {
+		s.core.Discount(off, blocked, now)
+		s.runBase.Store(now - s.core.Ran(now))
+	}
+	s.sampled, s.cpuAt, s.ranAt = now, cpu.used, s.core.Ran(now)
+	return now + sampleRunning
+}
+
+// unserved returns by how much the task's running exceeds what the process has used of its
+// processors: since the task's last sample or, for the first, since the reading before.
+func (s *strand) unserved(now int64, cpu cpuSample) int64 {
+	switch {
+	case s.cpuAt != 0:
+		return s.core.Ran(now) - s.ranAt - (cpu.used - s.cpuAt)
+	case cpu.from != 0:
+		return now - max(cpu.from, s.sampled) - (cpu.used - cpu.was)
+	}
+	return 0
+}
