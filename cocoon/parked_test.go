@@ -303,3 +303,34 @@ func TestWaitsAreLearned(t *testing.T) {
 		must(t, h.Wait(background))
 	}
 }
+
+// A full queue refuses no task while a holder only waits: its slot makes room.
+func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
+	rt := start(t, Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	running, park, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var g atomic.Uintptr
+	goroutine.Learn()
+	h := rt.Go(background, "waits", func(context.Context) error {
+		g.Store(goroutine.ID())
+		close(running)
+		must(t, keepSlot(park))
+		<-release
+		return nil
+	})
+	receive(t, "the holder", running)
+	first := rt.Go(background, "first", idle)
+	eventually(t, "the first to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	rt.Loop().lock() // the timer is not to be first
+	close(park)
+	eventually(t, "the holder to park", func() bool { return goroutine.StatusOf(g.Load()) == goroutine.Parked })
+	second := rt.Go(background, "second", idle)
+	eventually(t, "the second to arrive", func() bool {
+		s := second.task.strand
+		return goroutine.StatusOf(s.g.Load()) == goroutine.Parked // it waits for the loop's lock
+	})
+	rt.Loop().unlock()
+	must(t, second.Wait(background))
+	must(t, first.Wait(background))
+	close(release)
+	must(t, h.Wait(background))
+}

@@ -115,6 +115,9 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	}
 	l.join(s, t)
 	l.gatherOne()
+	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
+		l.lendWaits(now) // no task is refused for one that only waits
+	}
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
 		load := l.core.Load(now)
