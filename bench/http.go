@@ -53,6 +53,7 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 		}
 		add("throughput", perSecond, "1/s", claim{atLeast: 0.95})
 		add("server_cpu", serverTime, "µs", claim{})
+		add("server_switches", serverSwitches, "switches", claim{})
 		add("client_cpu", clientTime, "µs", claim{})
 	}
 	return nil

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// server is a process of this program that serves, and tells how much processor time it has used.
+// server is a process of this program that serves, and tells what it has used of the processors.
 type server struct {
 	child   *loadtest.Child
 	address string
@@ -26,54 +23,28 @@ func startServer(ctx context.Context, role, kind string, cores []int, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	s := &server{child: child}
-	if err := child.Receive(&s.address); err != nil {
-		return nil, errors.Join(err, child.Stop())
+	address, err := child.Announced()
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
-}
-
-// attend is what a server process does beside serving: it prints the listener's address, answers each message on its standard
-// input by the processor time that it has used, in seconds, and calls end at the end of its input.
-func attend(listener net.Listener, end func()) error {
-	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(listener.Addr().String()); err != nil {
-		return err
-	}
-	go func() {
-		defer end()
-		for in := json.NewDecoder(os.Stdin); ; {
-			var question struct{}
-			if in.Decode(&question) != nil || out.Encode(processorTime()) != nil {
-				return
-			}
-		}
-	}()
-	return nil
-}
-
-// used returns the processor time of the process so far, in seconds.
-func (s *server) used() (seconds float64, err error) {
-	if err := s.child.Send(struct{}{}); err != nil {
-		return 0, err
-	}
-	return seconds, s.child.Receive(&seconds)
+	return &server{child, address}, nil
 }
 
 // The figures of a server under load.
 const (
-	perSecond  = iota
-	serverTime // µs of processor time each
+	perSecond      = iota
+	serverTime     // µs of processor time an answer, the client's part left out
+	serverSwitches // context switches an answer, of all threads of the server
 	clientTime
 )
 
 // drive has so many clients ask at once for a span. ask returns how many answers it got.
 func (s *server) drive(clients int, span time.Duration, ask func(client int, end time.Time) (int64, error)) (figures, error) {
-	before, err := s.used()
+	before, err := s.child.Usage()
 	if err != nil {
 		return nil, err
 	}
-	own, begin := processorTime(), time.Now()
+	own, begin := loadtest.CurrentUsage(), time.Now()
 	var all sync.WaitGroup
 	var answers atomic.Int64
 	errs := make([]error, clients)
@@ -85,13 +56,13 @@ func (s *server) drive(clients int, span time.Duration, ask func(client int, end
 		})
 	}
 	all.Wait()
-	took, mine := time.Since(begin), processorTime()-own
-	after, err := s.used()
+	took, mine := time.Since(begin), loadtest.CurrentUsage().Since(own)
+	after, err := s.child.Usage()
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	n := float64(answers.Load())
-	return figures{n / took.Seconds(), (after - before) / n * 1e6, mine / n * 1e6}, nil
+	n, used := float64(answers.Load()), after.Since(before)
+	return figures{n / took.Seconds(), micros(used.CPU) / n, float64(used.Switches) / n, micros(mine.CPU) / n}, nil
 }
 
 // apart returns the cores for the servers of a section, and moves this process, their client, to the others until release is
@@ -107,3 +78,5 @@ func (r *report) apart() (servers []int, release func() error, err error) {
 	release, err = loadtest.Confine(p.Generator)
 	return p.Server, release, err
 }
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
