@@ -46,6 +46,11 @@ func serveHTTP(kind string) error {
 		}
 		handler = cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux)
 	}
+	return serveHandler(handler)
+}
+
+// serveHandler serves until this process is to end.
+func serveHandler(handler http.Handler) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

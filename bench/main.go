@@ -35,6 +35,7 @@ var sections = []section{
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", 1, hol},
 	{"http", "a net/http server that says hello, with the middleware, with policies, and without: medians of 400 rounds of 0.15 s (1 min)", everyCore, httpSection},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", 0, micro},
+	{"router", "chi and gin with an endpoint that answers JSON and the guide's policies, and without Cocoon: medians of 40 rounds of 0.1 s at full load, of 9 of 1 s at 2000 requests a second (1 min)", 1, routerSection},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
@@ -45,9 +46,10 @@ var sections = []section{
 
 // roles are those of the processes that it starts.
 var roles = loadtest.Roles{
-	"echo": loadtest.Role(echoClient),
-	"grpc": loadtest.Role(serveGRPC),
-	"http": loadtest.Role(serveHTTP),
+	"echo":   loadtest.Role(echoClient),
+	"grpc":   loadtest.Role(serveGRPC),
+	"http":   loadtest.Role(serveHTTP),
+	"router": loadtest.Role(serveRouter),
 }
 
 func main() { roles.Main("bench", run) }
