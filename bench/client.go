@@ -43,12 +43,14 @@ func newHTTPClient(address, path string) (*httpClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &httpClient{conn: conn, request: []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\n\r\n")}
+	c := &httpClient{conn: conn, request: []byte(httpGet(path))}
 	if err := c.learn(); err != nil {
 		return nil, errors.Join(fmt.Errorf("GET %s: %w", path, err), conn.Close())
 	}
 	return c, nil
 }
+
+func httpGet(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: bench\r\n\r\n" }
 
 func (c *httpClient) learn() error {
 	if _, err := c.conn.Write(c.request); err != nil {
@@ -106,7 +108,12 @@ func (c *httpClient) again() error {
 	c.conn.Close()
 	conn, err := net.Dial("tcp", c.conn.RemoteAddr().String())
 	if err == nil {
-		c.conn, c.unsure = conn, false
+		*c = *c.on(conn)
 	}
 	return err
+}
+
+// on returns a client that asks for the same on another connection.
+func (c *httpClient) on(conn net.Conn) *httpClient {
+	return &httpClient{conn: conn, request: c.request, answer: make([]byte, len(c.answer))}
 }

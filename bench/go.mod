@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/cocoon-go/cocoon v0.0.0
 	github.com/cocoon-go/cocoon/cocoongrpc v0.0.0
+	github.com/coder/websocket v1.8.15
 	github.com/expr-lang/expr v1.17.8
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-chi/chi/v5 v5.5.0

@@ -41,15 +41,17 @@ var sections = []section{
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", 0, rebuild},
+	{"unannounced", "handlers that wait and do not say so, and short requests beside them: with the middleware, with cocoon.Block, and plain: medians of five rounds of 0.5 s (2 min)", 1, unannounced},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
 
 // roles are those of the processes that it starts.
 var roles = loadtest.Roles{
-	"echo":   loadtest.Role(echoClient),
-	"grpc":   loadtest.Role(serveGRPC),
-	"http":   loadtest.Role(serveHTTP),
-	"router": loadtest.Role(serveRouter),
+	"echo":        loadtest.Role(echoClient),
+	"grpc":        loadtest.Role(serveGRPC),
+	"http":        loadtest.Role(serveHTTP),
+	"router":      loadtest.Role(serveRouter),
+	"unannounced": loadtest.Role(serveWaiting),
 }
 
 func main() { roles.Main("bench", run) }
@@ -63,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")
 		for _, s := range sections {
-			fmt.Fprintf(stderr, "  %-8s %s\n", s.name, s.about)
+			fmt.Fprintf(stderr, "  %-11s %s\n", s.name, s.about)
 		}
 		fmt.Fprint(stderr, "\nIt exits with 1 when a claim does not hold.\n\nUsage: go run -C bench . [flags]\n\n")
 		flags.PrintDefaults()

@@ -54,7 +54,7 @@ func (s *server) measure(load func() (answers int64, err error)) (figures, error
 	if err != nil {
 		return nil, err
 	}
-	n, used := float64(answers), after.Since(before)
+	n, used := max(1, float64(answers)), after.Since(before)
 	return figures{n / took.Seconds(), micros(used.CPU) / n, float64(used.Switches) / n, micros(mine.CPU) / n}, nil
 }
 
