@@ -13,6 +13,9 @@ import (
 // grpcCalls is how many unary calls are under way at once, on one connection.
 const grpcCalls = 64
 
+// grpcClaims are the least ratios of calls and of messages, of tasks and of tasks with reports.
+var grpcClaims = [2][2]float64{{0.95, 0.9}, {0.9, 0.9}}
+
 // grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with a load report in each answer, each server
 // a process of its own, and this one its client; and what the interceptors take without gRPC around. Then it measures what the
 // load reports are for.
@@ -61,12 +64,13 @@ func grpcWith(ctx context.Context, r *report, e effort) (err error) {
 		alone := got[i*len(kinds)]
 		for j, name := range []string{"tasks", "tasks and reports"} {
 			with := got[i*len(kinds)+1+j]
-			add := func(metric string, figure int, unit string) {
-				r.add(result{Name: name, Metric: what + metric, Value: with[figure], Unit: unit, Peer: "gRPC alone", PeerValue: alone[figure]}, claim{})
+			add := func(metric string, figure int, unit string, c claim) {
+				r.add(result{Name: name, Metric: what + metric, Value: with[figure], Unit: unit, Peer: "gRPC alone", PeerValue: alone[figure]}, c)
 			}
-			add("s", perSecond, "1/s")
-			add("_server_cpu", serverTime, "µs")
-			add("_client_cpu", clientTime, "µs")
+			add("s", perSecond, "1/s", claim{atLeast: grpcClaims[i][j]})
+			add("_server_cpu", serverTime, "µs", claim{})
+			add("_server_switches", serverSwitches, "switches", claim{})
+			add("_client_cpu", clientTime, "µs", claim{})
 		}
 	}
 	return nil

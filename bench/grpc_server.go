@@ -10,6 +10,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoongrpc"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // reportsServer is a server with Cocoon that sends a load report in each answer.
@@ -31,7 +32,7 @@ func serveGRPC(kind string) error {
 	if err != nil {
 		return err
 	}
-	if err := attend(listener, srv.Stop); err != nil {
+	if err := loadtest.Attend(listener, srv.Stop); err != nil {
 		return err
 	}
 	return srv.Serve(listener)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // The servers: as Go has them, with Cocoon, and with policies of a server whose other requests take long.
@@ -45,12 +46,17 @@ func serveHTTP(kind string) error {
 		}
 		handler = cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux)
 	}
+	return serveHandler(handler)
+}
+
+// serveHandler serves until this process is to end.
+func serveHandler(handler http.Handler) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: handler}
-	if err := attend(listener, func() { server.Close() }); err != nil {
+	if err := loadtest.Attend(listener, func() { server.Close() }); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -10,7 +10,7 @@ import (
 // TestHTTP runs the section with little effort, with servers that share the cores with their client and with those that do
 // not: which lines there are, not what they say.
 func TestHTTP(t *testing.T) {
-	t.Run("shared", func(t *testing.T) { testHTTP(t, 0) })
+	t.Run("shared", func(t *testing.T) { testHTTP(t, everyCore) })
 	t.Run("apart", func(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			t.Skip("processes cannot be pinned on " + runtime.GOOS)
@@ -21,7 +21,7 @@ func TestHTTP(t *testing.T) {
 
 func testHTTP(t *testing.T, cores int) {
 	var stdout, stderr bytes.Buffer
-	r := &report{stdout: &stdout, stderr: &stderr, cores: cores}
+	r := &report{stdout: &stdout, stderr: &stderr, section: section{cores: everyCore}, cores: cores}
 	if err := httpWith(t.Context(), r, effort{rounds: 1, span: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func testHTTP(t *testing.T, cores int) {
 		}
 	}
 	for _, name := range []string{"hello", "hello, policies"} {
-		for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "client_cpu": ""} {
+		for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "server_switches": "", "client_cpu": ""} {
 			if got, ok := bounds[name+" "+metric]; !ok || got != want {
 				t.Errorf("%s %s: %t, bound %q; want %q", name, metric, ok, got, want)
 			}

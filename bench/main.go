@@ -34,20 +34,26 @@ var sections = []section{
 	{"grpc", "a gRPC server whose calls are tasks and gRPC alone: medians of 100 rounds of 50 ms; and how load moves away (1 min)", everyCore, grpcSection},
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", 1, hol},
 	{"http", "a net/http server that says hello, with the middleware, with policies, and without: medians of 400 rounds of 0.15 s (1 min)", everyCore, httpSection},
+	{"memory", "what tasks cost that wait, have ended, or start their successors, beside goroutines: medians of three processes, of a million queued tasks one (2 min)", 0, memory},
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", 0, micro},
+	{"router", "chi and gin with an endpoint that answers JSON and the guide's policies, and without Cocoon: medians of 40 rounds of 0.1 s at full load, of 9 of 1 s at 2000 requests a second (1 min)", 1, routerSection},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", 0, rebuild},
+	{"unannounced", "handlers that wait and do not say so, and short requests beside them: with the middleware, with cocoon.Block, and plain: medians of five rounds of 0.5 s (2 min)", 1, unannounced},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
 
 // roles are those of the processes that it starts.
 var roles = loadtest.Roles{
-	"echo": loadtest.Role(echoClient),
-	"grpc": loadtest.Role(serveGRPC),
-	"http": loadtest.Role(serveHTTP),
+	"echo":        loadtest.Role(echoClient),
+	"grpc":        loadtest.Role(serveGRPC),
+	"http":        loadtest.Role(serveHTTP),
+	"memory":      loadtest.Role(measureMemory),
+	"router":      loadtest.Role(serveRouter),
+	"unannounced": loadtest.Role(serveWaiting),
 }
 
 func main() { roles.Main("bench", run) }
@@ -61,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")
 		for _, s := range sections {
-			fmt.Fprintf(stderr, "  %-8s %s\n", s.name, s.about)
+			fmt.Fprintf(stderr, "  %-11s %s\n", s.name, s.about)
 		}
 		fmt.Fprint(stderr, "\nIt exits with 1 when a claim does not hold.\n\nUsage: go run -C bench . [flags]\n\n")
 		flags.PrintDefaults()

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// crowd is a number of connections that ask at once, each for the next answer when it has the one before: all on one thread, by
+// epoll, as wrk does it. With a goroutine a connection the client costs as much as the server, and then it is the client that
+// decides how much the server does. One goroutine uses it.
+type crowd struct {
+	request []byte
+	length  int // of an answer
+	epoll   int
+	members []member
+}
+
+// member is a connection of a crowd.
+type member struct{ socket, got int } // got: bytes of the answer under way
+
+// newCrowd opens so many connections.
+func newCrowd(address, path string, n int) (c *crowd, err error) {
+	first, err := newHTTPClient(address, path)
+	if err != nil {
+		return nil, err
+	}
+	c = &crowd{request: first.request, length: len(first.answer)}
+	first.conn.Close()
+	if c.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("epoll_create: %w", err)
+	}
+	for range n {
+		if err := c.join(address); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
+}
+
+// join adds a connection.
+func (c *crowd) join(address string) error {
+	to, err := net.ResolveTCPAddr("tcp4", address)
+	if err != nil {
+		return err
+	}
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	c.members = append(c.members, member{socket: socket})
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(c.members) - 1)} // what is Fd to the kernel is ours to choose
+	return errors.Join(
+		unix.Connect(socket, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(to.IP.To4())}),
+		unix.SetsockoptInt(socket, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+		unix.SetNonblock(socket, true),
+		unix.EpollCtl(c.epoll, unix.EPOLL_CTL_ADD, socket, &event),
+	)
+}
+
+func (c *crowd) close() error {
+	err := unix.Close(c.epoll)
+	for _, m := range c.members {
+		err = errors.Join(err, unix.Close(m.socket))
+	}
+	return err
+}
+
+// ask returns how many answers it got until the end, and of what was under way then.
+func (c *crowd) ask(ctx context.Context, end time.Time) (answers int64, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for i := range c.members {
+		if err := c.send(&c.members[i]); err != nil {
+			return 0, err
+		}
+	}
+	events := make([]unix.EpollEvent, len(c.members))
+	buffer := make([]byte, c.length)
+	for busy := len(c.members); busy > 0; {
+		n, err := unix.EpollWait(c.epoll, events, int(patience/time.Millisecond))
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return answers, fmt.Errorf("epoll_wait: %w", err)
+		case n == 0:
+			return answers, fmt.Errorf("no answer within %v", patience)
+		}
+		on := ctx.Err() == nil && time.Now().Before(end)
+		for _, event := range events[:n] {
+			m := &c.members[event.Fd]
+			done, err := c.receive(m, buffer)
+			if err != nil {
+				return answers, err
+			}
+			if !done {
+				continue
+			}
+			answers++
+			if !on {
+				busy--
+			} else if err := c.send(m); err != nil {
+				return answers, err
+			}
+		}
+	}
+	return answers, ctx.Err()
+}
+
+// send makes a request.
+func (c *crowd) send(m *member) error {
+	if _, err := unix.Write(m.socket, c.request); err != nil { // so little fits always
+		return fmt.Errorf("write of a request: %w", err)
+	}
+	return nil
+}
+
+// receive reads what has come, and reports whether that was the rest of an answer.
+func (c *crowd) receive(m *member, buffer []byte) (done bool, err error) {
+	n, err := unix.Read(m.socket, buffer[:c.length-m.got])
+	switch {
+	case err == unix.EAGAIN:
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read of an answer: %w", err)
+	case n == 0:
+		return false, errors.New("the server closed a connection instead of an answer")
+	case m.got == 0 && n >= len(good) && string(buffer[:len(good)]) != good:
+		return false, fmt.Errorf("an answer begins %q; want %q", buffer[:len(good)], good)
+	}
+	m.got = (m.got + n) % c.length
+	return m.got == 0, nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// memoryConfig is what a process is told that measures memory.
+type memoryConfig struct {
+	Part   string
+	Cocoon bool // tasks, or plain goroutines
+	N      int
+}
+
+// measureMemory is the process: it prints the figures of one part.
+func measureMemory(c memoryConfig) error {
+	parts := map[string]func(memoryConfig, *cocoon.Runtime) (figures, error){
+		"blocked": blockedCrowd, "queued": queuedCrowd, "retained": retained, "chain": chain,
+	}
+	part, ok := parts[c.Part]
+	if !ok {
+		return fmt.Errorf("no part %q", c.Part)
+	}
+	var rt *cocoon.Runtime
+	if c.Cocoon {
+		var err error
+		logger := slog.New(slog.NewTextHandler(io.Discard, nil)) // what the runtime logs is made, but not shown
+		if rt, err = cocoon.New(cocoon.Config{Logger: logger}); err != nil {
+			return err
+		}
+	}
+	f, err := part(c, rt)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(f)
+}
+
+// alive returns the bytes of heap and stack that are in use.
+func alive() (bytes float64) {
+	for range 3 { // what finalizers and pools hold goes with the second and third
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// A crowd is looked at every glance until it is complete, but with patience only.
+const (
+	crowdGlance   = time.Millisecond
+	crowdPatience = time.Minute
+)
+
+// blockedCrowd is a number of goroutines that wait for a channel, each inside a Block of its task or as it is.
+func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
+	var waiting atomic.Int64
+	release := make(chan struct{})
+	wait := func() error {
+		waiting.Add(1)
+		<-release
+		return nil
+	}
+	member := func() error {
+		if rt == nil {
+			return wait()
+		}
+		return rt.Run(context.Background(), "wait", func(ctx context.Context) error { return cocoon.Block(ctx, wait) })
+	}
+	return crowdFigures(c.N, member, func() bool { return waiting.Load() == int64(c.N) }, func() { close(release) })
+}
+
+// queuedCrowd is a number of goroutines that wait in the queue of a loop that is held, or for a channel.
+func queuedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
+	if rt == nil {
+		return blockedCrowd(c, nil)
+	}
+	rt.Loop().Hold()
+	member := func() error { return rt.Run(context.Background(), "wait", nothing) }
+	return crowdFigures(c.N, member, func() bool { return rt.Loop().Stats().Queued == c.N }, rt.Loop().Release)
+}
+
+// crowdFigures has that many goroutines call member, which waits, and lets all go when all do.
+func crowdFigures(n int, member func() error, complete func() bool, release func()) (figures, error) {
+	var failed atomic.Pointer[error]
+	var all sync.WaitGroup
+	before, begin := alive(), time.Now()
+	for range n {
+		all.Go(func() {
+			if err := member(); err != nil {
+				failed.Store(&err)
+			}
+		})
+	}
+	for !complete() && failed.Load() == nil && time.Since(begin) < crowdPatience {
+		time.Sleep(crowdGlance)
+	}
+	up := time.Since(begin)
+	bytes := (alive() - before) / float64(n)
+	if up >= crowdPatience {
+		fmt.Fprintf(os.Stderr, "not all of %d tasks wait after %v: their time is at least that\n", n, crowdPatience)
+		return figures{bytes, micros(up) / 1e3, 0}, nil
+	}
+	begin = time.Now()
+	release()
+	all.Wait()
+	down := time.Since(begin)
+	if err := failed.Load(); err != nil {
+		return nil, *err
+	}
+	return figures{bytes, micros(up) / 1e3, micros(down) / 1e3}, nil
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"testing"
+)
+
+// TestMemory runs the section with little effort: which lines there are, not what they say.
+func TestMemory(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	r := &report{stdout: &stdout, stderr: &stderr}
+	if err := memoryWith(t.Context(), r, memoryEffort{rounds: 1, blocked: 1000, queued: 1000, streams: 10, links: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	bounds := map[string]string{}
+	for _, x := range r.rows {
+		if x.bound != "" {
+			bounds[x.Name+" "+x.Metric] = x.bound
+		}
+		if x.Value <= 0 || x.Peer != "" && x.PeerValue <= 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	want := map[string]string{
+		"blocked bytes": "<= 1.5x", "blocked bytes_more": "<= 1024 B", "blocked time": "<= 2x",
+		"queued bytes": "<= 1.5x", "queued bytes_more": "<= 1024 B", "queued time": "<= 2x",
+		"retained heap": "<= 1x + 1024 KiB", "chain link": "<= 1.5x", "chain heap": "<= 1x + 1024 KiB",
+	}
+	if !maps.Equal(bounds, want) {
+		t.Errorf("claimed are %v; want %v", bounds, want)
+	}
+}

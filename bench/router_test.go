@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestRouter runs the section with little effort: which lines there are, not what they say.
+func TestRouter(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	r := &report{stdout: &stdout, stderr: &stderr, section: section{cores: 1}, cores: 1}
+	little := effort{rounds: 1, span: 100 * time.Millisecond}
+	if err := routerWith(t.Context(), r, little, little); err != nil {
+		t.Fatal(err)
+	}
+	bounds := map[string]string{}
+	for _, x := range r.rows {
+		bounds[x.Name+" "+x.Metric] = x.bound
+		if x.Value <= 0 || x.PeerValue <= 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	for _, router := range []string{"chi", "gin"} {
+		for line, want := range map[string]string{
+			", closed throughput": ">= 0.95x", ", closed server_cpu": "<= 1.08x", ", closed server_switches": "<= 1.1x + 0.05 switches", ", closed client_cpu": "",
+			", open p50": "", ", open p99": "", ", open server_cpu": "<= 1.08x", ", open server_switches": "<= 1.1x", ", open client_cpu": "",
+		} {
+			if got, ok := bounds[router+line]; !ok || got != want {
+				t.Errorf("%s%s: %t, bound %q; want %q", router, line, ok, got, want)
+			}
+		}
+	}
+}
+
+// The policies are those of the guide.
+func TestGuidePolicies(t *testing.T) {
+	text, err := os.ReadFile("../cocoonhttp/testdata/guide/after/policies.yaml")
+	if err != nil || string(text) != guidePolicies {
+		t.Errorf("%v; the guide has\n%s\nand the servers\n%s", err, text, guidePolicies)
+	}
+}

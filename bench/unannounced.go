@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// waiting is a kind of handler that waits, and the clients that keep so many of them waiting.
+type waiting struct {
+	name   string
+	about  string
+	crowd  int
+	client func(ctx context.Context, v *visited, answers *atomic.Int64) error
+}
+
+// Without the last, those of every system.
+var waitings = append([]waiting{
+	{"streams", "200 event streams, an event each 200 ms", 200, watchEvents},
+	{"sleepers", "1000 requests at once that sleep 250 ms", 1000, askAgain},
+	{"mutex", "16 requests at once that sleep 1 ms under one lock", 16, askAgain},
+	{"hand-off", "64 requests at once that hand a job to 4 workers, 1 ms each", 64, askAgain},
+	{"pool", "64 requests at once for 4 database connections, 2 ms each", 64, askAgain},
+	{"websocket", "100 connections that send a message 20 ms after the last echo", 100, sendMessages},
+	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
+}, systemWaitings...)
+
+// The three servers of a kind: as Go has it, in the middleware without a word of what it waits for, and with cocoon.Block
+// around each wait.
+var waitingKinds = []string{plainServer, cocoonServer, blockServer}
+
+const blockServer = "block"
+
+// Short requests come beside those that wait.
+const (
+	shortRate   = 1000                   // a second
+	shortSpare  = 64                     // connections
+	settling    = 250 * time.Millisecond // in which the clients come, one by one
+	waitingPath = "/wait"
+	shortPath   = "/short"
+)
+
+// unannounced measures servers that say nothing of what they wait for: how much those do that wait, and how long short requests
+// take beside them. Each is a process on a core of its own; this one, on another, asks.
+func unannounced(ctx context.Context, r *report) error {
+	return unannouncedWith(ctx, r, effort{rounds: 5, span: 500 * time.Millisecond}, waitings)
+}
+
+func unannouncedWith(ctx context.Context, r *report, e effort, all []waiting) (err error) {
+	cores, release, err := r.apart()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	for _, w := range all {
+		r.progress("%s: %s", w.name, w.about)
+		if err := w.measure(ctx, r, e, cores); err != nil {
+			return errors.Join(errors.New(w.name), err)
+		}
+	}
+	return nil
+}
+
+// measure compares the three servers of a kind.
+func (w waiting) measure(ctx context.Context, r *report, e effort, cores []int) error {
+	upstream := httptest.NewServer(upstreamHandler)
+	defer upstream.Close()
+	var sides []side
+	for _, kind := range waitingKinds {
+		s, err := startServer(ctx, "unannounced", waitingConfig{w.name, kind, upstream.URL}, cores, r.stderr)
+		if err != nil {
+			return err
+		}
+		defer s.child.Kill() // some of its handlers may not end by themselves
+		shorts, err := connect(s.address, shortPath, shortSpare)
+		defer hangUp(shorts)
+		if err != nil {
+			return err
+		}
+		v := &visited{server: s, shorts: shorts}
+		sides = append(sides, func(ctx context.Context, e effort) (figures, error) { return v.under(ctx, w, e.span) })
+	}
+	got, err := medians(ctx, e, sides...)
+	if err != nil {
+		return err
+	}
+	reportWaiting(r, w.name, got[0], got[1], got[2])
+	return nil
+}
+
+// reportWaiting takes the figures of the three servers of a kind.
+func reportWaiting(r *report, name string, plain, with, block figures) {
+	for _, peer := range []struct {
+		name               string
+		figures            figures
+		throughput, beside claim
+	}{
+		{"plain Go", plain, claim{atLeast: 0.9}, claim{atMost: 1.5, plus: 1000}},
+		{"with Block", block, claim{}, claim{}},
+	} {
+		add := func(metric string, figure int, unit string, c claim) {
+			r.add(result{Name: name, Metric: metric, Value: with[figure], Unit: unit, Peer: peer.name, PeerValue: peer.figures[figure]}, c)
+		}
+		add("throughput", waitsPerSecond, "1/s", peer.throughput)
+		add("short_p50", openP50, "µs", claim{})
+		add("short_p99", openP99, "µs", peer.beside)
+		add("server_cpu", serverTime, "µs", claim{})
+		add("server_switches", serverSwitches, "switches", claim{})
+	}
+}
+
+// waitsPerSecond is the figure of the answers to those that wait; it comes beside those of an open loop, which are about the
+// short requests and, what an answer costs the server, about both.
+const waitsPerSecond = openP99 + 1
+
+// visited is a server and its clients. One goroutine uses it.
+type visited struct {
+	server *server
+	shorts []*httpClient
+
+	once     sync.Once // of what follows: a client that knows how long the answers are of those that wait
+	first    *httpClient
+	firstErr error
+}
+
+// under measures the server under its load. The clients that keep handlers waiting hang up at the end.
+func (v *visited) under(ctx context.Context, w waiting, span time.Duration) (figures, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel(nil)
+	var answers atomic.Int64
+	for i := range w.crowd {
+		all.Go(func() {
+			pause(ctx, time.Duration(i)*settling/time.Duration(w.crowd))
+			if err := w.client(ctx, v, &answers); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	pause(ctx, settling+settling/4)
+	var took []float64
+	var waits int64
+	begin := time.Now()
+	f, err := v.server.measure(func() (_ int64, err error) {
+		var shorts int64
+		before := answers.Load()
+		took, shorts, err = sendAt(v.shorts, arrivals(shortRate, span))
+		waits = answers.Load() - before
+		return shorts + waits, err
+	})
+	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+		return nil, err
+	}
+	perSecond := float64(waits) / time.Since(begin).Seconds()
+	q, err := quantiles(took)
+	return append(append(f, q...), perSecond), err
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// A client of a handler that waits returns with the end of the context, or for an error.
+
+// hello connects, and hangs up at the end of ctx.
+func hello(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err == nil {
+		context.AfterFunc(ctx, func() { conn.Close() })
+	}
+	return conn, err
+}
+
+// askAgain asks for the same again and again. All answers have the same length, which the first client learns.
+func askAgain(ctx context.Context, v *visited, answers *atomic.Int64) error {
+	v.once.Do(func() { v.first, v.firstErr = newHTTPClient(v.server.address, waitingPath) })
+	if v.firstErr != nil {
+		return v.firstErr
+	}
+	conn, err := hello(ctx, v.server.address)
+	if err != nil {
+		return err
+	}
+	c := v.first.on(conn)
+	for {
+		if err := c.once(); err != nil {
+			return err
+		}
+		answers.Add(1)
+	}
+}
+
+// watchEvents follows a stream of events, and counts them.
+func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
+	conn, err := hello(ctx, v.server.address)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, httpGet(waitingPath)); err != nil {
+		return err
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if bytes.HasPrefix(lines.Bytes(), []byte("data:")) {
+			answers.Add(1)
+		}
+	}
+	return fmt.Errorf("a stream of status %s ended", response.Status)
+}
+
+// messagePause is between the echo of a message and the next one.
+const messagePause = 20 * time.Millisecond
+
+// sendMessages sends messages and waits for their echoes.
+func sendMessages(ctx context.Context, v *visited, answers *atomic.Int64) error {
+	conn, _, err := websocket.Dial(ctx, "ws://"+v.server.address+waitingPath, nil)
+	if err != nil {
+		return err
+	}
+	defer conn.CloseNow()
+	message := []byte("hello, world")
+	for {
+		if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
+			return err
+		}
+		_, echo, err := conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(echo, message) {
+			return fmt.Errorf("the echo is %q; want %q", echo, message)
+		}
+		answers.Add(1)
+		pause(ctx, messagePause)
+	}
+}

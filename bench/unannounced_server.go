@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/cocoonhttp"
+)
+
+// waitingConfig is what a server process is told.
+type waitingConfig struct {
+	Waiting  string
+	Kind     string // one of waitingKinds
+	Upstream string // a URL
+}
+
+// around calls f, which waits: inside a Block where the server says what it waits for.
+type around func(ctx context.Context, f func())
+
+func silently(_ context.Context, f func()) { f() }
+
+func inBlock(ctx context.Context, f func()) {
+	cocoon.Block(ctx, func() error {
+		f()
+		return nil
+	})
+}
+
+// serveWaiting is the server process.
+func serveWaiting(c waitingConfig) error {
+	wait := silently
+	if c.Kind == blockServer {
+		wait = inBlock
+	}
+	handler, ok := waitingHandlers(c, wait)[c.Waiting]
+	if !ok {
+		return fmt.Errorf("no handler waits as %q", c.Waiting)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+waitingPath, handler)
+	mux.HandleFunc("GET "+shortPath, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "short") })
+	if c.Kind == plainServer {
+		return serveHandler(mux)
+	}
+	// What the runtime logs is made, but not shown.
+	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		return err
+	}
+	return serveHandler(cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux))
+}
+
+// waitingHandlers are the handlers by the names of waitings.
+func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
+	handlers := map[string]http.Handler{
+		"streams":   streamEvents(wait),
+		"sleepers":  waitFor(wait, func() { time.Sleep(250 * time.Millisecond) }),
+		"mutex":     waitForLock(wait),
+		"hand-off":  handOff(wait),
+		"pool":      queryDatabase(wait),
+		"websocket": echoMessages(wait),
+		"proxy":     passOn(wait, c.Upstream),
+	}
+	addSystemHandlers(handlers, wait)
+	return handlers
+}
+
+// waitFor is a handler that waits and answers.
+func waitFor(wait around, f func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		wait(r.Context(), f)
+		io.WriteString(w, "done")
+	}
+}
+
+// streamEvents is an event stream, as many are.
+func streamEvents(wait around) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		ticker := time.NewTicker(200 * time.Millisecond)
+		defer ticker.Stop()
+		for n := 0; r.Context().Err() == nil; n++ {
+			wait(r.Context(), func() {
+				select {
+				case <-ticker.C:
+				case <-r.Context().Done():
+				}
+			})
+			fmt.Fprintf(w, "data: %d\n\n", n)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+// waitForLock is a handler that does something slow under a lock.
+func waitForLock(wait around) http.HandlerFunc {
+	var mu sync.Mutex
+	return waitFor(wait, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		time.Sleep(time.Millisecond)
+	})
+}
+
+// handOff is a handler that has goroutines of the server's do the work.
+func handOff(wait around) http.HandlerFunc {
+	jobs := make(chan chan struct{})
+	for range 4 {
+		go func() {
+			for done := range jobs {
+				time.Sleep(time.Millisecond)
+				close(done)
+			}
+		}()
+	}
+	return waitFor(wait, func() {
+		done := make(chan struct{})
+		jobs <- done
+		<-done
+	})
+}
+
+// echoMessages sends back each message of a web socket.
+func echoMessages(wait around) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow()
+		for err == nil {
+			wait(r.Context(), func() {
+				kind, message, e := conn.Read(r.Context())
+				if err = e; err == nil {
+					err = conn.Write(r.Context(), kind, message)
+				}
+			})
+		}
+	}
+}
+
+// passOn is a reverse proxy.
+func passOn(wait around, upstream string) http.HandlerFunc {
+	to, err := url.Parse(upstream)
+	if err != nil {
+		panic(err) // the section's own
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // at the end of a round its clients hang up
+	return func(w http.ResponseWriter, r *http.Request) {
+		wait(r.Context(), func() { proxy.ServeHTTP(w, r) })
+	}
+}
+
+// upstreamHandler is what a proxy passes requests on to; it is not in the server's process.
+var upstreamHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	time.Sleep(5 * time.Millisecond)
+	io.WriteString(w, "done")
+})

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUnannounced runs the section with little effort: which lines there are, not what they say. A server with Cocoon may do
+// nothing in so short a time, and the others may not.
+func TestUnannounced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("24 servers, most of which answer late, take seconds")
+	}
+	var stdout, stderr bytes.Buffer
+	r := &report{stdout: &stdout, stderr: &stderr, section: section{cores: 1}, cores: 1}
+	few := slices.Clone(waitings)
+	for i := range few {
+		few[i].crowd = min(few[i].crowd, 8)
+	}
+	if err := unannouncedWith(t.Context(), r, effort{rounds: 1, span: 200 * time.Millisecond}, few); err != nil {
+		t.Fatal(err)
+	}
+	bounds := map[string]string{}
+	for _, x := range r.rows {
+		bounds[x.Name+" "+x.Metric] += x.bound
+		if x.PeerValue <= 0 || x.Metric != "throughput" && x.Value <= 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	for _, w := range waitings {
+		for metric, want := range map[string]string{"throughput": ">= 0.9x", "short_p99": "<= 1.5x + 1000 µs", "server_cpu": "", "server_switches": ""} {
+			if got, ok := bounds[w.name+" "+metric]; !ok || got != want {
+				t.Errorf("%s %s: %t, bound %q; want %q", w.name, metric, ok, got, want)
+			}
+		}
+	}
+}
+
+// A client that gets a wrong answer ends the section.
+func TestUnannouncedFails(t *testing.T) {
+	var out bytes.Buffer
+	r := &report{stdout: &out, stderr: &out, section: section{cores: 1}, cores: 1}
+	sockets := []waiting{{"websocket", "", 1, watchEvents}}
+	err := unannouncedWith(t.Context(), r, effort{rounds: 1, span: 200 * time.Millisecond}, sockets)
+	if err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("error %v; want that of a stream that ended", err)
+	}
+}

@@ -1,0 +1,18 @@
+//go:build unix
+
+package loadtest
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// CurrentUsage returns what this process has used.
+func CurrentUsage() Usage {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(fmt.Sprintf("getrusage: %v", err)) // it has no way to fail for oneself
+	}
+	return Usage{time.Duration(r.Utime.Nano() + r.Stime.Nano()), int64(r.Nvcsw) + int64(r.Nivcsw)}
+}
