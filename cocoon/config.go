@@ -52,7 +52,13 @@ type Config struct {
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
 	MaxFailures int
 
-	// Logger gets stalls, policy errors, what observing policies would have done, and panics of tasks. nil: slog.Default().
+	// Logger gets stalls, policy errors, what observing policies would have done, and panics of tasks. nil: slog.Default(), as
+	// it is when the line is logged.
+	//
+	// It is called on a goroutine of its own, one line after the other, soon after the event and with the event's time: a
+	// Logger that is slow or blocks holds up no task. 256 lines wait at most, and those that come then are left out; a line says
+	// how many. Where the Logger panics the line is lost, and the first time is told on standard error. Stats.LinesLost counts
+	// both. Shutdown waits up to a second for the last lines; a program that ends without it may lose them.
 	Logger *slog.Logger
 
 	gapsFolder string // of COCOON_GAPS, if it counts
@@ -99,9 +105,6 @@ func (c Config) complete() (Config, error) {
 		c.Gaps, c.gapsFolder = defaultGaps, folder
 	}
 	orDefault(&c.MaxFailures, defaultMaxFailures)
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"fmt"
+	"log/slog"
 	"math/bits"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -134,14 +135,11 @@ func (v *version) failed(err error) {
 	if n != 1 && !off {
 		return // one line a row of failures is enough
 	}
-	log := r.rt.cfg.Logger
-	go func() { // a logger may take its time, and the caller may be the timer thread
-		if off {
-			log.Error("cocoon: policy switched off after repeated failure", "policy", r.name, "failures", n, "error", err)
-		} else {
-			log.Warn("cocoon: policy erred; its verdict counts as continue", "policy", r.name, "error", err)
-		}
-	}()
+	if off {
+		r.rt.log.add(slog.LevelError, "cocoon: policy switched off after repeated failure", "policy", r.name, "failures", n, "error", text)
+	} else {
+		r.rt.log.add(slog.LevelWarn, "cocoon: policy erred; its verdict counts as continue", "policy", r.name, "error", text)
+	}
 }
 
 // observed counts what an observing policy would have done, and logs it at most once a second.
@@ -167,7 +165,7 @@ func (r *Registration) observed(l *Loop, b *bound, out stubs.Outcome) {
 	if out.Decision == stubs.Throw {
 		would = fmt.Sprintf("throw(%q)", b.version.verified.Program().Reasons[out.Reason])
 	}
-	log, st := r.rt.cfg.Logger, r.stats.snapshot()
-	go log.Info("cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "would", would,
+	st := r.stats.snapshot()
+	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "would", would,
 		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
 }

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -129,7 +130,7 @@ func (f *safeFunc) call(rt *Runtime) {
 		defer func() {
 			if r := recover(); r != nil {
 				f.panics.Add(1)
-				rt.cfg.Logger.Error("cocoon: safe function called by a policy panicked", "func", f.name, "panic", r, "stack", string(debug.Stack()))
+				rt.log.add(slog.LevelError, "cocoon: safe function called by a policy panicked", "func", f.name, "panic", textOfPanic(r), "stack", string(debug.Stack()))
 			}
 		}()
 		f.do(rt.ctx)

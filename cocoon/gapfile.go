@@ -17,8 +17,8 @@ const gapsVariable = "COCOON_GAPS"
 
 // gapFile keeps a record in a file: soon after each gap, because many servers end by being killed.
 type gapFile struct {
-	path   string
-	logger *slog.Logger
+	path string
+	log  *logQueue
 
 	mu      sync.Mutex // held while it is written
 	closed  bool       // guarded by mu
@@ -28,12 +28,12 @@ type gapFile struct {
 var gapFiles atomic.Int64
 
 // newGapFile returns nil for no folder.
-func newGapFile(dir string, logger *slog.Logger) *gapFile {
+func newGapFile(dir string, log *logQueue) *gapFile {
 	if dir == "" {
 		return nil
 	}
 	name := fmt.Sprintf("gaps-%d-%d.json", os.Getpid(), gapFiles.Add(1))
-	return &gapFile{path: filepath.Join(dir, name), logger: logger}
+	return &gapFile{path: filepath.Join(dir, name), log: log}
 }
 
 // touch has the file written before long. It is called under a loop's lock.
@@ -62,6 +62,6 @@ func (f *gapFile) write(g *gapRecord, last bool) {
 		}
 	}
 	if err != nil {
-		f.logger.Warn("cocoon: the measured gaps cannot be written", "folder", gapsVariable+"="+filepath.Dir(f.path), "error", err)
+		f.log.add(slog.LevelWarn, "cocoon: the measured gaps cannot be written", "folder", gapsVariable+"="+filepath.Dir(f.path), "error", err)
 	}
 }

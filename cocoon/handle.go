@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 )
@@ -95,6 +96,6 @@ func (h *Handle) recovered(rt *Runtime) {
 	if r := recover(); r != nil {
 		e := &PanicError{Value: r, Stack: debug.Stack()}
 		h.err = e
-		rt.cfg.Logger.Error("cocoon: task panicked", "task", h.task.Path(), "panic", r, "stack", string(e.Stack))
+		rt.log.add(slog.LevelError, "cocoon: task panicked", "task", h.task.Path(), "panic", textOfPanic(r), "stack", string(e.Stack))
 	}
 }

@@ -357,6 +357,7 @@ func TestSafeFunctionsThatMisbehave(t *testing.T) {
 		must(t, rt.Run(background, "job", idle))
 		return panics.Load() >= 2 && calls.Load() == 1
 	})
+	rt.log.flush()
 	if log.count("boom") == 0 {
 		t.Error("the panic is not logged")
 	}

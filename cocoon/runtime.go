@@ -27,6 +27,7 @@ type Runtime struct {
 	sample sample
 	cpu    cpuClock   // the timer's
 	gaps   *gapRecord // nil: they are not measured
+	log    *logQueue
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
@@ -83,10 +84,11 @@ func New(cfg Config) (*Runtime, error) {
 	rt := &Runtime{
 		cfg: cfg, store: store, made: notify.Now(),
 		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
+		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
-	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, cfg.Logger))
+	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})
 	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted})
@@ -249,6 +251,7 @@ func (rt *Runtime) stop() error {
 	if rt.gaps != nil {
 		rt.gaps.file.write(rt.gaps, true)
 	}
+	rt.log.flush()
 	rt.regMu.Lock()
 	var all []*version
 	for _, r := range rt.policies {

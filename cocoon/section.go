@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -69,7 +70,7 @@ func (s *strand) arrived(r any) *PreemptedError {
 	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
 		p := &PanicError{Value: r, Stack: debug.Stack(), text: fmt.Sprint(r)}
 		err.became.Store(p)
-		s.loop.rt.cfg.Logger.Warn("cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
+		s.loop.rt.log.add(slog.LevelWarn, "cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
 			"panic", p.text, "stack", string(p.Stack))
 	}
 	return err

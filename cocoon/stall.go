@@ -3,6 +3,7 @@ package cocoon
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -34,7 +35,7 @@ func (l *Loop) reportStall(s *strand, path string, age time.Duration) {
 	if !l.stats.reports.due(notify.Now()) {
 		return
 	}
-	l.rt.cfg.Logger.Warn("cocoon: task holds a slot without passing a safe point; its slot is lent to others",
+	l.rt.log.add(slog.LevelWarn, "cocoon: task holds a slot without passing a safe point; its slot is lent to others",
 		"task", path, "loop", l.cfg.Name, "age", age, "stalls", l.stats.stalls.Load(), "stack", s.stack())
 }
 

@@ -65,9 +65,10 @@ func (s *loopStats) ended(a sched.Account) {
 
 // Stats is a snapshot of a runtime.
 type Stats struct {
-	Tasks    int64 // that have not ended
-	Loops    []LoopStats
-	Policies map[string]PolicyStats
+	Tasks     int64 // that have not ended
+	LinesLost int64 // that Config.Logger never got, or panicked at
+	Loops     []LoopStats
+	Policies  map[string]PolicyStats
 
 	// Unmet are the names that nothing has had yet, sorted, of tasks that documents, RegisterSafeFunc and
 	// RegisterPreemptibleFunc say something of; and of tasks and sections of time limits, of Match.Tasks, and of task.sections
@@ -104,7 +105,7 @@ type LoopStats struct {
 
 // Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.alive(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}

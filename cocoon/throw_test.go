@@ -210,6 +210,7 @@ func TestThrowBecomesAPanic(t *testing.T) {
 	if p := pe.Panic(); p == nil || p.Value != "other" || !errors.Is(pe, ErrCancelled) || !strings.Contains(pe.Error(), "panic: other") {
 		t.Errorf("got %v, %+v", pe, p)
 	}
+	rt.log.flush()
 	if log.count("came out of the task as another panic") != 1 {
 		t.Errorf("the log says\n%s", log.String())
 	}
@@ -256,6 +257,7 @@ func TestThrowIsWrappedInAPanic(t *testing.T) {
 			t.Errorf("got %v", pe)
 		}
 	}
+	rt.log.flush()
 	if log.count("came out of the task as another panic") != 3 {
 		t.Errorf("the log says\n%s", log.String())
 	}
