@@ -162,5 +162,6 @@ func (s *strand) unblock() {
 func (s *strand) dropLent() {
 	if s.lent.Load() {
 		s.loop.absent.remove(s)
+		s.comeBack()
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +22,8 @@ type gapProbe struct {
 	sampled  int64 // how long it had been silent when its stack was taken last; 0: not yet
 	sampling bool  // its stack is being taken
 	stack    []runtime.Frame
-	same     int // how many functions of the stack, from the outermost, were there each time
+	same     int  // how many functions of the stack, from the outermost, were there each time
+	deep     bool // the stack is too deep: its outermost functions are missing
 }
 
 // endedGap is a gap to be recorded.
@@ -61,24 +61,28 @@ func (rt *Runtime) armGaps() {
 }
 
 const (
-	// maxQuiet is after what time a stack may be taken again, however long the last one took: to wait for a processor, often.
-	maxQuiet = int64(20 * time.Millisecond)
+	// maxQuiet is after what time stacks may be taken again, however long the last ones took: to wait for a processor, often.
+	maxQuiet = int64(500 * time.Millisecond)
 
-	// restart is what passes at most between the world's being started again, when the stack is there, and now. What has
-	// ended in that time was on the stack.
-	restart = int64(10 * time.Microsecond)
+	// stopTime is what passes between the call that takes the stacks and the moment of which they are, beside what the
+	// call allocates for each goroutine. Later than that the task had not ended a gap that its stack is of.
+	stopTime          = int64(time.Millisecond)
+	stopTimeGoroutine = 20
 )
 
-// sample takes the stack of a task that was asked and has not answered. That stops the world, for long if there are many
-// goroutines; so it is not done for more than a tenth of the time, but where that is longer than maxQuiet. Memory that is
-// being copied or cleared delays the stop until it is done, so the task may have ended its gap when this goes on.
+// sample takes the stack of a task that was asked and has not answered. That takes a while if there are many goroutines,
+// so it is not done for more than a tenth of the time, but where that is longer than maxQuiet. The stacks are those of a
+// moment near the beginning; the task may have ended its gap when this goes on.
 func (g *gapRecord) sample(s *strand, asked int64) {
 	defer g.sampling.Store(false)
 	begin := notify.Now()
-	text := s.stack()
+	var stack taskStack
+	if found := stacksOf(takeStacks(), s); len(found) == 1 {
+		stack = found[0]
+	}
 	end := notify.Now()
-	stack := framesOf(text)
 	g.quiet.Store(end + min(9*(end-begin), maxQuiet))
+	stopped := min(end, begin+stopTime+stopTimeGoroutine*int64(runtime.NumGoroutine()))
 	l := s.loop
 	l.lock()
 	defer l.unlock()
@@ -87,7 +91,7 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 		s.gap.sampling = false
 		s.gap.saw(stack)
 	case late != nil && late.asked == asked:
-		if late.at >= end-restart {
+		if late.at >= stopped {
 			late.saw(stack)
 		}
 		g.record(*late)
@@ -95,9 +99,10 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 	}
 }
 
-// saw notes a stack that was taken in the midst of the gap, unless the task was at the poll already: where the world cannot
-// be stopped before.
-func (p *gapProbe) saw(stack []runtime.Frame) {
+// saw notes a stack that was taken in the midst of the gap, unless the task was at the poll already: where it could not be
+// stopped before.
+func (p *gapProbe) saw(t taskStack) {
+	stack := t.frames
 	if len(stack) == 0 || slices.ContainsFunc(stack, func(f runtime.Frame) bool { return ours(f.Function) }) {
 		return
 	}
@@ -106,7 +111,7 @@ func (p *gapProbe) saw(stack []runtime.Frame) {
 	} else {
 		p.same = len(stack)
 	}
-	p.stack = stack
+	p.stack, p.deep = stack, len(t.tasks) == 0
 }
 
 // endGap notes that the task is at a safe point, or at its end. Called under the loop's lock, by the task's goroutine.
@@ -141,9 +146,13 @@ func (g *gapRecord) record(e endedGap) {
 }
 
 // place returns the function that took the time: the one that had been called at the poll's own function, and has returned
-// since; or, at the end of the task, what was on the stack each time that it was taken.
+// since; or, at the end of the task, what was on the stack each time that it was taken. Of a stack that is too deep to be
+// compared it is the innermost.
 func (p gapProbe) place(end []runtime.Frame) runtime.Frame {
 	n := p.same
+	if p.deep {
+		return placeOf(p.stack)
+	}
 	if len(end) > 0 {
 		n = min(n, shared(p.stack, end)+1)
 	}
@@ -168,37 +177,8 @@ func textOf(stack []runtime.Frame) string {
 	return strings.Join(lines, "\n")
 }
 
-// isCall reports whether the frame is the lowest of a task's own.
+// isCall reports whether the frame is that below which a task's caller is.
 func isCall(f runtime.Frame) bool { return strings.HasSuffix(f.Function, "/cocoon.(*strand).call") }
-
-// framesOf reads a stack as the runtime prints it, down to where the task begins: a function with its arguments in one line,
-// its place in the next.
-func framesOf(text string) (stack []runtime.Frame) {
-	lines := strings.Split(text, "\n")
-	for i := 1; i+1 < len(lines); i += 2 {
-		name, _, _ := cutLast(lines[i], "(")
-		place, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
-		file, number, ok := cutLast(place, ":")
-		line, err := strconv.Atoi(number)
-		if !ok || err != nil {
-			i-- // "...additional frames elided..."
-			continue
-		}
-		f := runtime.Frame{Function: name, File: file, Line: line}
-		if isCall(f) {
-			return stack
-		}
-		stack = append(stack, f)
-	}
-	return stack
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
 
 // placeOf returns the innermost frame outside of Go's runtime, or the innermost if there is none.
 func placeOf(stack []runtime.Frame) runtime.Frame {
@@ -211,17 +191,7 @@ func placeOf(stack []runtime.Frame) runtime.Frame {
 }
 
 // pollStack returns the stack of the calling task from where it polled; nothing when it is at its end.
-func pollStack() (stack []runtime.Frame) {
+func pollStack() []runtime.Frame {
 	pcs := make([]uintptr, 1024)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for more := true; more; {
-		var f runtime.Frame
-		if f, more = frames.Next(); isCall(f) {
-			break
-		}
-		if len(stack) > 0 || !ours(f.Function) {
-			stack = append(stack, f)
-		}
-	}
-	return stack
+	return ownStack(pcs[:runtime.Callers(3, pcs)])
 }

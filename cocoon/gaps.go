@@ -35,7 +35,7 @@ type gapRecord struct {
 	mu sync.Mutex
 	at map[string]*Gap // by function
 
-	// Taking a stack stops the world: it is done by one at a time, and not again until quiet.
+	// Stacks are taken of all goroutines: by one at a time, and not again until quiet.
 	sampling atomic.Bool
 	quiet    atomic.Int64
 }

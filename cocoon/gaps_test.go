@@ -190,48 +190,43 @@ func TestGapsFileCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestFramesOf(t *testing.T) {
-	const text = `goroutine 7 [running]:
-runtime.memmove()
-	/go/src/runtime/memmove_amd64.s:381 +0x3a1
-bytes.(*Buffer).grow(0xc000010000?, {0x1, 0x2}, ...)
-	/src/bytes/buffer.go:147 +0x10f fp=0x1
-...additional frames elided...
-main.f[...](...)
-	C:/app/main.go:9
-github.com/cocoon-go/cocoon/cocoon.(*strand).call(0xc000, 0x1)
-	/run.go:12 +0x1
-main.main()
-	/main.go:1 +0x1
-`
-	want := "runtime.memmove /go/src/runtime/memmove_amd64.s:381\nbytes.(*Buffer).grow /src/bytes/buffer.go:147\nmain.f[...] C:/app/main.go:9"
-	if got := textOf(framesOf(text)); got != want {
+// TestPlaceOf: which function of a gap's stacks took the time.
+func TestPlaceOf(t *testing.T) {
+	frames := func(names ...string) (stack []runtime.Frame) {
+		for i, name := range names {
+			stack = append(stack, runtime.Frame{Function: name, File: "/x.go", Line: i + 1})
+		}
+		return stack
+	}
+	a := frames("runtime.memmove", "bytes.(*Buffer).grow", "main.f[...]")
+	b := a[1:]
+	if want, got := "runtime.memmove /x.go:1\nbytes.(*Buffer).grow /x.go:2\nmain.f[...] /x.go:3", textOf(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if f := placeOf(framesOf(text)); f.Function != "bytes.(*Buffer).grow" {
+	if f := placeOf(a); f.Function != "bytes.(*Buffer).grow" {
 		t.Errorf("the place is %s", lineOf(f))
 	}
-	a, b := framesOf(text), framesOf(text)[1:]
 	if n := shared(a, b); n != 2 {
 		t.Errorf("%d functions are shared, want 2", n)
 	}
 	p := gapProbe{stack: a, same: 3}
-	for want, end := range map[string][]runtime.Frame{"bytes.(*Buffer).grow": b[1:], "main.f[...]": {{Function: "main.g"}}} {
+	for want, end := range map[string][]runtime.Frame{"bytes.(*Buffer).grow": b[1:], "main.f[...]": frames("main.g")} {
 		if got := p.place(end); got.Function != want {
 			t.Errorf("the place is %s, want %s", got.Function, want)
 		}
 	}
+	whole := []marked{{}}
 	p = gapProbe{}
-	p.saw(a)
-	p.saw(append([]runtime.Frame{{Function: "bytes.other"}}, b[1:]...))
-	p.saw(nil)
-	p.saw([]runtime.Frame{{Function: "github.com/cocoon-go/cocoon/safepoint.Answer"}, {Function: "main.f[...]"}})
-	if p.same != 1 || textOf(p.stack) != "bytes.other :0\nmain.f[...] C:/app/main.go:9" {
+	p.saw(taskStack{frames: a, tasks: whole})
+	p.saw(taskStack{frames: append(frames("bytes.other"), b[1:]...), tasks: whole})
+	p.saw(taskStack{})
+	p.saw(taskStack{frames: frames("github.com/cocoon-go/cocoon/safepoint.Answer", "main.f[...]"), tasks: whole})
+	if p.same != 1 || textOf(p.stack) != "bytes.other /x.go:1\nmain.f[...] /x.go:3" {
 		t.Errorf("%d functions are the same of\n%s", p.same, textOf(p.stack))
 	}
-	for _, broken := range []string{"", "goroutine 1 [running]:", "goroutine 1 [running]:\nmain.f()", "x\ny\nz:1\n"} {
-		if got := framesOf(broken); len(got) > 1 {
-			t.Errorf("%q has the frames %v", broken, got)
-		}
+	p = gapProbe{}
+	p.saw(taskStack{frames: a})
+	if f := p.place(frames("main.f[...]")); f.Function != "bytes.(*Buffer).grow" {
+		t.Errorf("the place in a stack without its outermost functions is %s", lineOf(f))
 	}
 }

@@ -211,7 +211,7 @@ func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 		s.answer() // a start policy threw, or it was cancelled just now
 	}
 	t.status.Store(uint32(Started))
-	err = fn((*taskContext)(t))
+	err = s.through((*taskContext)(t), fn)
 	s.returned = true
 	return err
 }

@@ -28,6 +28,7 @@ type Runtime struct {
 	cpu    cpuClock   // the timer's
 	gaps   *gapRecord // nil: they are not measured
 	log    *logQueue
+	looked atomic.Int64 // until when no stacks are taken for a report
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu

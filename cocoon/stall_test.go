@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -260,31 +259,6 @@ func TestNoStallWhileNobodyWaits(t *testing.T) {
 	}))
 	if n := rt.Loop().Stats().Stalls; n != 0 {
 		t.Errorf("%d stalls", n)
-	}
-}
-
-// The report of a stall is taken at most once a second, and names the right goroutine.
-func TestStackOfAStaller(t *testing.T) {
-	rt := start(t, Config{Slots: 2, StallAfter: -1})
-	gate := make(chan struct{})
-	var handles []*Handle
-	for range 2 {
-		handles = append(handles, rt.Go(background, "h", func(context.Context) error { <-gate; return nil }))
-	}
-	eventually(t, "both to run", func() bool { return rt.Loop().Stats().Busy == 2 })
-	stacks := map[string]bool{}
-	for _, h := range handles {
-		eventually(t, "to start", func() bool { return h.Task().Status() == Started })
-		stack := ""
-		eventually(t, "its stack", func() bool { stack = h.Task().strand.stack(); return strings.Contains(stack, "TestStackOfAStaller") })
-		stacks[strings.Split(stack, " ")[1]] = true
-	}
-	if len(stacks) != 2 {
-		t.Errorf("the stacks of two tasks are of %d goroutines", len(stacks))
-	}
-	close(gate)
-	for _, h := range handles {
-		must(t, h.Wait(background))
 	}
 }
 

@@ -15,6 +15,9 @@ type strand struct {
 	loop *Loop
 	wake chan struct{} // one element: the slot is handed over here
 
+	number  uint32 // see mark.go
+	through func(context.Context, taskFunc) error
+
 	// Guarded by the loop's lock.
 	core       sched.Task
 	task       *Task
@@ -36,7 +39,8 @@ type strand struct {
 	pause      int64         // until the word is raised again, growing while it does not answer
 	lastSafe   int64         // last answer
 	gap        gapProbe
-	lateGap    *endedGap // it ended while its stack was being taken; one at a time is
+	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
+	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
 	safePoints int64
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
@@ -68,6 +72,7 @@ type strand struct {
 func newStrand(l *Loop) *strand {
 	s := &strand{loop: l, wake: make(chan struct{}, 1)}
 	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
+	s.mark()
 	return s
 }
 

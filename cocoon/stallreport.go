@@ -1,0 +1,180 @@
+package cocoon
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// A stall is reported by the task itself, when it comes back: its stack is then that of the safe point at which it did,
+// and is taken by its own goroutine alone. Of a task that does not come back for a while the stack is looked for in a
+// profile of all goroutines, see takeStacks.
+
+// stallReport is a report in the making.
+type stallReport struct {
+	s     *strand
+	task  string
+	since int64            // when the task's silence began
+	was   goroutine.Status // when its slot was lent
+
+	back chan struct{} // closed when it has come back; what follows is set by then
+	at   int64
+	pcs  []uintptr // where it did; nothing of its own at its end
+}
+
+const (
+	// comesBack is how long a report waits for the task to come back.
+	comesBack = time.Second
+
+	// lookShare is the inverse of the share of one core that goes into looking for the stacks of tasks that do not come
+	// back. With 100,000 goroutines that takes 0.3 to 1 s, so it is done each minute or so; with a thousand at each report.
+	lookShare = 100
+
+	// mayBeIts is how many stacks a report has at most, where several may be the task's.
+	mayBeIts = 4
+)
+
+// stallInstead is what to do about a stall.
+const stallInstead = "SafePoint in its loop, or cocoon build; Block around what waits"
+
+// reportStall has the stall of a task whose slot was just lent logged, unless one was within a second: those are only
+// counted. silent is how long the task has passed no safe point. It only notes that the task is to say where it comes back,
+// and asks the Logger, on another goroutine. Called under the loop's lock.
+func (l *Loop) reportStall(s *strand, silent, now int64) {
+	if !l.stats.reports.due(now) {
+		return
+	}
+	st := &stallReport{s: s, task: s.task.Path(), since: now - silent, was: goroutine.StatusOf(s.g.Load()), back: make(chan struct{})}
+	s.stall = st
+	l.rt.log.expect(slog.LevelWarn, st.report)
+}
+
+// comeBack notes where a task whose slot was lent asks for one again, or ends. Called under the loop's lock, by the task's
+// goroutine. Cost: about 3 µs, if the stall is to be reported.
+func (s *strand) comeBack() {
+	st := s.stall
+	if st == nil {
+		return
+	}
+	s.stall = nil
+	pcs := make([]uintptr, 128)
+	st.at, st.pcs = notify.Now(), pcs[:runtime.Callers(3, pcs)]
+	close(st.back)
+}
+
+// report waits for the task, and logs the stall: in any case when the runtime ends.
+func (st *stallReport) report() {
+	rt := st.s.loop.rt
+	patience := time.NewTimer(comesBack)
+	defer patience.Stop()
+	select {
+	case <-st.back:
+	case <-rt.ctx.Done():
+	case <-patience.C:
+	}
+	select {
+	case <-st.back:
+		st.logBack()
+	default:
+		st.logAway(notify.Now())
+	}
+}
+
+// logBack logs a stall that is over.
+func (st *stallReport) logBack() {
+	stack := ownStack(st.pcs)
+	back := "at its end"
+	if len(stack) > 0 {
+		back = lineOf(placeOf(stack))
+	}
+	st.log("cocoon: task held a slot without passing a safe point; its slot was lent to others",
+		st.at, "back", back, "stack", traceOf(stack))
+}
+
+// logAway logs a stall that goes on.
+func (st *stallReport) logAway(now int64) {
+	rt := st.s.loop.rt
+	var where []any
+	switch until := rt.looked.Load(); {
+	case rt.ctx.Err() != nil:
+		where = []any{"stack", "", "note", "the runtime has ended"}
+	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another is looking
+		where = []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
+	default:
+		where = st.look(now)
+	}
+	select {
+	case <-st.back: // meanwhile
+		st.logBack()
+	default:
+		st.log("cocoon: task holds a slot without passing a safe point; its slot is lent to others", notify.Now(), where...)
+	}
+}
+
+// look returns the task's stack, for a line of the log.
+func (st *stallReport) look(began int64) []any {
+	rt := st.s.loop.rt
+	found := stacksOf(takeStacks(), st.s)
+	end := notify.Now()
+	rt.looked.Store(end + (lookShare-1)*(end-began))
+	switch {
+	case len(found) == 0:
+		return []any{"stack", "", "note", "no goroutine is the task's: it has just come back, or calls C"}
+	case len(found) == 1 && len(found[0].tasks) > 0:
+		return []any{"stack", traceOf(found[0].frames)}
+	}
+	var texts []string
+	for _, t := range found[:min(len(found), mayBeIts)] {
+		texts = append(texts, traceOf(t.frames))
+	}
+	return []any{"stack", strings.Join(texts, "\n"), "note",
+		fmt.Sprintf("the task's may be each of %d stacks, of which here are %d", len(found), len(texts))}
+}
+
+func (st *stallReport) log(text string, until int64, where ...any) {
+	l := st.s.loop
+	args := []any{"task", st.task, "loop", l.cfg.Name, "silent", time.Duration(until - st.since), "stalls", l.stats.stalls.Load()}
+	if st.was == goroutine.Runnable {
+		// Not the task's fault, so it is not named, nor where it is.
+		l.rt.log.add(slog.LevelWarn, "cocoon: a task that held a slot had no processor; its slot was lent to others",
+			append(args[2:], "instead", "more processors, or fewer goroutines that keep them busy")...)
+		return
+	}
+	if doing := doingOf(st.was); doing != "" {
+		args = append(args, "doing", doing)
+	}
+	l.rt.log.add(slog.LevelWarn, text, append(append(args, where...), "instead", stallInstead)...)
+}
+
+// doingOf says what a task did when its slot was lent; "" where that is unknown.
+func doingOf(was goroutine.Status) string {
+	switch was {
+	case goroutine.Running:
+		return "runs"
+	case goroutine.Syscall:
+		return "is in a system call, or in C"
+	case goroutine.Parked:
+		return "waits"
+	}
+	return ""
+}
+
+// ownStack returns the frames of a task's own among those of its goroutine, from where it came back; none at its end.
+func ownStack(pcs []uintptr) (stack []runtime.Frame) {
+	frames := runtime.CallersFrames(pcs)
+	for more := len(pcs) > 0; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); isCall(f) || isMark(f.Function) {
+			break
+		}
+		if len(stack) > 0 || !ours(f.Function) {
+			stack = append(stack, f)
+		}
+	}
+	return stack
+}

@@ -1,0 +1,194 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// stalls starts a task whose slot is lent because another waits, and which then goes on with come.
+func stalls(t *testing.T, rt *Runtime, name string, come func(ctx context.Context)) {
+	t.Helper()
+	var lent atomic.Bool
+	h := begun(t, rt.Loop(), background, name, func(ctx context.Context) error {
+		if err := stall(lent.Load); err != nil {
+			t.Error(err)
+		}
+		come(ctx)
+		return nil
+	})
+	within(t, "the task that waits", func() {
+		must(t, rt.Run(background, "waiter", func(context.Context) error { lent.Store(true); return nil }))
+		h.Wait(background)
+	})
+}
+
+//go:noinline
+func comesBackHere(ctx context.Context) { SafePoint(ctx) }
+
+//go:noinline
+func panicsHere() { panic("x") }
+
+// A task that stalled tells where it came back, by whatever way.
+func TestStallReportOfATaskThatComesBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		come func(rt *Runtime, ctx context.Context)
+		back string
+		none string // what the stack does not have
+	}{
+		"safe point": {func(_ *Runtime, ctx context.Context) { comesBackHere(ctx) }, "cocoon.comesBackHere ", "SafePoint"},
+		"block": {func(_ *Runtime, ctx context.Context) { Block(ctx, func() error { return nil }) },
+			"cocoon.TestStallReportOfATaskThatComesBack.func", "(*strand)"},
+		"end":   {func(*Runtime, context.Context) {}, "at its end", "cocoon."},
+		"panic": {func(*Runtime, context.Context) { panicsHere() }, "cocoon.panicsHere ", "taskMark"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var back, stack, text string
+			var silent time.Duration
+			var count int64
+			rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: slog.New(handler{each: func(r slog.Record) {
+				if strings.Contains(r.Message, "panicked") {
+					return
+				}
+				text = r.Message
+				r.Attrs(func(a slog.Attr) bool {
+					switch a.Key {
+					case "back":
+						back = a.Value.String()
+					case "stack":
+						stack = a.Value.String()
+					case "silent":
+						silent = a.Value.Duration()
+					case "stalls":
+						count = a.Value.Int64()
+					}
+					return true
+				})
+			}})})
+			stalls(t, rt, "staller", func(ctx context.Context) { c.come(rt, ctx) })
+			rt.log.flush()
+			if !strings.Contains(text, "was lent") && !strings.Contains(text, "is lent") {
+				t.Fatalf("the line says %q", text)
+			}
+			if strings.Contains(text, "is lent") {
+				t.Skip("the machine is busy: the task took more than a second to come back")
+			}
+			if !strings.Contains(back, c.back) || strings.Contains(stack, c.none) || (stack == "") != (name == "end") {
+				t.Errorf("back: %q\nstack:\n%s", back, stack)
+			}
+			if silent < 5*time.Millisecond || silent > patience || count < 1 {
+				t.Errorf("%d stalls, silent for %v", count, silent)
+			}
+		})
+	}
+}
+
+// Stalls that follow each other within a second are one line, and the next one has their number.
+func TestStallReportsAreSeldom(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})
+	began := time.Now()
+	for rt.Loop().Stats().Stalls < 10 {
+		stalls(t, rt, "staller", func(context.Context) {})
+	}
+	rt.log.flush()
+	if n, most := log.count("its slot "), 1+int(time.Since(began)/time.Second); n < 1 || n > most {
+		t.Errorf("%d lines; want 1 to %d:\n%s", n, most, log.String())
+	}
+}
+
+// A Logger that wants no warnings has nothing looked for.
+func TestStallReportThatNobodyWants(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
+	stalls(t, rt, "staller", func(context.Context) { time.Sleep(comesBack + 100*time.Millisecond) })
+	rt.log.flush()
+	if rt.Loop().Stats().Stalls == 0 || rt.looked.Load() != 0 {
+		t.Errorf("%d stalls, stacks were taken until %d", rt.Loop().Stats().Stalls, rt.looked.Load())
+	}
+}
+
+// Where several stacks may be the task's the report has them, and says so.
+func TestStallReportIsInDoubt(t *testing.T) {
+	rt := start(t, Config{Slots: 17, StallAfter: -1})
+	var over atomic.Bool
+	gate := make(chan struct{})
+	defer close(gate)
+	defer over.Store(true)
+	first := begun(t, rt.Loop(), background, "t", func(context.Context) error { busyHere(&over); return nil }).Task().strand
+	for {
+		s := begun(t, rt.Loop(), background, "t", func(ctx context.Context) error {
+			if (TaskOf(ctx).strand.number-first.number)%16 == 0 {
+				busyThere(&over)
+			}
+			<-gate
+			return nil
+		}).Task().strand
+		if (s.number-first.number)%16 == 0 {
+			break
+		}
+	}
+	st := &stallReport{s: first, task: "t"}
+	eventually(t, "both stacks", func() bool {
+		attrs := st.look(notify.Now())
+		stack, note := attrs[1].(string), ""
+		if len(attrs) > 2 {
+			note = attrs[3].(string)
+		}
+		return strings.Contains(stack, "busyHere") && strings.Contains(stack, "busyThere") && strings.Contains(note, "2 stacks, of which here are 2")
+	})
+	if rt.looked.Load() <= notify.Now() {
+		t.Error("stacks may be taken again at once")
+	}
+}
+
+// A task that does not even come back for the shutdown is reported all the same, at once.
+func TestStallReportAtShutdown(t *testing.T) {
+	var log journal
+	rt, err := New(Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})
+	must(t, err)
+	var over atomic.Bool
+	h := begun(t, rt.Loop(), background, "staller", func(context.Context) error { return stall(over.Load) })
+	rt.looked.Store(notify.Never) // so that it has to wait
+	must(t, rt.Run(background, "waiter", idle))
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	var left *ShutdownError
+	if err := rt.Shutdown(ctx); !errors.As(err, &left) {
+		t.Errorf("shutdown: %v", err)
+	}
+	if log.count("task=staller") != 1 {
+		t.Errorf("the log says\n%s", log.String())
+	}
+	over.Store(true)
+	must(t, h.Wait(background))
+	must(t, rt.Shutdown(background))
+	changeRuntimes(func(all []*Runtime) (others []*Runtime) {
+		for _, r := range all {
+			if r != rt {
+				others = append(others, r)
+			}
+		}
+		return others
+	})
+}
+
+// A task that had no processor is not blamed.
+func TestStallReportForLackOfProcessors(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	st := &stallReport{s: newStrand(rt.Loop()), task: "innocent", was: goroutine.Runnable}
+	st.log("cocoon: it did it", 1, "stack", "its stack")
+	st.was = goroutine.Syscall
+	st.log("cocoon: it did it", 1)
+	rt.log.flush()
+	if log.count("had no processor") != 1 || log.count("innocent") != 1 || log.count("its stack") != 0 || log.count("is in a system call") != 1 {
+		t.Errorf("the log says\n%s", log.String())
+	}
+}
