@@ -40,6 +40,7 @@ var sections = []section{
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
+	{"pause", "what a stall report and the search for gaps do to others among 100,000 goroutines: medians of seven rounds of 3 s (1 min)", 0, pauses},
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", 0, rebuild},
 	{"unannounced", "handlers that wait and do not say so, and short requests beside them: with the middleware, with cocoon.Block, and plain: medians of five rounds of 0.5 s (2 min)", 1, unannounced},

@@ -75,12 +75,12 @@ const (
 // moment near the beginning; the task may have ended its gap when this goes on.
 func (g *gapRecord) sample(s *strand, asked int64) {
 	defer g.sampling.Store(false)
-	begin := notify.Now()
+	all, begin := s.loop.rt.takeStacks()
+	end := notify.Now()
 	var stack taskStack
-	if found := stacksOf(takeStacks(), s); len(found) == 1 {
+	if found := stacksOf(all, s); len(found) == 1 {
 		stack = found[0]
 	}
-	end := notify.Now()
 	g.quiet.Store(end + min(9*(end-begin), maxQuiet))
 	stopped := min(end, begin+stopTime+stopTimeGoroutine*int64(runtime.NumGoroutine()))
 	l := s.loop

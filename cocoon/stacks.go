@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // taskStack is the stack of a goroutine that ran a task when the stacks were taken.
@@ -26,11 +28,21 @@ type taskStack struct {
 // goes on. runtime.Stack with all goroutines, which would also give the functions' arguments, prints while the world is
 // stopped: for more than a second with 100,000 goroutines. runtime.GoroutineProfile has no labels and 32 functions
 // of each stack, where this has 128: too few to find the tasks in.
-func takeStacks() []taskStack {
+//
+// began is when it began to stop the world, which all stacks are later than.
+func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
+	if runtime.NumGoroutine() > longProfile {
+		rt.addSlots(1) // it is as busy as a task, and would keep the P that others need to be on time
+		defer rt.addSlots(-1)
+	}
+	began = notify.Now()
 	var r stackReader
 	pprof.Lookup("goroutine").WriteTo(&r, 1) // its errors are those of r, which has none
-	return r.found
+	return r.found, began
 }
+
+// longProfile is of how many goroutines a profile takes longer than Go lets a goroutine run.
+const longProfile = 2000
 
 // stackReader picks the tasks' stacks out of a profile's text as it is written. A line with a number, an @ and addresses
 // begins what is about the goroutines with one stack; the lines with names that follow are for people.

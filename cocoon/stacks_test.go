@@ -58,7 +58,8 @@ func TestStacksOfTasks(t *testing.T) {
 			return Block(ctx, func() error { <-gate; return nil })
 		})
 		eventually(t, "the stacks", func() bool {
-			all, missing := takeStacks(), 0
+			all, _ := rt.takeStacks()
+			missing := 0
 			for s, function := range want {
 				found := stacksOf(all, s)
 				for _, f := range found {
@@ -87,7 +88,8 @@ func TestStackThatIsTooDeep(t *testing.T) {
 	var over atomic.Bool
 	h := begun(t, rt.Loop(), background, "deep", func(context.Context) error { busy(300, &over); return nil })
 	eventually(t, "its stack", func() bool {
-		found := stacksOf(takeStacks(), h.Task().strand)
+		all, _ := rt.takeStacks()
+		found := stacksOf(all, h.Task().strand)
 		return len(found) == 1 && len(found[0].tasks) == 0 && strings.Count(traceOf(found[0].frames), "cocoon.busy(") > 50
 	})
 	over.Store(true)

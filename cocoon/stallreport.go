@@ -106,7 +106,7 @@ func (st *stallReport) logAway(now int64) {
 	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another is looking
 		where = []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
 	default:
-		where = st.look(now)
+		where = st.look()
 	}
 	select {
 	case <-st.back: // meanwhile
@@ -117,11 +117,12 @@ func (st *stallReport) logAway(now int64) {
 }
 
 // look returns the task's stack, for a line of the log.
-func (st *stallReport) look(began int64) []any {
+func (st *stallReport) look() []any {
 	rt := st.s.loop.rt
-	found := stacksOf(takeStacks(), st.s)
+	all, began := rt.takeStacks()
 	end := notify.Now()
 	rt.looked.Store(end + (lookShare-1)*(end-began))
+	found := stacksOf(all, st.s)
 	switch {
 	case len(found) == 0:
 		return []any{"stack", "", "note", "no goroutine is the task's: it has just come back, or calls C"}
