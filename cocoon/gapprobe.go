@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -31,7 +32,7 @@ type endedGap struct {
 	gapProbe
 	at   int64 // when it ended
 	task string
-	end  []runtime.Frame // the poll's stack; none at the task's end
+	end  []runtime.Frame // the poll's stack; none at the task's end, or where it waits
 }
 
 // probe asks the task for a safe point if it is time, and has its stack taken while it does not answer: at once, and each
@@ -114,7 +115,8 @@ func (p *gapProbe) saw(t taskStack) {
 	p.stack, p.deep = stack, len(t.tasks) == 0
 }
 
-// endGap notes that the task is at a safe point, or at its end. Called under the loop's lock, by the task's goroutine.
+// endGap notes that the task is at a safe point, or at its end, or that it waits unannounced. Called under the loop's lock, by
+// the task's goroutine but where it waits.
 func (s *strand) endGap(now int64) {
 	p, g := s.gap, s.loop.rt.gaps
 	if p.asked == 0 {
@@ -125,7 +127,10 @@ func (s *strand) endGap(now int64) {
 	if now-p.asked < g.every {
 		return
 	}
-	ended := endedGap{p, now, s.task.Path(), pollStack()}
+	ended := endedGap{gapProbe: p, at: now, task: s.task.Path()}
+	if s.g.Load() == goroutine.ID() {
+		ended.end = pollStack()
+	}
 	if p.sampling {
 		s.lateGap = &ended // for sample to record
 		return

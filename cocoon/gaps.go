@@ -24,7 +24,7 @@ type Gap struct {
 
 	Task  string `json:"task"`  // path of the task, of the longest
 	Stack string `json:"stack"` // in the midst of the longest, a line a function
-	End   string `json:"end"`   // the safe point that ended the longest, as a line of a stack; "" if it was the task's end
+	End   string `json:"end"`   // the safe point that ended the longest, as a line of a stack; "" if it was the task's end, or a wait outside of Block
 }
 
 // gapRecord holds the gaps of a runtime.

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -153,14 +154,12 @@ func (l *Loop) starved(s *strand, silent time.Duration) {
 	if l.stats.starved.Add(1); !l.stats.starvedLogs.due(notify.Now()) {
 		return
 	}
-	log, path := l.rt.cfg.Logger, s.task.Path()
-	go log.Info("cocoon: a task that is ready to run had no processor; no task is to blame",
-		"task", path, "loop", l.cfg.Name, "silent", silent, "times", l.stats.starved.Load())
+	l.rt.log.add(slog.LevelInfo, "cocoon: a task that is ready to run had no processor; no task is to blame",
+		"task", s.task.Path(), "loop", l.cfg.Name, "silent", silent, "times", l.stats.starved.Load())
 }
 
 // reportWaits logs that tasks of the class wait unannounced.
 func (l *Loop) reportWaits(c *class) {
-	log := l.rt.cfg.Logger
-	go log.Info("cocoon: tasks wait unannounced; their slots are lent meanwhile. cocoon.Block around the wait would save the search for them",
+	l.rt.log.add(slog.LevelInfo, "cocoon: tasks wait unannounced; their slots are lent meanwhile. cocoon.Block around the wait would save the search for them",
 		"task", c.text, "loop", l.cfg.Name, "waits", c.seen.waits.Load())
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -19,8 +18,7 @@ import (
 type stallReport struct {
 	s     *strand
 	task  string
-	since int64            // when the task's silence began
-	was   goroutine.Status // when its slot was lent
+	since int64 // when the task's silence began
 
 	back chan struct{} // closed when it has come back; what follows is set by then
 	at   int64
@@ -49,7 +47,7 @@ func (l *Loop) reportStall(s *strand, silent, now int64) {
 	if !l.stats.reports.due(now) {
 		return
 	}
-	st := &stallReport{s: s, task: s.task.Path(), since: now - silent, was: goroutine.StatusOf(s.g.Load()), back: make(chan struct{})}
+	st := &stallReport{s: s, task: s.task.Path(), since: now - silent, back: make(chan struct{})}
 	s.stall = st
 	l.rt.log.expect(slog.LevelWarn, st.report)
 }
@@ -140,29 +138,7 @@ func (st *stallReport) look() []any {
 func (st *stallReport) log(text string, until int64, where ...any) {
 	l := st.s.loop
 	args := []any{"task", st.task, "loop", l.cfg.Name, "silent", time.Duration(until - st.since), "stalls", l.stats.stalls.Load()}
-	if st.was == goroutine.Runnable {
-		// Not the task's fault, so it is not named, nor where it is.
-		l.rt.log.add(slog.LevelWarn, "cocoon: a task that held a slot had no processor; its slot was lent to others",
-			append(args[2:], "instead", "more processors, or fewer goroutines that keep them busy")...)
-		return
-	}
-	if doing := doingOf(st.was); doing != "" {
-		args = append(args, "doing", doing)
-	}
 	l.rt.log.add(slog.LevelWarn, text, append(append(args, where...), "instead", stallInstead)...)
-}
-
-// doingOf says what a task did when its slot was lent; "" where that is unknown.
-func doingOf(was goroutine.Status) string {
-	switch was {
-	case goroutine.Running:
-		return "runs"
-	case goroutine.Syscall:
-		return "is in a system call, or in C"
-	case goroutine.Parked:
-		return "waits"
-	}
-	return ""
 }
 
 // ownStack returns the frames of a task's own among those of its goroutine, from where it came back; none at its end.

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -167,7 +166,7 @@ func TestStallReportAtShutdown(t *testing.T) {
 	if err := rt.Shutdown(ctx); !errors.As(err, &left) {
 		t.Errorf("shutdown: %v", err)
 	}
-	if log.count("task=staller") != 1 {
+	if log.count("its slot is lent") != 1 {
 		t.Errorf("the log says\n%s", log.String())
 	}
 	over.Store(true)
@@ -181,18 +180,4 @@ func TestStallReportAtShutdown(t *testing.T) {
 		}
 		return others
 	})
-}
-
-// A task that had no processor is not blamed.
-func TestStallReportForLackOfProcessors(t *testing.T) {
-	var log journal
-	rt := start(t, Config{Slots: 1, Logger: log.logger()})
-	st := &stallReport{s: newStrand(rt.Loop()), task: "innocent", was: goroutine.Runnable}
-	st.log("cocoon: it did it", 1, "stack", "its stack")
-	st.was = goroutine.Syscall
-	st.log("cocoon: it did it", 1)
-	rt.log.flush()
-	if log.count("had no processor") != 1 || log.count("innocent") != 1 || log.count("its stack") != 0 || log.count("is in a system call") != 1 {
-		t.Errorf("the log says\n%s", log.String())
-	}
 }
