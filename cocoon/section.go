@@ -38,7 +38,7 @@ func (s *strand) openSection(name stubs.NameID) (id uint64, depth int32) {
 		s.meet(notify.Now()) // its running time stood still while it waited
 		s.loop.unlock()
 	}
-	s.loop.rt.sections.add(name)
+	s.loop.rt.meets(name)
 	return s.sections.push(name, s.running(notify.Now()))
 }
 
