@@ -29,6 +29,7 @@ type bound struct {
 	interval atomic.Int64 // ns; 0: it is none
 	ways     []way        // in which it can do something but continue
 	prompt   bool         // it has no effects, so it is also evaluated at its horizon
+	once     bool         // all that it can do is throw, so a task that is being thrown into is no concern of it
 	usual    bool         // it may do something about any task at any time
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick
@@ -95,8 +96,14 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = waysOn(b.loop, b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
+	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !maySwitch(p.Root)
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
+}
+
+// maySwitch reports whether a switch is written in the program.
+func maySwitch(n *policy.Node) bool {
+	return n != nil && (n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Switch || maySwitch(n.A) || maySwitch(n.B) || maySwitch(n.C))
 }
 
 // matches reports whether the policy is concerned with tasks like s.
@@ -105,6 +112,10 @@ func (b *bound) matches(s *strand) bool {
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
+
+// watches reports whether the ticks of a time policy may come to something about s, which runs. To one that can only throw,
+// a task is nothing new before the throw into it has arrived: arm is called then.
+func (b *bound) watches(s *strand) bool { return b.concerns(s) && !(b.once && s.pending != nil) }
 
 // guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
 func (b *bound) guards() bool { return !b.mild && !b.version.queued }

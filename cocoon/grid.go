@@ -71,7 +71,7 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	again := due && b.usual && b.busy != busy
 	first := int64(notify.Never) // the first horizon ahead
 	l.running(func(s *strand) bool {
-		if !b.concerns(s) {
+		if !b.watches(s) {
 			return true
 		}
 		wait := b.wait(s, now)
@@ -92,7 +92,7 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	}
 	next = b.horizonTick(first, now)
 	if again {
-		next = min(next, b.nextTick(now))
+		next = min(next, b.due)
 	}
 	return next
 }
@@ -121,7 +121,7 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	case wait > 0:
 		return b.horizonTick(later(now, wait), now)
 	}
-	return b.nextTick(now)
+	return b.due
 }
 
 // lastTick returns the policy's last tick; due is false when it was looked at since.
@@ -149,9 +149,6 @@ func (b *bound) proceed(last, now int64) {
 		b.due = now + interval
 	}
 }
-
-// nextTick returns when the policy's next tick is looked after: after one that came late not at once.
-func (b *bound) nextTick(now int64) int64 { return max(b.due, now+b.interval.Load()/4) }
 
 // tickAfter returns the policy's first tick after now, for a task that gets a slot now. It may have been left alone since long.
 func (b *bound) tickAfter(now int64) int64 {

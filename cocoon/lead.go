@@ -207,7 +207,7 @@ func (l *Loop) armWaiting(now int64) {
 func (l *Loop) soonest(s *strand, now int64) (at int64) {
 	at = notify.Never
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() || b.perTask && !b.concerns(s) {
+		if b.version.off.Load() || b.perTask && !b.watches(s) {
 			continue
 		}
 		about := s

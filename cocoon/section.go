@@ -79,8 +79,7 @@ func (s *strand) arrived(r any) *PreemptedError {
 func (s *strand) settle() {
 	s.loop.lock()
 	if s.pending == s.throwing {
-		s.pending = nil
-		s.unpost(wantThrow)
+		s.dismiss()
 	}
 	s.loop.unlock()
 	s.throwing = nil
@@ -91,8 +90,8 @@ func (s *strand) voidThrow(id uint64) {
 	s.loop.lock()
 	defer s.loop.unlock()
 	if s.pending != nil && s.pending.section == id {
-		s.pending, s.throwing = nil, nil
-		s.unpost(wantThrow)
+		s.throwing = nil
+		s.dismiss()
 		s.loop.stats.void.Add(1)
 	}
 }

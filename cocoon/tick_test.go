@@ -40,7 +40,7 @@ func TestClockLeaps(t *testing.T) {
 		for _, leap := range []time.Duration{24 * time.Hour, -24 * time.Hour, time.Millisecond} {
 			at := notify.Now() + int64(leap)
 			next := rt.Loop().onTimer(at, cpuSample{})
-			if wait := time.Duration(next - at); wait > time.Millisecond || leap > time.Hour && wait < time.Millisecond/4 {
+			if wait := time.Duration(next - at); wait > time.Millisecond || wait <= 0 {
 				t.Errorf("after a leap of %v the timer comes again in %v", leap, wait)
 			}
 			n := r.Stats().Evaluations
