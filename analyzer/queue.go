@@ -18,12 +18,20 @@ func (v Verified) NeedsQueue() bool {
 	if p == nil || !slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return slices.Contains(queued, r.Stub) }) {
 		return false
 	}
-	a := newAnalysis(p, 0)
-	for _, r := range p.Reads {
-		if slices.Contains(queued, r.Stub) {
-			a.facts.learn(a.facts.read(r), constant(r.Type, 0))
+	return onlyContinues(p, func(f *facts) {
+		for _, r := range p.Reads {
+			if slices.Contains(queued, r.Stub) {
+				f.learn(f.read(r), constant(r.Type, 0))
+			}
 		}
-	}
+	})
+}
+
+// onlyContinues reports whether a program that was verified can do nothing but continue where the facts hold that assume
+// adds.
+func onlyContinues(p *policy.Program, assume func(*facts)) bool {
+	a := newAnalysis(p, 0)
+	assume(a.facts)
 	a.statement(p.Root)
 	for n, reached := range a.reached {
 		if reached && (n.Op != policy.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {

@@ -31,8 +31,8 @@ func (r *random) below(n int) int {
 func pick[T any](r *random, from ...T) T { return from[r.below(len(from))] }
 
 var randomStubs = []stubs.ID{
-	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskDeadline, stubs.TaskPriority,
-	stubs.QueueLength, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
+	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskElapsed, stubs.TaskDeadline, stubs.TaskPriority,
+	stubs.QueueLength, stubs.QueueOldest, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
 }
 
 var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Name}

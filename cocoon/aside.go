@@ -78,7 +78,6 @@ func (s *strand) standAside() {
 	if s.meet(now); !s.lent.Load() {
 		l.park(s, now)
 	}
-	l.noteQuiet(now)
 }
 
 // stayAside ends a Block of a task that is to stand aside from now on. Called by its goroutine.
@@ -138,7 +137,6 @@ func (l *Loop) sweep(now int64) (next int64) {
 		}
 		moved = l.sweepOne(a.parked[l.nextParked], now) || moved
 	}
-	l.noteQuiet(now)
 	if l.sweepEvery = min(2*l.sweepEvery, maxSweep); moved {
 		l.sweepEvery = minSweep
 	}

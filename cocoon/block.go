@@ -124,7 +124,6 @@ func (s *strand) block() {
 	s.dropLent()
 	l.core.Block(&s.core, now)
 	l.deliver(now)
-	l.noteQuiet(now)
 	l.unlock()
 	s.blocked = true
 }
@@ -155,7 +154,7 @@ func (s *strand) unblock() {
 	if l.wants(stubs.Unblock) {
 		l.happened(s, stubs.Unblock)
 	}
-	l.rt.armTick()
+	l.rt.armGaps()
 }
 
 // dropLent takes s off the lists of tasks without a slot. Called under the loop's lock.

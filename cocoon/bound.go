@@ -7,6 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -24,9 +25,17 @@ type bound struct {
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool // it may do the latter
 
-	interval atomic.Int64 // ns, of a time policy; 0: it is none. Written under the loop's lock
-	due      int64        // of a time policy: when it is next evaluated
+	// Of a time policy. Guarded by the loop's lock; the interval is also read without it.
+	interval atomic.Int64 // ns; 0: it is none
+	ways     []way        // in which it can do something but continue
+	prompt   bool         // it has no effects, so it is also evaluated at its horizon
+	once     bool         // all that it can do is throw, so a task that is being thrown into is no concern of it
+	usual    bool         // it may do something about any task at any time
+	stands   bool         // a clock of its ways may stand still
+	due      int64        // its next tick
+	looked   int64        // when it was looked at last
 	sawQuiet bool         // it was evaluated since the loop became quiet
+	busy     int64        // Loop.busy at its last tick
 }
 
 // read is one stub to be written into the snapshot.
@@ -70,32 +79,52 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		}
 		b.sites = append(b.sites, x)
 	}
-	b.interval.Store(int64(v.spec.On.Interval))
 	for _, n := range v.spec.Match.Tasks {
 		b.names = append(b.names, stubs.Intern(n))
 	}
 	for _, k := range v.spec.Match.Kinds {
 		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
 	}
+	if v.spec.On.Interval > 0 {
+		b.keepTime(p)
+	}
 	return b
+}
+
+// keepTime prepares a time policy.
+func (b *bound) keepTime(p *policy.Program) {
+	b.interval.Store(int64(b.version.spec.On.Interval))
+	b.ways = waysOn(b.loop, b.version.ways)
+	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
+	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !maySwitch(p.Root)
+	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
+		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
+}
+
+// maySwitch reports whether a switch is written in the program.
+func maySwitch(n *policy.Node) bool {
+	return n != nil && (n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Switch || maySwitch(n.A) || maySwitch(n.B) || maySwitch(n.C))
 }
 
 // matches reports whether the policy is concerned with tasks like s.
 func (b *bound) matches(s *strand) bool {
-	if b.kinds != 0 && b.kinds&(1<<s.core.Kind) == 0 {
-		return false
-	}
-	return len(b.names) == 0 || slices.Contains(b.names, s.task.class.name)
+	return b.matchesKind(s.core.Kind) && (len(b.names) == 0 || slices.Contains(b.names, s.task.class.name))
 }
+
+func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
+
+// watches reports whether the ticks of a time policy may come to something about s, which runs. To one that can only throw,
+// a task is nothing new before the throw into it has arrived: arm is called then.
+func (b *bound) watches(s *strand) bool { return b.concerns(s) && !(b.once && s.pending != nil) }
 
 // guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
 func (b *bound) guards() bool { return !b.mild && !b.version.queued }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
 // about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
-func (b *bound) concerns(s *strand) bool {
-	return (!b.mild || s.core.Kind&Preemptible != 0) && b.matches(s)
-}
+func (b *bound) concerns(s *strand) bool { return b.concernsKind(s.core.Kind) && b.matches(s) }
+
+func (b *bound) concernsKind(k Kind) bool { return b.matchesKind(k) && (!b.mild || k&Preemptible != 0) }
 
 // concerned reports whether some policy of the event is to be evaluated for s. It takes no lock.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {

@@ -35,7 +35,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
-		l.act(b, &b.sites[i], out.Values[i])
+		l.act(b, &b.sites[i], out.Values[i], now)
 	}
 	switch out.Decision {
 	case stubs.Throw:
@@ -96,7 +96,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 }
 
 // act carries out one effect. Called under the loop's lock.
-func (l *Loop) act(b *bound, s *site, operand uint64) {
+func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 	r := b.version.of
 	r.stats.effects.Add(1)
 	switch s.effect {
@@ -106,11 +106,13 @@ func (l *Loop) act(b *bound, s *site, operand uint64) {
 		s.fn.call(r.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
-		if was := b.interval.Swap(d); d < was {
-			r.rt.timer.WakeAt(notify.Now() + d) // it may be asleep for as long as the interval was
+		was := b.interval.Swap(d)
+		if d == was {
+			return
 		}
-		if p := r.rt.pace.Load(); d < p {
-			r.rt.pace.Store(d)
+		if l.retime(); d < was { // the timer may be asleep for as long as the interval was
+			b.due = min(b.due, now+d)
+			l.tickBy(b.due)
 		}
 	case stubs.Rank:
 		l.core.SetRank(&l.view.arriving.core, int64(operand))

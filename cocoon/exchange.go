@@ -37,7 +37,6 @@ func (rt *Runtime) exchange(out, in []*version) {
 			v.discard()
 		}
 	}
-	rt.repace()
 }
 
 // exchange takes versions out of force on the loop and puts others in force there, in one step. When it returns, those that
@@ -55,7 +54,8 @@ func (l *Loop) exchange(out, in []*version) {
 	for _, v := range in {
 		if b := v.on(l); b != nil {
 			if b.due == 0 {
-				b.due = notify.Now() + b.interval.Load()
+				b.looked = notify.Now()
+				b.due = b.looked + b.interval.Load()
 			}
 			enter = append(enter, notify.Subscription[*bound]{Listener: b, Events: uint16(v.spec.On.Set())})
 		}
@@ -64,6 +64,9 @@ func (l *Loop) exchange(out, in []*version) {
 	l.guarded = false
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
 		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)
+	}
+	if l.retime(); l.leads.Load() != nil {
+		l.tickBy(0) // tasks may be running already
 	}
 }
 
@@ -75,25 +78,4 @@ func (rt *Runtime) recost() {
 		wanted = wanted || r.now.wantsCosts()
 	}
 	rt.costs.Store(wanted)
-}
-
-// repace recomputes the pace after a change of the policies; when one changes its interval, the timer does. Called with
-// regMu held.
-func (rt *Runtime) repace() {
-	least := int64(notify.Never)
-	for _, r := range rt.policies {
-		if !r.now.off.Load() {
-			least = min(least, r.now.leastInterval())
-		}
-	}
-	rt.pace.Store(paceOf(least))
-	rt.timer.WakeAt(0) // tasks may be running already
-}
-
-// paceOf returns the pace for the least interval of all.
-func paceOf(least int64) int64 {
-	if least == notify.Never {
-		return 0
-	}
-	return least
 }

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -22,15 +23,18 @@ type Loop struct {
 
 	slots []slot
 
+	// When a task gets a slot it reads these two, see lead.go.
+	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
+	tickAt atomic.Int64          // when the time policies are to be looked at; the timer comes by then
+
 	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core
 	live      *strand // those with a task, a list
 	closed    bool
 	absent    absent // started tasks without a slot, which they did not give up
 	view      view   // what policies see, filled anew for each evaluation
-	quietAt   int64  // since when nothing runs or waits; 0: something does
 	guarded   bool   // some policy is to see tasks arrive, start or exit
-	quickSeen int64  // tasks that had ended in open slots at the last tick
+	busy      int64  // how often a task got a slot that was not open, or ran on without
 	contended bool   // a task waited or was suspended since the last tick
 
 	lookAt, lookEvery   int64 // when holders are looked at again, and after how long; see parked.go
@@ -53,6 +57,7 @@ func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
 	})
+	l.tickAt.Store(notify.Never)
 	l.pool.New = func() any { return newStrand(l) }
 	for i := range l.slots {
 		l.slots[i].holder.Store(&shut)
@@ -68,7 +73,9 @@ func (l *Loop) Name() string { return l.cfg.Name }
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
-	l.quietAt, s.sampled, s.cpuAt = 0, now, 0
+	s.sampled, s.cpuAt = now, 0
+	l.busy++
+	l.arm(s, now)
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
 		s.raise(now) // posted while it did not run
 	}
@@ -91,13 +98,6 @@ func (l *Loop) deliver(now int64) {
 		s := t.Owner.(*strand)
 		l.seat(s, now)
 		s.wake <- struct{}{}
-	}
-}
-
-// noteQuiet notes when the loop has become quiet. Called under the loop's lock when a task gave its slot up.
-func (l *Loop) noteQuiet(now int64) {
-	if l.core.Idle() {
-		l.quietAt = now
 	}
 }
 

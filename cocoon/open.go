@@ -126,7 +126,6 @@ func (l *Loop) shut(i int) (free bool) {
 				l.core.Adopt(&s.core, i, s.runBase.Load())
 				s.sampled, s.cpuAt = s.runBase.Load(), 0
 				s.enlist()
-				l.quietAt = 0
 				return false
 			}
 		}

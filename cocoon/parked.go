@@ -118,8 +118,10 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe, s.sampled, s.cpuAt, l.quietAt = now, now, 0, 0
-	l.rt.armTick()
+	s.lastSafe, s.sampled, s.cpuAt = now, now, 0
+	l.busy++
+	l.arm(s, now)
+	l.rt.armGaps()
 }
 
 // look lends the slots of tasks that have begun to wait, while another waits for a slot, and returns

@@ -58,8 +58,8 @@ func TestHostilePoliciesAreRefused(t *testing.T) {
 			if n := len(err.Error()); n > 2000 {
 				t.Errorf("the error has %d bytes", n)
 			}
-			if n := len(rt.Stats().Policies); n != 0 || rt.pace.Load() != 0 {
-				t.Errorf("%d policies, pace %d after the error %v", n, rt.pace.Load(), err)
+			if n := len(rt.Stats().Policies); n != 0 || rt.Loop().leads.Load() != nil {
+				t.Errorf("%d policies, or their ticks, after the error %v", n, err)
 			}
 		})
 	}
@@ -123,7 +123,7 @@ func TestRegisteringWhileTasksRun(t *testing.T) {
 	}
 	eventually(t, "all to arrive", func() bool { return rt.Stats().Tasks == 1000 })
 	for i := range 10 {
-		r := register(t, rt, Policy{Name: "p", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
+		r := register(t, rt, Policy{Name: "p", On: Every(100 * time.Microsecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
 		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
 		r.Cancel()
 		name := fmt.Sprint("n", i)
@@ -449,7 +449,7 @@ policies:
 	if err := rt.LoadPolicies(strings.NewReader(bad)); err == nil {
 		t.Fatal("loaded")
 	}
-	if st := rt.Stats(); len(st.Policies) != 0 || rt.State("overloaded") != nil || Kind(rt.classOf("scan").kind.Load()) != Atomic || rt.pace.Load() != 0 {
+	if st := rt.Stats(); len(st.Policies) != 0 || rt.State("overloaded") != nil || Kind(rt.classOf("scan").kind.Load()) != Atomic || rt.Loop().leads.Load() != nil {
 		t.Errorf("half-registered: %v, %v", st.Policies, rt.State("overloaded"))
 	}
 	must(t, rt.LoadPolicies(strings.NewReader(good)))

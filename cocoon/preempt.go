@@ -140,8 +140,8 @@ type throwRequest struct {
 func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
-		s.pending, s.throwing = nil, nil
-		s.unpost(wantThrow)
+		s.throwing = nil
+		s.dismiss()
 		s.loop.stats.void.Add(1)
 		return nil
 	}
@@ -178,6 +178,14 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	}
 	s.loop.rt.timer.WakeAt(now + grace) // in case it is not answered
 	return true
+}
+
+// dismiss takes back a throw that has arrived at its section, or will not arrive: the task goes on, and policies may throw
+// again. Called under the loop's lock.
+func (s *strand) dismiss() {
+	s.pending = nil
+	s.unpost(wantThrow)
+	s.loop.arm(s, notify.Now())
 }
 
 // cancelContext ends the task's context with the throw as its cause, on another goroutine: contexts that others made, and

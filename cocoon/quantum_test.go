@@ -65,13 +65,14 @@ func TestIntervalOfALoop(t *testing.T) {
 	if hurried, calm := intervals(); hurried != 100*time.Microsecond || calm != time.Hour {
 		t.Errorf("intervals %v where a task waits, and %v where none does", hurried, calm)
 	}
-	eventually(t, "a quick pace", func() bool { return rt.pace.Load() == int64(100*time.Microsecond) })
+	lead := func() time.Duration { return time.Duration(rt.Loop().leads.Load().lead(0, Atomic)) }
+	eventually(t, "a quick pace", func() bool { return lead() == 100*time.Microsecond })
 	release()
 	must(t, waiting.Wait(background))
 	eventually(t, "a long interval", func() bool { return r.Stats().Interval == time.Hour })
-	eventually(t, "a slow pace", func() bool { return rt.pace.Load() == int64(time.Hour) })
+	eventually(t, "a slow pace", func() bool { return lead() == time.Hour })
 	r.Cancel()
-	if i, pace := r.Stats().Interval, rt.pace.Load(); i != 0 || pace != 0 {
-		t.Errorf("cancelled: interval %v, pace %v", i, time.Duration(pace))
+	if i, k := r.Stats().Interval, rt.Loop().leads.Load(); i != 0 || k != nil {
+		t.Errorf("cancelled: interval %v, leads %+v", i, k)
 	}
 }

@@ -18,8 +18,19 @@ import (
 //   - and what exceeds the processor time that the whole process has used meanwhile, for no task can
 //     have run longer than that. It is exact where one task keeps the process busy, and a bound else.
 //
-// Tasks shorter than sampleRunning are not sampled: there the time that they held a slot counts.
+// Of a task that is not sampled yet the time that it held a slot counts. The first sample is made after
+// an eighth of the least that its policies leave it, its lead: so a limit may count an eighth of itself
+// that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a second, not 100.
+// A task about which no time policy can do anything is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
+
+// sampleFrom returns when a task is sampled first, after it got its slot.
+func sampleFrom(lead int64) int64 {
+	if lead == notify.Never {
+		return lead
+	}
+	return max(sampleRunning, lead/8)
+}
 
 // cpuSample is a reading of the process's processor time, and the reading before. The zero cpuSample
 // says that it is too early for another.
@@ -44,25 +55,23 @@ func (c *cpuClock) sample(now int64) (s cpuSample) {
 }
 
 // sampleRan takes off what the tasks that run have not run since the last sample, and returns when
-// to sample again. Called by the timer, under the loop's lock.
-func (l *Loop) sampleRan(now int64, cpu cpuSample) (next int64) {
+// to sample again. Called by the timer, under the loop's lock, after gather.
+func (l *Loop) sampleRan(k *leads, now int64, cpu cpuSample) (next int64) {
 	next = notify.Never
-	for i := range l.slots {
-		if s := l.slots[i].quick(); s != nil && now-s.runBase.Load() >= sampleRunning {
-			l.shut(i)
+	l.running(func(s *strand) bool {
+		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
+			next = min(next, s.sampleRan(sampleFrom(lead), now, cpu))
 		}
-		if s := l.slots[i].firm(); s != nil {
-			next = min(next, s.sampleRan(now, cpu))
-		}
-	}
-	for _, s := range l.absent.lent {
-		next = min(next, s.sampleRan(now, cpu))
-	}
+		return true
+	})
 	return next
 }
 
-func (s *strand) sampleRan(now int64, cpu cpuSample) (next int64) {
+func (s *strand) sampleRan(from, now int64, cpu cpuSample) (next int64) {
 	span := now - s.sampled
+	if s.cpuAt == 0 && span < from {
+		return s.sampled + from
+	}
 	if !cpu.expected || span < sampleRunning/2 {
 		return max(now, s.sampled) + sampleRunning
 	}

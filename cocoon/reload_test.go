@@ -65,7 +65,10 @@ func inForce(rt *Runtime) string {
 	if table := rt.tenants.Load(); table != nil {
 		fmt.Fprintln(&b, "tenants", table.text, table.shares, table.most)
 	}
-	fmt.Fprintln(&b, "costs", rt.costs.Load(), "pace", rt.pace.Load())
+	fmt.Fprintln(&b, "costs", rt.costs.Load())
+	for _, l := range *rt.loops.Load() {
+		fmt.Fprintf(&b, "leads of %s %+v\n", l.cfg.Name, l.leads.Load())
+	}
 	return b.String()
 }
 

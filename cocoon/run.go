@@ -143,6 +143,9 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 			return s.withdrawn
 		}
 	}
+	if !granted {
+		l.armWaiting(now)
+	}
 	lookAt := l.lookAt
 	l.unlock()
 	if !granted {
@@ -196,7 +199,8 @@ func (s *strand) started() {
 	if !s.inherits && s.standsAside() {
 		s.standAside()
 	}
-	l.rt.armTick()
+	s.armStart()
+	l.rt.armGaps()
 }
 
 // call runs fn in the task's slot and gives the slot back, however fn ends.
@@ -294,7 +298,6 @@ func (s *strand) end(now int64) {
 	s.task.known = false
 	s.task, s.pending = nil, nil
 	l.rt.tasks.Add(-1)
-	l.noteQuiet(now)
 	if l.closed && l.rt.tasks.Load() == 0 {
 		select {
 		case l.rt.empty <- struct{}{}:

@@ -23,7 +23,6 @@ type Runtime struct {
 	ctx    context.Context // of functions that policies call
 	cancel context.CancelFunc
 	tasks  atomic.Int64 // tasks that have not ended, but for those in open slots
-	pace   atomic.Int64 // least interval of the time policies, in ns; 0: there are none. A task that starts wakes the timer by it
 	sample sample
 	cpu    cpuClock   // the timer's
 	gaps   *gapRecord // nil: they are not measured
@@ -161,14 +160,6 @@ func (rt *Runtime) Notify(name string, value float64) {
 	for _, l := range *rt.loops.Load() {
 		l.notifyCustom(name, value)
 	}
-}
-
-// armTick sees to it that the timer comes for a task that begins to run.
-func (rt *Runtime) armTick() {
-	if after := rt.pace.Load(); after > 0 {
-		rt.timer.WakeAt(notify.Now() + after)
-	}
-	rt.armGaps()
 }
 
 // armStall sees to it that the timer looks after the loops while a task waits.

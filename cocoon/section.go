@@ -39,7 +39,7 @@ func (s *strand) openSection(name stubs.NameID) (id uint64, depth int32) {
 		s.meet(notify.Now()) // its running time stood still while it waited
 		s.loop.unlock()
 	}
-	s.loop.rt.sections.add(name)
+	s.loop.rt.meets(name)
 	return s.sections.push(name, s.running(notify.Now()))
 }
 
@@ -80,8 +80,7 @@ func (s *strand) arrived(r any) *PreemptedError {
 func (s *strand) settle() {
 	s.loop.lock()
 	if s.pending == s.throwing {
-		s.pending = nil
-		s.unpost(wantThrow)
+		s.dismiss()
 	}
 	s.loop.unlock()
 	s.throwing = nil
@@ -92,8 +91,8 @@ func (s *strand) voidThrow(id uint64) {
 	s.loop.lock()
 	defer s.loop.unlock()
 	if s.pending != nil && s.pending.section == id {
-		s.pending, s.throwing = nil, nil
-		s.unpost(wantThrow)
+		s.throwing = nil
+		s.dismiss()
 		s.loop.stats.void.Add(1)
 	}
 }

@@ -263,7 +263,7 @@ func (l *looker) seeProcess() {
 			crowd.Wait()
 		}, look{x.expr, x.ok})
 	}
-	tick := register(l.t, l.rt, Policy{Name: "tick", On: Every(time.Millisecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
+	tick := register(l.t, l.rt, Policy{Name: "tick", On: Every(time.Millisecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
 	defer tick.Cancel()
 	must(l.t, l.rt.Run(background, "job", func(ctx context.Context) error {
 		eventually(l.t, "ticks", func() bool { return tick.Stats().Evaluations > 2 })

@@ -5,14 +5,9 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 const (
-	// linger is how long the timer goes on after a loop became quiet: a busy server would otherwise pay the system call
-	// that wakes it for every task.
-	linger = int64(10 * time.Millisecond)
-
 	// hush is how long the word stays up for a task that does not answer; then it is lowered, so that the polls of
 	// others are cheap again, and raised after a pause that doubles from minPause to maxPause. It is longer than a tick of
 	// most kernels, because a task whose core was taken answers that late: lowered before, the word would have to wait
@@ -36,28 +31,18 @@ const (
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
-	pace, least := rt.pace.Load(), int64(notify.Never)
 	cpu := rt.cpu.sample(now)
 	for _, l := range *rt.loops.Load() {
-		soonest, interval := l.onTimer(now, cpu)
-		next, least = min(next, soonest), min(least, interval)
+		next = min(next, l.onTimer(now, cpu))
 	}
-	rt.pace.CompareAndSwap(pace, paceOf(least)) // who has changed it meanwhile has the timer come again
 	rt.sample.expect(next)
 	return next
 }
 
-// onTimer also returns the least interval of the loop's time policies.
-func (l *Loop) onTimer(now int64, cpu cpuSample) (next, least int64) {
+func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	l.lock()
 	defer l.unlock()
-	next, least = notify.Never, notify.Never
-	if l.wants(stubs.Tick) {
-		sample := l.sampleRan(now, cpu)
-		l.gather()
-		next, least = l.evaluateTicks(now)
-		next = min(next, sample)
-	}
+	next = l.ticks(now, cpu)
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
 			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
@@ -73,41 +58,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next, least int64) {
 		l.contended = l.core.Wanted()
 		next = min(next, l.look(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
-	return next, least
-}
-
-// evaluateTicks evaluates the time policies that are due. When nothing runs or waits any more each is evaluated once
-// again, so that a policy about the loop sees the quiet, and not before something happens after that.
-func (l *Loop) evaluateTicks(now int64) (next, least int64) {
-	next, least = notify.Never, notify.Never
-	quiet := l.quietAt != 0 && len(l.absent.lent) == 0
-	if n, _ := l.quickEnded(); n != l.quickSeen {
-		l.quickSeen = n
-		if quiet {
-			quiet, l.quietAt = false, now
-		}
-	}
-	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() {
-			continue
-		}
-		interval := b.interval.Load()
-		if b.due > now+interval {
-			b.due = now + interval // the interval was shortened
-		}
-		if now >= b.due && !(quiet && b.sawQuiet) {
-			l.evaluateEach(b, now)
-			b.sawQuiet, interval = quiet, b.interval.Load() // it may have changed it
-			if b.due += interval; b.due <= now {
-				b.due = now + interval // missed ticks are not made up for
-			}
-		}
-		if !quiet || !b.sawQuiet || now-l.quietAt < linger {
-			next = min(next, max(b.due, now+interval/4))
-		}
-		least = min(least, interval)
-	}
-	return next, least
+	return next
 }
 
 // nag lowers the word for a task that does not answer, and raises it again after a pause. A throw towards a section that

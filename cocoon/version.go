@@ -21,6 +21,7 @@ type version struct {
 	verified analyzer.Verified
 	module   *isolate.Module
 	queued   bool                 // it can only continue while no task waits or is suspended
+	ways     []analyzer.Way       // of a time policy: in which it can do something but continue
 	states   map[string]*stateVar // those that it refers to, its private ones among them
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
@@ -54,6 +55,9 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
 	v.queued = v.verified.NeedsQueue()
+	if p.On.Interval > 0 {
+		v.ways = v.verified.Ways()
+	}
 	if v.module, err = r.rt.store.Compile(v.verified); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}

@@ -1,0 +1,279 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Way is one of the ways in which a policy can come to do something: to throw, to switch, or to have an effect. It does
+// nothing but continue unless, of one of its ways, all clocks have reached their bounds and all fixed values are allowed.
+// A Way without clocks and fixed values is open at any time.
+type Way struct {
+	Clocks []Clock
+	Fixed  []Fixed
+}
+
+// Clock is a state stub that moves with time, by no more than a nanosecond each nanosecond, and that can leap only away
+// from its bound. The policy's way is shut while a clock that rises is below Bound, and while task.deadline, which falls,
+// is above it. Bound is in ns.
+//
+// One clock leaps towards its bound: when a section ends, task.section_running is that of the section around it. It is never
+// more than the running time in the outermost one.
+type Clock struct {
+	Read  policy.Read
+	Bound int64
+}
+
+// Falls reports whether the clock falls: it is task.deadline.
+func (c Clock) Falls() bool { return c.Read.Stub == stubs.TaskDeadline }
+
+// Fixed is a state stub that stays what it is for as long as a task lives, with the values with which the way is open.
+type Fixed struct {
+	Read   policy.Read
+	values value
+}
+
+// Allows reports whether the way is open with the word as the stub's value.
+func (f Fixed) Allows(word uint64) bool {
+	return !f.values.meet(constant(f.Read.Type, word)).empty()
+}
+
+// Names returns the names with which the way is open; ok is false when they are all but a few.
+func (f Fixed) Names() (ids []stubs.NameID, ok bool) {
+	return f.values.names.ids, f.Read.Type == stubs.Name && !f.values.names.except
+}
+
+// rises reports whether the stub is a clock that rises.
+func rises(id stubs.ID) bool {
+	return id == stubs.RuntimeUptime || clocks[id] && id != stubs.TaskDeadline
+}
+
+// fixed reports whether the stub is the same for all of a task's life.
+func fixed(id stubs.ID) bool {
+	switch id {
+	case stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots:
+		return true
+	}
+	return false
+}
+
+// atAnyTime is the ways of a policy of which nothing is known.
+func atAnyTime() []Way { return []Way{{}} }
+
+// maxWays bounds the ways of a policy. One with more is taken to do something at any time.
+const maxWays = 32
+
+// Ways returns the ways in which the policy can do something but continue, as far as time and what is fixed for a task can
+// tell. It may return a way that is none, and never leaves one out. What the policy reads beside these may have any value.
+//
+// An evaluation that errs does nothing, so what can only err is no way. The zero Verified may do anything at any time. The
+// program is followed once more, for as long as Verify takes or, where the bound of a clock must be searched for, some
+// hundred times as long.
+func (v Verified) Ways() []Way {
+	p := v.program
+	if p == nil {
+		return atAnyTime()
+	}
+	w := &ways{analysis: newAnalysis(p, 0), bound: make([]*policy.Node, len(p.Locals))}
+	w.splits = min(maxSplits, 1+maxWork/count(p.Root))
+	w.statement(p.Root)
+	if len(w.found) > maxWays {
+		return atAnyTime()
+	}
+	if slices.ContainsFunc(w.found, func(w Way) bool { return len(w.Clocks) == 0 }) && count(p.Root) <= maxSearched {
+		w.search()
+	}
+	return w.found
+}
+
+// Bounds of the work. A condition is split into its cases so many times, and no more.
+const (
+	maxSplits   = 256
+	maxWork     = 1 << 15 // splits by operations of the program
+	maxSearched = 128     // operations of a program for whose clocks bounds are searched
+)
+
+// count returns the number of operations.
+func count(n *policy.Node) int {
+	if n == nil {
+		return 0
+	}
+	return 1 + count(n.A) + count(n.B) + count(n.C)
+}
+
+// ways follows a program once more, and notes what must be true wherever it does something. Other than the analysis, which
+// keeps what all cases of a condition have in common, it follows each case of "or" on its own: one may have a name and a
+// time in it, and the other another name and another time.
+type ways struct {
+	*analysis
+	bound  []*policy.Node // by local of type bool: what it is bound to, if its cases can be followed
+	splits int            // how many more conditions may be split
+	found  []Way
+}
+
+// statement follows a node of type Unit or Verdict.
+func (w *ways) statement(n *policy.Node) {
+	if w.facts.dead {
+		return
+	}
+	switch n.Op {
+	case policy.OpVerdict:
+		if stubs.Decision(n.Imm) != stubs.Continue {
+			w.act()
+		}
+	case policy.OpEffect:
+		if n.A != nil {
+			w.eval(n.A)
+		}
+		w.act()
+	case policy.OpSeq:
+		w.statement(n.A)
+		w.statement(n.B)
+	case policy.OpLet:
+		w.locals[n.Index], _ = w.eval(n.A)
+		w.bound[n.Index] = nil
+		if n.A.Type == stubs.Bool && !binds(n.A) {
+			w.bound[n.Index] = n.A
+		}
+		w.statement(n.B)
+	case policy.OpIf:
+		w.when(n.A, true, func() { w.statement(n.B) })
+		w.when(n.A, false, func() { w.statement(n.C) })
+	}
+}
+
+// binds reports whether the expression binds a local. To follow it again might bind one anew that is in use.
+func binds(n *policy.Node) bool {
+	return n != nil && (n.Op == policy.OpLet || quantifier(n.Op) || binds(n.A) || binds(n.B) || binds(n.C))
+}
+
+// when calls then for each case in which the condition is b.
+func (w *ways) when(n *policy.Node, b bool, then func()) {
+	if w.facts.dead {
+		return
+	}
+	switch split := w.splits > 0; {
+	case n.Op == policy.OpNot:
+		w.when(n.A, !b, then)
+		return
+	case split && n.Op == policy.OpLocal && w.bound[n.Index] != nil:
+		w.splits-- // not for its cases, but because a local made of locals doubles what there is to follow
+		w.when(w.bound[n.Index], b, then)
+		return
+	case split && (n.Op == policy.OpAnd || n.Op == policy.OpOr):
+		w.junctionWhen(n, b, then)
+		return
+	case split && n.Op == policy.OpIf:
+		w.splits--
+		w.when(n.A, true, func() { w.when(n.B, b, then) })
+		w.when(n.A, false, func() { w.when(n.C, b, then) })
+		return
+	}
+	cond, v := w.eval(n)
+	if b && v.truth.yes || !b && v.truth.no {
+		w.facts.assume(cond, b, then)
+	}
+}
+
+// junctionWhen is when for "and" and "or": either the first operand decides, or it does not and the second does.
+func (w *ways) junctionWhen(n *policy.Node, b bool, then func()) {
+	both := n.Op == policy.OpAnd
+	if b != both {
+		w.splits--
+		w.when(n.A, b, then)
+	}
+	w.when(n.A, both, func() { w.when(n.B, b, then) })
+}
+
+// act notes what is true here, where the policy does something.
+func (w *ways) act() {
+	if w.facts.dead {
+		return
+	}
+	var way Way
+	for _, r := range w.p.Reads {
+		v := w.facts.known[w.facts.read(r)]
+		switch {
+		case rises(r.Stub) && v.ints.lo > 0:
+			way.Clocks = append(way.Clocks, Clock{r, v.ints.lo})
+		case r.Stub == stubs.TaskDeadline && v.ints.hi < unlimited:
+			way.Clocks = append(way.Clocks, Clock{r, v.ints.hi})
+		case fixed(r.Stub) && !v.same(readValue(r)):
+			way.Fixed = append(way.Fixed, Fixed{r, v})
+		}
+	}
+	w.add(way)
+}
+
+// add adds a way, unless another is open whenever it is, and drops those that are open only when it is.
+func (w *ways) add(way Way) {
+	if slices.ContainsFunc(w.found, func(known Way) bool { return known.covers(way) }) {
+		return
+	}
+	w.found = append(slices.DeleteFunc(w.found, way.covers), way)
+}
+
+// covers reports whether w is open whenever x is.
+func (w Way) covers(x Way) bool {
+	for _, c := range w.Clocks {
+		if !slices.ContainsFunc(x.Clocks, func(d Clock) bool {
+			return d.Read.Offset == c.Read.Offset && (d.Bound == c.Bound || d.Bound > c.Bound != c.Falls())
+		}) {
+			return false
+		}
+	}
+	for _, f := range w.Fixed {
+		if !slices.ContainsFunc(x.Fixed, func(g Fixed) bool {
+			return g.Read.Offset == f.Read.Offset && g.values.meet(f.values).same(g.values)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// search looks for bounds of clocks by themselves, where a way was found to have none: how far a clock may go so that the
+// program, followed forwards from there, can only continue. So it finds what cannot be concluded backwards from a condition,
+// as of task.running * 2 > duration("1s").
+func (w *ways) search() {
+	for _, r := range w.p.Reads {
+		if !rises(r.Stub) {
+			continue
+		}
+		bound := leastBound(w.p, r)
+		if bound == 0 {
+			continue
+		}
+		found := w.found
+		w.found = nil
+		for _, way := range found {
+			if !slices.ContainsFunc(way.Clocks, func(c Clock) bool { return c.Read.Offset == r.Offset }) {
+				way.Clocks = append(slices.Clip(way.Clocks), Clock{r, bound})
+			}
+			w.add(way)
+		}
+	}
+}
+
+// leastBound returns a value below which the clock keeps the program from doing anything but continue, or 0.
+func leastBound(p *policy.Program, r policy.Read) int64 {
+	quiet := func(most int64) bool {
+		return onlyContinues(p, func(f *facts) {
+			f.learn(f.read(r), intValue(r.Type, interval{lo: 0, hi: most}))
+		})
+	}
+	if !quiet(0) {
+		return 0
+	}
+	low, high := int64(0), int64(unlimited)
+	for high-low > 1 {
+		if middle := low + (high-low)/2; quiet(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low + 1
+}

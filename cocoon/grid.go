@@ -1,0 +1,180 @@
+package cocoon
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A time policy has its ticks, an interval apart; about each task it is evaluated at those that come after its horizon
+// (horizon.go). The others it could only let pass. One without effects is also evaluated at the horizon itself, so that a
+// limit is kept to the moment; one with effects is not, for it may count how often it is evaluated.
+
+// lookAgain is how long a loop on which something runs is left alone at most. What horizons go by is then never wrong for
+// longer, as where a context moves its deadline.
+const lookAgain = int64(time.Second)
+
+// ticks looks at the time policies if their time has come, and returns when it is to come next. Called under the loop's lock.
+func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
+	at := l.tickAt.Load()
+	if at > now && (at == notify.Never || at <= now+lookAgain) {
+		return at
+	}
+	l.tickAt.Store(notify.Never) // who lowers it from here on has the timer come again
+	k := l.leads.Load()
+	if k == nil {
+		return notify.Never
+	}
+	l.gather()
+	sample := l.sampleRan(k, now, cpu)
+	if next = min(sample, l.evaluateTicks(now, k)); next != notify.Never {
+		next = min(next, now+lookAgain)
+	}
+	l.tickBy(next)
+	return next
+}
+
+// evaluateTicks evaluates the time policies that are due, and returns when the next may be. Called under the loop's lock, after
+// gather.
+func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
+	next = notify.Never
+	quick, _ := l.quickEnded()
+	busy := l.busy + quick
+	n := 0
+	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
+		if b.version.off.Load() {
+			continue
+		}
+		n++
+		if b.perTask {
+			next = min(next, l.tick(b, busy, now))
+		} else {
+			next = min(next, l.tickOfLoop(b, busy, now))
+		}
+		b.looked = now
+	}
+	if n != k.of {
+		l.retime() // one was switched off
+	}
+	return next
+}
+
+// tick evaluates a time policy about the running tasks for which it is time, and returns when it is to be looked at next.
+//
+// One that may do something about any task at any time comes once more after a tick since whose predecessor some task ran:
+// else a busy server, on which no task happens to run at the tick, would pay the system call that wakes the timer for each
+// next one that comes.
+func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
+	last, due := b.lastTick(now)
+	again := due && b.usual && b.busy != busy
+	first := int64(notify.Never) // the first horizon ahead
+	l.running(func(s *strand) bool {
+		if !b.watches(s) {
+			return true
+		}
+		wait := b.wait(s, now)
+		if wait > 0 {
+			first = min(first, later(now, wait))
+			return true
+		}
+		again = true
+		if b.isTime(now+wait, last) {
+			l.view.about(s, nil)
+			l.evaluate(b, now)
+		}
+		return true
+	})
+	if due {
+		b.busy = busy
+		b.proceed(last, now)
+	}
+	next = b.horizonTick(first, now)
+	if again {
+		next = min(next, b.due)
+	}
+	return next
+}
+
+// tickOfLoop is tick for a policy that is about no task. When nothing runs or waits any more it is evaluated once again, so
+// that it sees the quiet, and not before something happens after that.
+func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
+	last, due := b.lastTick(now)
+	quiet := l.core.Idle() && len(l.absent.lent) == 0
+	stirred := b.busy != busy
+	b.sawQuiet = b.sawQuiet && quiet && !stirred
+	wait := b.wait(nil, now)
+	if wait <= 0 && !b.sawQuiet && b.isTime(now+wait, last) {
+		l.view.about(nil, nil)
+		l.evaluate(b, now)
+	}
+	again := !quiet || stirred || !b.sawQuiet
+	if due {
+		again = !quiet || stirred
+		b.busy, b.sawQuiet = busy, quiet
+		b.proceed(last, now)
+	}
+	switch {
+	case !again:
+		return notify.Never
+	case wait > 0:
+		return b.horizonTick(later(now, wait), now)
+	}
+	return b.due
+}
+
+// lastTick returns the policy's last tick; due is false when it was looked at since.
+func (b *bound) lastTick(now int64) (at int64, due bool) {
+	interval := b.interval.Load()
+	if b.due > now+interval { // the interval was shortened, or the clock has come back
+		b.due, b.looked = now+interval, min(b.looked, now)
+	}
+	if now < b.due {
+		return b.due - interval, false
+	}
+	return now - (now-b.due)%interval, true
+}
+
+// isTime reports whether the policy, which may have been able to do something since that time, is to be evaluated: a tick has
+// come since, and after it was looked at; or it has only just become able, and has no effects.
+func (b *bound) isTime(since, last int64) bool {
+	return last > b.looked && last >= since || b.prompt && since > b.looked
+}
+
+// proceed moves on to the policy's next tick. Those that it missed, or skipped, are not made up for.
+func (b *bound) proceed(last, now int64) {
+	interval := b.interval.Load() // it may have just changed it
+	if b.due = last + interval; b.due <= now {
+		b.due = now + interval
+	}
+}
+
+// tickAfter returns the policy's first tick after now, for a task that gets a slot now. It may have been left alone since long.
+func (b *bound) tickAfter(now int64) int64 {
+	interval := b.interval.Load()
+	if b.due <= now || b.due > now+interval {
+		return now + interval
+	}
+	return b.due
+}
+
+// horizonTick returns when the policy is to be looked at for a horizon that is ahead. One with effects has its first tick from
+// there on; the ticks before are skipped.
+func (b *bound) horizonTick(at, now int64) int64 {
+	interval := b.interval.Load()
+	switch {
+	case at == notify.Never:
+		return at
+	case b.stands && at < now+interval/4:
+		at = now + interval/4
+	case at < now+int64(policy.MinInterval): // a clock that is slower than time would have us come all the time
+		at = now + int64(policy.MinInterval)
+	}
+	if !b.prompt && at > b.due {
+		return b.due + (at-b.due+interval-1)/interval*interval
+	} else if !b.prompt {
+		return b.due
+	}
+	return at
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package cocoon
+
+import "testing"
+
+func TestIdle(t *testing.T) {
+	t.Skip("the switches between a process's threads are counted on Unix only")
+}

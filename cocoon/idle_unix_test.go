@@ -1,0 +1,125 @@
+//go:build unix
+
+package cocoon
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// idlePolicies are of all sorts that have ticks.
+func idlePolicies(t *testing.T, rt *Runtime) {
+	must(t, rt.RegisterState(map[string]any{"overloaded": false, "ticks": 0}))
+	const often = 100 * time.Microsecond
+	register(t, rt, Policy{Name: "task", On: Every(often), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
+	register(t, rt, Policy{Name: "loop", On: Every(often), Expr: `set("ticks", state.ticks + 1)`})
+	register(t, rt, Policy{Name: "queue", On: Every(often), Expr: `queue.oldest > duration("1ms") ? set("overloaded", true) : continue()`})
+	register(t, rt, Policy{Name: "uptime", On: Every(often), Expr: `runtime.uptime > duration("1ms") ? set("overloaded", true) : continue()`})
+	register(t, rt, policy.CallerGone())
+	for _, spec := range []func() (Policy, error){
+		policy.TimeLimit{Func: "job", Limit: 10 * time.Millisecond}.Spec,
+		policy.OverloadAlarm{Queue: 10, State: "overloaded"}.Spec,
+		func() (Policy, error) { return policy.AdaptiveQuantum(time.Millisecond, 10*time.Millisecond) },
+		func() (Policy, error) { return policy.DefaultPreemption(Every(often)), nil },
+	} {
+		p, err := spec()
+		must(t, err)
+		register(t, rt, p)
+	}
+}
+
+// idleCases are states of a runtime in which there is nothing to do.
+var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}) (ended *Handle){
+	"before the first task": func(*testing.T, *Runtime, <-chan struct{}) *Handle { return nil },
+	"a second loop that is never used": func(t *testing.T, rt *Runtime, _ <-chan struct{}) *Handle {
+		newLoopOf(t, rt, "second", 2)
+		must(t, rt.Run(background, "job", idle))
+		return nil
+	},
+	"after tasks in open slots": func(t *testing.T, rt *Runtime, _ <-chan struct{}) *Handle {
+		for range 100 {
+			must(t, rt.Run(background, "job", idle))
+		}
+		return nil
+	},
+	"after tasks that were ticked": func(t *testing.T, rt *Runtime, _ <-chan struct{}) *Handle {
+		return rt.Go(background, "other", func(ctx context.Context) error {
+			for begin := time.Now(); time.Since(begin) < 20*time.Millisecond; {
+				SafePoint(ctx)
+			}
+			return nil
+		})
+	},
+	"while tasks are blocked": func(t *testing.T, rt *Runtime, until <-chan struct{}) (h *Handle) {
+		for range 100 {
+			h = rt.Go(background, "other", func(ctx context.Context) error {
+				return Block(ctx, func() error { <-until; return nil })
+			})
+		}
+		return h
+	},
+}
+
+// TestIdle: a runtime with nothing to do has the kernel switch threads ten times a second at most, whatever its policies. Each
+// case has a process of its own.
+func TestIdle(t *testing.T) {
+	const which = "COCOON_TEST_IDLE"
+	if name := os.Getenv(which); name != "" {
+		testIdle(t, idleCases[name])
+		return
+	}
+	for name := range idleCases {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			child := exec.Command(os.Args[0], "-test.run=^TestIdle$", "-test.v")
+			child.Env = append(os.Environ(), which+"="+name)
+			if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan struct{}) *Handle) {
+	rt := start(t, Config{Slots: 2})
+	idlePolicies(t, rt)
+	until := make(chan struct{})
+	ended := begin(t, rt, until)
+	eventually(t, "ten quiet times of a fifth of a second in a row", func() bool {
+		for range 10 {
+			before := threadSwitches(t)
+			time.Sleep(200 * time.Millisecond)
+			if n := threadSwitches(t) - before; n > 10 { // one may have a collection in it, or the end of what went before
+				return false
+			}
+		}
+		return true
+	})
+	const span = 2 * time.Second
+	before, cpu := threadSwitches(t), processCPU()
+	time.Sleep(span)
+	n, used := threadSwitches(t)-before, time.Duration(processCPU()-cpu)
+	t.Logf("%d switches and %v of processor time in %v", n, used, span)
+	if n > 10*int64(span/time.Second) || used > span/100 {
+		t.Errorf("%d switches and %v of processor time in %v", n, used, span)
+	}
+	close(until)
+	if ended != nil {
+		must(t, ended.Wait(background))
+	}
+}
+
+// threadSwitches returns how often the kernel has switched the threads of the process.
+func threadSwitches(t *testing.T) int64 {
+	t.Helper()
+	var u syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return int64(u.Nvcsw) + int64(u.Nivcsw)
+}

@@ -1,0 +1,249 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// leads are the times that a loop's policies leave its tasks at least: when a task gets a slot, the timer has to come so long
+// afterwards, and not before. So a task that ends sooner wakes nobody: whoever comes next finds the timer set for an earlier
+// time, by an atomic load. It does not change once it is in force.
+type leads struct {
+	general byKind                  // of tasks of most names
+	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
+	aged    bool                    // some policy goes by a clock that may be ahead of the task's running time
+	waiting int64                   // for policies about the loop: from when a task waits
+	unmet   []stubs.NameID          // sections of which policies speak, and that no task has opened so far
+	of      int                     // how many policies they are made of
+}
+
+// byKind is a time for each kind of task, in ns; Never: no policy can do anything about one.
+type byKind [4]int64
+
+// newLeads returns the leads for the loop's time policies, or nil when there are none. Called under the loop's lock.
+func (l *Loop) newLeads() *leads {
+	all := l.hub.Listeners(uint16(stubs.Tick))
+	if len(all) == 0 {
+		return nil
+	}
+	k := &leads{general: never(), named: map[stubs.NameID]byKind{}, waiting: notify.Never}
+	for _, b := range all {
+		if !b.version.off.Load() {
+			k.of++
+			k.include(b)
+		}
+	}
+	for name, own := range k.named {
+		for kind := range own {
+			own[kind] = min(own[kind], k.general[kind])
+		}
+		k.named[name] = own
+	}
+	return k
+}
+
+func never() byKind { return byKind{notify.Never, notify.Never, notify.Never, notify.Never} }
+
+func (k *leads) include(b *bound) {
+	for i := range b.ways {
+		w := &b.ways[i]
+		lead := k.leadOf(b, w)
+		if !b.perTask {
+			k.waiting = min(k.waiting, lead)
+		}
+		names, some := w.names(b.names)
+		if !b.perTask {
+			names, some = nil, false // it is evaluated whoever runs
+		}
+		if !some {
+			k.general.lower(b, w, lead)
+			continue
+		}
+		for _, n := range names {
+			own, known := k.named[n]
+			if !known {
+				own = never()
+			}
+			own.lower(b, w, lead)
+			k.named[n] = own
+		}
+	}
+}
+
+// leadOf returns how long the way stays shut for a task that begins. A way that may be open at once is looked at after an
+// interval, like any at any time.
+func (k *leads) leadOf(b *bound, w *way) (lead int64) {
+	for i := range w.clocks {
+		switch c := &w.clocks[i]; c.stub {
+		case stubs.TaskSections:
+			if !b.loop.rt.sections.has(c.key) {
+				k.unmet = append(k.unmet, c.key)
+				lead = notify.Never
+			}
+			lead = max(lead, c.bound)
+		case stubs.TaskRunning, stubs.TaskSectionRunning, stubs.TaskSlice:
+			lead = max(lead, c.bound)
+		case stubs.TaskElapsed, stubs.TaskWaited, stubs.TaskBlocked, stubs.QueueOldest:
+			k.aged, lead = true, max(lead, c.bound)
+		}
+	}
+	if lead == 0 {
+		lead = b.interval.Load()
+	}
+	return lead
+}
+
+// names returns the names of the tasks that the way is for, among those that match, of which none stands for all; some is
+// false when it is for all but a few.
+func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
+	ids, some = match, len(match) > 0
+	for i := range w.fixed {
+		f := &w.fixed[i]
+		if own, ok := f.value.Names(); ok && f.read.stub == stubs.TaskName {
+			if some {
+				own = slices.DeleteFunc(slices.Clone(ids), func(n stubs.NameID) bool { return !f.value.Allows(uint64(n)) })
+			}
+			ids, some = own, true
+		}
+	}
+	return ids, some
+}
+
+// lower notes the lead for the kinds that the way is for.
+func (t *byKind) lower(b *bound, w *way, lead int64) {
+	for k := range t {
+		if b.perTask && (!b.concernsKind(Kind(k)) || !w.fitsKind(Kind(k))) {
+			continue
+		}
+		t[k] = min(t[k], lead)
+	}
+}
+
+func (w *way) fitsKind(k Kind) bool {
+	for i := range w.fixed {
+		if f := &w.fixed[i]; f.read.stub == stubs.TaskKind && !f.value.Allows(uint64(stubs.Kinds[k])) {
+			return false
+		}
+	}
+	return true
+}
+
+// lead returns the lead for tasks of the name and kind.
+func (k *leads) lead(name stubs.NameID, kind Kind) int64 {
+	if len(k.named) > 0 {
+		if own, ok := k.named[name]; ok {
+			return own[kind]
+		}
+	}
+	return k.general[kind]
+}
+
+// retime puts leads in force for the policies as they are now. A section that is met meanwhile was looked up too early by one
+// of us: meets looks into what is in force, after it has noted the section. Called under the loop's lock.
+func (l *Loop) retime() {
+	for again := true; again; {
+		k := l.newLeads()
+		l.leads.Store(k)
+		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.sections.has)
+	}
+}
+
+// tickBy has the ticks of the loop looked after at the time at, or earlier. It takes no lock. Who has set an earlier time has
+// woken the timer for it, or is about to.
+func (l *Loop) tickBy(at int64) {
+	for was := l.tickAt.Load(); at < was; was = l.tickAt.Load() {
+		if l.tickAt.CompareAndSwap(was, at) {
+			l.rt.timer.WakeAt(at)
+			return
+		}
+	}
+}
+
+// armStart has the timer come for the calling task, which has begun in an open slot, where nobody waits: all clocks that
+// leads go by stand at zero.
+func (s *strand) armStart() {
+	l := s.loop
+	if k := l.leads.Load(); k != nil {
+		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
+			l.tickBy(s.runBase.Load() + min(lead, sampleFrom(lead)))
+		}
+	}
+}
+
+// arm has the timer come for s, which got a slot: it begins, or goes on where it was. Called under the loop's lock.
+func (l *Loop) arm(s *strand, now int64) {
+	k := l.leads.Load()
+	if k == nil {
+		return
+	}
+	lead := k.lead(s.task.class.name, s.core.Kind)
+	if lead == notify.Never {
+		return
+	}
+	gone := s.core.Ran(now)
+	if k.aged {
+		gone = max(gone, now-s.core.Arrived(), l.core.Oldest(now))
+	}
+	sample := sampleFrom(lead)
+	switch {
+	case gone <= 0:
+		l.tickBy(now + min(lead, sample))
+	case l.tickAt.Load() > now+min(lead-gone, sample):
+		l.tickBy(min(l.soonest(s, now), now+sample))
+	}
+}
+
+// armWaiting has the timer come for policies about the loop, because a task has to wait: it may be that none runs. Called
+// under the loop's lock.
+func (l *Loop) armWaiting(now int64) {
+	if k := l.leads.Load(); k != nil && k.waiting != notify.Never {
+		l.tickBy(now + k.waiting)
+	}
+}
+
+// soonest returns when some policy may first do something about s. Called under the loop's lock.
+func (l *Loop) soonest(s *strand, now int64) (at int64) {
+	at = notify.Never
+	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
+		if b.version.off.Load() || b.perTask && !b.watches(s) {
+			continue
+		}
+		about := s
+		if !b.perTask {
+			about = nil
+		}
+		if wait := b.wait(about, now); wait > 0 {
+			at = min(at, later(now, wait))
+		} else {
+			at = min(at, b.tickAfter(now))
+		}
+	}
+	return at
+}
+
+// meets notes that a task opens a section of that name. The first time policies that speak of it are to look at all tasks.
+func (rt *Runtime) meets(section stubs.NameID) {
+	if rt.sections.has(section) {
+		return
+	}
+	rt.sections.add(section)
+	for _, l := range *rt.loops.Load() {
+		if k := l.leads.Load(); k == nil || !slices.Contains(k.unmet, section) {
+			continue
+		}
+		l.lock()
+		l.retime()
+		l.unlock()
+		l.tickBy(0)
+	}
+}
+
+// later returns now + d, or Never.
+func later(now, d int64) int64 {
+	if d >= notify.Never-now {
+		return notify.Never
+	}
+	return now + d
+}
