@@ -79,15 +79,15 @@ func (s *strand) sampleRan(from, now int64, cpu cpuSample) (next int64) {
 	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
 	switch goroutine.StatusOf(s.g.Load()) {
 	case goroutine.Parked:
-		off, blocked = vouched, true
+		off, blocked = max(off, vouched), true
 	case goroutine.Syscall:
 		if s.inCall {
-			off, blocked = vouched, true
+			off, blocked = max(off, vouched), true
 		}
 		s.inCall = true
 	case goroutine.Runnable:
 		if s.inCall = false; !s.loop.rt.cfg.KeepProcs {
-			off = vouched
+			off = max(off, vouched)
 		} // else the timer's own goroutine may have the P that the task had until now
 	default:
 		s.inCall = false

@@ -96,6 +96,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.loops.Store(&[]*Loop{first})
 	go goroutine.Learn()
 	rt.sample.renew(rt.made)
+	rt.cpu.sample(rt.made) // so that the first task is measured by something
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
