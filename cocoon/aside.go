@@ -15,7 +15,7 @@ import (
 // give a slot up nor ask for one. That costs what a handler costs that is inside one Block as a whole.
 //
 // A document says so (kind: waits); or the runtime learns it, from what looks at tasks of the class
-// have found, on loops without time policies: a time limit on the class is to be exact, and the
+// have found, unless a time policy may do something about them: a time limit is to be exact, and the
 // running of a task that stands aside is only found by looking.
 //
 // The timer looks at tasks without a slot now and then. One that runs in two looks in a row surfaces,
@@ -52,7 +52,11 @@ func (s *strand) standsAside() bool {
 	if d := c.declared.Load(); d != nil && d.waits {
 		return !l.cfg.Exclusive
 	}
-	return c.seen.mostlyWait() && l.lends() && !l.wants(stubs.Tick)
+	if !c.seen.mostlyWait() || !l.lends() {
+		return false
+	}
+	k := l.leads.Load()
+	return k == nil || k.lead(c.name, s.core.Kind) == notify.Never
 }
 
 // aside reports whether the task stands aside now. It takes no lock; called by the task's goroutine.
