@@ -158,7 +158,7 @@ func (s *strand) throw(p *throwRequest) {
 		err.frames.Store(&pcs)
 	}
 	if p.section == 0 {
-		s.task.cancellation().cancel(err) // asked for by postThrow; here it comes before the end of the task, in any case
+		s.task.endContext(err) // asked for by postThrow; here it comes before the end of the task, in any case
 	}
 	s.throwing = p
 	panic(err)
@@ -192,7 +192,7 @@ func (s *strand) dismiss() {
 // functions that wait for this one, run then, and the caller holds a lock. Called under the loop's lock.
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
-	go func() { t.cancellation().cancel(err) }()
+	go t.endContext(err)
 }
 
 // insist ends the task's context for a throw that will not be answered soon: the task may be waiting for just that. The
@@ -239,7 +239,7 @@ func (t *Task) cancel(reason string, cause error) {
 		t.doomed = true
 	}
 	l.unlock()
-	t.cancellation().cancel(end)
+	t.endContext(end)
 	t.cancelChildren(cause) // those that were started meanwhile
 }
 

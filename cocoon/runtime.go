@@ -203,7 +203,7 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	}
 	if !rt.drained(ctx) {
 		for _, t := range rt.liveTasks() {
-			t.cancel("shutdown", ErrShutdown)
+			go t.cancel("shutdown", ErrShutdown) // contexts are others' code: one that blocks must not hold up the rest
 		}
 		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 		defer cancel()

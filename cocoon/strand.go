@@ -42,6 +42,7 @@ type strand struct {
 	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
 	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
 	safePoints int64
+	heard      heard
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
