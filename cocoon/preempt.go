@@ -16,7 +16,8 @@ func init() { safepoint.Attach(answer) }
 
 // SafePoint is a place where the calling task may be preempted: switched out for another, or thrown into, which unwinds
 // it as a panic with a *PreemptedError up to the next Section, Run or Go. Call it in loops that may run long, where the
-// task's data are in order and no lock is held. Without a task in ctx it is the poll of package safepoint: for the task of
+// task's data are in order and no lock is held. Inside a callback from C, and under a lock that code from cocoon build is seen
+// to hold, it is passed over: see docs/safepoints.md. Without a task in ctx it is the poll of package safepoint: for the task of
 // its goroutine, if there is one. Cost: about 4 ns (bench: poll), because it also keeps the breath (see Config.Breath),
 // unless something is asked of some task.
 func SafePoint(ctx context.Context) {
@@ -42,7 +43,7 @@ func answerFor(ctx context.Context) {
 
 // answer is the slow path of every poll of the process.
 func answer() {
-	if s := strandOfGoroutine(); s != nil && !s.masked() {
+	if s := strandOfGoroutine(); s != nil {
 		s.answer()
 	}
 }
@@ -55,7 +56,7 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || !s.answerOnce() {
+		if s.blocked || s.masked() || !s.answerOnce() {
 			return
 		}
 	}

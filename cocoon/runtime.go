@@ -41,6 +41,8 @@ type Runtime struct {
 	otherClass *class
 	sections   nameSet // the names that sections have had
 
+	passedOver sync.Map // places of SafePoints that were logged because they are none there
+
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 
 	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.

@@ -65,6 +65,7 @@ type strand struct {
 	returned bool
 	breath   breather
 	at       int      // the open slot that it took last
+	cgoSeen  int64    // the process's calls of C when its stack was last found free of callbacks, see masked
 	slab     []Task   // the next tasks of this strand
 	origins  []origin // the next origins
 	origin   *origin  // of its last task, for the next is often its like
