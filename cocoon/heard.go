@@ -82,7 +82,7 @@ func (t *Task) endContext(cause error) {
 // A context that panics or never answers stays unknown, and nothing else suffers. Called under the loop's lock.
 func (s *strand) inquire(what uint32) {
 	h := &s.heard
-	if h.asked&what != 0 {
+	if h.asked&what != 0 || s.bubbled {
 		return
 	}
 	h.asked |= what

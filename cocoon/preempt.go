@@ -193,6 +193,9 @@ func (s *strand) dismiss() {
 // functions that wait for this one, run then, and the caller holds a lock. Called under the loop's lock.
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
+	if s.bubbled {
+		return // the caller may be outside of its bubble: the task's own goroutine does it, when it answers
+	}
 	go t.endContext(err)
 }
 
@@ -228,8 +231,9 @@ func (t *Task) cancel(reason string, cause error) {
 	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
 	l := t.strand.loop
 	l.lockAll()
-	end := cause
+	end, inside := cause, true
 	if s := t.strand; t.known {
+		inside = !s.bubbled || notify.Bubbled()
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
 		if !s.withdraw(err, now) {
@@ -240,7 +244,9 @@ func (t *Task) cancel(reason string, cause error) {
 		t.doomed = true
 	}
 	l.unlock()
-	t.endContext(end)
+	if inside { // else the task's own goroutine does it, when it answers
+		t.endContext(end)
+	}
 	t.cancelChildren(cause) // those that were started meanwhile
 }
 

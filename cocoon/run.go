@@ -110,7 +110,7 @@ func (s *strand) enlist() {
 func (s *strand) arrive(ctx context.Context, t *Task) error {
 	l := s.loop
 	l.lock()
-	now := notify.Now()
+	now := s.clock()
 	if err := l.closedFor(t); err != nil {
 		l.unlock()
 		return t.refusal(err)

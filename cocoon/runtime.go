@@ -73,8 +73,14 @@ func changeRuntimes(change func([]*Runtime) []*Runtime) {
 	runtimes.Store(&list)
 }
 
-// New starts a runtime with its default loop. It lives until Shutdown.
-func New(cfg Config) (*Runtime, error) {
+// New starts a runtime with its default loop. It lives until Shutdown. In a bubble of testing/synctest it lives outside of the
+// bubble, and in real time; docs/guide.md tells what its tasks see.
+func New(cfg Config) (rt *Runtime, err error) {
+	notify.Outside(func() { rt, err = newRuntime(cfg) })
+	return rt, err
+}
+
+func newRuntime(cfg Config) (*Runtime, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
@@ -90,6 +96,7 @@ func New(cfg Config) (*Runtime, error) {
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
+	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})

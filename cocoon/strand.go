@@ -43,6 +43,7 @@ type strand struct {
 	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
 	safePoints int64
 	heard      heard
+	bubbled    bool // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
@@ -72,7 +73,7 @@ type strand struct {
 }
 
 func newStrand(l *Loop) *strand {
-	s := &strand{loop: l, wake: make(chan struct{}, 1)}
+	s := &strand{loop: l, wake: newWake()}
 	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
 	s.mark()
 	return s
