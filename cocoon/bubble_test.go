@@ -119,6 +119,37 @@ func TestAThrowIntoABubble(t *testing.T) {
 	run(t)
 }
 
+// A context whose Done channel is the bubble's is not looked at by the timer, though a policy wants to know whether it has ended.
+func TestTheTimerLeavesTheBubblesContextsAlone(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	r := curiousLimit(t, rt)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(background)
+		defer cancel()
+		ctx.Done()
+		must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
+			for seen := r.Stats().Evaluations; r.Stats().Evaluations < seen+10; {
+				SafePoint(ctx)
+			}
+			return nil
+		}))
+	})
+}
+
+// A function that a policy calls in a bubble may use its context there; Shutdown ends it outside.
+func TestAFunctionCalledInABubble(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	called := make(chan bool, 1)
+	must(t, rt.RegisterSafeFunc(Func{Name: "note", Do: func(ctx context.Context) {
+		called <- closed(ctx.Done())
+	}}))
+	register(t, rt, Policy{Name: "call", On: OnStart, Expr: `call("note")`})
+	synctest.Test(t, func(t *testing.T) { must(t, rt.Run(background, "job", idle)) })
+	if <-called {
+		t.Error("the context of functions has ended")
+	}
+}
+
 // A task of a bubble may be cancelled from outside: its goroutine does what belongs to the bubble.
 func TestCancelFromOutsideOfTheBubble(t *testing.T) {
 	rt := start(t, Config{Slots: 1})

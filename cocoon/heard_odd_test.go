@@ -44,7 +44,7 @@ func TestAContextMayLock(t *testing.T) {
 			rt := start(t, Config{Slots: 2})
 			curious(t, rt)
 			mu, armed := new(sync.Mutex), new(atomic.Bool)
-			ctx := odd{background, armed, method, func() { mu.Lock(); mu.Unlock() }}
+			ctx := odd{background, armed, method, func() { mu.Lock(); defer mu.Unlock() }}
 			begun := make(chan struct{})
 			release := make(chan struct{})
 			done := make(chan error, 1)
