@@ -9,7 +9,7 @@ import (
 )
 
 // Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns the feature off where
-// its comment says so.
+// its comment says so. A duration that no process lives for, such as math.MaxInt64, means never.
 type Config struct {
 	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS.
 	Slots int
@@ -29,20 +29,20 @@ type Config struct {
 
 	// StallAfter is how long a task may run in a slot for which others wait without passing a safe point; then the slot is
 	// lent to a waiting task, and the stall is reported. The slot of a task that waits without Block is lent at once, and
-	// that is no stall. 0: 20 ms; negative: never.
+	// that is no stall. 0: 20 ms; negative: never. It is at least 100 µs.
 	StallAfter time.Duration
 
 	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
 	// that poll the network and the clock get there: a running task gives its core away that often, at a SafePoint, and
 	// on Linux 6.12 and later the kernel is asked for time slices of three times as long, for all threads of the process. 0:
-	// 100 µs; negative: the kernel's own ways. Systems other than Linux have only those.
+	// 100 µs; negative, or more than a second: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
 	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where
 	// it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for production: the timer ticks as often, each task begins
 	// 0.1 µs later, and where one is silent a profile of all goroutines is taken, for a tenth of a core's time at most, or
 	// two thirds with 100,000 goroutines. 0: not measured, unless the environment has
-	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured.
+	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
 	Gaps time.Duration
 
 	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs. That costs a
@@ -86,6 +86,16 @@ const (
 	defaultGaps        = time.Millisecond
 	defaultMaxFailures = 8
 	maxSlots           = 1 << 16
+
+	// endless is what longer durations count as, about 73 years: it comes after any time of the process, and can be added to one.
+	endless = time.Duration(1) << 61
+
+	// Shorter ones would have the timer run without end.
+	leastStallAfter = 100 * time.Microsecond
+	leastGaps       = 10 * time.Microsecond
+
+	// longestBreath is far beyond any time slice: a task that gives its core away that seldom need not.
+	longestBreath = time.Second
 )
 
 // complete fills in the defaults and refuses what makes no sense.
@@ -104,6 +114,12 @@ func (c Config) complete() (Config, error) {
 	orDefault(&c.Breath, defaultBreath)
 	if folder := os.Getenv(gapsVariable); folder != "" && c.Gaps == 0 {
 		c.Gaps, c.gapsFolder = defaultGaps, folder
+	}
+	clamp(&c.MaxBypass, 0)
+	clamp(&c.StallAfter, leastStallAfter)
+	clamp(&c.Gaps, leastGaps)
+	if c.Breath > longestBreath {
+		c.Breath = -1
 	}
 	orDefault(&c.MaxFailures, defaultMaxFailures)
 	return c, nil
@@ -136,6 +152,13 @@ func orDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
 		*v = d
+	}
+}
+
+// clamp brings a duration that is not off between the least that makes sense and endless.
+func clamp(d *time.Duration, least time.Duration) {
+	if *d > 0 {
+		*d = min(max(*d, least), endless)
 	}
 }
 

@@ -65,6 +65,7 @@ func (l *Loop) exchange(out, in []*version) {
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
 		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)
 	}
+	l.reask()
 	if l.retime(); l.leads.Load() != nil {
 		l.tickBy(0) // tasks may be running already
 	}

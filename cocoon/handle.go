@@ -86,6 +86,7 @@ func (h *Handle) run(s *strand, fn func(context.Context) error) {
 	defer close(h.done)
 	h.err = ErrGoexit
 	defer h.recovered(s.loop.rt)
+	s.heard = s.loop.greet(h.task.ctx)
 	if h.err = s.admit(h.task.ctx, h.task); h.err == nil {
 		h.err = ErrGoexit
 		h.err = s.call(h.task, fn)
@@ -93,6 +94,10 @@ func (h *Handle) run(s *strand, fn func(context.Context) error) {
 }
 
 func (h *Handle) recovered(rt *Runtime) {
+	if t := h.task; t.Status() == Starting { // its context did not let it arrive
+		t.status.Store(uint32(CancelledBeforeStart))
+		t.release()
+	}
 	if r := recover(); r != nil {
 		e := &PanicError{Value: r, Stack: debug.Stack()}
 		h.err = e

@@ -45,6 +45,7 @@ type Loop struct {
 	tenants map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
+	asks  atomic.Uint32      // what contexts are asked when their tasks arrive, see heard; written under the loop's lock
 	stats loopStats
 }
 

@@ -10,47 +10,120 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// masked reports whether the poll that the calling task is at is no safe point for what is asked of it, because rewritten
-// code around it holds a lock, or is inside of what must not be unwound (see keeps). A throw concerns what is around
-// the poll up to the section that catches it, a switch what is up to the task's beginning. An explicit SafePoint is never
-// masked: who wrote it knows.
+// masked reports whether the safe point that the calling task is at is none for what is asked of it:
 //
-// It walks the stack, about 1 µs and 0.1 µs a frame, and only if something is asked.
+//   - A callback from C is around it. A throw would unwind C's frames, and what these have locked or allocated would stay so;
+//     a task that is suspended would hold it meanwhile.
+//   - Rewritten code around it holds a lock, or is inside of what must not be unwound (see keeps).
+//
+// A throw concerns what is around the safe point up to the section that catches it, a switch what is up to the task's
+// beginning. An explicit SafePoint is masked like any other: who wrote it may not know who calls the function.
+//
+// It walks the stack, about 1 µs and 0.1 µs a frame, only if something is asked, and where there is something to be found.
 func (s *strand) masked() bool {
 	want := s.requests.Load()
 	if want&(wantThrow|wantSwitch|wantGap) == 0 && !s.lent.Load() {
 		return false
 	}
-	held := heldLines()
-	if held == nil {
-		return false // nothing is rewritten here: the poll is explicit
+	held, cgo := heldLines(), runtime.NumCgoCall()
+	if held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
+		return false
 	}
-	s.loop.lock()
-	within := want&wantThrow != 0 && s.pending != nil && s.pending.section != 0
-	s.loop.unlock()
+	within := false
+	if want&wantThrow != 0 {
+		s.loop.lock()
+		within = s.pending != nil && s.pending.section != 0
+		s.loop.unlock()
+	}
+	w := walk{s: s, within: within, held: held}
+	if w.up(); w.by == "" {
+		if !within { // else it did not look at all of the task
+			s.cgoSeen = cgo
+		}
+		return false
+	}
+	if w.explicit {
+		s.loop.rt.passOver(&w)
+	}
+	return true
+}
+
+// cgoAtInit is how often the process had called C before there was any task. As long as it has not done so again, no task is in
+// a callback from C. The same goes for the count when a task's stack was last found free of them, see strand.cgoSeen.
+var cgoAtInit = runtime.NumCgoCall()
+
+// walk is a way up the stack of the calling task, from its safe point.
+type walk struct {
+	s      *strand
+	within bool   // as far as the section that a throw is made for, not to the task's beginning
+	held   *lines // nil: no code is rewritten
+
+	place    runtime.Frame // of the safe point
+	explicit bool          // it is a SafePoint
+	by       string        // what masks it: a lock, C; "": nothing
+	at       runtime.Frame // where
+}
+
+// up walks, and stops at the first thing that masks the safe point.
+func (w *walk) up() {
 	var pcs [256]uintptr
 	for skip := 3; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs[:])
 		for frames := runtime.CallersFrames(pcs[:n]); n > 0; {
 			f, more := frames.Next()
-			switch {
-			case held.has(f) || keeps(f.Function):
-				return true
-			case strings.HasPrefix(f.Function, "github.com/cocoon-go/cocoon/cocoon."):
-				if strings.HasSuffix(f.Function, ".(*strand).call") || within && strings.Contains(f.Function, ".Section[") {
-					return false
-				}
-			case within && s.sections.named(f.Function):
-				return false
+			if w.ends(f) {
+				return
 			}
 			if !more {
 				break
 			}
 		}
 		if n < len(pcs) {
-			return false
+			return
 		}
 	}
+}
+
+// Names of functions of this package, as they are on the stack.
+const (
+	ownPackage   = "github.com/cocoon-go/cocoon/cocoon."
+	slowPoint    = ownPackage + "answerFor" // the slow path of SafePoint
+	taskBegins   = ownPackage + "(*strand).call"
+	sectionBegin = ownPackage + "Section[" // of any type
+)
+
+// ends looks at a frame, and reports whether the way ends there.
+func (w *walk) ends(f runtime.Frame) bool {
+	if w.place.Function == "" && !ours(f.Function) {
+		w.place = f
+	}
+	switch {
+	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
+		w.by = "a callback from C"
+	case w.held != nil && w.held.has(f):
+		w.by = "a lock"
+	case w.held != nil && keeps(f.Function):
+		w.by = "what must not be unwound"
+	case f.Function == slowPoint:
+		w.explicit = true
+		return false
+	case f.Function == taskBegins:
+		return true
+	default:
+		return w.within && (strings.HasPrefix(f.Function, sectionBegin) || w.s.sections.named(f.Function))
+	}
+	w.at = f
+	return true
+}
+
+// passOver logs that a SafePoint is none where it stands, once a place.
+func (rt *Runtime) passOver(w *walk) {
+	place := lineOf(w.place)
+	if _, known := rt.passedOver.LoadOrStore(place, nil); known {
+		return
+	}
+	log := rt.cfg.Logger
+	go log.Warn("cocoon: a SafePoint under "+w.by+" is passed over: the task is preempted later", "place", place, "under", lineOf(w.at))
 }
 
 // keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done for ever, database/sql never

@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -18,7 +17,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	}
 	l.lock()
 	defer l.unlock()
-	now := notify.Now()
+	now := s.clock()
 	outer.meet(now)
 	if l.closedFor(t) != nil {
 		return false, nil

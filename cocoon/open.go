@@ -40,7 +40,7 @@ func (s *strand) takeOpen(t *Task) bool {
 		if holder := &slots[s.at].holder; holder.Load() == nil {
 			s.tenant = nil
 			s.begin(t)
-			s.runBase.Store(notify.Now())
+			s.runBase.Store(s.clock())
 			if holder.CompareAndSwap(nil, &s.quick) {
 				return true // and here again the next time: the slot's line is in this core's cache
 			}

@@ -16,7 +16,8 @@ func init() { safepoint.Attach(answer) }
 
 // SafePoint is a place where the calling task may be preempted: switched out for another, or thrown into, which unwinds
 // it as a panic with a *PreemptedError up to the next Section, Run or Go. Call it in loops that may run long, where the
-// task's data are in order and no lock is held. Without a task in ctx it is the poll of package safepoint: for the task of
+// task's data are in order and no lock is held. Inside a callback from C, and under a lock that code from cocoon build is seen
+// to hold, it is passed over: see docs/safepoints.md. Without a task in ctx it is the poll of package safepoint: for the task of
 // its goroutine, if there is one. Cost: about 4 ns (bench: poll), because it also keeps the breath (see Config.Breath),
 // unless something is asked of some task.
 func SafePoint(ctx context.Context) {
@@ -42,7 +43,7 @@ func answerFor(ctx context.Context) {
 
 // answer is the slow path of every poll of the process.
 func answer() {
-	if s := strandOfGoroutine(); s != nil && !s.masked() {
+	if s := strandOfGoroutine(); s != nil {
 		s.answer()
 	}
 }
@@ -55,7 +56,7 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || !s.answerOnce() {
+		if s.blocked || s.masked() || !s.answerOnce() {
 			return
 		}
 	}
@@ -158,7 +159,7 @@ func (s *strand) throw(p *throwRequest) {
 		err.frames.Store(&pcs)
 	}
 	if p.section == 0 {
-		s.task.cancellation().cancel(err) // asked for by postThrow; here it comes before the end of the task, in any case
+		s.task.endContext(err) // asked for by postThrow; here it comes before the end of the task, in any case
 	}
 	s.throwing = p
 	panic(err)
@@ -192,7 +193,10 @@ func (s *strand) dismiss() {
 // functions that wait for this one, run then, and the caller holds a lock. Called under the loop's lock.
 func (s *strand) cancelContext() {
 	t, err := s.task, s.pending.err
-	go func() { t.cancellation().cancel(err) }()
+	if s.bubbled {
+		return // the caller may be outside of its bubble: the task's own goroutine does it, when it answers
+	}
+	go t.endContext(err)
 }
 
 // insist ends the task's context for a throw that will not be answered soon: the task may be waiting for just that. The
@@ -227,8 +231,9 @@ func (t *Task) cancel(reason string, cause error) {
 	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
 	l := t.strand.loop
 	l.lockAll()
-	end := cause
+	end, inside := cause, true
 	if s := t.strand; t.known {
+		inside = !s.bubbled || notify.Bubbled()
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
 		if !s.withdraw(err, now) {
@@ -239,7 +244,9 @@ func (t *Task) cancel(reason string, cause error) {
 		t.doomed = true
 	}
 	l.unlock()
-	t.cancellation().cancel(end)
+	if inside { // else the task's own goroutine does it, when it answers
+		t.endContext(end)
+	}
 	t.cancelChildren(cause) // those that were started meanwhile
 }
 

@@ -34,7 +34,9 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	if outer != nil {
 		outer.answer() // before anything is begun: it may unwind
 	}
+	said := l.greet(ctx) // likewise: it may panic
 	s, t := l.newTask(ctx, up, attrs, name)
+	s.heard = said
 	if s.outer = outer; outer != nil {
 		outer.inner = s
 	}
@@ -61,8 +63,8 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 }
 
 func (s *strand) nestOrArrive(ctx context.Context, t *Task) error {
-	if ctx.Err() != nil {
-		return t.refusal(context.Cause(ctx))
+	if s.heard.ended {
+		return t.refusal(causeOf(ctx))
 	}
 	if outer := s.outer; outer != nil && !outer.blocked {
 		if nested, err := s.inherit(t); nested || err != nil {
@@ -108,7 +110,7 @@ func (s *strand) enlist() {
 func (s *strand) arrive(ctx context.Context, t *Task) error {
 	l := s.loop
 	l.lock()
-	now := notify.Now()
+	now := s.clock()
 	if err := l.closedFor(t); err != nil {
 		l.unlock()
 		return t.refusal(err)
@@ -158,18 +160,18 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 
 // await waits for the first slot, or for the end of ctx, or to be withdrawn.
 func (s *strand) await(ctx context.Context, t *Task) error {
-	done := ctx.Done()
-	if done == nil {
-		<-s.wake
-		return s.withdrawn
+	done, cause := doneOf(ctx)
+	if cause == nil {
+		select {
+		case <-s.wake:
+			return s.withdrawn
+		case <-done:
+			cause = causeOf(ctx)
+		}
 	}
-	select {
-	case <-s.wake:
-		return s.withdrawn
-	case <-done:
-	}
+	why := t.refusal(cause) // here, and not under the lock: the cause's text is the caller's code
 	s.loop.lock()
-	out := s.withdraw(t.refusal(context.Cause(ctx)), notify.Now())
+	out := s.withdraw(why, notify.Now())
 	s.loop.unlock()
 	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says which.
 	<-s.wake
@@ -308,6 +310,7 @@ func (s *strand) end(now int64) {
 
 func (s *strand) recycle() {
 	s.outer, s.handle, s.inherits = nil, nil, false
+	s.heard = heard{}
 	s.loop.pool.Put(s)
 }
 

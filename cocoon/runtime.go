@@ -41,6 +41,8 @@ type Runtime struct {
 	otherClass *class
 	sections   nameSet // the names that sections have had
 
+	passedOver sync.Map // places of SafePoints that were logged because they are none there
+
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 
 	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
@@ -71,8 +73,14 @@ func changeRuntimes(change func([]*Runtime) []*Runtime) {
 	runtimes.Store(&list)
 }
 
-// New starts a runtime with its default loop. It lives until Shutdown.
-func New(cfg Config) (*Runtime, error) {
+// New starts a runtime with its default loop. It lives until Shutdown. In a bubble of testing/synctest it lives outside of the
+// bubble, and in real time; docs/guide.md tells what its tasks see.
+func New(cfg Config) (rt *Runtime, err error) {
+	notify.Outside(func() { rt, err = newRuntime(cfg) })
+	return rt, err
+}
+
+func newRuntime(cfg Config) (*Runtime, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
@@ -88,6 +96,7 @@ func New(cfg Config) (*Runtime, error) {
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
+	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})
@@ -204,7 +213,7 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	}
 	if !rt.drained(ctx) {
 		for _, t := range rt.liveTasks() {
-			t.cancel("shutdown", ErrShutdown)
+			go t.cancel("shutdown", ErrShutdown) // contexts are others' code: one that blocks must not hold up the rest
 		}
 		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 		defer cancel()

@@ -42,6 +42,8 @@ type strand struct {
 	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
 	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
 	safePoints int64
+	heard      heard
+	bubbled    bool // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
@@ -64,13 +66,14 @@ type strand struct {
 	returned bool
 	breath   breather
 	at       int      // the open slot that it took last
+	cgoSeen  int64    // the process's calls of C when its stack was last found free of callbacks, see masked
 	slab     []Task   // the next tasks of this strand
 	origins  []origin // the next origins
 	origin   *origin  // of its last task, for the next is often its like
 }
 
 func newStrand(l *Loop) *strand {
-	s := &strand{loop: l, wake: make(chan struct{}, 1)}
+	s := &strand{loop: l, wake: newWake()}
 	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
 	s.mark()
 	return s

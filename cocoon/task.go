@@ -169,8 +169,8 @@ func (t *Task) release() {
 	if t.status.Or(released)&released != 0 {
 		return
 	}
-	if in := t.innerContext(); in != nil {
-		in.cancel(nil)
+	if t.innerContext() != nil {
+		t.endContext(nil)
 	}
 	if p := t.up; p != nil {
 		r := p.rare.Load()

@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"math"
-	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -110,9 +109,9 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 	case stubs.TaskLabels:
 		return uint64(s.task.attrs.lookup(r.key))
 	case stubs.TaskDeadline:
-		return deadline(s.task)
+		return uint64(s.deadline(now))
 	case stubs.TaskCancelled:
-		return stubs.FromBool(s.task.ctx.Err() != nil)
+		return stubs.FromBool(s.cancelled())
 	case stubs.TaskBackground:
 		return stubs.FromBool(s.core.Background())
 	case stubs.TaskElapsed:
@@ -177,7 +176,7 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	case stubs.ArrivingVirtualTime:
 		return uint64(s.core.Tag())
 	default: // stubs.ArrivingDeadline
-		return deadline(s.task)
+		return uint64(s.deadline(now))
 	}
 }
 
@@ -201,13 +200,6 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 	default: // stubs.TenantThrown
 		return uint64(t.thrown)
 	}
-}
-
-func deadline(t *Task) uint64 {
-	if at, ok := t.ctx.Deadline(); ok {
-		return uint64(min(max(-greatest, time.Until(at)), greatest))
-	}
-	return greatest
 }
 
 // ofLoop returns a value of the loop. Called under the loop's lock.

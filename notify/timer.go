@@ -105,7 +105,7 @@ func (t *Timer) rouse() {
 	case t.state.CompareAndSwap(asleep, awake):
 		t.thread.wake(&t.state)
 	case t.state.CompareAndSwap(unstarted, awake):
-		go t.run()
+		Outside(func() { go t.run() })
 	}
 }
 
