@@ -110,11 +110,14 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 	case stubs.TaskSections, stubs.TaskSectionRunning:
 		return l.leftOfSection(c, v, now)
 	case stubs.TaskDeadline:
-		at := int64(deadline(v.task.task))
-		if at == greatest {
+		left := v.task.deadline(now)
+		switch {
+		case v.task.heard.deadline == 0:
+			return anyTime // the context has not answered yet
+		case left == greatest:
 			return notify.Never
 		}
-		return at - c.bound
+		return left - c.bound
 	}
 	return c.bound - int64(v.ofTask(&read{stub: c.stub}, now))
 }
