@@ -15,9 +15,9 @@ import (
 )
 
 // serveItself serves the service as tasks, and returns a client of it whose calls give the slot back.
-func serveItself(t testing.TB, rt *cocoon.Runtime, s *service) pb.TestServiceClient {
+func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 	t.Helper()
-	srv := grpc.NewServer(interceptors(rt, Options{})...)
+	srv := grpc.NewServer(interceptors(tasks, Options{})...)
 	pb.RegisterTestServiceServer(srv, s)
 	return pb.NewTestServiceClient(dial(t, listen(t, srv),
 		grpc.WithChainUnaryInterceptor(UnaryClientInterceptor), grpc.WithChainStreamInterceptor(StreamClientInterceptor)))
@@ -25,9 +25,8 @@ func serveItself(t testing.TB, rt *cocoon.Runtime, s *service) pb.TestServiceCli
 
 // A server with one slot that calls itself: it would wait for ever if it kept the slot.
 func TestCallsItself(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	s := &service{unary: echo}
-	client := serveItself(t, rt, s)
+	client := serveItself(t, exclusive(t, cocoon.LoopConfig{Slots: 1}), s)
 	s.talk = func(s pb.TestService_FullDuplexCallServer) error {
 		s.SendHeader(metadata.Pairs("hello", "there"))
 		return recvAll(s)
@@ -58,6 +57,40 @@ func TestCallsItself(t *testing.T) {
 	}
 	_, err := client.EmptyCall(patient(t), &pb.Empty{})
 	must(t, err)
+}
+
+// needsSlot opens a stream each of whose calls ends when another task has had the slot.
+type needsSlot struct {
+	grpc.ClientStream
+	loop *cocoon.Loop
+}
+
+func (n *needsSlot) open(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return n, n.other()
+}
+
+func (n *needsSlot) Header() (metadata.MD, error) { return nil, n.other() }
+func (n *needsSlot) SendMsg(any) error            { return n.other() }
+func (n *needsSlot) RecvMsg(any) error            { return n.other() }
+
+// other runs another task, on a goroutine of its own: on this one the task would make room for it.
+func (n *needsSlot) other() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return n.loop.Go(ctx, "other", func(context.Context) error { return nil }).Wait(context.Background())
+}
+
+// Each call of a stream gives the slot back, also those that rarely wait.
+func TestStreamGivesSlotBack(t *testing.T) {
+	loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
+	must(t, loop.Run(context.Background(), "task", func(ctx context.Context) error {
+		stream, open := StreamClientInterceptor(ctx, nil, nil, "", (&needsSlot{loop: loop}).open)
+		if open != nil {
+			return open
+		}
+		_, header := stream.Header()
+		return errors.Join(header, stream.SendMsg(nil), stream.RecvMsg(nil))
+	}))
 }
 
 // A throw that is due is the error of each call, and nobody is called; it unwinds the task at its next safe point.

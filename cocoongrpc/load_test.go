@@ -25,10 +25,10 @@ import (
 )
 
 // serveLoad serves the service as tasks, with load reports, and returns the address.
-func serveLoad(t testing.TB, rt *cocoon.Runtime, s *service) (string, *Load) {
+func serveLoad(t testing.TB, loop *cocoon.Loop, s *service) (string, *Load) {
 	t.Helper()
-	load := NewLoad(rt.Loop())
-	srv := grpc.NewServer(append([]grpc.ServerOption{orca.CallMetricsServerOption(load)}, interceptors(rt, Options{Load: load})...)...)
+	load := NewLoad(loop)
+	srv := grpc.NewServer(append([]grpc.ServerOption{orca.CallMetricsServerOption(load)}, interceptors(loop, Options{Load: load})...)...)
 	pb.RegisterTestServiceServer(srv, s)
 	must(t, orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load}))
 	return listen(t, srv), load
@@ -49,9 +49,9 @@ func reportOf(t testing.TB, trailer metadata.MD) *orcapb.OrcaLoadReport {
 
 // A busy loop with a queue says so, with each answer, that of a call which was refused too, and out of band.
 func TestReports(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2, MaxQueue: 4, StallAfter: -1})
+	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // calls that wait keep their slots
 	free := make(chan bool)
-	address, _ := serveLoad(t, rt, &service{
+	address, _ := serveLoad(t, loop, &service{
 		empty: func(context.Context) error { <-free; return nil },
 		unary: echo,
 	})
@@ -67,7 +67,7 @@ func TestReports(t *testing.T) {
 	for range 6 {
 		calls.Go(func() { client.EmptyCall(patient(t), &pb.Empty{}) })
 	}
-	eventually(t, "the queue to be full", func() bool { return rt.Loop().Stats().Queued == 4 })
+	eventually(t, "the queue to be full", func() bool { return loop.Stats().Queued == 4 })
 	var report *orcapb.OrcaLoadReport
 	eventually(t, "the averages to follow", func() bool {
 		if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer)); err == nil {
@@ -115,8 +115,7 @@ func TestReports(t *testing.T) {
 
 // What a handler adds to its report is in its own, and in no other.
 func TestHandlersMetrics(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	address, load := serveLoad(t, rt, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	address, load := serveLoad(t, start(t, cocoon.Config{}).Loop(), &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 		if r.ResponseSize > 0 {
 			recorder := orca.CallMetricsRecorderFromContext(ctx)
 			recorder.SetNamedMetric(fmt.Sprint(r.ResponseSize), 1)
@@ -191,17 +190,17 @@ func (b *balancing) share(since tally) float64 {
 // when it is done, they come back.
 func TestLoadMoves(t *testing.T) {
 	b := &balancing{}
-	var runtimes []*cocoon.Runtime
+	var loops []*cocoon.Loop
 	servers := manual.NewBuilderWithScheme("two")
 	var state resolver.State
 	for i := range b.calls {
-		rt := start(t, cocoon.Config{Slots: 2, StallAfter: -1})
-		address, _ := serveLoad(t, rt, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+		loop := exclusive(t, cocoon.LoopConfig{Slots: 2})
+		address, _ := serveLoad(t, loop, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 			b.calls[i].Add(1)
-			time.Sleep(time.Millisecond) // in its slot: stands for work, on a machine of its own
+			time.Sleep(time.Millisecond) // it keeps its slot: stands for work, on a machine of its own
 			return echo(ctx, r)
 		}})
-		runtimes = append(runtimes, rt)
+		loops = append(loops, loop)
 		state.Addresses = append(state.Addresses, resolver.Address{Addr: address})
 	}
 	servers.InitialState(state)
@@ -236,7 +235,7 @@ func TestLoadMoves(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				return
 			}
-			runtimes[0].Run(context.Background(), "other work", func(context.Context) error {
+			loops[0].Run(context.Background(), "other work", func(context.Context) error {
 				time.Sleep(5 * time.Millisecond)
 				return nil
 			})

@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for what must come: long enough for a machine that others keep busy.
 const patience = 20 * time.Second
 
-// start returns a runtime that is shut down at the end of the test, when all its slots must be free.
+// start returns a runtime that is shut down at the end of the test, when all slots of its loops must
+// be free.
 func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -49,11 +50,24 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 		if err := rt.Shutdown(ctx); err != nil {
 			t.Error(err)
 		}
-		if s := rt.Loop().Stats(); s.Busy != 0 || s.Queued != 0 || s.Lent != 0 {
-			t.Errorf("the loop is not free: %+v", s)
+		for _, s := range rt.Stats().Loops {
+			if s.Busy != 0 || s.Queued != 0 || s.Lent != 0 || s.Parked != 0 {
+				t.Errorf("loop %s is not free: %+v", s.Name, s)
+			}
 		}
 	})
 	return rt
+}
+
+// exclusive returns a loop whose slots the runtime never lends: a call that keeps a slot while it
+// waits holds up the others. On the default loop the runtime would lend that slot, and no test would
+// see that a Block is missing.
+func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
+	t.Helper()
+	cfg.Name, cfg.Exclusive = "exclusive", true
+	loop, err := start(t, cocoon.Config{}).NewLoop(cfg)
+	must(t, err)
+	return loop
 }
 
 // service is the test service of gRPC, whose messages can be of any size. What a test does not set is not implemented.
@@ -150,6 +164,18 @@ func spin(ctx context.Context) error {
 	}
 }
 
+// keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
+func keepSlot(c <-chan bool) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+		select {
+		case <-c:
+			return nil
+		default:
+		}
+	}
+	return fmt.Errorf("the slot was kept for %v in vain", patience)
+}
+
 // loadPolicies loads a policy document.
 func loadPolicies(t testing.TB, rt *cocoon.Runtime, document string) {
 	t.Helper()
@@ -165,7 +191,8 @@ func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
 	return st
 }
 
-// eventually waits until ok holds.
+// eventually waits until ok holds. It is not for tasks: it sleeps, and a task that sleeps may lose
+// its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {

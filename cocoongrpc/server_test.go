@@ -171,10 +171,10 @@ func TestPanic(t *testing.T) {
 // A call whose deadline passes, or whose client goes, while it is queued: its handler never runs.
 func TestEndsInTheQueue(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
-	occupied, free := make(chan bool), make(chan bool)
+	occupied, free := make(chan bool, 2), make(chan bool)
 	ran := make(chan bool, 10)
 	client := serve(t, rt, Options{}, &service{
-		empty: func(context.Context) error { occupied <- true; <-free; return nil },
+		empty: func(context.Context) error { occupied <- true; return keepSlot(free) },
 		unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 			ran <- true
 			return echo(ctx, r)
@@ -255,8 +255,8 @@ func TestCallerGone(t *testing.T) {
 // A queue at its bound refuses.
 func TestOverloaded(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
-	occupied, free := make(chan bool), make(chan bool)
-	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; <-free; return nil }})
+	occupied, free := make(chan bool, 2), make(chan bool)
+	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
 	var calls sync.WaitGroup
 	for range 2 {
 		calls.Go(func() {
@@ -302,9 +302,9 @@ func TestManyMethods(t *testing.T) {
 // Health checks, reflection and ORCA's reports go on while tasks wait, and hold no slot.
 func TestTaskless(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
-	occupied, free := make(chan bool), make(chan bool)
+	occupied, free := make(chan bool, 2), make(chan bool)
 	srv := grpc.NewServer(interceptors(rt, Options{})...)
-	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; <-free; return nil }})
+	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
 	healthpb.RegisterHealthServer(srv, health.NewServer())
 	reflection.Register(srv)
 	conn := dial(t, listen(t, srv))

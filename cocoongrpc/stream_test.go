@@ -64,9 +64,9 @@ func TestThrowEndsWaiting(t *testing.T) {
 	} {
 		for transport, connect := range map[string]func(testing.TB, *grpc.Server) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
 			t.Run(name+", "+transport, func(t *testing.T) {
-				rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+				loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
 				begun := make(chan *cocoon.Task, 1)
-				srv := grpc.NewServer(interceptors(rt, Options{})...)
+				srv := grpc.NewServer(interceptors(loop, Options{})...)
 				pb.RegisterTestServiceServer(srv, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
 					begun <- cocoon.TaskOf(s.Context())
 					return wait(s)
@@ -76,7 +76,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 				must(t, err)
 				must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
 				task := receive(t, "the task", begun)
-				eventually(t, "the task to block", func() bool { return rt.Loop().Stats().Busy == 0 && rt.Stats().Tasks == 1 })
+				eventually(t, "the task to block", func() bool { return loop.Stats().Busy == 0 })
 				_, err = client.UnaryCall(patient(t), &pb.SimpleRequest{}) // in its slot
 				must(t, err)
 				task.Cancel()
@@ -87,7 +87,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 				if info.Reason != "CANCELLED" || info.Metadata["task"] != talkMethod {
 					t.Errorf("%v", info)
 				}
-				eventually(t, "the task to end", func() bool { return rt.Stats().Tasks == 0 })
+				eventually(t, "the task to end", func() bool { return loop.Stats().Ended == 2 })
 				if s := task.Status(); s != cocoon.CancelledBeforeReturn {
 					t.Errorf("the task: %v", s)
 				}

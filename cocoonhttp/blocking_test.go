@@ -108,7 +108,7 @@ func (l late) Read(p []byte) (int, error) {
 
 // A connection whose deadline has passed is not used again, also when it looks whole.
 func TestCutOffConnectionEnds(t *testing.T) {
-	rt := oneSlot(t)
+	_, loop := oneSlot(t)
 	for name, read := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"by the task": func(w http.ResponseWriter, r *http.Request) { io.ReadAll(r.Body) },
 		"by a goroutine of the handler": func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func TestCutOffConnectionEnds(t *testing.T) {
 		var task *cocoon.Task
 		l := late{httptest.NewRecorder(), func() { task.Cancel() }, make(chan struct{})}
 		r := httptest.NewRequest("POST", "/", l)
-		Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Middleware(loop, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			task = cocoon.TaskOf(r.Context())
 			read(w, r)
 		})).ServeHTTP(l, r)

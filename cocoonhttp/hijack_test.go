@@ -78,9 +78,9 @@ func switched(t *testing.T, r *bufio.Reader) {
 
 // A connection that was hijacked holds nobody up, and its task ends when the client goes, or by a throw.
 func TestHijack(t *testing.T) {
-	rt := oneSlot(t)
+	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
-	s := handle(t, rt, upgrade(t, ended))
+	s := handle(t, loop, upgrade(t, ended))
 	c, r := dial(t, s)
 	send(t, c, upgradeRequest+"early\n") // before the answer
 	switched(t, r)
@@ -113,10 +113,10 @@ func TestHijack(t *testing.T) {
 // A client that never reads from a connection that was hijacked holds nobody up, and a throw ends the write: without another
 // answer, because the connection is the handler's affair.
 func TestHijackedClientNeverReads(t *testing.T) {
-	rt := oneSlot(t)
+	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
 	o := Options{Refuse: func(http.ResponseWriter, *http.Request, error) { t.Error("Refuse was called") }}
-	s := serve(t, Middleware(rt, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, Middleware(loop, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/endless" {
 			return
 		}
@@ -198,14 +198,14 @@ func TestHijackAfterWrite(t *testing.T) {
 }
 
 // proxyTo serves a proxy to a backend, whose requests are tasks, in a Block or not.
-func proxyTo(t *testing.T, rt *cocoon.Runtime, backend *httptest.Server, block bool) *httptest.Server {
+func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *httptest.Server {
 	target, err := url.Parse(backend.URL)
 	must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	base := &http.Transport{}
 	t.Cleanup(base.CloseIdleConnections)
 	proxy.Transport = &Transport{Base: base}
-	return handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+	return handle(t, tasks, func(w http.ResponseWriter, r *http.Request) {
 		if !block {
 			proxy.ServeHTTP(w, r)
 			return
@@ -220,8 +220,9 @@ func proxyTo(t *testing.T, rt *cocoon.Runtime, backend *httptest.Server, block b
 // To close one direction passes through, of the connection that was hijacked and of an answer that switched protocols, each
 // of which a proxy does when the other side has.
 func TestCloseWriteThroughProxy(t *testing.T) {
-	back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
-	backend := handle(t, back, func(w http.ResponseWriter, r *http.Request) {
+	back, loop := oneSlot(t)
+	front := start(t, cocoon.Config{Slots: 1})
+	backend := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		c, buffered, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -251,12 +252,14 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 func TestUpgradeThroughProxy(t *testing.T) {
 	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
 		t.Run(name, func(t *testing.T) {
-			back, front := oneSlot(t), start(t, cocoon.Config{Slots: 1})
+			_, back := oneSlot(t)
+			front := start(t, cocoon.Config{Slots: 1})
+			frontLoop := front.Loop()
 			if block {
-				front = oneSlot(t)
+				front, frontLoop = oneSlot(t)
 			}
 			ended := make(chan error, 1)
-			s := proxyTo(t, front, handle(t, back, upgrade(t, ended)), block)
+			s := proxyTo(t, frontLoop, handle(t, back, upgrade(t, ended)), block)
 			c, r := dial(t, s)
 			send(t, c, upgradeRequest)
 			switched(t, r)

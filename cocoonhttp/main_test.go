@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for what must come: long enough for a machine that others keep busy.
 const patience = 20 * time.Second
 
-// start returns a runtime that is shut down at the end of the test, when all its slots must be free.
+// start returns a runtime that is shut down at the end of the test, when all slots of its loops must
+// be free.
 func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -55,11 +56,32 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 		if err := rt.Shutdown(ctx); err != nil {
 			t.Error(err)
 		}
-		if s := rt.Loop().Stats(); s.Busy != 0 || s.Queued != 0 || s.Lent != 0 {
-			t.Errorf("the loop is not free: %+v", s)
+		for _, s := range rt.Stats().Loops {
+			if s.Busy != 0 || s.Queued != 0 || s.Lent != 0 || s.Parked != 0 {
+				t.Errorf("loop %s is not free: %+v", s.Name, s)
+			}
 		}
 	})
 	return rt
+}
+
+// oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
+// that keeps the slot while it waits holds up all others. On the default loop the runtime would lend
+// that slot, and no test would see that a Block is missing.
+func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
+	t.Helper()
+	rt := start(t, cocoon.Config{})
+	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
+	must(t, err)
+	return rt, loop
+}
+
+// busy is how many slots of a runtime are taken.
+func busy(rt *cocoon.Runtime) (n int) {
+	for _, s := range rt.Stats().Loops {
+		n += s.Busy
+	}
+	return n
 }
 
 // serve serves a handler on a loopback socket until the end of the test.
@@ -90,10 +112,12 @@ func handle(t testing.TB, rt Runner, h http.HandlerFunc, change ...func(*httptes
 // get makes a request, and returns its answer with the whole body.
 func get(t testing.TB, s *httptest.Server, path string) (*http.Response, string) {
 	t.Helper()
-	resp, err := s.Client().Get(s.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
+	must(t, err)
+	resp, err := s.Client().Do(r)
+	must(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -127,7 +151,20 @@ func throwInto(ctx context.Context) {
 	cocoon.SafePoint(ctx)
 }
 
-// eventually waits until ok holds.
+// keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
+func keepSlot(c <-chan struct{}) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+		select {
+		case <-c:
+			return nil
+		default:
+		}
+	}
+	return fmt.Errorf("the slot was kept for %v in vain", patience)
+}
+
+// eventually waits until ok holds. It is not for tasks: it sleeps, and a task that sleeps may lose
+// its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {

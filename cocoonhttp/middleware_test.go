@@ -97,7 +97,7 @@ func TestPatternOfTheRefused(t *testing.T) {
 
 // A request whose task has no name is no task: it is answered while others wait.
 func TestNoTask(t *testing.T) {
-	rt := oneSlot(t)
+	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	defer full(t, rt)()
 	h := Middleware(rt, Options{Name: func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/healthz") }})
 	rec := httptest.NewRecorder()
@@ -176,7 +176,7 @@ policies:
 // full fills the one slot and the queue of a runtime until release is called.
 func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
 	gate, running := make(chan struct{}), make(chan struct{})
-	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); <-gate; return nil })
+	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); return keepSlot(gate) })
 	receive(t, "the slot", running)
 	waiting := rt.Go(context.Background(), "waiting", func(context.Context) error { return nil })
 	eventually(t, "the queue", func() bool { return rt.Loop().Stats().Queued == 1 })

@@ -10,9 +10,9 @@ import (
 
 // Many streams of one HTTP/2 connection wait, run and are thrown into side by side.
 func TestManyStreams(t *testing.T) {
-	rt := oneSlot(t)
+	rt, loop := oneSlot(t)
 	const streams = 200
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -45,7 +45,7 @@ func TestManyStreams(t *testing.T) {
 		})
 	}
 	eventually(t, "all streams to wait for their bodies", func() bool {
-		return rt.Stats().Tasks == streams && rt.Loop().Stats().Busy == 0
+		return rt.Stats().Tasks == streams && busy(rt) == 0
 	})
 	for i, feed := range feeds {
 		text := fmt.Sprint(i)

@@ -121,8 +121,8 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 		for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 			for _, own := range []error{errors.New("own"), http.ErrAbortHandler} {
 				t.Run(name+" "+protocol+" "+own.Error(), func(t *testing.T) {
-					rt := oneSlot(t)
-					h := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, loop := oneSlot(t)
+					h := Middleware(loop, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if r.Method == "POST" {
 							write(w)
 							panic(own)

@@ -15,8 +15,9 @@ import (
 
 // While a task waits for somebody else's answer, or its body, others run.
 func TestTransport(t *testing.T) {
-	rt := oneSlot(t)
+	_, loop := oneSlot(t)
 	var front string
+	answered := make(chan struct{}) // the task has the answer, but for the rest of its body
 	other := func() {
 		resp, err := http.Get(front + "/other") // it needs the slot of the task that is waiting for us
 		if err != nil {
@@ -29,18 +30,20 @@ func TestTransport(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		other()
 		w.(http.Flusher).Flush()
+		<-answered
 		other()
 		w.Write(body)
 	}))
 	client := &http.Client{Transport: &Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/other" {
 			return
 		}
 		out, err := http.NewRequestWithContext(r.Context(), "POST", backend.URL, strings.NewReader("hello"))
 		must(t, err)
 		resp, err := client.Do(out)
+		close(answered)
 		if err != nil {
 			t.Error(err)
 			return
@@ -109,13 +112,13 @@ func TestTransportThrow(t *testing.T) {
 
 // Who has switched protocols gives the slot back while the other side does not read.
 func TestTransportUpgraded(t *testing.T) {
-	rt := oneSlot(t)
+	rt, loop := oneSlot(t)
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: ours, Request: r}, nil
 	})}}
-	writer := rt.Go(t.Context(), "writer", func(ctx context.Context) error {
+	writer := loop.Go(t.Context(), "writer", func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
 		must(t, err)
 		resp, err := client.Do(r)
@@ -125,7 +128,7 @@ func TestTransportUpgraded(t *testing.T) {
 		return err
 	})
 	waits(t, rt)
-	must(t, rt.Run(t.Context(), "other", func(context.Context) error { return nil }))
+	must(t, loop.Run(t.Context(), "other", func(context.Context) error { return nil }))
 	if got, err := io.ReadAll(theirs); string(got) != "hello" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -13,9 +13,12 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-func start(t *testing.T) *cocoon.Runtime {
+// start returns a runtime, and a loop of it with one slot that the runtime never lends: a task that
+// keeps the slot while it waits holds up all others. On the default loop the runtime would lend that
+// slot, and no test would see that a Block is missing.
+func start(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
-	rt, err := cocoon.New(cocoon.Config{Slots: 1, StallAfter: -1, Logger: slog.New(slog.DiscardHandler)})
+	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +27,11 @@ func start(t *testing.T) *cocoon.Runtime {
 			t.Error(err)
 		}
 	})
-	return rt
+	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt, loop
 }
 
 func open(t *testing.T, d driver.Driver) *sql.DB {
@@ -92,7 +99,7 @@ func readAll(rows *sql.Rows) error {
 func TestSlotIsGivenBack(t *testing.T) {
 	for name := range drivers(nil) {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t)
+			_, loop := start(t)
 			s := &server{}
 			db := open(t, drivers(s)[name])
 			s.gate = func(what string) {
@@ -102,7 +109,7 @@ func TestSlotIsGivenBack(t *testing.T) {
 				time.Sleep(2 * slowRow)
 				// Another goroutine needs the slot of the task that is waiting for us. On this one the task would make room for it.
 				ran := make(chan error, 1)
-				go func() { ran <- rt.Run(context.Background(), "other", func(context.Context) error { return nil }) }()
+				go func() { ran <- loop.Run(context.Background(), "other", func(context.Context) error { return nil }) }()
 				select {
 				case err := <-ran:
 					if err != nil {
@@ -112,7 +119,7 @@ func TestSlotIsGivenBack(t *testing.T) {
 					t.Errorf("the slot was held during %q", what)
 				}
 			}
-			if err := rt.Run(context.Background(), "query", func(ctx context.Context) error { return use(ctx, db) }); err != nil {
+			if err := loop.Run(context.Background(), "query", func(ctx context.Context) error { return use(ctx, db) }); err != nil {
 				t.Error(err)
 			}
 			s.gate = nil
@@ -134,7 +141,7 @@ func TestThrowAtEachCall(t *testing.T) {
 		t.Fatalf("the server was asked %d times only", count)
 	}
 	for at := range count {
-		rt := start(t)
+		_, loop := start(t)
 		s := &server{}
 		db := open(t, modern(s))
 		n := 0
@@ -144,7 +151,7 @@ func TestThrowAtEachCall(t *testing.T) {
 				task.Cancel()
 			}
 		}
-		err := rt.Run(context.Background(), "query", func(ctx context.Context) error {
+		err := loop.Run(context.Background(), "query", func(ctx context.Context) error {
 			task = cocoon.TaskOf(ctx)
 			err := use(ctx, db)
 			cocoon.SafePoint(ctx)
@@ -169,14 +176,14 @@ func TestThrowAtEachCall(t *testing.T) {
 // A throw towards a section, which leaves the context alone, comes just before the commit: the transaction is rolled back, and the
 // connection is clean when the next one gets it.
 func TestThrowBeforeCommit(t *testing.T) {
-	rt := start(t)
+	rt, loop := start(t)
 	s := &server{}
 	db := open(t, modern(s))
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.section == "work" ? throw("signalled") : continue()`})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = rt.Run(context.Background(), "job", func(ctx context.Context) error {
+	err = loop.Run(context.Background(), "job", func(ctx context.Context) error {
 		_, err := cocoon.Section(ctx, "work", func() (int, error) {
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
@@ -205,13 +212,13 @@ func TestThrowBeforeCommit(t *testing.T) {
 
 // Rows that are there already are read in one go.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
-	rt := start(t)
+	_, loop := start(t)
 	s := &server{}
 	for i := range 1000 {
 		s.values = append(s.values, int64(i))
 	}
 	db := open(t, modern(s))
-	err := rt.Run(context.Background(), "query", func(ctx context.Context) error {
+	err := loop.Run(context.Background(), "query", func(ctx context.Context) error {
 		rows, err := db.QueryContext(ctx, "all")
 		if err != nil {
 			return err
@@ -219,7 +226,7 @@ func TestQuickRowsKeepTheSlot(t *testing.T) {
 		defer rows.Close()
 		blocked := 0
 		s.gate = func(what string) {
-			if what == "next" && rt.Loop().Stats().Busy == 0 {
+			if what == "next" && loop.Stats().Busy == 0 {
 				blocked++
 			}
 		}

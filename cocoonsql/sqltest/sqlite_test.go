@@ -24,9 +24,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func open(t *testing.T) (*cocoon.Runtime, *sql.DB) {
+// open returns a database, and a loop with one slot that the runtime never lends: a task that waits
+// for the database has to give the slot back itself.
+func open(t *testing.T) (*cocoon.Loop, *sql.DB) {
 	t.Helper()
-	rt, err := cocoon.New(cocoon.Config{Slots: 1, Logger: slog.New(slog.DiscardHandler)})
+	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
 	must(t, err)
 	db, err := cocoonsql.Open("sqlite", filepath.Join(t.TempDir(), "test.db")+"?_pragma=busy_timeout(20000)")
 	must(t, err)
@@ -37,13 +41,13 @@ func open(t *testing.T) (*cocoon.Runtime, *sql.DB) {
 	})
 	_, err = db.Exec("create table items (id integer primary key, name text not null, price real)")
 	must(t, err)
-	return rt, db
+	return loop, db
 }
 
 // Statements, named parameters, transactions, types of columns and errors come through.
 func TestSQLite(t *testing.T) {
-	rt, db := open(t)
-	must(t, rt.Run(context.Background(), "use", func(ctx context.Context) error {
+	loop, db := open(t)
+	must(t, loop.Run(context.Background(), "use", func(ctx context.Context) error {
 		tx, err := db.BeginTx(ctx, nil)
 		must(t, err)
 		insert, err := tx.PrepareContext(ctx, "insert into items (name, price) values (:name, :price)")
@@ -88,10 +92,10 @@ func TestSQLite(t *testing.T) {
 
 // A throw ends a query that would never end, and the connection is whole after it.
 func TestThrowEndsAQuery(t *testing.T) {
-	rt, db := open(t)
+	loop, db := open(t)
 	db.SetMaxOpenConns(1)
 	const endless = "with recursive n(i) as (select 1 union all select i+1 from n) select count(*) from n"
-	h := rt.Go(context.Background(), "endless", func(ctx context.Context) error {
+	h := loop.Go(context.Background(), "endless", func(ctx context.Context) error {
 		var n int
 		return db.QueryRowContext(ctx, endless).Scan(&n)
 	})
@@ -100,7 +104,7 @@ func TestThrowEndsAQuery(t *testing.T) {
 			t.Fatal("the query does not begin")
 		}
 	}
-	must(t, rt.Run(context.Background(), "other", func(context.Context) error { return nil })) // it has no slot
+	must(t, loop.Run(context.Background(), "other", func(context.Context) error { return nil })) // it has no slot
 	h.Cancel()
 	if err := h.Wait(context.Background()); err == nil {
 		t.Error("the query ended by itself")
