@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // holRuns is how often the experiment is repeated. What is reported are medians: one run of six seconds has few enough
@@ -15,6 +17,7 @@ type holFigures struct {
 	Mode   string  `json:"mode"`
 	GetP99 float64 `json:"get_p99_us"`
 	Scans  float64 `json:"scans"`
+	loadtest.Cost
 }
 
 // hol runs the example with its defaults: does a get pass scans as if there were none, at no cost to the scans?
@@ -28,7 +31,7 @@ func hol(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	p99s, scans := map[string][]float64{}, map[string][]float64{}
+	runs := map[string][]holFigures{}
 	for i := range holRuns {
 		r.progress("run %d of %d", i+1, holRuns)
 		all, err := example[holFigures](ctx, r, program)
@@ -36,26 +39,36 @@ func hol(ctx context.Context, r *report) error {
 			return err
 		}
 		for _, f := range all {
-			p99s[f.Mode] = append(p99s[f.Mode], f.GetP99)
-			scans[f.Mode] = append(scans[f.Mode], f.Scans)
+			runs[f.Mode] = append(runs[f.Mode], f)
 		}
 	}
 	for _, mode := range []string{"idle", "plain", "cocoon"} {
-		if len(p99s[mode]) != holRuns {
-			return fmt.Errorf("the example printed %d results of mode %s in %d runs", len(p99s[mode]), mode, holRuns)
+		if len(runs[mode]) != holRuns {
+			return fmt.Errorf("the example printed %d results of mode %s in %d runs", len(runs[mode]), mode, holRuns)
 		}
 	}
-	reportHOL(r, p99s, scans)
+	reportHOL(r, runs)
 	return nil
 }
 
-// reportHOL takes the figures of the runs of each mode.
-func reportHOL(r *report, p99s, scans map[string][]float64) {
-	idle, plain, cocoon := median(p99s["idle"]), median(p99s["plain"]), median(p99s["cocoon"])
-	r.add(result{Name: "cocoon", Metric: "get_p99", Value: cocoon, Unit: "µs", Peer: "idle", PeerValue: idle}, claim{atMost: 2})
-	r.add(result{Name: "plain", Metric: "get_p99", Value: plain, Unit: "µs", Peer: "cocoon", PeerValue: cocoon}, claim{atLeast: 10})
-	r.add(result{Name: "cocoon", Metric: "scans", Value: median(scans["cocoon"]), Unit: "scans",
-		Peer: "plain", PeerValue: median(scans["plain"])}, claim{atLeast: 0.95})
+// reportHOL takes the figures of the runs of each mode. All servers of a run do the same work: they answer the same requests.
+func reportHOL(r *report, runs map[string][]holFigures) {
+	of := func(mode string, figure func(holFigures) float64) float64 {
+		var values []float64
+		for _, f := range runs[mode] {
+			values = append(values, figure(f))
+		}
+		return median(values)
+	}
+	add := func(name, metric, unit, peer string, figure func(holFigures) float64, c claim) {
+		r.add(result{Name: name, Metric: metric, Value: of(name, figure), Unit: unit, Peer: peer, PeerValue: of(peer, figure)}, c)
+	}
+	getP99 := func(f holFigures) float64 { return f.GetP99 }
+	add("cocoon", "get_p99", "µs", "idle", getP99, claim{atMost: 2})
+	add("plain", "get_p99", "µs", "cocoon", getP99, claim{atLeast: 10})
+	add("cocoon", "scans", "scans", "plain", func(f holFigures) float64 { return f.Scans }, claim{atLeast: 0.95})
+	add("cocoon", "server_cpu", "µs", "plain", func(f holFigures) float64 { return f.CPUus }, claim{atMost: 1.08})
+	add("cocoon", "server_switches", "switches", "plain", func(f holFigures) float64 { return f.Switches }, claim{})
 }
 
 // median returns the middle of the values, of an even number the mean of the two in the middle.

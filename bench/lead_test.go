@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // TestOverloadLeads: the section fails when Cocoon does not lead a column, whoever does, or acts late.
 func TestOverloadLeads(t *testing.T) {
+	cost := loadtest.Cost{CPUus: 900, Switches: 3}
 	figures := func() []overloadFigures {
 		return []overloadFigures{
-			{"plain", 100, 900_000, 40_000}, {"semaphore", 150, 800_000, 30_000}, {"failsafe", 190, 90_000, 9000},
-			{"gozero", 180, 20_000, 8000}, {"cocoon", 200, 10_000, 1000},
+			{"plain", 100, 900_000, 40_000, cost}, {"semaphore", 150, 800_000, 30_000, cost}, {"failsafe", 190, 90_000, 9000, cost},
+			{"gozero", 180, 20_000, 8000, cost}, {"cocoon", 200, 10_000, 1000, cost},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -37,8 +40,8 @@ func TestOverloadLeads(t *testing.T) {
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v; want %q", err, c.want)
 			}
-			if len(r.rows) != 3*4+1 {
-				t.Errorf("%d lines; want three for each peer, and the bound of the first action", len(r.rows))
+			if len(r.rows) != 5*4+1 {
+				t.Errorf("%d lines; want five for each peer, and the bound of the first action", len(r.rows))
 			}
 		})
 	}
@@ -50,21 +53,27 @@ func TestOverloadLeads(t *testing.T) {
 	}
 }
 
-// TestHOLClaims: the section fails when gets wait for scans, when the plain server is no worse, and when scans pay for it.
+// TestHOLClaims: the section fails when gets wait for scans, when the plain server is no worse, and when scans or the processor pay for it.
 func TestHOLClaims(t *testing.T) {
+	kept := map[string]holFigures{
+		"idle":   {"idle", 1000, 0, loadtest.Cost{CPUus: 50}},
+		"plain":  {"plain", 20_000, 100, loadtest.Cost{CPUus: 500}},
+		"cocoon": {"cocoon", 2000, 95, loadtest.Cost{CPUus: 540}},
+	}
 	for name, c := range map[string]struct {
-		idle, plain, cocoon float64 // p99 of the gets
-		scans               float64 // of Cocoon's server; the plain one has 100
-		want                string
+		change func(cocoon *holFigures)
+		want   string
 	}{
-		"kept":        {1000, 20_000, 2000, 95, ""},
-		"slow gets":   {1000, 90_000, 2001, 100, "get_p99 of cocoon is 2e+03 µs, 2 times that of idle; claimed is at most 2"},
-		"no need":     {1000, 9000, 1000, 100, "get_p99 of plain is 9e+03 µs, 9 times that of cocoon; claimed is at least 10"},
-		"fewer scans": {1000, 20_000, 1000, 94, "scans of cocoon is 94 scans, 0.94 times that of plain; claimed is at least 0.95"},
+		"kept":        {func(*holFigures) {}, ""},
+		"slow gets":   {func(f *holFigures) { f.GetP99 = 2001 }, "get_p99 of cocoon is 2e+03 µs, 2 times that of idle; claimed is at most 2"},
+		"no need":     {func(f *holFigures) { f.GetP99 = 2001 }, "get_p99 of plain is 2e+04 µs, 10 times that of cocoon; claimed is at least 10"},
+		"fewer scans": {func(f *holFigures) { f.Scans = 94 }, "scans of cocoon is 94 scans, 0.94 times that of plain; claimed is at least 0.95"},
+		"dear":        {func(f *holFigures) { f.CPUus = 541 }, "server_cpu of cocoon is 541 µs, 1.08 times that of plain; claimed is at most 1.08"},
 	} {
+		cocoon := kept["cocoon"]
+		c.change(&cocoon)
 		r := &report{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-		reportHOL(r, map[string][]float64{"idle": {c.idle}, "plain": {c.plain}, "cocoon": {c.cocoon}},
-			map[string][]float64{"plain": {100}, "cocoon": {c.scans}})
+		reportHOL(r, map[string][]holFigures{"idle": {kept["idle"]}, "plain": {kept["plain"]}, "cocoon": {cocoon}})
 		if err := r.finish(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v; want %q", name, err, c.want)
 		}

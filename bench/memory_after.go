@@ -59,7 +59,7 @@ func retained(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 
 // chain is a task that starts its successor and ends, again and again, as periodic jobs do.
 func chain(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
-	const slices = 100
+	const slices, beginning, end = 1000, 10, 900 // the first is left out: all is new then
 	each := max(1, c.N/slices)
 	var times []float64 // ns a link, of each slice
 	heap := map[int]float64{}
@@ -74,7 +74,7 @@ func chain(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 		return func(ctx context.Context) error {
 			if n%each == 0 {
 				times = append(times, float64(time.Since(begin))/float64(each))
-				if len(times) == slices/10 || len(times) == slices {
+				if len(times) == beginning || len(times) == slices {
 					heap[len(times)] = alive() / 1024
 				}
 				begin = time.Now()
@@ -89,6 +89,5 @@ func chain(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	}
 	next(context.Background(), link(1))
 	<-done
-	tenth := slices / 10
-	return figures{median(times[tenth : 2*tenth]), median(times[slices-tenth:]), heap[tenth], heap[slices]}, nil
+	return figures{median(times[1:beginning]), median(times[end:]), heap[beginning], heap[slices]}, nil
 }

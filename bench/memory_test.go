@@ -10,7 +10,7 @@ import (
 func TestMemory(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr}
-	if err := memoryWith(t.Context(), r, memoryEffort{rounds: 1, blocked: 1000, queued: 1000, streams: 10, links: 1000}); err != nil {
+	if err := memoryWith(t.Context(), r, memoryEffort{rounds: 1, blocked: 1000, queued: 1000, streams: 10, links: 2000}); err != nil {
 		t.Fatal(err)
 	}
 	bounds := map[string]string{}

@@ -28,7 +28,7 @@ func microSwitch(ctx context.Context, r *report, e effort) error {
 		return err
 	}
 	const peer = "two channel operations"
-	r.add(result{Name: "switch", Metric: "ns", Value: got[0][ns], Unit: "ns", Peer: peer, PeerValue: got[1][ns]}, upTo(1000))
+	r.add(result{Name: "switch", Metric: "ns", Value: got[0][ns], Unit: "ns", Peer: peer, PeerValue: got[1][ns]}, upTo(600))
 	r.add(result{Name: "switch", Metric: "allocs", Value: got[0][allocs], Unit: "allocs", Peer: peer, PeerValue: got[1][allocs]}, claim{})
 	r.add(result{Name: "switch", Metric: "spread_ns", Value: got[2][ns], Unit: "ns", Peer: peer, PeerValue: got[3][ns]}, claim{})
 	return nil

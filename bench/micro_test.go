@@ -36,8 +36,8 @@ func TestMicro(t *testing.T) {
 	}
 	for line, bound := range map[string]string{
 		"run ns": "<= 250 ns", "run allocs": "<= 0 allocs",
-		"poll above_ns": "<= 1 ns", "poll safepoint_above_ns": "<= 1 ns",
-		"switch ns":     "<= 1000 ns",
+		"poll above_ns": "<= 1 ns", "poll safepoint_above_ns": "<= 1.5 ns",
+		"switch ns":     "<= 600 ns",
 		"eval regex_ns": "<= 80 ns", "eval regex_allocs": "<= 0 allocs", "eval hol_ns": "<= 80 ns", "eval hol_allocs": "<= 0 allocs",
 		"tick p50": "<= 0.05x", "tick p99": "<= 300 µs, <= 0.05x",
 		"throw p99":        "<= 1000 µs",

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // overloadFigures is what the example prints for a mode.
@@ -11,6 +13,7 @@ type overloadFigures struct {
 	Goodput     float64 `json:"goodput_per_s"`
 	CriticalP99 float64 `json:"critical_p99_us"`
 	FirstAction float64 `json:"first_action_us"`
+	loadtest.Cost
 }
 
 // overload runs the example with its defaults: which of the limiters answers most in time, with what latency of the critical
@@ -49,6 +52,8 @@ func reportOverload(r *report, all []overloadFigures) error {
 		r.add(result{Name: "cocoon", Metric: "goodput", Value: cocoon.Goodput, Unit: "/s", Peer: f.Mode, PeerValue: f.Goodput}, claim{atLeast: 1})
 		r.add(result{Name: "cocoon", Metric: "critical_p99", Value: cocoon.CriticalP99, Unit: "µs", Peer: f.Mode, PeerValue: f.CriticalP99}, claim{atMost: 1})
 		r.add(result{Name: "cocoon", Metric: "first_action", Value: cocoon.FirstAction, Unit: "µs", Peer: f.Mode, PeerValue: f.FirstAction}, claim{atMost: 1})
+		r.add(result{Name: "cocoon", Metric: "server_cpu", Value: cocoon.CPUus, Unit: "µs", Peer: f.Mode, PeerValue: f.CPUus}, claim{})
+		r.add(result{Name: "cocoon", Metric: "server_switches", Value: cocoon.Switches, Unit: "switches", Peer: f.Mode, PeerValue: f.Switches}, claim{})
 	}
 	r.add(result{Name: "cocoon", Metric: "first_action", Value: cocoon.FirstAction, Unit: "µs"}, upTo(2000))
 	return nil

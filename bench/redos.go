@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // redosFigures is what the example prints for a mode.
@@ -14,6 +16,7 @@ type redosFigures struct {
 	LatenessP99 float64 `json:"lateness_p99_us"`
 	PingP99     float64 `json:"ping_p99_us"`
 	WrongBenign float64 `json:"wrong_benign"`
+	loadtest.Cost
 }
 
 // redos builds the example by cocoon build and runs it with its defaults: does a server survive evil regular expressions?
@@ -47,5 +50,8 @@ func redos(ctx context.Context, r *report) error {
 	r.add(result{Name: "cocoon", Metric: "ping_p99", Value: cocoon.PingP99, Unit: "µs", Peer: "idle", PeerValue: idle.PingP99}, claim{atMost: 3})
 	r.add(result{Name: "plain", Metric: "ping_p99", Value: plain.PingP99, Unit: "µs", Peer: "cocoon", PeerValue: cocoon.PingP99}, claim{})
 	r.add(result{Name: "cocoon", Metric: "wrong_benign", Value: cocoon.WrongBenign, Unit: "verdicts"}, upTo(0))
+	// Attacks keep the plain server's core busy for good: it is the idle one that a request's cost can be compared with.
+	r.add(result{Name: "cocoon", Metric: "server_cpu", Value: cocoon.CPUus, Unit: "µs", Peer: "idle", PeerValue: idle.CPUus}, claim{})
+	r.add(result{Name: "cocoon", Metric: "server_switches", Value: cocoon.Switches, Unit: "switches", Peer: "idle", PeerValue: idle.Switches}, claim{})
 	return nil
 }

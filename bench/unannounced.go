@@ -24,7 +24,7 @@ var waitings = append([]waiting{
 	{"mutex", "16 requests at once that sleep 1 ms under one lock", 16, askAgain},
 	{"hand-off", "64 requests at once that hand a job to 4 workers, 1 ms each", 64, askAgain},
 	{"pool", "64 requests at once for 4 database connections, 2 ms each", 64, askAgain},
-	{"websocket", "100 connections that send a message 20 ms after the last echo", 100, sendMessages},
+	{"websocket", "100 connections that send a message 40 ms after the last echo", 100, sendMessages},
 	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
 }, systemWaitings...)
 

@@ -66,7 +66,7 @@ func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
 }
 
 // messagePause is between the echo of a message and the next one.
-const messagePause = 20 * time.Millisecond
+const messagePause = 40 * time.Millisecond
 
 // sendMessages sends messages and waits for their echoes.
 func sendMessages(ctx context.Context, v *visited, answers *atomic.Int64) error {

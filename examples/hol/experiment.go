@@ -53,5 +53,6 @@ func (e experiment) measure(ctx context.Context, m mode, database string, show *
 	if !m.scans {
 		l.ScanRate = 0
 	}
-	return loadtest.Follow[progress, outcome](ctx, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
+	o, o.Used, err = loadtest.Measure[progress, outcome](ctx, server, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
+	return o, err
 }

@@ -11,9 +11,11 @@ import (
 type outcome struct {
 	Gets     loadtest.Latencies
 	Scans    loadtest.Latencies
-	ScansIn  int           // scans that were answered within what is measured
-	Late     time.Duration // by how much the generator sent its requests too late: the 99th percentile
-	Cores    float64       // the server's load
+	ScansIn  int            // scans that were answered within what is measured
+	Late     time.Duration  // by how much the generator sent its requests too late: the 99th percentile
+	Cores    float64        // the server's load
+	Requests int            // all, those of the warm-up too
+	Used     loadtest.Usage // by the server, for all requests
 	Errors   int
 	FirstErr string // of them
 }
@@ -35,6 +37,7 @@ func summarize(l load, schedule []request, samples []sample) (o outcome) {
 			usages = append(usages, s.usage)
 			continue
 		}
+		o.Requests++
 		if r.kind == scan && l.WarmUp <= s.finished && s.finished < end {
 			o.ScansIn++
 		}

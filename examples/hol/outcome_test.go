@@ -32,7 +32,7 @@ func TestSummarize(t *testing.T) {
 	want := outcome{
 		Gets:    loadtest.Latencies{Count: 1, P50: 7, P99: 7, P99_9: 7, Max: 7},
 		Scans:   loadtest.Latencies{Count: 1, P50: 2 * s, P99: 2 * s, P99_9: 2 * s, Max: 2 * s},
-		ScansIn: 1, Late: 5, Cores: 0.5, Errors: 1, FirstErr: "lost",
+		ScansIn: 1, Late: 5, Cores: 0.5, Requests: 4, Errors: 1, FirstErr: "lost",
 	}
 	if got := summarize(l, schedule, samples); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)

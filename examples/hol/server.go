@@ -100,7 +100,7 @@ type usage struct {
 
 var started = time.Now()
 
-func currentUsage() usage { return usage{CPU: processorTime(), Clock: time.Since(started)} }
+func currentUsage() usage { return usage{CPU: loadtest.CurrentUsage().CPU, Clock: time.Since(started)} }
 
 // since returns the load between two moments, in cores.
 func (u usage) since(earlier usage) float64 {

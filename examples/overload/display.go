@@ -30,6 +30,7 @@ type figures struct {
 	FreeGood        int     `json:"normal_free_good"`
 	BatchSent       int     `json:"batch_sent"`
 	BatchGood       int     `json:"batch_good"`
+	loadtest.Cost
 }
 
 // display shows progress as it comes, and the results.
@@ -71,6 +72,7 @@ func (d *display) result(m mode, s summary) {
 		NormalSent: s.SentOf[1], NormalGood: s.GoodOf[1],
 		PaidSent: s.Paid.Sent, PaidGood: s.Paid.Good, FreeSent: s.Free.Sent, FreeGood: s.Free.Good,
 		BatchSent: s.SentOf[2], BatchGood: s.GoodOf[2],
+		Cost: s.Used.Each(s.Requests),
 	}, m.Name, fmt.Sprintf("%.0f/s", s.Goodput), loadtest.Ms(s.P99), loadtest.Ms(s.P99Answered), action,
 		share(s.GoodOf[0], s.SentOf[0]), share(s.Paid.Good, s.Paid.Sent), share(s.Free.Good, s.Free.Sent), share(s.GoodOf[2], s.SentOf[2]),
 		share(s.Refused, s.Sent), share(s.Expired, s.Sent))

@@ -53,5 +53,6 @@ func (e experiment) measure(ctx context.Context, m mode, show func(progress)) (o
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	l := e.load
 	l.Address = address
-	return loadtest.Follow[progress, outcome](ctx, l, e.placement.Generator, e.stderr, show)
+	o, o.Used, err = loadtest.Measure[progress, outcome](ctx, server, l, e.placement.Generator, e.stderr, show)
+	return o, err
 }

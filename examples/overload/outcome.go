@@ -23,6 +23,8 @@ type outcome struct {
 	FirstAction      time.Duration      // of the server, since the surge began
 	Acted            bool               // false: it did nothing
 	Late             time.Duration      // by how much the generator sent its requests too late, those of the burst left out: the 99th percentile
+	Requests         int                // all, those of the warm-up too
+	Used             loadtest.Usage     // by the server, for all requests
 	Errors           int
 	FirstErr         string // of them
 }
@@ -52,6 +54,7 @@ func summarize(l load, schedule []request, samples []sample) (o outcome) {
 			o.fail(s.err)
 			continue
 		}
+		o.Requests++
 		if r.at != l.WarmUp { // a burst takes as long as it takes to send
 			behind = append(behind, s.sent-r.at)
 		}

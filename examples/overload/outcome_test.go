@@ -36,7 +36,7 @@ func TestSummarize(t *testing.T) {
 	o := summarize(l, schedule, samples)
 	want := outcome{
 		Sent: 8, Good: 3, GoodOf: [3]int{2, 1, 0}, SentOf: [3]int{4, 2, 2}, Refused: 2, Expired: 1,
-		Paid: tally{1, 0}, Free: tally{1, 1}, Critical: o.Critical, Answered: o.Answered, Late: 1 * ms, Errors: 1, FirstErr: "wrong",
+		Paid: tally{1, 0}, Free: tally{1, 1}, Critical: o.Critical, Answered: o.Answered, Late: 1 * ms, Requests: 9, Errors: 1, FirstErr: "wrong",
 	}
 	if o != want {
 		t.Errorf("%+v; want %+v", o, want)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // summary is a mode's figures: medians of its runs, and sums of its counts.
@@ -19,6 +21,8 @@ type summary struct {
 	FirstAction      time.Duration
 	Acted            int // runs in which there was an action
 	Late             time.Duration
+	Requests         int            // all, those of the warm-up too
+	Used             loadtest.Usage // by the server, for all requests
 }
 
 // sumUp takes the outcomes of a mode's runs, at least one.
@@ -26,6 +30,7 @@ func sumUp(runs []outcome, surge time.Duration) summary {
 	s := summary{Runs: len(runs)}
 	for _, o := range runs {
 		s.Sent, s.Good, s.Refused, s.Expired = s.Sent+o.Sent, s.Good+o.Good, s.Refused+o.Refused, s.Expired+o.Expired
+		s.Requests, s.Used = s.Requests+o.Requests, s.Used.Plus(o.Used)
 		for c := range classes {
 			s.GoodOf[c] += o.GoodOf[c]
 			s.SentOf[c] += o.SentOf[c]

@@ -20,6 +20,7 @@ type figures struct {
 	PingP50us     int64  `json:"ping_p50_us"`
 	PingP99us     int64  `json:"ping_p99_us"`
 	WrongBenign   int    `json:"wrong_benign"`
+	loadtest.Cost
 }
 
 // display shows progress as it comes, and the results.
@@ -54,6 +55,7 @@ func (d *display) result(m mode, o outcome) {
 		LatenessP50us: late.P50.Microseconds(), LatenessP99us: late.P99.Microseconds(), LatenessMaxus: late.Max.Microseconds(),
 		PingP50us: pings.P50.Microseconds(), PingP99us: pings.P99.Microseconds(),
 		WrongBenign: o.Benign,
+		Cost:        o.Used.Each(o.Requests),
 	}, m.Name, strconv.Itoa(o.Attacks), strconv.Itoa(o.Answered), strconv.Itoa(o.Stopped),
 		loadtest.Ms(late.P50), loadtest.Ms(late.P99), loadtest.Ms(late.Max),
 		loadtest.Ms(pings.P50), loadtest.Ms(pings.P99), strconv.Itoa(o.Benign))

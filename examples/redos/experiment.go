@@ -36,5 +36,6 @@ func (e experiment) measure(ctx context.Context, m mode, show *display) (o outco
 	defer func() { err = errors.Join(err, server.Kill()) }()
 	l := e.load
 	l.Address, l.Attacks = address, m.attacks
-	return loadtest.Follow[progress, outcome](ctx, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
+	o, o.Used, err = loadtest.Measure[progress, outcome](ctx, server, l, e.placement.Generator, e.stderr, func(p progress) { show.progress(m, l, p) })
+	return o, err
 }

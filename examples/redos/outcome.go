@@ -18,6 +18,8 @@ type outcome struct {
 	Benign   int                // benign verdicts that were wrong or did not come
 	Wrong    string             // the first of them
 	Late     time.Duration      // by how much the generator sent its requests too late: the 99th percentile
+	Requests int                // all, those of the warm-up too
+	Used     loadtest.Usage     // by the server, for all requests
 	Errors   int
 	FirstErr string // of them
 }
@@ -32,6 +34,7 @@ func summarize(l load, cases []evilCase, schedule []request, samples []sample) (
 			}
 			continue
 		}
+		o.Requests++
 		if r.at >= l.WarmUp {
 			late = append(late, s.sent-r.at)
 		}

@@ -26,7 +26,7 @@ func TestSummarize(t *testing.T) {
 		Pings:   loadtest.Latencies{Count: 1, P50: 7, P99: 7, P99_9: 7, Max: 7},
 		Attacks: 4, Stopped: 2, Answered: 1,
 		Lateness: loadtest.Latencies{Count: 2, P50: ms, P99: 3 * ms, P99_9: 3 * ms, Max: 3 * ms},
-		Escaped:  "b", Benign: 2, Wrong: "b: no", Late: 1, Errors: 1, FirstErr: "lost",
+		Escaped:  "b", Benign: 2, Wrong: "b: no", Late: 1, Requests: 6, Errors: 1, FirstErr: "lost",
 	}
 	if got := summarize(l, cases, schedule, samples); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)

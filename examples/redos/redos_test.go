@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -73,11 +74,14 @@ func TestEveryMode(t *testing.T) {
 		if err := decoder.Decode(&f); err != nil {
 			t.Fatal(err)
 		}
+		if runtime.GOOS == "linux" && (f.CPUus <= 0 || f.Switches <= 0) {
+			t.Errorf("%+v; want what a request cost the server", f)
+		}
 		if f.Mode != m.Name || f.PingP50us <= 0 || f.PingP99us < f.PingP50us {
 			t.Errorf("%+v; want mode %s, and times of its pings", f, m.Name)
 		}
 		if !m.attacks {
-			if f != (figures{Mode: m.Name, PingP50us: f.PingP50us, PingP99us: f.PingP99us}) {
+			if f != (figures{Mode: m.Name, PingP50us: f.PingP50us, PingP99us: f.PingP99us, Cost: f.Cost}) {
 				t.Errorf("%+v; want pings alone", f)
 			}
 			continue
@@ -102,9 +106,9 @@ func TestEveryMode(t *testing.T) {
 func TestFields(t *testing.T) {
 	var stdout bytes.Buffer
 	show := newDisplay(&stdout, t.Output(), true)
-	show.result(modes[1], outcome{Attacks: 3, Escaped: "x", Benign: 1, Wrong: "y"})
+	show.result(modes[1], outcome{Attacks: 3, Escaped: "x", Benign: 1, Wrong: "y", Requests: 4, Used: loadtest.Usage{CPU: 6 * time.Microsecond, Switches: 2}})
 	const want = `{"mode":"plain","attacks":3,"stopped":0,"answered":0,"lateness_p50_us":0,"lateness_p99_us":0,"lateness_max_us":0,` +
-		`"ping_p50_us":0,"ping_p99_us":0,"wrong_benign":1}` + "\n"
+		`"ping_p50_us":0,"ping_p99_us":0,"wrong_benign":1,"server_cpu_us":1.5,"server_switches":0.5}` + "\n"
 	if err := show.results.Finish(); err != nil || stdout.String() != want {
 		t.Errorf("got %s, %v; want %s", stdout.String(), err, want)
 	}

@@ -74,6 +74,19 @@ func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Wr
 	}
 }
 
+// Measure is Follow, and tells also what the server, which attends, has used meanwhile.
+func Measure[P, O any](ctx context.Context, server *Child, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, used Usage, err error) {
+	before, err := server.Usage()
+	if err != nil {
+		return outcome, used, err
+	}
+	if outcome, err = Follow[P, O](ctx, config, cores, stderr, show); err != nil {
+		return outcome, used, err
+	}
+	after, err := server.Usage()
+	return outcome, after.Since(before), err
+}
+
 // Dispatch calls send(i), each on a goroutine of its own, at the moments at(i) after start, whatever became of the earlier
 // ones; the moments are in order. It returns when all sends have.
 func Dispatch(start time.Time, n int, at func(i int) time.Duration, send func(i int)) {

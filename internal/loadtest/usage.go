@@ -19,6 +19,24 @@ func (u Usage) Since(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Switches - earlier.Switches}
 }
 
+// Plus returns what two have used together.
+func (u Usage) Plus(other Usage) Usage { return Usage{u.CPU + other.CPU, u.Switches + other.Switches} }
+
+// Cost is what a server used of the processors for a request, its client's part left out.
+type Cost struct {
+	CPUus    float64 `json:"server_cpu_us"` // in µs, of user and system time
+	Switches float64 `json:"server_switches"`
+}
+
+// Each returns the cost of one of so many requests; of none, all is 0.
+func (u Usage) Each(requests int) Cost {
+	if requests == 0 {
+		return Cost{}
+	}
+	n := float64(requests)
+	return Cost{float64(u.CPU) / float64(time.Microsecond) / n, float64(u.Switches) / n}
+}
+
 // Attend is what a server process does beside serving: it announces the listener's address on its standard output, answers each
 // question on its standard input by what it has used, and calls end at the end of its input, which is when the experiment wants
 // it to end or has died.
