@@ -15,14 +15,13 @@ func TestWishDuringTheHandler(t *testing.T) { eachSleeper(t, testWishDuringTheHa
 func testWishDuringTheHandler(t *testing.T, thread func() sleeper) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var runs atomic.Int64
-	timer := newTimer(func(int64) int64 {
+	timer := makeTimer(t, func(int64) int64 {
 		if runs.Add(1) == 1 {
 			close(entered)
 			<-leave
 		}
 		return Never
 	}, thread())
-	t.Cleanup(timer.Close)
 	timer.WakeAt(0)
 	<-entered
 	timer.WakeAt(0)
@@ -51,7 +50,7 @@ func testHammer(t *testing.T, thread func() sleeper) {
 		done chan int64
 	}
 	all := make([]wish, wishers)
-	timer := newTimer(func(now int64) int64 {
+	timer := makeTimer(t, func(now int64) int64 {
 		for i := range all {
 			w := &all[i]
 			if at := w.at.Load(); at != 0 && at <= now {
@@ -107,7 +106,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	timer := newTimer(func(int64) int64 {
+	timer := makeTimer(t, func(int64) int64 {
 		runs.Add(1)
 		linger(random, 1000)
 		return Never
@@ -173,7 +172,7 @@ func testClose(t *testing.T, thread func() sleeper) {
 			}
 			timer.Close()
 			timer.WakeAt(0)
-			if state := timer.state.Load(); state == asleep || len(runs) > 0 {
+			if state := timer.state.Load(); state == asleep || state == parked || len(runs) > 0 {
 				t.Fatalf("after Close: state %d, %d runs", state, len(runs))
 			}
 		})
@@ -186,7 +185,7 @@ func TestCloseAgainstWakeAt(t *testing.T) { eachSleeper(t, testCloseAgainstWakeA
 func testCloseAgainstWakeAt(t *testing.T, thread func() sleeper) {
 	for range 500 {
 		var running atomic.Bool
-		timer := newTimer(func(now int64) int64 {
+		timer := makeTimer(t, func(now int64) int64 {
 			if !running.CompareAndSwap(false, true) {
 				t.Error("two handlers at once")
 			}

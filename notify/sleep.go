@@ -18,7 +18,8 @@ type sleeper interface {
 	wake(state *atomic.Uint32)
 }
 
-// goSleeper sleeps by Go's own timer: for systems without a futex. It is as punctual as the scheduler lets it be.
+// goSleeper sleeps by Go's own timer: for relaxed timers, and for systems without a futex. It is as punctual as the scheduler
+// lets it be.
 type goSleeper struct {
 	timer *time.Timer
 	woken chan struct{} // holds a wake that the thread has not seen

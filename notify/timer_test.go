@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,19 +22,48 @@ const patience = 20 * time.Second
 func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
 	t.Run("system", func(t *testing.T) { test(t, newSleeper) })
 	t.Run("go", func(t *testing.T) { test(t, newGoSleeper) })
+	t.Run("relaxed", func(t *testing.T) { test(t, func() sleeper { return relaxedSleeper{newSleeper()} }) })
+	t.Run("restless", func(t *testing.T) { test(t, func() sleeper { return restlessSleeper{newSleeper()} }) })
+}
+
+// relaxedSleeper and restlessSleeper tell makeTimer to relax the timer, and to change its mind all the time.
+type (
+	relaxedSleeper  struct{ sleeper }
+	restlessSleeper struct{ sleeper }
+)
+
+// makeTimer returns a timer that sleeps in the given way, and is closed at the test's end.
+func makeTimer(t testing.TB, handle func(now int64) int64, thread sleeper) *Timer {
+	timer := newTimer(handle, thread)
+	switch thread.(type) {
+	case relaxedSleeper:
+		timer.Relax(true)
+	case restlessSleeper:
+		var over atomic.Bool
+		var restless sync.WaitGroup
+		restless.Go(func() {
+			for i := 0; !over.Load(); i++ {
+				timer.Relax(i%2 == 0)
+				runtime.Gosched()
+			}
+		})
+		t.Cleanup(restless.Wait)
+		t.Cleanup(func() { over.Store(true) })
+	}
+	t.Cleanup(timer.Close)
+	return timer
 }
 
 // reporting returns a timer that reports each run on a channel, and is closed at the test's end.
 func reporting(t testing.TB, thread sleeper, next func(now int64) int64) (*Timer, <-chan int64) {
 	runs := make(chan int64, 1024)
-	timer := newTimer(func(now int64) int64 {
+	timer := makeTimer(t, func(now int64) int64 {
 		select {
 		case runs <- now:
 		default: // a test that lost interest
 		}
 		return next(now)
 	}, thread)
-	t.Cleanup(timer.Close)
 	return timer, runs
 }
 
@@ -89,7 +120,7 @@ func testEarlierWishShortensTheSleep(t *testing.T, thread func() sleeper) {
 // awaitAsleep returns when the thread has announced to sleep.
 func awaitAsleep(t testing.TB, timer *Timer) {
 	t.Helper()
-	for start := Now(); timer.state.Load() != asleep; runtime.Gosched() {
+	for start := Now(); timer.state.Load() != asleep && timer.state.Load() != parked; runtime.Gosched() {
 		if Now()-start > int64(patience) {
 			t.Fatal("the timer's thread does not go to sleep")
 		}
