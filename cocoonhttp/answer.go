@@ -3,9 +3,7 @@ package cocoonhttp
 import (
 	"context"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 )
@@ -24,14 +22,14 @@ type answer struct {
 	ctx   context.Context // the task's; nil before it has begun
 	io    *blocking       // nil as long as nothing has blocked
 
-	asked  bool        // the handler has asked for the header
-	before http.Header // as it was then
+	asked  bool   // the handler has asked for the header
+	before copied // as it was then
 
-	status  int         // 0: the handler has not decided yet
-	late    bool        // it decided after it had been thrown into
-	header  http.Header // as it was when it had
-	length  int64       // of the body, as the header declares it; -1: it does not
-	written int64       // by the handler
+	status  int    // 0: the handler has not decided yet
+	late    bool   // it decided after it had been thrown into
+	header  copied // the header as it was when it had
+	length  int64  // of the body, as the header declares it; -1: it does not
+	written int64  // by the handler
 	buffer  *[holdSize]byte
 	held    []byte // what is held back, in buffer
 	err     error  // of the first write that went wrong
@@ -53,20 +51,13 @@ func (a *answer) blocking() *blocking {
 func (a *answer) Header() http.Header {
 	h := a.under.Header()
 	if !a.asked {
-		a.asked, a.before = true, cloneHeader(h)
+		a.asked = true
+		a.before.take(h)
 		if a.status != 0 {
-			a.header = a.before
+			a.header.take(h)
 		}
 	}
 	return h
-}
-
-// cloneHeader copies a header; the values are shared, because nobody changes them in place.
-func cloneHeader(h http.Header) http.Header {
-	if len(h) == 0 {
-		return nil
-	}
-	return maps.Clone(h)
 }
 
 // WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are held.
@@ -97,9 +88,11 @@ func (a *answer) decide(status int) {
 	if !a.asked {
 		return
 	}
-	a.header = cloneHeader(a.under.Header())
-	if n, err := strconv.ParseInt(a.header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
-		a.length = n
+	a.header.take(a.under.Header())
+	if declared := a.header.get("Content-Length"); declared != "" {
+		if n, err := strconv.ParseInt(declared, 10, 64); err == nil && n >= 0 {
+			a.length = n
+		}
 	}
 }
 
@@ -179,27 +172,22 @@ func (a *answer) sendHeader() {
 		return
 	}
 	h := a.under.Header()
-	if maps.EqualFunc(h, a.header, slices.Equal[[]string]) {
+	if a.header.of(h) {
 		a.under.WriteHeader(a.status)
 		return
 	}
-	later := maps.Clone(h)
-	replace(h, a.header)
+	var later copied
+	later.take(h)
+	a.header.restore(h)
 	a.under.WriteHeader(a.status)
-	replace(h, later)
-}
-
-// replace gives h the content of another.
-func replace(h, other http.Header) {
-	clear(h)
-	maps.Copy(h, other)
+	later.restore(h)
 }
 
 // drop forgets what the handler wrote and did to the header.
 func (a *answer) drop() {
 	a.release()
 	if a.asked {
-		replace(a.under.Header(), a.before)
+		a.before.restore(a.under.Header())
 	}
 }
 
@@ -207,11 +195,7 @@ func (a *answer) drop() {
 func (a *answer) last() {
 	a.Header().Set("Connection", "close")
 	if a.status != 0 {
-		a.header = cloneHeader(a.header)
-		if a.header == nil {
-			a.header = http.Header{}
-		}
-		a.header.Set("Connection", "close")
+		a.header.set("Connection", "close")
 	}
 }
 

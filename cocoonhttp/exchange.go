@@ -117,6 +117,10 @@ func (e *exchange) end() {
 		e.io.end()
 	}
 	e.release()
+	before, header := e.before, e.header
+	before.forget()
+	header.forget()
 	*e = exchange{run: e.run, like: e.like, can: e.can}
+	e.before, e.header = before, header
 	exchanges.Put(e)
 }
