@@ -2,7 +2,11 @@ package cocoon
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,4 +86,31 @@ func switches(t *testing.T) int64 {
 		t.Error(err)
 	}
 	return u.Nivcsw + u.Nvcsw
+}
+
+// A program that the process starts while a runtime is hot has the kernel's slice, and the niceness that it would have.
+func TestChildrenHaveTheirOwnSlices(t *testing.T) {
+	const variable = "COCOON_TEST_SLICE"
+	if os.Getenv(variable) != "" {
+		fmt.Println(int64(ownSlice(t)))
+		return
+	}
+	if ownSlice(t) == 0 {
+		t.Skip("this kernel gives threads no time slices of their own")
+	}
+	child := func() string {
+		c := exec.Command(os.Args[0], "-test.run=^TestChildrenHaveTheirOwnSlices$")
+		c.Env = append(os.Environ(), variable+"=1")
+		out, err := c.Output()
+		must(t, err)
+		line, _, _ := strings.Cut(string(out), "\n")
+		return line
+	}
+	usual := child()
+	rt := start(t, Config{Slots: 1, Breath: 200 * time.Microsecond})
+	heatUp(t, rt)
+	wantSlice(t, sliceBreaths*200*time.Microsecond)
+	if got := child(); got != usual {
+		t.Errorf("the child's slice is %s ns; without a runtime it is %s", got, usual)
+	}
 }

@@ -34,7 +34,7 @@ func TestBreathByYielding(t *testing.T) {
 			if yields < 20 {
 				t.Errorf("word raised: %v; %d yields in 10 s", raised, yields)
 			}
-			if !raised && b.stride.Load() == 1 {
+			if !raised && b.stride <= 1 {
 				t.Errorf("it looks at the clock at each of %d safe points", polls)
 			}
 			return nil
@@ -45,7 +45,8 @@ func TestBreathByYielding(t *testing.T) {
 // A negative Breath turns it off: the task never gives its core away, and the kernel is asked for nothing.
 func TestBreathOff(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1})
-	if rt.slices {
+	heatUp(t, rt)
+	if rt.hasSlices() {
 		t.Error("it has asked for short slices")
 	}
 	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
@@ -68,7 +69,7 @@ func TestBreathBySlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !short.slices {
+	if heatUp(t, short); !short.hasSlices() {
 		short.Shutdown(context.Background())
 		t.Skip("this kernel gives threads no time slices of their own")
 	}
@@ -76,6 +77,7 @@ func TestBreathBySlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	heatUp(t, other)
 	wantSlice(t, sliceBreaths*200*time.Microsecond)
 	short.Shutdown(context.Background())
 	wantSlice(t, sliceBreaths*200*time.Microsecond) // not lengthened while others live
@@ -85,21 +87,29 @@ func TestBreathBySlices(t *testing.T) {
 	}
 }
 
+// hasSlices reports whether the runtime has asked for short slices.
+func (rt *Runtime) hasSlices() bool {
+	rt.warmth.mu.Lock()
+	defer rt.warmth.mu.Unlock()
+	return rt.warmth.slices
+}
+
+// wantSlice waits until all threads have the slice: new ones get it some milliseconds later.
 func wantSlice(t *testing.T, want time.Duration) {
 	t.Helper()
-	if got := ownSlice(t); got != want {
-		t.Errorf("the slice of a thread that was there is %v, want %v", got, want)
-	}
-	got := make(chan time.Duration)
-	for range 4 { // locked together, they need threads of their own
-		go func() {
-			runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
-			got <- ownSlice(t)
-		}()
-	}
-	for range 4 {
-		if d := <-got; d != want {
-			t.Errorf("the slice of another thread is %v, want %v", d, want)
+	eventually(t, "the slices of other threads", func() bool {
+		got := make(chan time.Duration)
+		for range 4 { // locked together, they need threads of their own
+			go func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				got <- ownSlice(t)
+			}()
 		}
-	}
+		all := true
+		for range 4 {
+			all = <-got == want && all
+		}
+		return all
+	})
 }

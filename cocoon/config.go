@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
 	"time"
 )
 
@@ -107,7 +106,7 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
 	}
 	if c.Slots == 0 {
-		c.Slots = userProcs()
+		c.Slots = ownProcs()
 	}
 	orDefault(&c.MaxBypass, defaultMaxBypass)
 	orDefault(&c.StallAfter, defaultStallAfter)
@@ -160,14 +159,4 @@ func clamp(d *time.Duration, least time.Duration) {
 	if *d > 0 {
 		*d = min(max(*d, least), endless)
 	}
-}
-
-// userProcs is GOMAXPROCS as the application sees it: without the spares that runtimes have added.
-func userProcs() int {
-	procs.mu.Lock()
-	defer procs.mu.Unlock()
-	if procs.slots > 0 {
-		return procs.original
-	}
-	return runtime.GOMAXPROCS(0)
 }

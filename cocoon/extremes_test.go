@@ -13,7 +13,7 @@ func TestTheLongestDurationsMeanNever(t *testing.T) {
 	for name, long := range map[string]time.Duration{"the longest": math.MaxInt64, "almost": math.MaxInt64 - 1, "half": math.MaxInt64 / 2, "an age": 290 * 365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1, StallAfter: long, Breath: long, MaxBypass: long, Gaps: long})
-			if rt.breathes || rt.slices {
+			if rt.breathes || rt.hasSlices() {
 				t.Error("its tasks give their cores away")
 			}
 			register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.section == "part" and task.running > duration("5ms") ? throw("x") : continue()`})

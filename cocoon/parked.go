@@ -87,6 +87,7 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 	l.contended = true
 	if !l.lendWaits(now) || !s.onSlot() {
+		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}
 	<-s.wake // sent by deliver just now

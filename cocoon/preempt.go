@@ -23,7 +23,7 @@ func init() { safepoint.Attach(answer) }
 func SafePoint(ctx context.Context) {
 	if safepoint.Raised() {
 		answerFor(ctx)
-	} else if t, ok := ctx.(*taskContext); ok && t.strand.breath.poll() {
+	} else if t, ok := ctx.(*taskContext); ok && t.strand.breath.left.poll() {
 		if s := strandOf(ctx); s != nil {
 			s.breathe()
 		}

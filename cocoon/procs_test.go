@@ -3,10 +3,96 @@ package cocoon
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 )
+
+// GOMAXPROCS has the spares while runtimes are hot, for no more slots than the application has Ps, and is what it was after them.
+func TestGOMAXPROCS(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	check := func(what string, want int) {
+		t.Helper()
+		if n := runtime.GOMAXPROCS(0); n != want {
+			t.Errorf("%s: GOMAXPROCS is %d; want %d", what, n, want)
+		}
+	}
+	hot := func(cfg Config) *Runtime {
+		rt, err := New(cfg)
+		must(t, err)
+		heatUp(t, rt)
+		return rt
+	}
+	cold, err := New(Config{Slots: 100})
+	must(t, err)
+	check("a cold one", 8)
+	a := hot(Config{Slots: 5})
+	check("few slots", 8)
+	_, err = a.NewLoop(LoopConfig{Name: "more", Slots: 2})
+	must(t, err)
+	check("another loop", 7+SparePs)
+	b := hot(Config{Slots: 1000})
+	check("more slots than Ps", 8+SparePs)
+	kept := hot(Config{Slots: 2, KeepProcs: true})
+	check("one that keeps it", 8+SparePs)
+	byDefault, err := New(Config{})
+	must(t, err)
+	if n := byDefault.Loop().Stats().Slots; n != 8 {
+		t.Errorf("the default is %d slots; want 8, without what others have added", n)
+	}
+	must(t, byDefault.Shutdown(background))
+	must(t, a.Shutdown(background))
+	check("the first is gone", 8+SparePs)
+	must(t, b.Shutdown(background))
+	check("the second is gone", 8)
+	must(t, kept.Shutdown(background))
+	must(t, cold.Shutdown(background))
+	check("all are gone", 8)
+
+	again := hot(Config{Slots: 8})
+	runtime.GOMAXPROCS(3)
+	must(t, again.Shutdown(background))
+	check("the application has changed it meanwhile", 3)
+}
+
+// Where GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of the process. Where the
+// application had chosen it, it stays that.
+func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		t.Skip("the environment has chosen")
+	}
+	defer runtime.SetDefaultGOMAXPROCS()
+	runtime.SetDefaultGOMAXPROCS()
+	n := runtime.GOMAXPROCS(0)
+	for own, want := range map[int]bool{n: true, n + 3: false} {
+		if own != n {
+			runtime.GOMAXPROCS(own)
+		}
+		rt := start(t, Config{Slots: own})
+		heatUp(t, rt)
+		procs.mu.Lock()
+		follows, ofOwn := procs.follows, procs.own
+		procs.mu.Unlock()
+		if follows != want || ofOwn != own {
+			t.Errorf("GOMAXPROCS is %d: taken for %d, for Go's choice: %v", own, ofOwn, follows)
+		}
+		must(t, rt.Shutdown(background))
+		if got := runtime.GOMAXPROCS(0); got != own {
+			t.Errorf("GOMAXPROCS was %d and is %d", own, got)
+		}
+		runtime.SetDefaultGOMAXPROCS()
+	}
+	t.Setenv("GOMAXPROCS", strconv.Itoa(n))
+	rt := start(t, Config{Slots: n})
+	heatUp(t, rt)
+	procs.mu.Lock()
+	defer procs.mu.Unlock()
+	if procs.follows {
+		t.Error("the environment's choice is taken for Go's")
+	}
+}
 
 // On one P, with KeepProcs, everything works, later: the timer's thread gets the P when Go takes it from the task.
 func TestOneP(t *testing.T) {

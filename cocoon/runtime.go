@@ -33,8 +33,8 @@ type Runtime struct {
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
-	slices   bool // it has asked the kernel for short time slices, see breath.go
-	breathes bool // its tasks give their cores away now and then, see breath.go
+	warmth   warmth
+	breathes bool // its tasks give their cores away now and then while it is hot, see breath.go
 
 	classes    sync.Map // name -> *class
 	classCount atomic.Int64
@@ -107,17 +107,11 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.sample.renew(rt.made)
 	rt.cpu.sample(rt.made) // so that the first task is measured by something
 	rt.timer = notify.NewTimer(rt.onTimer)
+	rt.timer.Relax(true)
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
-	rt.slices = cfg.Breath > 0 && askSlices(sliceBreaths*cfg.Breath)
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	return rt, nil
-}
-
-func (rt *Runtime) addSlots(n int) {
-	if !rt.cfg.KeepProcs {
-		addProcs(n)
-	}
 }
 
 // Loop returns the default loop.
@@ -262,14 +256,7 @@ func (rt *Runtime) stop() error {
 	rt.exchange(all, nil)
 	rt.regMu.Unlock()
 	err := rt.store.Close()
-	slots := 0
-	for _, l := range *rt.loops.Load() {
-		slots += l.cfg.Slots
-	}
-	rt.addSlots(-slots)
-	if rt.slices {
-		dropSlices()
-	}
+	rt.endHeat()
 	if left := rt.liveTasks(); len(left) > 0 {
 		e := &ShutdownError{}
 		for _, t := range left {

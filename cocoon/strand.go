@@ -44,6 +44,7 @@ type strand struct {
 	safePoints int64
 	heard      heard
 	bubbled    bool // its goroutine is in a bubble of testing/synctest; written before the task has a slot
+	strain     strain
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 
@@ -96,7 +97,7 @@ func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*s
 		up.adopt(t)
 	}
 	s.core.Reset(Kind(t.class.kind.Load()))
-	s.breath.begin(l.rt.breathes)
+	s.breath.begin()
 	return s, t
 }
 

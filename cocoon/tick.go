@@ -35,6 +35,7 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
+	next = min(next, rt.keepHeat(now, notify.Never, next))
 	rt.sample.expect(next)
 	return next
 }
@@ -56,7 +57,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	}
 	if l.contended {
 		l.contended = l.core.Wanted()
-		next = min(next, l.look(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
+		next = min(next, l.look(now), l.heatForHolders(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
 	return next
 }

@@ -1,0 +1,12 @@
+//go:build race
+
+package cocoon
+
+import "sync/atomic"
+
+// countdown counts safe points down. The race detector would report the one that is not atomic.
+type countdown atomic.Int32
+
+func (c *countdown) poll() bool  { return (*atomic.Int32)(c).Add(-1) < 0 }
+func (c *countdown) get() int32  { return (*atomic.Int32)(c).Load() }
+func (c *countdown) set(n int32) { (*atomic.Int32)(c).Store(n) }

@@ -1,0 +1,229 @@
+package cocoon
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// warmth carries out what heat decides. Tasks and the timer see the needs, some under a loop's lock,
+// and to change GOMAXPROCS stops the world. So they only note the need, and one goroutine at a time
+// brings the process into the state that heat wants (temper).
+type warmth struct {
+	needed atomic.Int64 // when there was a need last
+	busy   atomic.Bool  // temper runs, or is about to
+	hot    atomic.Bool  // the process is as a hot runtime needs it
+	next   atomic.Int64 // hot: when temper is due again
+
+	mu      sync.Mutex // serialises changes; guards what follows
+	heat    heat
+	slots   int   // of all loops
+	ended   bool  // the runtime, which stays cold from then on
+	renewed int64 // when temper looked last at what may change while the runtime is hot
+	pause   int64 // until it looks again
+	threads int   // how many there were when they were asked for short slices
+	slices  bool  // they were
+}
+
+const (
+	// What may change while a runtime is hot is looked at again after firstRenewal, when the threads
+	// of the spare Ps have started, and more seldom up to lastRenewal.
+	firstRenewal = int64(10 * time.Millisecond)
+	lastRenewal  = int64(5 * time.Second)
+
+	// fineTick is the interval of time policies below which Go's timers are not punctual enough.
+	fineTick = int64(2 * time.Millisecond)
+)
+
+// needHeat notes a need. It may be called under a loop's lock.
+func (rt *Runtime) needHeat(now int64) {
+	w := &rt.warmth
+	hot := w.hot.Load()
+	if hot && now-w.needed.Load() < int64(time.Millisecond) {
+		return
+	}
+	w.needed.Store(now)
+	if !hot {
+		rt.beginTemper()
+	}
+}
+
+// beginTemper starts temper unless it is about to run anyway.
+func (rt *Runtime) beginTemper() {
+	if w := &rt.warmth; !w.busy.Load() && w.busy.CompareAndSwap(false, true) {
+		go rt.temper()
+	}
+}
+
+// keepHeat is called by the timer with the least interval of the time policies and the time at which
+// it must run again; it returns when it must run again for the heat.
+func (rt *Runtime) keepHeat(now, least, tick int64) (next int64) {
+	if least < fineTick && tick-now < fineTick {
+		rt.needHeat(now)
+	}
+	w := &rt.warmth
+	if !w.hot.Load() {
+		return notify.Never
+	}
+	if at := w.next.Load(); now < at {
+		return at
+	}
+	rt.beginTemper() // it sets the timer at its end
+	return notify.Never
+}
+
+// strain is what looks at a task that holds its slot for long have found.
+type strain struct {
+	since int64 // when the task got the slot
+	last  int64 // when the last look that counts found it running
+	times int   // how many in a row did
+}
+
+// It takes strainTimes looks, strainGap apart, to show that a task runs: one may find a task that
+// waits unannounced in a moment between two waits, and the next one as well, for the timer that
+// looks and the one that the task waits for may come at one time.
+const (
+	strainGap   = int64(time.Millisecond)
+	strainTimes = 3
+)
+
+// heatFor notes a need if s, which holds a slot that another task waits for, has run for long.
+// Called under the loop's lock.
+func (rt *Runtime) heatFor(s *strand, now int64) {
+	if now-s.core.Since() < heatAfter {
+		return
+	}
+	st := &s.strain
+	if st.since != s.core.Since() {
+		*st = strain{since: s.core.Since()}
+	}
+	switch goroutine.StatusOf(s.g.Load()) {
+	case goroutine.Parked, goroutine.Syscall:
+		st.times = 0
+		return
+	}
+	if now-st.last >= strainGap {
+		st.last = now
+		st.times++
+	}
+	if st.times >= strainTimes {
+		rt.needHeat(now)
+	}
+}
+
+// heatForHolders notes a need if a task has held a slot for long that another task waits for, and
+// returns when to look again. Called under the loop's lock.
+func (l *Loop) heatForHolders(now int64) (next int64) {
+	if !l.core.Wanted() {
+		return notify.Never
+	}
+	if w := &l.rt.warmth; w.hot.Load() && now-w.needed.Load() < minStay/4 {
+		return w.needed.Load() + minStay/4
+	}
+	next = notify.Never
+	for i := range l.slots {
+		if s := l.slots[i].firm(); s != nil {
+			l.rt.heatFor(s, now)
+			next = min(next, max(now+strainGap, s.core.Since()+heatAfter))
+		}
+	}
+	return next
+}
+
+// temper brings the process into the state that heat wants. Called on a goroutine of its own.
+func (rt *Runtime) temper() {
+	w := &rt.warmth
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return // and busy stays, so that no other begins
+	}
+	w.busy.Store(false) // a need that is noted from here on begins another temper
+	now := notify.Now()
+	if needed := w.needed.Load(); needed > w.heat.needed && w.heat.need(needed) {
+		rt.warmUp(now)
+	}
+	cold, next := w.heat.cool(now)
+	if cold {
+		rt.coolDown()
+		return
+	}
+	if now >= w.renewed+w.pause {
+		rt.renew(now)
+	}
+	next = min(next, w.renewed+w.pause)
+	w.next.Store(next)
+	rt.timer.WakeAt(next)
+}
+
+// warmUp makes the process ready for tasks that run long. Called with warmth.mu held.
+func (rt *Runtime) warmUp(now int64) {
+	w := &rt.warmth
+	if !rt.cfg.KeepProcs {
+		addProcs(w.slots)
+	}
+	// With no P to spare, the timer's thread would take the P along that a task needs.
+	rt.timer.Relax(runtime.GOMAXPROCS(0) < min(w.slots, ownProcs())+SparePs)
+	w.slices = rt.cfg.Breath > 0 && askSlices(sliceBreaths*rt.cfg.Breath)
+	w.threads, w.renewed, w.pause = threadCount(), now, firstRenewal
+	w.hot.Store(true)
+}
+
+// coolDown takes back what warmUp did. Called with warmth.mu held.
+func (rt *Runtime) coolDown() {
+	w := &rt.warmth
+	w.hot.Store(false)
+	rt.timer.Relax(true)
+	if w.slices {
+		dropSlices()
+	}
+	if !rt.cfg.KeepProcs {
+		addProcs(-w.slots)
+	}
+}
+
+// renew looks at what may have changed since the runtime became hot: the threads of the process,
+// and, at the last pause, its limits. Called with warmth.mu held.
+func (rt *Runtime) renew(now int64) {
+	w := &rt.warmth
+	if n := threadCount(); w.slices && n != w.threads {
+		w.threads = n
+		renewSlices()
+	}
+	if w.pause == lastRenewal && !rt.cfg.KeepProcs {
+		renewProcs()
+	}
+	w.renewed, w.pause = now, min(4*w.pause, lastRenewal)
+}
+
+// addSlots notes that the runtime has n more slots.
+func (rt *Runtime) addSlots(n int) {
+	w := &rt.warmth
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slots += n
+	if w.hot.Load() && !rt.cfg.KeepProcs {
+		addProcs(n)
+	}
+}
+
+// endHeat makes the runtime cold for good.
+func (rt *Runtime) endHeat() {
+	w := &rt.warmth
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	if w.hot.Load() {
+		rt.coolDown()
+	}
+}
+
+// threadCount returns how many threads the Go runtime has.
+func threadCount() int {
+	n, _ := runtime.ThreadCreateProfile(nil)
+	return n
+}

@@ -1,0 +1,97 @@
+package cocoon
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// heatUp makes the runtime hot.
+func heatUp(t testing.TB, rt *Runtime) {
+	t.Helper()
+	eventually(t, "hot", func() bool { rt.needHeat(notify.Now()); return rt.warmth.hot.Load() })
+}
+
+// A runtime is cold until a task runs long, which its safe points tell, and cold again a second after the last long one.
+// While it is cold GOMAXPROCS is the application's.
+func TestHotWhileATaskRunsLong(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	rt := start(t, Config{Slots: before})
+	for range 1000 {
+		must(t, rt.Run(background, "short", func(ctx context.Context) error { SafePoint(ctx); return nil }))
+	}
+	if rt.warmth.hot.Load() || runtime.GOMAXPROCS(0) != before {
+		t.Fatalf("with short tasks: hot is %v, GOMAXPROCS %d; want %d", rt.warmth.hot.Load(), runtime.GOMAXPROCS(0), before)
+	}
+	must(t, rt.Run(background, "long", func(ctx context.Context) error {
+		for end := time.Now().Add(patience); !rt.warmth.hot.Load(); SafePoint(ctx) {
+			if time.Now().After(end) {
+				t.Fatal("it is cold, though a task runs long")
+			}
+		}
+		return nil
+	}))
+	if n := runtime.GOMAXPROCS(0); n != before+SparePs {
+		t.Errorf("hot, GOMAXPROCS is %d; want %d", n, before+SparePs)
+	}
+	eventually(t, "cold again", func() bool { return !rt.warmth.hot.Load() })
+	eventually(t, "GOMAXPROCS as before", func() bool { return runtime.GOMAXPROCS(0) == before })
+}
+
+// A task without a safe point makes the runtime hot when another waits for its slot.
+func TestHotWhileATaskWaitsForALongOne(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	h := rt.Go(background, "long", func(ctx context.Context) error {
+		for end := time.Now().Add(patience); !rt.warmth.hot.Load(); {
+			if time.Now().After(end) {
+				t.Fatal("it is cold, though a task waits for a long one")
+			}
+		}
+		return nil
+	})
+	for !h.Task().ended() {
+		time.Sleep(2 * time.Millisecond)
+		must(t, rt.Run(background, "short", idle))
+	}
+	must(t, h.Wait(background))
+}
+
+// So does a policy with an interval that Go's timers do not keep, while a task runs; and no task, or a coarser one, does not.
+func TestHotForFineTicks(t *testing.T) {
+	goroutine.Learn() // or the task counts as running
+	for interval, want := range map[time.Duration]bool{100 * time.Microsecond: true, 5 * time.Millisecond: false} {
+		rt := start(t, Config{Slots: 1, StallAfter: -1})
+		_, err := rt.RegisterPolicy(Policy{Name: "p", On: Every(interval), Expr: `queue.length > 1000 ? throw("x") : continue()`})
+		must(t, err)
+		must(t, rt.Run(background, "waits", func(context.Context) error {
+			eventually(t, "ticks", func() bool { return rt.Stats().Policies["p"].Evaluations > 10 })
+			if want {
+				eventually(t, "hot", rt.warmth.hot.Load)
+			}
+			return nil
+		}))
+		if !want && rt.warmth.hot.Load() {
+			t.Errorf("%v makes it hot", interval)
+		}
+	}
+}
+
+// Shutdown makes a hot runtime cold, and what comes afterwards does not heat it.
+func TestShutdownIsCold(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	rt, err := New(Config{Slots: before})
+	must(t, err)
+	heatUp(t, rt)
+	must(t, rt.Shutdown(background))
+	for range 100 {
+		rt.needHeat(notify.Now())
+		runtime.Gosched()
+	}
+	if n := runtime.GOMAXPROCS(0); n != before || rt.warmth.hot.Load() {
+		t.Errorf("GOMAXPROCS is %d; want %d", n, before)
+	}
+}
