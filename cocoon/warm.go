@@ -2,12 +2,14 @@ package cocoon
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // warmth carries out what heat decides. Tasks and the timer see the needs, some under a loop's lock,
@@ -18,6 +20,7 @@ type warmth struct {
 	busy   atomic.Bool  // temper runs, or is about to
 	hot    atomic.Bool  // the process is as a hot runtime needs it
 	next   atomic.Int64 // hot: when temper is due again
+	room   atomic.Bool  // hot: there are Ps for the slots and the spares
 
 	mu      sync.Mutex // serialises changes; guards what follows
 	heat    heat
@@ -59,12 +62,31 @@ func (rt *Runtime) beginTemper() {
 	}
 }
 
-// keepHeat is called by the timer with the least interval of the time policies and the time at which
-// it must run again; it returns when it must run again for the heat.
-func (rt *Runtime) keepHeat(now, least, tick int64) (next int64) {
-	if least < fineTick && tick-now < fineTick {
+// ticksBy notes a need if the time policies of a loop are to be evaluated at the time next, and that
+// is soon. It returns next. Called under the loop's lock by the timer.
+func (rt *Runtime) ticksBy(now, next int64) int64 {
+	if next-now < fineTick {
 		rt.needHeat(now)
 	}
+	return next
+}
+
+// easeTimer tells the timer whether it must be punctual: while the runtime is hot and has time
+// policies. Else, and where there is no P for it, its thread must not take one along into its sleep:
+// sysmon takes it back, and goes on looking every 20 µs after each time it has done so.
+func (rt *Runtime) easeTimer() {
+	w := &rt.warmth
+	rt.timer.Relax(!w.hot.Load() || !w.room.Load() || !rt.ticks())
+}
+
+// ticks reports whether the runtime has time policies.
+func (rt *Runtime) ticks() bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return l.wants(stubs.Tick) })
+}
+
+// keepHeat is called by the timer whenever it has run, and returns when it must run again.
+func (rt *Runtime) keepHeat(now int64) (next int64) {
+	rt.easeTimer()
 	w := &rt.warmth
 	if !w.hot.Load() {
 		return notify.Never
@@ -166,24 +188,25 @@ func (rt *Runtime) warmUp(now int64) {
 	if !rt.cfg.KeepProcs {
 		addProcs(w.slots)
 	}
-	// With no P to spare, the timer's thread would take the P along that a task needs.
-	rt.timer.Relax(runtime.GOMAXPROCS(0) < min(w.slots, ownProcs())+SparePs)
+	w.room.Store(runtime.GOMAXPROCS(0) >= min(w.slots, ownProcs())+SparePs)
 	w.slices = rt.cfg.Breath > 0 && askSlices(sliceBreaths*rt.cfg.Breath)
 	w.threads, w.renewed, w.pause = threadCount(), now, firstRenewal
 	w.hot.Store(true)
+	rt.easeTimer()
 }
 
 // coolDown takes back what warmUp did. Called with warmth.mu held.
 func (rt *Runtime) coolDown() {
 	w := &rt.warmth
 	w.hot.Store(false)
-	rt.timer.Relax(true)
+	rt.easeTimer()
 	if w.slices {
 		dropSlices()
 	}
 	if !rt.cfg.KeepProcs {
 		addProcs(-w.slots)
 	}
+	rt.timer.WakeAt(0) // it may have looked before, and told itself otherwise since
 }
 
 // renew looks at what may have changed since the runtime became hot: the threads of the process,
