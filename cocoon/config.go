@@ -31,10 +31,11 @@ type Config struct {
 	// that is no stall. 0: 20 ms; negative: never. It is at least 100 µs.
 	StallAfter time.Duration
 
-	// Breath is after what time the kernel may take the core from a running task for an instant, so that the threads
-	// that poll the network and the clock get there: a running task gives its core away that often, at a SafePoint, and
-	// on Linux 6.12 and later the kernel is asked for time slices of three times as long, for all threads of the process. 0:
-	// 100 µs; negative, or more than a second: the kernel's own ways. Systems other than Linux have only those.
+	// Breath is after what time the kernel may take the core from a task that runs long, for an instant, so that the threads
+	// that poll the network and the clock get there: the task gives its core away that often, at a SafePoint, and
+	// on Linux 6.12 and later the kernel is asked for time slices of three times as long, for all threads of the process, as
+	// long as there are such tasks. Programs that the process starts do not inherit them. 0: 100 µs; negative, or more than a
+	// second: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
 	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where
@@ -44,9 +45,10 @@ type Config struct {
 	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
 	Gaps time.Duration
 
-	// KeepProcs leaves GOMAXPROCS alone. By default it is raised to all slots and the spares, see SparePs. That costs a
-	// server on one or two cores whose tasks take microseconds up to a fifth of its throughput; without it no time policy
-	// comes in time, and on one core each tick holds everything up (docs/design.md, Processors).
+	// KeepProcs leaves GOMAXPROCS alone. By default it is raised by SparePs while a task runs long, and
+	// put back a second or more afterwards. With KeepProcs connections and time policies wait for a
+	// long task as they do in plain Go, 10 ms and more, unless GOMAXPROCS has room for the slots and
+	// the spares anyway: so set it where the application sees to that (docs/design.md, Processors).
 	KeepProcs bool
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
@@ -84,7 +86,7 @@ const (
 	defaultBreath      = 100 * time.Microsecond
 	defaultGaps        = time.Millisecond
 	defaultMaxFailures = 8
-	maxSlots           = 1 << 16
+	maxSlots           = 1 << 14
 
 	// endless is what longer durations count as, about 73 years: it comes after any time of the process, and can be added to one.
 	endless = time.Duration(1) << 61
