@@ -66,7 +66,8 @@ var clocks = map[stubs.ID]bool{
 	stubs.TaskWaited: true, stubs.TaskBlocked: true, stubs.TaskDeadline: true, stubs.TaskSlice: true, stubs.QueueOldest: true,
 }
 
-// checkResolution warns about a comparison of a clock with a duration below the policy's interval.
+// checkResolution notes a comparison of a clock with a duration below the policy's interval. Verify warns about it, unless
+// the policy is evaluated at its horizon.
 func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	switch n.Op {
 	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
@@ -85,7 +86,7 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	}
 	d := time.Duration(constant.imm)
 	if r := a.reads[int(clock.imm)]; clocks[r.Stub] && 0 < d && d < a.interval {
-		a.warn(n, "use at least the interval, or evaluate the policy more often",
-			"the policy is evaluated every %v: it notices %v up to %v late", a.interval, d, a.interval)
+		a.late = append(a.late, Warning{a.p.Errorf(n, "use at least the interval, or evaluate the policy more often",
+			"the policy is evaluated every %v: it notices %v up to %v late", a.interval, d, a.interval)})
 	}
 }

@@ -18,6 +18,7 @@ type analysis struct {
 	reached  map[*policy.Node]bool  // verdicts and effects
 	err      error                  // the first
 	warnings []Warning
+	late     []Warning // of what is noticed late
 }
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {

@@ -54,3 +54,28 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+// Which of what we ship waits for time, and for what.
+func TestWaysOfReadyMade(t *testing.T) {
+	limit, err := policy.TimeLimit{Func: "report", Limit: time.Second}.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns, err := policy.RoundRobin(time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec policy.Spec
+		want string
+	}{
+		{limit, "task.sections.report>=1.000000001s; task.running>=1.000000001s and task.name [report]"},
+		{turns, "task.slice>=1ms and task.kind [both]"},
+		{policy.DefaultPreemption(policy.Every(time.Millisecond)), "task.kind [preemptible]; task.kind [both]"},
+		{policy.CallerGone(), "any time"},
+	} {
+		if got := text(waysOf(t, c.spec.Expr)); got != c.want {
+			t.Errorf("%s\nways: %s\nwant: %s", c.spec.Expr, got, c.want)
+		}
+	}
+}

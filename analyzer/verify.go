@@ -14,6 +14,7 @@
 package analyzer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -70,5 +71,10 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if a.err != nil {
 		return Verified{}, a.err
 	}
-	return Verified{program: p, cost: cost, warnings: a.warnings}, nil
+	v := Verified{program: p, cost: cost, warnings: a.warnings}
+	if len(a.late) > 0 && !v.keepsTime() {
+		v.warnings = append(v.warnings, a.late...)
+		slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
+	}
+	return v, nil
 }

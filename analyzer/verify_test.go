@@ -190,9 +190,10 @@ func TestWarnings(t *testing.T) {
 		{`state.i == state.i ? throw("x") : switch()`, nil},
 		{`true ? throw("x") : switch()`, []string{"switch(): switch() is never reached"}},
 		{`any(task.stack, queue.length >= 0) ? throw("x") : continue()`, []string{"queue.length >= 0: "}},
-		{`task.running > duration("10us") ? throw("x") : continue()`, []string{
+		{`task.running > duration("10us") ? set("i", 1) : continue()`, []string{
 			`task.running > duration("10us"): the policy is evaluated every 1ms: it notices 10µs up to 1ms late`}},
-		{`let r = task.running; duration("10us") <= r ? throw("x") : continue()`, []string{`duration("10us") <= r: the policy is evaluated every 1ms`}},
+		{`let r = task.running; duration("10us") <= r or queue.length > 3 ? throw("x") : continue()`, []string{`duration("10us") <= r: the policy is evaluated every 1ms`}},
+		{`task.running > duration("10us") ? throw("x") : continue()`, nil}, // it is evaluated at its horizon
 		{`task.running > duration("1ms") ? throw("x") : continue()`, nil},
 		{`runtime.sched_latency > duration("10us") ? throw("x") : continue()`, nil},
 		{`task.running > duration("0s") ? throw("x") : continue()`, nil},

@@ -62,6 +62,12 @@ func fixed(id stubs.ID) bool {
 // atAnyTime is the ways of a policy of which nothing is known.
 func atAnyTime() []Way { return []Way{{}} }
 
+// keepsTime reports whether the policy is evaluated when time first lets it do something, and not only at the next tick: it
+// has no effects, and does nothing that does not take time.
+func (v Verified) keepsTime() bool {
+	return len(v.program.Sites) == 0 && !slices.ContainsFunc(v.Ways(), func(w Way) bool { return len(w.Clocks) == 0 })
+}
+
 // maxWays bounds the ways of a policy. One with more is taken to do something at any time.
 const maxWays = 32
 

@@ -236,7 +236,7 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 }
 
 func TestWaysSound(t *testing.T) {
-	programs, told := 10_000, 0
+	programs, told := 5000, 0
 	if testing.Short() {
 		programs = 2000
 	}

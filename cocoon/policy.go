@@ -35,7 +35,8 @@ var (
 	OnExit    = policy.On(stubs.Exit)
 )
 
-// Every is the trigger of a time policy, evaluated every interval (5 µs to 24 h) while tasks run.
+// Every is the trigger of a time policy, evaluated every interval (5 µs to 24 h) while tasks run and it may do something about
+// them (its horizon, see docs/policy.md).
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
 // OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.

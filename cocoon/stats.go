@@ -149,7 +149,7 @@ type policyStats struct {
 
 // PolicyStats counts what a policy did, over all its versions.
 type PolicyStats struct {
-	Evaluations int64
+	Evaluations int64 // ticks at which the policy could only continue are left out, and not counted
 	Throws      int64 // into running tasks
 	Refusals    int64 // of arriving tasks
 	Switches    int64 // requests to switch

@@ -14,8 +14,8 @@ import (
 // The ready-made policies return plain Specs: what they do can be read in Spec.Expr, and the caller may change Match or
 // Mode before registering them.
 
-// interval returns how often to look for the end of a span of time: a hundredth of it, so that the verdict comes 1 % late
-// at most, but at least 50 µs and at most 10 ms.
+// interval returns how often to look, when a span of time is over, for what else the verdict takes: a hundredth of it, but at
+// least 50 µs and at most 10 ms. For its end nobody has to look, see "horizon" in docs/policy.md.
 func interval(span time.Duration) time.Duration {
 	return min(max(span/100, 50*time.Microsecond), 10*time.Millisecond)
 }
@@ -74,7 +74,8 @@ func DefaultPreemption(on Trigger) Spec {
 const minQuantum = 100 * time.Microsecond
 
 // RoundRobin makes the tasks of kind both take turns: one that has run for quantum since it last got its slot is switched
-// out when a safe or a suspended task waits. The interval is a hundredth of the quantum, at least 50 µs, at most 10 ms.
+// out when a safe or a suspended task waits. It looks when the quantum is over, and then every hundredth of it, at least 50 µs
+// and at most 10 ms apart.
 // It errs on a quantum under 100 µs.
 func RoundRobin(quantum time.Duration) (Spec, error) {
 	if quantum < minQuantum {

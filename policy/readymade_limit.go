@@ -11,7 +11,7 @@ import (
 type TimeLimit struct {
 	Func     string        // the name of a section or a task
 	Limit    time.Duration // > 0
-	Interval time.Duration // how often it looks; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
+	Interval time.Duration // how often it looks when Limit is over; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
 	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
 }
 

@@ -32,7 +32,8 @@ const (
 	MaxInterval = 24 * time.Hour
 )
 
-// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while tasks run.
+// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while tasks run and it may do
+// something about them.
 func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
 
 // On makes an event policy's trigger.
