@@ -110,14 +110,13 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 	case stubs.TaskSections, stubs.TaskSectionRunning:
 		return l.leftOfSection(c, v, now)
 	case stubs.TaskDeadline:
-		left := v.task.deadline(now)
-		switch {
-		case v.task.heard.deadline == 0:
-			return anyTime // the context has not answered yet
-		case left == greatest:
-			return notify.Never
+		switch at := v.task.deadline(now); {
+		case at != greatest:
+			return at - c.bound
+		case v.task.heard.deadline == 0: // its context has not answered yet
+			return anyTime
 		}
-		return left - c.bound
+		return notify.Never
 	}
 	return c.bound - int64(v.ofTask(&read{stub: c.stub}, now))
 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // logQueue carries the runtime's log lines to the Logger. The Logger is the user's code: it may be slow, block, panic, or
@@ -109,7 +111,7 @@ func (q *logQueue) put(line logLine) {
 	q.lines = append(q.lines, line)
 	if !q.writing {
 		q.writing = true
-		go q.write()
+		notify.Outside(func() { go q.write() })
 	}
 }
 

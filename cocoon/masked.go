@@ -123,7 +123,8 @@ func (rt *Runtime) passOver(w *walk) {
 	if _, known := rt.passedOver.LoadOrStore(place, nil); known {
 		return
 	}
-	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+w.by+" is passed over: the task is preempted later", "place", place, "under", lineOf(w.at))
+	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+w.by+" is passed over: the task is preempted later", "place", place,
+		"under", lineOf(w.at))
 }
 
 // keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done for ever, database/sql never

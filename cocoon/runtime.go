@@ -247,7 +247,7 @@ func (rt *Runtime) stop() error {
 	if rt.gaps != nil {
 		rt.gaps.file.write(rt.gaps, true)
 	}
-	rt.log.flush()
+	notify.Outside(rt.log.flush) // it waits in real time
 	rt.regMu.Lock()
 	var all []*version
 	for _, r := range rt.policies {
