@@ -76,7 +76,7 @@ func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1})
 			var seen *Registration
-			register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("5ms") ? throw("x") : continue()`})
+			register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("50ms") ? throw("x") : continue()`})
 			armed := new(atomic.Bool)
 			ctx := odd{background, armed, method, func() { panic("odd") }}
 			preemption(t, rt.Run(ctx, "job", func(ctx context.Context) error {

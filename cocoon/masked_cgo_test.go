@@ -48,6 +48,7 @@ func TestAThrowDoesNotUnwindC(t *testing.T) {
 // A task is not suspended there either.
 func TestATaskIsNotSuspendedInsideC(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	rt.Loop().cfg.Exclusive = true // a moment's wait for one of our own locks is not to lend the slot
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterSafeFunc("get"))
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
