@@ -295,11 +295,8 @@ func (s *strand) end(now int64) {
 	s.task, s.pending = nil, nil
 	l.rt.tasks.Add(-1)
 	l.noteQuiet(now)
-	if l.closed && l.rt.tasks.Load() == 0 {
-		select {
-		case l.rt.empty <- struct{}{}:
-		default:
-		}
+	if l.closed {
+		l.rt.ended()
 	}
 }
 
