@@ -18,8 +18,8 @@ func microRun(ctx context.Context, r *report, e effort) error {
 	const peer = "go and channel"
 	run, other := got[0], got[1]
 	r.add(result{Name: "run", Metric: "ns", Value: run[ns], Unit: "ns", Peer: peer, PeerValue: other[ns]}, upTo(250))
-	r.add(result{Name: "run", Metric: "allocs", Value: run[allocs], Unit: "allocs", Peer: peer, PeerValue: other[allocs]}, upTo(0))
-	r.add(result{Name: "run", Metric: "bytes", Value: run[bytes_], Unit: "B", Peer: peer, PeerValue: other[bytes_]}, claim{})
+	r.add(result{Name: "run", Metric: "allocs", Value: run[allocs], Unit: "allocs", Peer: peer, PeerValue: other[allocs]}, upTo(1))
+	r.add(result{Name: "run", Metric: "bytes", Value: run[bytes_], Unit: "B", Peer: peer, PeerValue: other[bytes_]}, upTo(32))
 	return nil
 }
 

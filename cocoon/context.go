@@ -141,8 +141,8 @@ func (t *Task) cost() int64 {
 	return t.class.expected()
 }
 
-// taskContext is the task as a context. A task is carved from a slab and never used twice, so a context kept beyond the
-// task's end stays what it was: cancelled, with its values.
+// taskContext is the task as a context. A task is never used twice, so a context kept beyond the task's end stays what it was:
+// cancelled, with its values. It is an allocation of its own, so who keeps it keeps the values of no other task.
 type taskContext Task
 
 // cancelContext carries the cancellation of a task. It is made when somebody asks for Done, or cancels: most tasks never

@@ -3,10 +3,14 @@ package cocoon
 import (
 	"context"
 	"unsafe"
+	"weak"
 )
 
-// origin is what a task begins with. It never changes, so tasks that follow each other on a strand share it while they are
-// given the same context and name: tasks are most of what a busy loop leaves to the collector (bench: scale).
+// origin is what a task begins with. It never changes.
+//
+// An ended task keeps its origin, for its context may be kept, and nothing else of its caller's. So no two tasks are carved
+// from one allocation, and a strand that is idle, or whose task goes on for hours, leads to no context of an earlier task: a
+// server with a thousand open streams would otherwise keep the requests that their strands had served before.
 type origin struct {
 	ctx    context.Context // given by the caller
 	up     *Task           // parent, or nil
@@ -15,47 +19,77 @@ type origin struct {
 	strand *strand // the task's live part, while it is known or in an open slot
 }
 
-// originSlab is how many origins are allocated at a time: with what the allocator adds, 1 KiB. Few, because as long as one of
-// them is kept the contexts of all are.
-const originSlab = 21
+// sole is a task with an origin of its own, in one allocation: a request, whose context no other task has.
+type sole struct {
+	Task
+	begins origin
+}
 
-// originOf returns the origin of the strand's next task.
-func (s *strand) originOf(ctx context.Context, up *Task, a *attrs, name string) *origin {
-	last := s.origin
-	c := s.classOf(name)
+// often is after how many tasks in a row that begin alike a strand has the next ones share an origin: they are a loop's, and
+// most of what a busy loop leaves to the collector (bench: scale). A weak pointer is dear to make, and a request that starts
+// two or three tasks is no loop.
+const often = 16
+
+// memory is what a strand knows of the task before. It holds the class alone, which all tasks of the name share: the
+// origin is weak, and of the rest there are addresses, which may be those of other things by now, and only tell when it is
+// worth while to look.
+type memory struct {
+	class     *class
+	context   [2]uintptr
+	up, attrs uintptr
+	alike     uint32 // how many in a row
+	shared    weak.Pointer[origin]
+}
+
+// taskOf makes the strand's next task.
+func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *Task {
+	m := &s.memory
+	c := m.classOf(s.loop.rt, name)
 	d := c.declared.Load()
 	adorned := d != nil && len(d.attrs) > 0
 	// What the context leads to is compared too: that of a web framework may be used again, for another request.
-	if last != nil && same(last.ctx, ctx) && last.up == up && last.attrs == a && last.class == c && !adorned {
-		return last
+	if !m.like(ctx, up, a, c) || adorned {
+		t := new(sole)
+		t.origin = &t.begins
+		t.begins = origin{ctx, up, a, c, s}
+		if adorned {
+			t.begins.adorn(d)
+		}
+		return &t.Task
 	}
-	if len(s.origins) == 0 {
-		s.origins = make([]origin, originSlab)
+	o := m.shared.Value()
+	if o == nil || identity(o.ctx) != identity(ctx) || o.up != up || o.attrs != a || o.class != c {
+		o = &origin{ctx, up, a, c, s}
+		m.shared = weak.Make(o)
 	}
-	o := &s.origins[0]
-	s.origins = s.origins[1:]
-	o.ctx, o.up, o.attrs, o.class, o.strand = ctx, up, a, c, s
-	if adorned {
-		o.adorn(d)
-	}
-	s.origin = o
-	return o
+	return &Task{origin: o}
 }
 
 // classOf returns the class of a name, which is that of the strand's last task, often.
-func (s *strand) classOf(name string) *class {
-	if s.origin != nil && s.origin.class.text == name {
-		return s.origin.class
+func (m *memory) classOf(rt *Runtime, name string) *class {
+	if m.class != nil && m.class.text == name {
+		return m.class
 	}
-	c := s.loop.rt.classOf(name)
+	c := rt.classOf(name)
 	if !c.met.Load() { // all tasks of the name share it
 		c.met.Store(true)
 	}
 	return c
 }
 
-// same reports whether a and b are one context. They are not compared with ==, which panics for contexts that cannot be
-// compared.
-func same(a, b context.Context) bool {
-	return *(*[2]uintptr)(unsafe.Pointer(&a)) == *(*[2]uintptr)(unsafe.Pointer(&b))
+// like reports whether the last tasks seem to have begun like this one.
+func (m *memory) like(ctx context.Context, up *Task, a *attrs, c *class) bool {
+	context, above, attributes := identity(ctx), uintptr(unsafe.Pointer(up)), uintptr(unsafe.Pointer(a))
+	if m.context == context && m.class == c && m.up == above && m.attrs == attributes {
+		if m.alike < often {
+			m.alike++
+			return false
+		}
+		return true
+	}
+	m.context, m.class, m.up, m.attrs, m.alike = context, c, above, attributes, 1
+	return false
 }
+
+// identity tells contexts apart that live. They are not compared with ==, which panics for contexts that cannot be compared.
+func identity(ctx context.Context) [2]uintptr { return *(*[2]uintptr)(unsafe.Pointer(&ctx)) }

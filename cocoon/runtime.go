@@ -55,6 +55,8 @@ type Runtime struct {
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
 
+	forgettable atomic.Bool // Shutdown has done all it can: the runtime lives on for the tasks that are left
+
 	loadMu sync.Mutex // serialises loading of files, so that what was read last is in force; taken before regMu
 }
 
@@ -185,8 +187,8 @@ const shutdownGrace = time.Second
 
 // Shutdown ends the runtime. New tasks are refused with ErrShutdown from now on. It waits until all tasks have ended;
 // when ctx ends before, it throws into those that are left, with ErrShutdown as the cause, and waits a second more for
-// them to unwind. It returns a *ShutdownError when tasks are left even then; they keep running, without policies. Calls
-// after the first wait for it.
+// them to unwind. It returns a *ShutdownError when tasks are left even then; they keep running, without policies, and the
+// runtime's memory is given back when the last of them ends. Calls after the first wait for it.
 func (rt *Runtime) Shutdown(ctx context.Context) error {
 	rt.regMu.Lock()
 	first := !rt.closing
@@ -257,6 +259,7 @@ func (rt *Runtime) stop() error {
 	rt.regMu.Unlock()
 	err := rt.store.Close()
 	rt.endHeat()
+	rt.forgettable.Store(true) // from now on the last task's end forgets it, so look after this for those that are left
 	if left := rt.liveTasks(); len(left) > 0 {
 		e := &ShutdownError{}
 		for _, t := range left {
@@ -265,11 +268,32 @@ func (rt *Runtime) stop() error {
 		slices.Sort(e.Tasks)
 		return e
 	}
-	changeRuntimes(func(l []*Runtime) []*Runtime {
-		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
-	})
+	rt.forget()
 	if err != nil {
 		return fmt.Errorf("cocoon: shutdown: the isolate: %w", err)
 	}
 	return nil
+}
+
+// forget takes the runtime, which has no task any more and will have none, off the list by which polls find their tasks. It
+// may be called twice.
+func (rt *Runtime) forget() {
+	changeRuntimes(func(l []*Runtime) []*Runtime {
+		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
+	})
+}
+
+// ended notes that a task of a closed loop has ended, for who waits for the last one; after Shutdown the runtime goes with it.
+// Called under the loop's lock: that of the list of runtimes comes after it.
+func (rt *Runtime) ended() {
+	if rt.tasks.Load() > 0 {
+		return
+	}
+	select {
+	case rt.empty <- struct{}{}:
+	default:
+	}
+	if rt.forgettable.Load() {
+		rt.forget()
+	}
 }

@@ -165,12 +165,6 @@ func TestShutdownNamesWhatIsLeft(t *testing.T) {
 		t.Error(err)
 	}
 	checkFree(t, rt)
-	forget(rt)
-}
-
-// forget takes a runtime that Shutdown had to leave off the list, so that other tests are as if it never was.
-func forget(rt *Runtime) {
-	changeRuntimes(func(l []*Runtime) []*Runtime { return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt }) })
 }
 
 // After Shutdown everything says so, and nothing hangs.

@@ -66,11 +66,9 @@ type strand struct {
 	sections sectionStack  // written by the goroutine, read by policies
 	returned bool
 	breath   breather
-	at       int      // the open slot that it took last
-	cgoSeen  int64    // the process's calls of C when its stack was last found free of callbacks, see masked
-	slab     []Task   // the next tasks of this strand
-	origins  []origin // the next origins
-	origin   *origin  // of its last task, for the next is often its like
+	at       int   // the open slot that it took last
+	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
+	memory   memory
 }
 
 func newStrand(l *Loop) *strand {
@@ -80,19 +78,11 @@ func newStrand(l *Loop) *strand {
 	return s
 }
 
-// slabSize is how many tasks are carved from one allocation: with what the allocator adds, 4 KiB.
-const slabSize = 170
-
 // newTask prepares a task that is about to arrive at l. What ctx knows of Cocoon the caller has looked up already: in a
 // context of many layers that takes longer than all of this.
 func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*strand, *Task) {
 	s := l.pool.Get().(*strand)
-	if len(s.slab) == 0 {
-		s.slab = make([]Task, slabSize)
-	}
-	t := &s.slab[0]
-	s.slab = s.slab[1:]
-	t.origin = s.originOf(ctx, up, a, name)
+	t := s.taskOf(ctx, up, a, name)
 	if up != nil {
 		up.adopt(t)
 	}

@@ -1,0 +1,257 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// cargo is what a task's caller gives, and may take up much memory: each piece tells when the collector takes it.
+type cargo struct {
+	given, taken atomic.Int64
+}
+
+// piece returns a value for something that a task holds on to.
+func (c *cargo) piece() *[64]byte {
+	p := new([64]byte)
+	c.given.Add(1)
+	runtime.AddCleanup(p, func(struct{}) { c.taken.Add(1) }, struct{}{})
+	return p
+}
+
+// loaded returns a context that holds a piece.
+func (c *cargo) loaded(parent context.Context) context.Context {
+	return context.WithValue(parent, keyOfTest{}, c.piece())
+}
+
+// work returns a function that holds a piece until it has been called, and goes on as fn.
+func (c *cargo) work(fn func(context.Context) error) func(context.Context) error {
+	p := c.piece()
+	return func(ctx context.Context) error {
+		p[0]++
+		if fn == nil {
+			return nil
+		}
+		return fn(ctx)
+	}
+}
+
+// spoilt is an error that holds a piece.
+type spoilt struct{ p *[64]byte }
+
+func (spoilt) Error() string { return "spoilt" }
+
+// gone fails unless all but kept pieces are taken.
+func (c *cargo) gone(t testing.TB, kept int64) {
+	t.Helper()
+	if c.given.Load() == 0 {
+		t.Error("nothing was given")
+	}
+	eventually(t, "the pieces to be taken", func() bool {
+		runtime.GC()
+		return c.taken.Load() >= c.given.Load()-kept
+	})
+}
+
+// leavings are ways for a task to come to its end.
+var leavings = map[string]func(*testing.T, *Runtime, *cargo){
+	"Run": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Run(c.loaded(background), "job", c.work(nil)))
+	},
+	"in a loop": func(t *testing.T, rt *Runtime, c *cargo) {
+		for ctx, i := c.loaded(background), 0; i < 10*often; i++ {
+			must(t, rt.Run(ctx, "job", c.work(nil)))
+		}
+	},
+	"its result": func(t *testing.T, rt *Runtime, c *cargo) {
+		err := rt.Run(c.loaded(background), "job", func(context.Context) error { return spoilt{c.piece()} })
+		if !errors.As(err, &spoilt{}) {
+			t.Error(err)
+		}
+	},
+	"its labels": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Run(WithLabel(c.loaded(background), "tenant", "a"), "job", c.work(nil)))
+	},
+	"Block": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Run(c.loaded(background), "job", func(ctx context.Context) error {
+			p := c.piece()
+			return Block(ctx, func() error { p[0]++; return nil })
+		}))
+	},
+	"Section": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Run(c.loaded(background), "job", func(ctx context.Context) error {
+			p := c.piece()
+			return inSection(ctx, "s", func() error { p[0]++; return nil })
+		}))
+	},
+	"Done": func(t *testing.T, rt *Runtime, c *cargo) {
+		ctx, cancel := context.WithCancel(c.loaded(background))
+		defer cancel()
+		must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
+			p := c.piece()
+			context.AfterFunc(ctx, func() { p[0]++ })
+			ctx.Done()
+			return nil
+		}))
+	},
+	"nested": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Run(c.loaded(background), "outer", func(ctx context.Context) error {
+			must(t, rt.Run(ctx, "alike", c.work(nil)))
+			must(t, rt.Run(background, "other", c.work(nil)))
+			return rt.Run(c.loaded(ctx), "inner", c.work(nil))
+		}))
+	},
+	"Go": func(t *testing.T, rt *Runtime, c *cargo) {
+		must(t, rt.Go(c.loaded(background), "job", c.work(nil)).Wait(background))
+	},
+	"children": func(t *testing.T, rt *Runtime, c *cargo) {
+		gate := make(chan struct{})
+		var h *Handle
+		must(t, rt.Run(c.loaded(background), "parent", func(ctx context.Context) error {
+			h = rt.Go(c.loaded(ctx), "child", c.work(func(context.Context) error { <-gate; return nil }))
+			return nil
+		}))
+		close(gate)
+		must(t, h.Wait(background))
+	},
+	"thrown": func(t *testing.T, rt *Runtime, c *cargo) {
+		err := rt.Run(c.loaded(background), "job", c.work(func(ctx context.Context) error { TaskOf(ctx).Cancel(); return spinForever(ctx) }))
+		if !errors.Is(err, ErrCancelled) {
+			t.Error(err)
+		}
+	},
+	"thrown, and panicked": func(t *testing.T, rt *Runtime, c *cargo) {
+		err := rt.Run(c.loaded(background), "job", func(ctx context.Context) error {
+			defer func() { recover(); panic(c.piece()) }()
+			TaskOf(ctx).Cancel()
+			return spinForever(ctx)
+		})
+		if !errors.Is(err, ErrCancelled) {
+			t.Error(err)
+		}
+	},
+	"refused": func(t *testing.T, rt *Runtime, c *cargo) {
+		r := register(t, rt, Policy{Name: "refuse", On: OnEnqueue, Match: Match{Tasks: []string{"unwanted"}}, Expr: `throw("unwanted")`})
+		defer r.Cancel()
+		var refused *PreemptedError
+		if err := rt.Run(c.loaded(background), "unwanted", c.work(nil)); !errors.As(err, &refused) || refused.Started {
+			t.Error(err)
+		}
+	},
+	"its context had ended": func(t *testing.T, rt *Runtime, c *cargo) {
+		ctx, cancel := context.WithCancelCause(c.loaded(background))
+		cancel(spoilt{c.piece()})
+		if err := rt.Run(ctx, "job", c.work(nil)); !errors.As(err, &spoilt{}) {
+			t.Error(err)
+		}
+	},
+	"cancelled in the queue": func(t *testing.T, rt *Runtime, c *cargo) {
+		rt.Loop().Hold()
+		defer rt.Loop().Release()
+		h := rt.Go(c.loaded(background), "job", c.work(nil))
+		eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+		h.Cancel()
+		if err := h.Wait(background); !errors.Is(err, ErrCancelled) {
+			t.Error(err)
+		}
+	},
+	"its context ended in the queue": func(t *testing.T, rt *Runtime, c *cargo) {
+		rt.Loop().Hold()
+		defer rt.Loop().Release()
+		ctx, cancel := context.WithCancelCause(c.loaded(background))
+		h := rt.Go(ctx, "job", c.work(nil))
+		eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+		cancel(spoilt{c.piece()})
+		if err := h.Wait(background); !errors.As(err, &spoilt{}) {
+			t.Error(err)
+		}
+	},
+	"panicked": func(t *testing.T, rt *Runtime, c *cargo) {
+		defer func() { recover() }()
+		rt.Run(c.loaded(background), "job", func(context.Context) error { panic(c.piece()) })
+	},
+	"Goexit": func(t *testing.T, rt *Runtime, c *cargo) {
+		within(t, "it", func() {
+			rt.Run(c.loaded(background), "job", c.work(func(context.Context) error { runtime.Goexit(); return nil }))
+		})
+	},
+}
+
+// states are what a runtime may know of its tasks: nothing while they are in open slots, or all.
+var states = map[string]func(*testing.T, *Runtime){
+	"open slots": func(*testing.T, *Runtime) {},
+	"time policies": func(t *testing.T, rt *Runtime) {
+		register(t, rt, Policy{Name: "tick", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
+	},
+	"events": func(t *testing.T, rt *Runtime) {
+		must(t, rt.RegisterState(map[string]any{"seen": 0}))
+		for name, on := range map[string]Trigger{"enqueue": OnEnqueue, "start": OnStart, "block": OnBlock, "unblock": OnUnblock, "exit": OnExit} {
+			register(t, rt, Policy{Name: name, On: on, Expr: `task.running < duration("1h") ? set("seen", state.seen + 1) : continue()`})
+		}
+	},
+	"tenants": func(t *testing.T, rt *Runtime) {
+		must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
+	},
+}
+
+// TestEndedTaskKeepsNothing: when a task has ended, however it did, nothing that it began with, or had made, stays alive: not
+// by the strand, which serves others next, nor by the loop. It is enough that a task of the same runtime is kept, which has
+// the strands and the loop.
+func TestEndedTaskKeepsNothing(t *testing.T) {
+	for state, prepare := range states {
+		for name, leave := range leavings {
+			t.Run(strings.ReplaceAll(state+"/"+name, " ", "_"), func(t *testing.T) {
+				rt := start(t, Config{Slots: 2})
+				prepare(t, rt)
+				var c cargo
+				var kept []context.Context // one of each strand
+				for range 3 {
+					must(t, rt.Run(background, "job", func(ctx context.Context) error { kept = append(kept, ctx); return nil }))
+					leave(t, rt, &c)
+				}
+				c.gone(t, 0)
+				runtime.KeepAlive(kept)
+			})
+		}
+	}
+}
+
+// TestLongTaskKeepsNoOther: a task that goes on for long, on strands that have served others, keeps their contexts as little.
+func TestLongTaskKeepsNoOther(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	var c cargo
+	for range 3 * often {
+		must(t, rt.Run(c.loaded(background), "request", c.work(nil)))
+	}
+	ctx := c.loaded(background)
+	for range 3 * often {
+		must(t, rt.Run(ctx, "request", c.work(nil)))
+	}
+	ctx = nil
+	must(t, rt.Run(background, "stream", func(ctx context.Context) error {
+		return Block(ctx, func() error { c.gone(t, 0); return nil })
+	}))
+}
+
+// TestKeptTaskKeepsItsOwn: who keeps a task's context keeps its values, and not those of the tasks before and after it.
+func TestKeptTaskKeepsItsOwn(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	var c cargo
+	var kept context.Context
+	for i := range 10 * often {
+		must(t, rt.Run(c.loaded(background), "request", c.work(func(ctx context.Context) error {
+			if i == 5*often {
+				kept = ctx
+			}
+			return nil
+		})))
+	}
+	c.gone(t, 1)
+	if p, ok := kept.Value(keyOfTest{}).(*[64]byte); !ok || kept.Err() == nil || c.taken.Load() != c.given.Load()-1 {
+		t.Errorf("of the kept context: value %v, error %v; %d of %d pieces are taken", p, kept.Err(), c.taken.Load(), c.given.Load())
+	}
+}
