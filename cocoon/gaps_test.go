@@ -72,6 +72,22 @@ func TestGapsNameTheDeafFunction(t *testing.T) {
 	}
 }
 
+// A gap that ends because the task is found to wait has no safe point for its end: the caller is another goroutine.
+func TestGapThatEndsInAWait(t *testing.T) {
+	rt := start(t, Config{Slots: 1, Gaps: time.Hour, StallAfter: -1})
+	l := rt.Loop()
+	gate := make(chan struct{})
+	s := begun(t, l, background, "waits", func(context.Context) error { <-gate; return nil }).Task().strand
+	l.lock()
+	s.gap = gapProbe{asked: 1}
+	s.endGap(int64(2 * time.Hour))
+	l.unlock()
+	close(gate)
+	if all := rt.Gaps(); len(all) != 1 || all[0].Task != "waits" || all[0].End != "" {
+		t.Errorf("the gaps are %+v", all)
+	}
+}
+
 // The end of a task ends its gap.
 func TestGapAtTheEnd(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})

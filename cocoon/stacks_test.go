@@ -151,3 +151,51 @@ func TestStackReader(t *testing.T) {
 		}
 	}
 }
+
+// Of stacks that may be a task's those of goroutines that run come first, then those with its marks; one in Block is none.
+func TestStacksThatFit(t *testing.T) {
+	s := &strand{number: 0x23}
+	its, others := []marked{{3, 1}}, []marked{{4, 1}}
+	all := []taskStack{
+		{tasks: others}, {tasks: its, parked: true, inside: true},
+		{parked: true}, {tasks: its, parked: true}, {}, {tasks: append(others, its...)},
+	}
+	for n, want := range []int{2: 0, 3: 1, 4: 2, 5: 3, 6: 4} {
+		if n < 2 {
+			continue
+		}
+		found := stacksOf(all[:n], s)
+		got := 0
+		if len(found) == 1 {
+			got = found[0].fits(s)
+		}
+		if got != want || len(found) != min(want, 1) {
+			t.Errorf("of the first %d: %+v", n, found)
+		}
+	}
+}
+
+// A task inside Block waits for nothing that concerns its slot.
+func TestStackInsideBlock(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1, Gaps: time.Hour})
+	gate := make(chan struct{})
+	h := begun(t, rt.Loop(), background, "blocks", func(ctx context.Context) error {
+		return Block(ctx, func() error { <-gate; return nil })
+	})
+	seen := func(all []taskStack) (t taskStack) {
+		for _, t := range all {
+			for _, m := range t.tasks {
+				if m.is(h.Task().strand) {
+					return t
+				}
+			}
+		}
+		return t
+	}
+	eventually(t, "the stack", func() bool {
+		all, _ := rt.takeStacks()
+		return seen(all).parked && seen(all).inside && len(stacksOf(all, h.Task().strand)) == 0
+	})
+	close(gate)
+	must(t, h.Wait(background))
+}

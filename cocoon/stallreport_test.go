@@ -75,12 +75,14 @@ func TestStallReportOfATaskThatComesBack(t *testing.T) {
 					return true
 				})
 			}})})
+			began := time.Now()
 			stalls(t, rt, "staller", func(ctx context.Context) { c.come(rt, ctx) })
+			took := time.Since(began)
 			rt.log.flush()
 			if !strings.Contains(text, "was lent") && !strings.Contains(text, "is lent") {
 				t.Fatalf("the line says %q", text)
 			}
-			if strings.Contains(text, "is lent") {
+			if strings.Contains(text, "is lent") && took >= comesBack {
 				t.Skip("the machine is busy: the task took more than a second to come back")
 			}
 			if !strings.Contains(back, c.back) || strings.Contains(stack, c.none) || (stack == "") != (name == "end") {
