@@ -40,7 +40,7 @@ type Config struct {
 
 	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where
 	// it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for production: the timer ticks as often, each task begins
-	// 0.1 µs later, and where one is silent a profile of all goroutines is taken, for a tenth of a core's time at most, or
+	// 0.3 µs later, and where one is silent a profile of all goroutines is taken, for a tenth of a core's time at most, or
 	// two thirds with 100,000 goroutines. 0: not measured, unless the environment has
 	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
 	Gaps time.Duration
