@@ -18,6 +18,7 @@ const SparePs = 2
 var procs struct {
 	mu      sync.Mutex
 	slots   int  // of all hot runtimes
+	busy    int  // goroutines that are as busy as tasks for a while, and have a P each beside the spare ones
 	own     int  // GOMAXPROCS without Cocoon
 	set     int  // what it is by our doing; when the application changed it since, it is left alone
 	follows bool // own is Go's choice, which follows the limits of the process
@@ -32,6 +33,20 @@ func addProcs(n int) {
 	}
 	procs.slots += n
 	raiseProcs()
+}
+
+// spareProc gives a goroutine of the runtime's own, which is busy for longer than Go lets a goroutine run, a P until done is
+// called; or others would wait for the P that it keeps. It does nothing while no runtime is hot.
+func spareProc() (done func()) {
+	add := func(n int) {
+		procs.mu.Lock()
+		defer procs.mu.Unlock()
+		if procs.busy += n; procs.slots > 0 {
+			raiseProcs()
+		}
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 // renewProcs learns whether the process has other limits than before, and changes GOMAXPROCS
@@ -55,7 +70,7 @@ func raiseProcs() {
 	}
 	want := procs.own
 	if procs.slots > 0 {
-		want = wantedProcs(procs.own, procs.slots)
+		want = max(want, wantedProcs(procs.own, procs.slots)+procs.busy)
 	}
 	switch {
 	case want == procs.set:

@@ -31,9 +31,8 @@ type taskStack struct {
 //
 // began is when it began to stop the world, which all stacks are later than.
 func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
-	if runtime.NumGoroutine() > longProfile {
-		rt.addSlots(1) // it is as busy as a task, and would keep the P that others need to be on time
-		defer rt.addSlots(-1)
+	if runtime.NumGoroutine() > longProfile && !rt.cfg.KeepProcs {
+		defer spareProc()()
 	}
 	began = notify.Now()
 	var r stackReader
