@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,17 +171,17 @@ func TestLeastValuable(t *testing.T) {
 	} {
 		rt := startPolicies(t)
 		ticks, err := rt.RegisterPolicy(cocoon.Policy{Name: "ticks", On: cocoon.Every(time.Millisecond),
-			Expr: `task.running > duration("1h") ? throw("in vain") : continue()`})
+			Expr: `queue.length > 1000 ? throw("in vain") : continue()`})
 		if err != nil {
 			t.Fatal(err)
 		}
 		until := make(chan struct{})
-		deadline := byDeadline(time.Now().Add(time.Hour))
-		ctx, goAway := context.WithCancel(deadline)
-		h := begin(t, rt, ctx, c.name, until)
+		end := time.Now().Add(time.Hour)
 		if c.late {
-			deadline.at.Store(time.Now().Add(-time.Hour).UnixNano())
+			end = time.Now().Add(500 * time.Millisecond) // it begins before, and runs beyond it
 		}
+		ctx, goAway := context.WithCancel(byDeadline(end))
+		h := begin(t, rt, ctx, c.name, until)
 		if c.ends.Err() != nil {
 			goAway()
 		}
@@ -192,6 +191,9 @@ func TestLeastValuable(t *testing.T) {
 		}
 		if c.want == "" {
 			eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
+			if c.late {
+				time.Sleep(time.Until(end))
+			}
 			n := ticks.Stats().Evaluations
 			eventually(t, "ticks", func() bool { return ticks.Stats().Evaluations > n+3 })
 			close(until)
@@ -230,19 +232,15 @@ func TestNoTimeLeft(t *testing.T) {
 	}
 }
 
-// timed is a context with a deadline, in Unix nanoseconds, by which it does not end.
+// timed is a context with a deadline, by which it does not end.
 type timed struct {
 	context.Context
-	at atomic.Int64
+	at time.Time
 }
 
-func byDeadline(at time.Time) *timed {
-	c := &timed{Context: context.Background()}
-	c.at.Store(at.UnixNano())
-	return c
-}
+func byDeadline(at time.Time) context.Context { return timed{context.Background(), at} }
 
-func (c *timed) Deadline() (time.Time, bool) { return time.Unix(0, c.at.Load()), true }
+func (c timed) Deadline() (time.Time, bool) { return c.at, true }
 
 // What is more urgent goes before what runs, and of those that wait the more urgent one starts first, of equal ones that whose
 // time is up first.
