@@ -236,9 +236,9 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 }
 
 func TestWaysSound(t *testing.T) {
-	programs, told := 5000, 0
+	programs, told := 3000, 0
 	if testing.Short() {
-		programs = 2000
+		programs = 1000
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range programs {

@@ -53,7 +53,7 @@ func TestLimitIsLookedAtOnce(t *testing.T) {
 				}
 			}
 			// Each throw also has the timer come for a task that does not answer, 0.5 ms later.
-			if n, w := r.Stats().Evaluations, wakes.Load(); n > 4*5 || w > 12*5 {
+			if n, w := r.Stats().Evaluations, wakes.Load(); n > 4*5 || w > 40*5 {
 				t.Errorf("%d evaluations and %d runs of the timer for 5 throws", n, w)
 			}
 		})

@@ -85,17 +85,17 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		policy.Spec{"positional", policy.Every(d), `state.ratio ? switch() : continue()`, 0, policy.Match{}, nil}, // want `state.ratio`
 	)
 	use(
-		cocoon.Policy{On: cocoon.Every(d), Expr: `state.overlodaed ? switch() : continue()`},                         // want `there is no state "overlodaed"; did you mean overloaded\?`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Handle")`},                                                   // want `no function "Handle" is registered as safe`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("named")`},                                                    // want `no function "named" is registered as safe`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Pgae")`},                                                     // want `did you mean Page\?`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `set("served", 0.5)`},                                               // want `the state served is an int`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `arriving.kind == "safe" ? switch() : continue()`},                  // want `arriving.kind is not known on tick; it is set on enqueue only`
-		cocoon.Policy{On: cocoon.OnExit, Expr: `task.running > duration("1s") ? throw("x") : continue()`},            // want `throw\(\) has no task to act on`
-		cocoon.Policy{On: cocoon.OnNotify(budget), Expr: `interval(duration("1ms"))`},                                // want `interval\(\) changes the interval of a time policy`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `1 / queue.length > 0 ? switch() : continue()`},                     // want `division by zero: queue.length may be 0 here`
-		cocoon.Policy{On: cocoon.OnEnqueue, Expr: `queue.length < 0 ? throw("never") : switch()`},                    // want `^questionable: queue.length < 0 is always false` `^questionable: throw\("never"\) is never reached`
-		cocoon.Policy{On: cocoon.Every(time.Second), Expr: `task.running > duration("1ms") ? switch() : continue()`}, // want `questionable: `
+		cocoon.Policy{On: cocoon.Every(d), Expr: `state.overlodaed ? switch() : continue()`},                                           // want `there is no state "overlodaed"; did you mean overloaded\?`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Handle")`},                                                                     // want `no function "Handle" is registered as safe`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("named")`},                                                                      // want `no function "named" is registered as safe`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Pgae")`},                                                                       // want `did you mean Page\?`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `set("served", 0.5)`},                                                                 // want `the state served is an int`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `arriving.kind == "safe" ? switch() : continue()`},                                    // want `arriving.kind is not known on tick; it is set on enqueue only`
+		cocoon.Policy{On: cocoon.OnExit, Expr: `task.running > duration("1s") ? throw("x") : continue()`},                              // want `throw\(\) has no task to act on`
+		cocoon.Policy{On: cocoon.OnNotify(budget), Expr: `interval(duration("1ms"))`},                                                  // want `interval\(\) changes the interval of a time policy`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `1 / queue.length > 0 ? switch() : continue()`},                                       // want `division by zero: queue.length may be 0 here`
+		cocoon.Policy{On: cocoon.OnEnqueue, Expr: `queue.length < 0 ? throw("never") : switch()`},                                      // want `^questionable: queue.length < 0 is always false` `^questionable: throw\("never"\) is never reached`
+		cocoon.Policy{On: cocoon.Every(time.Second), Expr: `task.cancelled or task.running > duration("1ms") ? switch() : continue()`}, // want `questionable: `
 	)
 	use(
 		[]*cocoon.Policy{{Expr: "swich()"}},                            // want `did you mean switch`
