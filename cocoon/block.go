@@ -108,7 +108,7 @@ func (s *strand) passOn() (parked bool) {
 	l.unlock()
 	if !keeps {
 		l.armLook(now, lookAt)
-		<-s.wake
+		<-s.token()
 	}
 	return !keeps
 }
@@ -148,7 +148,7 @@ func (s *strand) unblock() {
 	l.unlock()
 	if !granted {
 		l.armLook(now, lookAt)
-		<-s.wake
+		<-s.token()
 	}
 	s.blocked = false
 	if l.wants(stubs.Unblock) {

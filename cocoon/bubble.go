@@ -18,7 +18,7 @@ var wakes struct {
 	list []chan struct{}
 }
 
-// newWake returns the channel on which a strand waits.
+// newWake makes the channel, of one element, on which a strand waits.
 func newWake() chan struct{} {
 	if !notify.Bubbled() {
 		return make(chan struct{}, 1)

@@ -42,7 +42,7 @@ func (s *strand) probe(now int64) (next int64) {
 	if g == nil {
 		return notify.Never
 	}
-	p := &s.gap
+	p := s.gap
 	switch silent := now - p.asked; {
 	case p.asked == 0 && now >= p.due:
 		*p = gapProbe{asked: now}
@@ -118,11 +118,17 @@ func (p *gapProbe) saw(t taskStack) {
 // endGap notes that the task is at a safe point, or at its end, or that it waits unannounced. Called under the loop's lock, by
 // the task's goroutine but where it waits.
 func (s *strand) endGap(now int64) {
-	p, g := s.gap, s.loop.rt.gaps
-	if p.asked == 0 {
-		return
+	if s.gap != nil && s.gap.asked != 0 {
+		s.gapEnded(now)
 	}
-	s.gap = gapProbe{due: now + g.every}
+}
+
+// gapEnded has a frame of its own, for most tasks are not asked, and each has a stack.
+//
+//go:noinline
+func (s *strand) gapEnded(now int64) {
+	p, g := *s.gap, s.loop.rt.gaps
+	*s.gap = gapProbe{due: now + g.every}
 	s.requests.Store(s.requests.Load() &^ wantGap)
 	if now-p.asked < g.every {
 		return
@@ -198,5 +204,5 @@ func placeOf(stack []runtime.Frame) runtime.Frame {
 // pollStack returns the stack of the calling task from where it polled; nothing when it is at its end.
 func pollStack() []runtime.Frame {
 	pcs := make([]uintptr, 1024)
-	return ownStack(pcs[:runtime.Callers(3, pcs)])
+	return ownStack(pcs[:runtime.Callers(4, pcs)])
 }

@@ -76,7 +76,8 @@ func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context)
 		fn = func(context.Context) error { return errNilFunc }
 	}
 	up, attrs := scopeOf(ctx)
-	s, t := l.newTask(ctx, up, attrs, name)
+	s := l.idle()
+	t := s.newTask(ctx, up, attrs, name)
 	h.task, s.handle = t, h
 	go h.run(s, fn)
 	return h

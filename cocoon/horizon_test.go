@@ -404,7 +404,8 @@ func (i *imitation) arrive(name, label string) *strand {
 	l := i.l
 	ctx := WithLabel(background, "l", label)
 	up, attrs := scopeOf(ctx)
-	s, t := l.newTask(ctx, up, attrs, name)
+	s := l.idle()
+	t := s.newTask(ctx, up, attrs, name)
 	granted, _ := l.core.Arrive(&s.core, i.now)
 	s.begin(t)
 	s.enlist()

@@ -58,5 +58,5 @@ func (st *sectionStack) innermost() uint64 {
 	if n == 0 {
 		return 0
 	}
-	return st.open[n-1].id.Load()
+	return st.open.Load()[n-1].id.Load()
 }

@@ -59,7 +59,6 @@ func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
 		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
 	})
 	l.tickAt.Store(notify.Never)
-	l.pool.New = func() any { return newStrand(l) }
 	for i := range l.slots {
 		l.slots[i].holder.Store(&shut)
 	}
@@ -98,7 +97,7 @@ func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
 		l.seat(s, now)
-		s.wake <- struct{}{}
+		s.token() <- struct{}{}
 	}
 }
 

@@ -48,21 +48,30 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	d := c.declared.Load()
 	adorned := d != nil && len(d.attrs) > 0
 	// What the context leads to is compared too: that of a web framework may be used again, for another request.
-	if !m.like(ctx, up, a, c) || adorned {
-		t := new(sole)
-		t.origin = &t.begins
-		t.begins = origin{ctx, up, a, c, s}
-		if adorned {
-			t.begins.adorn(d)
+	if m.like(ctx, up, a, c) && !adorned {
+		o := m.shared.Value()
+		if o == nil || identity(o.ctx) != identity(ctx) || o.up != up || o.attrs != a || o.class != c {
+			o = s.share(ctx, up, a)
 		}
-		return &t.Task
+		return &Task{origin: o}
 	}
-	o := m.shared.Value()
-	if o == nil || identity(o.ctx) != identity(ctx) || o.up != up || o.attrs != a || o.class != c {
-		o = &origin{ctx, up, a, c, s}
-		m.shared = weak.Make(o)
+	t := new(sole)
+	t.origin = &t.begins
+	o := t.origin
+	o.ctx, o.up, o.attrs, o.class, o.strand = ctx, up, a, c, s
+	if adorned {
+		o.adorn(d)
 	}
-	return &Task{origin: o}
+	return &t.Task
+}
+
+// share makes an origin for many tasks. It has a frame of its own, for tasks that wait are many, and each has a stack.
+//
+//go:noinline
+func (s *strand) share(ctx context.Context, up *Task, a *attrs) *origin {
+	o := &origin{ctx, up, a, s.memory.class, s}
+	s.memory.shared = weak.Make(o)
+	return o
 }
 
 // classOf returns the class of a name, which is that of the strand's last task, often.

@@ -90,7 +90,7 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}
-	<-s.wake // sent by deliver just now
+	<-s.token() // sent by deliver just now
 	return true
 }
 

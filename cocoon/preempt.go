@@ -126,7 +126,7 @@ func (s *strand) answerOnce() (parked bool) {
 	lookAt := l.lookAt
 	l.unlock()
 	l.armLook(now, lookAt)
-	<-s.wake
+	<-s.token()
 	return true
 }
 
@@ -202,10 +202,15 @@ func (s *strand) cancelContext() {
 // insist ends the task's context for a throw that will not be answered soon: the task may be waiting for just that. The
 // throw of a section that has ended concerns nobody. Called under the loop's lock.
 func (s *strand) insist() {
-	p := s.pending
-	if p == nil || p.overdue {
-		return
+	if p := s.pending; p != nil && !p.overdue {
+		s.persist(p)
 	}
+}
+
+// persist is insist for a throw. It has a frame of its own, for most tasks block without one, and each has a stack.
+//
+//go:noinline
+func (s *strand) persist(p *throwRequest) {
 	var buf [stubs.MaxStack]seenSection
 	p.overdue = p.section == 0 ||
 		slices.ContainsFunc(s.sections.read(&buf), func(o seenSection) bool { return o.id == p.section })

@@ -35,7 +35,8 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 		outer.answer() // before anything is begun: it may unwind
 	}
 	said := l.greet(ctx) // likewise: it may panic
-	s, t := l.newTask(ctx, up, attrs, name)
+	s := l.idle()
+	t := s.newTask(ctx, up, attrs, name)
 	s.heard = said
 	if s.outer = outer; outer != nil {
 		outer.inner = s
@@ -49,7 +50,11 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 // admit brings the task to its first slot. On an error the task has ended and the strand is back in the pool.
 func (s *strand) admit(ctx context.Context, t *Task) error {
 	s.g.Store(goroutine.ID())
-	err := s.nestOrArrive(ctx, t)
+	waits, err := s.nestOrArrive(ctx, t)
+	if waits {
+		s.token() // here, where the stack is not as deep
+		err = s.await(ctx, t)
+	}
 	if err == nil {
 		s.started()
 		return nil
@@ -62,20 +67,21 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	return err
 }
 
-func (s *strand) nestOrArrive(ctx context.Context, t *Task) error {
+// nestOrArrive gets the task a slot, or reports that it waits for one. On an error it has ended.
+func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err error) {
 	if s.heard.ended {
-		return t.refusal(causeOf(ctx))
+		return false, t.refusal(causeOf(ctx))
 	}
 	if outer := s.outer; outer != nil && !outer.blocked {
 		if nested, err := s.inherit(t); nested || err != nil {
-			return err
+			return false, err
 		}
 		s.enter(outer)
 	}
 	if t.up == nil && s.handle == nil && s.takeOpen(t) {
-		return nil
+		return false, nil
 	}
-	return s.arrive(ctx, t)
+	return s.arrive(t)
 }
 
 // closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already. Called under the loop's lock.
@@ -106,14 +112,14 @@ func (s *strand) enlist() {
 	l.live = s
 }
 
-// arrive queues the task, lets the enqueue policies see it, and waits for its slot.
-func (s *strand) arrive(ctx context.Context, t *Task) error {
+// arrive queues the task, lets the enqueue policies see it, and reports whether it waits for its slot.
+func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l := s.loop
 	l.lock()
 	now := s.clock()
 	if err := l.closedFor(t); err != nil {
 		l.unlock()
-		return t.refusal(err)
+		return false, t.refusal(err)
 	}
 	l.join(s, t)
 	l.gatherOne()
@@ -122,9 +128,9 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	}
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
-		load := l.core.Load(now)
+		waiting := l.core.Waiting()
 		l.unlock()
-		return t.refusal(fmt.Errorf("%w: %d tasks wait on loop %q", ErrOverloaded, load.Waiting, l.cfg.Name))
+		return false, t.overloaded(waiting)
 	}
 	s.begin(t)
 	s.enlist()
@@ -142,7 +148,7 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 			l.deliver(now)
 			s.end(now)
 			l.unlock()
-			return s.withdrawn
+			return false, s.withdrawn
 		}
 	}
 	if !granted {
@@ -153,28 +159,43 @@ func (s *strand) arrive(ctx context.Context, t *Task) error {
 	if !granted {
 		l.armLook(now, lookAt)
 		s.enterAll()
-		return s.await(ctx, t)
 	}
-	return nil
+	return !granted, nil
 }
 
 // await waits for the first slot, or for the end of ctx, or to be withdrawn.
 func (s *strand) await(ctx context.Context, t *Task) error {
 	done, cause := doneOf(ctx)
-	if cause == nil {
-		select {
-		case <-s.wake:
-			return s.withdrawn
-		case <-done:
-			cause = causeOf(ctx)
-		}
+	switch {
+	case cause != nil:
+	case done == nil:
+		<-s.token()
+		return s.withdrawn
+	case s.tokenBefore(done):
+		return s.withdrawn
+	default:
+		cause = causeOf(ctx)
 	}
-	why := t.refusal(cause) // here, and not under the lock: the cause's text is the caller's code
+	return s.giveUp(t.refusal(cause)) // made here, and not under the lock: the cause's text is the caller's code
+}
+
+// tokenBefore waits for the token and reports whether it came before done was closed.
+func (s *strand) tokenBefore(done <-chan struct{}) bool {
+	select {
+	case <-s.token():
+		return true
+	case <-done:
+		return false
+	}
+}
+
+// giveUp takes the task out of the queue because its context has ended.
+func (s *strand) giveUp(why error) error {
 	s.loop.lock()
 	out := s.withdraw(why, notify.Now())
 	s.loop.unlock()
 	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says which.
-	<-s.wake
+	<-s.token()
 	if !out && s.withdrawn == nil {
 		return nil
 	}
@@ -188,7 +209,7 @@ func (s *strand) withdraw(why error, now int64) bool {
 	}
 	s.withdrawn = why
 	s.end(now)
-	s.wake <- struct{}{}
+	s.token() <- struct{}{}
 	return true
 }
 
@@ -315,7 +336,18 @@ func (s *strand) recycle() {
 	s.loop.pool.Put(s)
 }
 
-// refusal is the error of a task that ended before it started, for a context that ended, a full queue or a shutdown.
+// refusal is the error of a task that ended before it started, for a context that ended, a full queue or a shutdown. It is not
+// inlined, so that tasks which wait have small frames: with the channel made, a wait for a slot fits into the 2 KiB with which a
+// goroutine begins (TestWaitingTaskNeedsLittle).
+//
+//go:noinline
 func (t *Task) refusal(cause error) error {
 	return fmt.Errorf("cocoon: task %q did not start: %w", t.Path(), cause)
+}
+
+// overloaded is the error of a task that finds the queue full.
+//
+//go:noinline
+func (t *Task) overloaded(waiting int) error {
+	return t.refusal(fmt.Errorf("%w: %d tasks wait on loop %q", ErrOverloaded, waiting, t.Loop().cfg.Name))
 }

@@ -103,11 +103,13 @@ type sectionStack struct {
 	change atomic.Uint64
 	last   uint64 // number of the one opened last; owned by the task's goroutine
 	depth  atomic.Int32
-	open   [stubs.MaxStack]struct {
-		name  atomic.Uint32
-		start atomic.Int64 // the task's running time when it was opened
-		id    atomic.Uint64
-	}
+	open   atomic.Pointer[[stubs.MaxStack]openSection] // made with the first: most tasks have none, and a server many tasks
+}
+
+type openSection struct {
+	name  atomic.Uint32
+	start atomic.Int64 // the task's running time when it was opened
+	id    atomic.Uint64
 }
 
 // push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no other section of the
@@ -116,9 +118,14 @@ type sectionStack struct {
 func (st *sectionStack) push(name stubs.NameID, running int64) (id uint64, depth int32) {
 	st.last++
 	id, depth = st.last, st.depth.Load()
+	open := st.open.Load()
+	if open == nil {
+		open = new([stubs.MaxStack]openSection)
+		st.open.Store(open)
+	}
 	st.change.Add(1)
 	if depth < stubs.MaxStack {
-		o := &st.open[depth]
+		o := &open[depth]
 		o.name.Store(uint32(name))
 		o.start.Store(running)
 		o.id.Store(id)
@@ -141,7 +148,7 @@ func (st *sectionStack) cut(depth int32) {
 // has reports whether the section is open. Called by the task's goroutine.
 func (st *sectionStack) has(id uint64) bool {
 	for i := range min(int(st.depth.Load()), stubs.MaxStack) {
-		if st.open[i].id.Load() == id {
+		if st.open.Load()[i].id.Load() == id {
 			return true
 		}
 	}
@@ -162,7 +169,7 @@ func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
 		before := st.change.Load()
 		n := min(int(st.depth.Load()), stubs.MaxStack)
 		for i := range n {
-			o := &st.open[i]
+			o := &st.open.Load()[i]
 			buf[i] = seenSection{stubs.NameID(o.name.Load()), o.start.Load(), o.id.Load()}
 		}
 		if before%2 == 0 && st.change.Load() == before {

@@ -169,7 +169,7 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 		s := TaskOf(ctx).strand
 		var id uint64
 		must(t, inSection(ctx, "gone", func() error {
-			id = s.sections.open[0].id.Load()
+			id = s.sections.open.Load()[0].id.Load()
 			return nil
 		}))
 		// What a policy does that read the sections just before the end of this one.

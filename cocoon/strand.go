@@ -13,7 +13,7 @@ import (
 // says whose it is, and who wants something of a task compares under the loop's lock.
 type strand struct {
 	loop *Loop
-	wake chan struct{} // one element: the slot is handed over here
+	wake atomic.Pointer[chan struct{}] // see token
 
 	number  uint32 // see mark.go
 	through func(context.Context, taskFunc) error
@@ -28,22 +28,22 @@ type strand struct {
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
+	raised     bool          // the process-wide word is up for this strand
+	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 	sampled    int64         // until when its running was checked, see ran.go
 	cpuAt      int64         // the process's processor time then; 0: there was no sample since it got its slot
 	ranAt      int64         // its own running time then
 	absentAt   int           // its place in that list, or in loop.absent.lent
 	sameG      *strand       // the next of this goroutine in loop.absent.byG
-	raised     bool          // the process-wide word is up for this strand
 	postedAt   int64         // when the oldest unanswered request was posted
 	raisedAt   int64         // when it was raised; later, for a throw on its way
 	pause      int64         // until the word is raised again, growing while it does not answer
 	lastSafe   int64         // last answer
-	gap        gapProbe
-	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
-	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
+	gap        *gapProbe     // nil: gaps are not measured
+	stall      *stallReport  // its slot was lent, and that is to be reported; nil: not
+	lateGap    *endedGap     // it ended while its stack was being taken; one at a time is
 	safePoints int64
 	heard      heard
-	bubbled    bool // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 	strain     strain
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
@@ -59,11 +59,11 @@ type strand struct {
 	throwing *throwRequest // in flight, or swallowed
 	outer    *strand       // the task on the same goroutine that this one runs inside of
 	inner    *strand       // the task on the same goroutine that runs inside this one
-	inherits bool          // it runs in outer's slot
 	owes     *strand       // the tasks on the same goroutine that gave their slots up for this one, a list
 	owedNext *strand       // in that list
-	blocked  bool          // inside Block, or waiting for inner to end
 	sections sectionStack  // written by the goroutine, read by policies
+	inherits bool          // it runs in outer's slot
+	blocked  bool          // inside Block, or waiting for inner to end
 	returned bool
 	breath   breather
 	at       int   // the open slot that it took last
@@ -72,23 +72,43 @@ type strand struct {
 }
 
 func newStrand(l *Loop) *strand {
-	s := &strand{loop: l, wake: newWake()}
+	s := &strand{loop: l}
 	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
 	s.mark()
+	if l.rt.gaps != nil {
+		s.gap = new(gapProbe)
+	}
 	return s
 }
 
-// newTask prepares a task that is about to arrive at l. What ctx knows of Cocoon the caller has looked up already: in a
-// context of many layers that takes longer than all of this.
-func (l *Loop) newTask(ctx context.Context, up *Task, a *attrs, name string) (*strand, *Task) {
-	s := l.pool.Get().(*strand)
+// token returns the channel by which the slot is handed over to a task that waits. It is made when the first does.
+func (s *strand) token() chan struct{} {
+	if s.wake.Load() == nil {
+		made := newWake()
+		s.wake.CompareAndSwap(nil, &made)
+	}
+	return *s.wake.Load()
+}
+
+// idle returns a strand for a task of l. The pool has no New, which would be called where the stack is deeper: a task that
+// waits is to fit into the 2 KiB with which a goroutine begins.
+func (l *Loop) idle() *strand {
+	if s, ok := l.pool.Get().(*strand); ok {
+		return s
+	}
+	return newStrand(l)
+}
+
+// newTask prepares a task that is about to arrive. What ctx knows of Cocoon the caller has looked up already: in a context of
+// many layers that takes longer than all of this.
+func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
 	t := s.taskOf(ctx, up, a, name)
 	if up != nil {
 		up.adopt(t)
 	}
 	s.core.Reset(Kind(t.class.kind.Load()))
 	s.breath.begin()
-	return s, t
+	return t
 }
 
 // account returns the account so far. Called under the loop's lock.
