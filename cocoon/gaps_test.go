@@ -79,7 +79,7 @@ func TestGapThatEndsInAWait(t *testing.T) {
 	gate := make(chan struct{})
 	s := begun(t, l, background, "waits", func(context.Context) error { <-gate; return nil }).Task().strand
 	l.lock()
-	s.gap = gapProbe{asked: 1}
+	*s.gap = gapProbe{asked: 1}
 	s.endGap(int64(2 * time.Hour))
 	l.unlock()
 	close(gate)
