@@ -3,6 +3,7 @@ package cocoongrpc
 import (
 	"context"
 	"testing"
+	"time"
 	_ "unsafe" // for go:linkname
 
 	"google.golang.org/grpc"
@@ -53,7 +54,9 @@ func TestClientIsNotUnwound(t *testing.T) {
 				}
 				call(ctx)
 				behind = true
-				safepoint.Poll()
+				for end := time.Now().Add(patience); time.Now().Before(end); {
+					safepoint.Poll() // of several, because the word is lowered now and then
+				}
 				return nil
 			})
 			if err == nil || !inside || !behind {
