@@ -334,3 +334,32 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	close(release)
 	must(t, h.Wait(background))
 }
+
+// The utilization of a loop whose tasks only sleep is low, whether other tasks want their slots or not.
+func TestSleepersAreNoLoad(t *testing.T) {
+	for _, n := range []int{2, 8} {
+		rt := start(t, Config{Slots: 2})
+		goroutine.Learn()
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				for !closed(stop) {
+					must(t, rt.Run(background, "sleeps", func(context.Context) error { time.Sleep(5 * time.Millisecond); return nil }))
+				}
+			})
+		}
+		eventually(t, "a low utilization", func() bool {
+			time.Sleep(20 * time.Millisecond)
+			return rt.Loop().Stats().Utilization < 0.3
+		})
+		for range 10 {
+			time.Sleep(20 * time.Millisecond)
+			if u := rt.Loop().Stats().Utilization; u > 0.6 {
+				t.Errorf("%d tasks that sleep: utilization %.2f", n, u)
+			}
+		}
+		close(stop)
+		all.Wait()
+	}
+}

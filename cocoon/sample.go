@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -97,8 +98,27 @@ func (l *Loop) utilization(now int64) float64 {
 		return u.share
 	}
 	load := l.load(now)
-	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots))
+	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots)) * l.working()
 	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/usageWindow))
 	u.asOf, u.busy = now, load.BusyTime
 	return u.share
+}
+
+// working returns which share of the tasks that hold a slot do not wait unannounced, as one look finds it; 1 where no task
+// holds one. Without it a loop whose tasks sleep would seem busy until another task wants their slots, and idle from then on.
+// Called under the loop's lock.
+func (l *Loop) working() float64 {
+	held, waiting := 0, 0
+	for i := range l.slots {
+		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil {
+			held++
+			if goroutine.StatusOf(c.strand.g.Load()) == goroutine.Parked {
+				waiting++
+			}
+		}
+	}
+	if held == 0 {
+		return 1
+	}
+	return float64(held-waiting) / float64(held)
 }
