@@ -16,7 +16,8 @@ import (
 
 // pauses measures what a report of a stall, and the search for gaps, do to the others in a process with many goroutines:
 // the longest time that a goroutine sees between two wakes a millisecond apart, less that millisecond; and the longest time
-// that the world was stopped other than by the collector, as package runtime/metrics has it. One task spins without a safe
+// that the world took to stop, other than for the collector, as package runtime/metrics has it; what is done then takes
+// microseconds. (Its figure for the whole stop goes on until all threads are woken, when most have long run.) One task spins without a safe
 // point meanwhile, and another waits for its slot; the peer is the same with reports and gaps turned off.
 //
 // On each side the memory is collected once a second, and read by runtime.ReadMemStats, which stops the world as shortly as a
@@ -49,7 +50,7 @@ func pauseWith(ctx context.Context, r *report, e effort, goroutines int) error {
 		return err
 	}
 	for i, name := range []string{"stall_report", "gap_probe"} {
-		r.add(result{Name: name, Metric: "longest_stop", Value: got[i+1][1], Unit: "ms", Peer: "none", PeerValue: got[0][1]},
+		r.add(result{Name: name, Metric: "longest_stopping", Value: got[i+1][1], Unit: "ms", Peer: "none", PeerValue: got[0][1]},
 			upTo(got[0][1]+pauseAbove))
 		r.add(result{Name: name, Metric: "worst_pause", Value: got[i+1][0], Unit: "ms", Peer: "none", PeerValue: got[0][0]},
 			upTo(got[0][0]+pauseAbove))
@@ -136,9 +137,9 @@ func (f firstLine) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// stopsOfTheWorld returns how many stops there were of each length, other than the collector's.
+// stopsOfTheWorld returns how many stops took how long to begin, other than the collector's.
 func stopsOfTheWorld() *metrics.Float64Histogram {
-	read := []metrics.Sample{{Name: "/sched/pauses/total/other:seconds"}}
+	read := []metrics.Sample{{Name: "/sched/pauses/stopping/other:seconds"}}
 	metrics.Read(read)
 	return read[0].Value.Float64Histogram()
 }

@@ -17,7 +17,7 @@ func TestPause(t *testing.T) {
 	for _, row := range r.rows {
 		claimed[row.Name+" "+row.Metric] = row.bound != "" && row.Value > 0
 	}
-	if len(claimed) != 4 || !claimed["stall_report worst_pause"] || !claimed["gap_probe longest_stop"] {
+	if len(claimed) != 4 || !claimed["stall_report worst_pause"] || !claimed["gap_probe longest_stopping"] {
 		t.Errorf("%+v", r.rows)
 	}
 }
