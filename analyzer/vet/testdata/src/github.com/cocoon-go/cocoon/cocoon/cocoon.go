@@ -44,7 +44,7 @@ var (
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 func OnNotify(name string) Trigger         { return policy.OnCustom(name) }
 
-func New(cfg Config) (*Runtime, error) { return nil, nil }
+func New(cfg Config) (rt *Runtime, err error) { return nil, nil }
 
 func (rt *Runtime) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	return nil
