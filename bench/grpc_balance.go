@@ -132,23 +132,28 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// balanced is a server with a runtime of its own, which counts its calls.
+// balanced is a server with a runtime of its own, which counts its calls. Its tasks sleep in place of work, so their loop is
+// exclusive: any other would see that they wait, and count them as no load.
 type balanced struct {
 	pb.UnimplementedTestServiceServer
 	rt       *cocoon.Runtime
+	loop     *cocoon.Loop
 	listener net.Listener
 	server   *grpc.Server
 	calls    atomic.Int64
 }
 
 func (b *balanced) start() (err error) {
-	if b.rt, err = cocoon.New(cocoon.Config{Slots: balanceSlots, StallAfter: -1}); err != nil {
+	if b.rt, err = cocoon.New(cocoon.Config{}); err != nil {
 		return err
+	}
+	if b.loop, err = b.rt.NewLoop(cocoon.LoopConfig{Name: "work", Slots: balanceSlots, Exclusive: true}); err != nil {
+		return errors.Join(err, b.rt.Shutdown(context.Background()))
 	}
 	if b.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return errors.Join(err, b.rt.Shutdown(context.Background()))
 	}
-	b.server = grpc.NewServer(asTasks(b.rt, true)...)
+	b.server = grpc.NewServer(asTasks(b.loop, true)...)
 	pb.RegisterTestServiceServer(b.server, b)
 	go b.server.Serve(b.listener)
 	return nil
@@ -168,6 +173,6 @@ func (b *balanced) EmptyCall(context.Context, *pb.Empty) (*pb.Empty, error) {
 // occupy runs one other task after the other.
 func (b *balanced) occupy(ctx context.Context) {
 	for ctx.Err() == nil {
-		b.rt.Run(ctx, "other work", func(context.Context) error { time.Sleep(otherTime); return nil })
+		b.loop.Run(ctx, "other work", func(context.Context) error { time.Sleep(otherTime); return nil })
 	}
 }

@@ -24,7 +24,7 @@ func serveGRPC(kind string) error {
 		if err != nil {
 			return err
 		}
-		options = asTasks(rt, kind == reportsServer)
+		options = asTasks(rt.Loop(), kind == reportsServer)
 	}
 	srv := grpc.NewServer(options...)
 	pb.RegisterTestServiceServer(srv, idleService{})
@@ -38,16 +38,16 @@ func serveGRPC(kind string) error {
 	return srv.Serve(listener)
 }
 
-// asTasks are the options of a server whose calls are tasks.
-func asTasks(rt *cocoon.Runtime, reports bool) (options []grpc.ServerOption) {
+// asTasks are the options of a server whose calls are tasks of the loop.
+func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 	var o cocoongrpc.Options
 	if reports {
-		o.Load = cocoongrpc.NewLoad(rt.Loop())
+		o.Load = cocoongrpc.NewLoad(loop)
 		options = append(options, orca.CallMetricsServerOption(o.Load))
 	}
 	return append(options,
-		grpc.ChainUnaryInterceptor(cocoongrpc.UnaryServerInterceptor(rt, o)),
-		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(rt, o)))
+		grpc.ChainUnaryInterceptor(cocoongrpc.UnaryServerInterceptor(loop, o)),
+		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(loop, o)))
 }
 
 // idleService answers calls by nothing, and feeds a stream as fast as its client reads.

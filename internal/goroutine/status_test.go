@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -24,21 +25,17 @@ func TestStatusOf(t *testing.T) {
 	learned(t)
 	var mu sync.Mutex
 	mu.Lock()
-	stop, release := make(chan struct{}), make(chan struct{})
+	var stop atomic.Bool
+	release := make(chan struct{})
 	for name, c := range map[string]struct {
 		want Status
 		do   func()
 	}{
 		"channel": {Parked, func() { <-release }},
-		"mutex":   {Parked, func() { mu.Lock(); mu.Unlock() }},
+		"mutex":   {Parked, func() { mu.Lock(); defer mu.Unlock() }},
 		"sleep":   {Parked, func() { time.Sleep(300 * time.Millisecond) }},
 		"spin": {Running, func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		}},
 	} {
@@ -61,7 +58,7 @@ func TestStatusOf(t *testing.T) {
 						t.Fatalf("a goroutine that spins has the status %d", s)
 					}
 				}
-				close(stop)
+				stop.Store(true)
 			}
 		})
 	}
