@@ -135,7 +135,7 @@ func WithCost(ctx context.Context, d time.Duration) context.Context {
 
 // cost returns how long t is expected to run, in ns; 0 when nothing is known.
 func (t *Task) cost() int64 {
-	if d := t.attrs.cost(t.up); d > 0 {
+	if d := t.attrs.cost(t.up.Load()); d > 0 {
 		return d
 	}
 	return t.class.expected()
@@ -159,11 +159,12 @@ func (c *taskContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
 func (c *taskContext) Done() <-chan struct{} { return c.task().cancellation().Done() }
 
 func (c *taskContext) Err() error {
-	if in := c.task().innerContext(); in != nil {
-		return in.Err()
+	t := c.task()
+	if t.contextEnded() {
+		return t.endError()
 	}
-	if c.status.Load()&released != 0 {
-		return context.Canceled
+	if above := t.endedAbove(); above != nil {
+		return above.endError() // also while the task's cancelContext is about to be ended for that
 	}
 	return c.ctx.Err()
 }
@@ -172,8 +173,14 @@ func (c *taskContext) Value(key any) any {
 	if _, ok := key.(scopeKey); ok {
 		return c
 	}
-	if in := c.task().innerContext(); in != nil {
+	t := c.task()
+	if in := t.innerContext(); in != nil {
 		return in.Value(key) // it answers for package context's own keys, so that children need no goroutine
+	}
+	if above := t.endedAbove(); above != nil {
+		if in := above.innerContext(); in != nil {
+			return in.Value(key) // with the cause
+		}
 	}
 	return c.ctx.Value(key)
 }
@@ -188,8 +195,9 @@ func (t *Task) innerContext() *cancelContext {
 	return nil
 }
 
-// cancellation returns the task's cancelContext, made if it has none. Against a concurrent release: release sets released, then looks at
-// inner; here inner is set, then released is looked at; so one of the two cancels.
+// cancellation returns the task's cancelContext, made if it has none. Against a concurrent end, of this task's context or of one
+// above: who ends a context sets released, or ends its cancelContext, and looks at this inner then; here inner is set, and then
+// the others are looked at; so one of the two cancels.
 func (t *Task) cancellation() *cancelContext {
 	if in := t.innerContext(); in != nil {
 		return in
@@ -202,6 +210,8 @@ func (t *Task) cancellation() *cancelContext {
 	}
 	if t.status.Load()&released != 0 {
 		cancel(nil)
+	} else if above := t.endedAbove(); above != nil {
+		cancel(above.endCause())
 	}
 	return in
 }

@@ -23,11 +23,16 @@ func (o *origin) adorn(d *declared) {
 	switch {
 	case o.attrs == nil:
 		o.attrs = &d.attrs[0]
-	case o.attrs.declared && o.up != nil && o.up.class == o.class && o.up.attrs == o.attrs:
+	case o.attrs.declared && o.inheritedFromItsLike():
 		// Inherited from one of the same class: a recursion does not make the list longer.
 	default:
 		o.attrs = chain(slices.Clone(d.attrs), o.attrs)
 	}
+}
+
+func (o *origin) inheritedFromItsLike() bool {
+	up := o.up.Load()
+	return up != nil && up.class == o.class && up.attrs == o.attrs
 }
 
 // chain links attributes, the last of them to next, and returns the first; next if there are none.

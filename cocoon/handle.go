@@ -9,7 +9,8 @@ import (
 
 // Handle is a task that was started by Go. A child task, started inside another, belongs to its parent: cancelling the
 // parent cancels it, and its errors name both. A parent does not wait for its children, nor does its end cancel them; its
-// context ends when the last of them has.
+// context ends when the last of them has. Of more than 32 tasks above each other, those that have ended are left out, see
+// Task.Stack: their children are those of the task above them then, and their contexts end.
 type Handle struct {
 	task *Task
 	done chan struct{}
@@ -87,8 +88,9 @@ func (h *Handle) run(s *strand, fn func(context.Context) error) {
 	defer close(h.done)
 	h.err = ErrGoexit
 	defer h.recovered(s.loop.rt)
-	s.heard = s.loop.greet(h.task.ctx)
-	if h.err = s.admit(h.task.ctx, h.task); h.err == nil {
+	ctx := h.task.given()
+	s.heard = s.loop.greet(ctx)
+	if h.err = s.admit(ctx, h.task); h.err == nil {
 		h.err = ErrGoexit
 		h.err = s.call(h.task, fn)
 	}

@@ -71,13 +71,6 @@ func recovering(err *error) {
 	}
 }
 
-// endContext ends the task's context. Package context calls the contexts above it then; if one of them panics, the task ends, or is
-// thrown into, as if it had not.
-func (t *Task) endContext(cause error) {
-	defer func() { _ = recover() }()
-	t.cancellation().cancel(cause)
-}
-
 // inquire has the task's context asked on a goroutine of its own, once. It is for tasks that were not asked when they arrived.
 // A context that panics or never answers stays unknown, and nothing else suffers. Called under the loop's lock.
 func (s *strand) inquire(what uint32) {
@@ -86,7 +79,7 @@ func (s *strand) inquire(what uint32) {
 		return
 	}
 	h.asked |= what
-	t, ctx := s.task, s.task.ctx
+	t, ctx := s.task, s.task.given()
 	go func() {
 		defer func() { _ = recover() }()
 		t.hear(ask(ctx, what))

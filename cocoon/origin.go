@@ -2,21 +2,36 @@ package cocoon
 
 import (
 	"context"
+	"sync/atomic"
 	"unsafe"
 	"weak"
 )
 
-// origin is what a task begins with. It never changes.
+// origin is what a task begins with. It never changes, but for the parent, see ancestry.go.
 //
 // An ended task keeps its origin, for its context may be kept, and nothing else of its caller's. So no two tasks are carved
 // from one allocation, and a strand that is idle, or whose task goes on for hours, leads to no context of an earlier task: a
 // server with a thousand open streams would otherwise keep the requests that their strands had served before.
 type origin struct {
-	ctx    context.Context // given by the caller
-	up     *Task           // parent, or nil
+	ctx    context.Context // given by the caller; of a task with bare set, the one that its parent was given
+	up     atomic.Pointer[Task]
 	attrs  *attrs
 	class  *class
-	strand *strand // the task's live part, while it is known or in an open slot
+	strand *strand     // the task's live part, while it is known or in an open slot
+	bare   atomic.Bool // the caller gave the parent's own context, as it is
+}
+
+func (o *origin) begin(ctx context.Context, up *Task, bare bool, a *attrs, c *class, s *strand) {
+	o.ctx, o.attrs, o.class, o.strand = ctx, a, c, s
+	if up != nil {
+		o.up.Store(up)
+		o.bare.Store(bare)
+	}
+}
+
+// alike reports whether the origin is just this.
+func (o *origin) alike(ctx context.Context, up *Task, bare bool, a *attrs, c *class) bool {
+	return identity(o.ctx) == identity(ctx) && o.up.Load() == up && o.bare.Load() == bare && o.attrs == a && o.class == c
 }
 
 // sole is a task with an origin of its own, in one allocation: a request, whose context no other task has.
@@ -47,18 +62,22 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	c := m.classOf(s.loop.rt, name)
 	d := c.declared.Load()
 	adorned := d != nil && len(d.attrs) > 0
+	bare := false
+	if own, ok := ctx.(*taskContext); ok && own.task() == up {
+		ctx, bare = up.ctx, true // or the contexts of a chain of tasks would be a chain, too
+	}
 	// What the context leads to is compared too: that of a web framework may be used again, for another request.
 	if m.like(ctx, up, a, c) && !adorned {
 		o := m.shared.Value()
-		if o == nil || identity(o.ctx) != identity(ctx) || o.up != up || o.attrs != a || o.class != c {
-			o = s.share(ctx, up, a)
+		if o == nil || !o.alike(ctx, up, bare, a, c) {
+			o = s.share(ctx, up, bare, a)
 		}
 		return &Task{origin: o}
 	}
 	t := new(sole)
 	t.origin = &t.begins
 	o := t.origin
-	o.ctx, o.up, o.attrs, o.class, o.strand = ctx, up, a, c, s
+	o.begin(ctx, up, bare, a, c, s)
 	if adorned {
 		o.adorn(d)
 	}
@@ -68,8 +87,9 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 // share makes an origin for many tasks. It has a frame of its own, for tasks that wait are many, and each has a stack.
 //
 //go:noinline
-func (s *strand) share(ctx context.Context, up *Task, a *attrs) *origin {
-	o := &origin{ctx, up, a, s.memory.class, s}
+func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *origin {
+	o := new(origin)
+	o.begin(ctx, up, bare, a, s.memory.class, s)
 	s.memory.shared = weak.Make(o)
 	return o
 }

@@ -229,7 +229,7 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 
 // Cancel asks the task to end, and its children: a task that waits for its first slot never starts, another is thrown
 // into at its next safe point, through all sections, and its context ends now. Cancelling a task that has ended does
-// nothing to it.
+// nothing to it; its children it reaches as long as they are its own, see Task.Stack.
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 func (t *Task) cancel(reason string, cause error) {

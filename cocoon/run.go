@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	waits, err := s.nestOrArrive(ctx, t)
 	if waits {
 		s.token() // here, where the stack is not as deep
-		err = s.await(ctx, t)
+		err = s.await(t)
 	}
 	if err == nil {
 		s.started()
@@ -78,7 +79,7 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err err
 		}
 		s.enter(outer)
 	}
-	if t.up == nil && s.handle == nil && s.takeOpen(t) {
+	if t.up.Load() == nil && s.handle == nil && s.takeOpen(t) {
 		return false, nil
 	}
 	return s.arrive(t)
@@ -91,6 +92,9 @@ func (l *Loop) closedFor(t *Task) error {
 	}
 	if t.doomed {
 		return ErrCancelled
+	}
+	if above := t.endedAbove(); above != nil { // who ends it looks for those that wait after that
+		return cmp.Or(above.endCause(), context.Canceled)
 	}
 	return nil
 }
@@ -163,9 +167,9 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	return !granted, nil
 }
 
-// await waits for the first slot, or for the end of ctx, or to be withdrawn.
-func (s *strand) await(ctx context.Context, t *Task) error {
-	done, cause := doneOf(ctx)
+// await waits for the first slot, or for the end of the context, or to be withdrawn: also by the end of a context above.
+func (s *strand) await(t *Task) error {
+	done, cause := doneOf(t.ctx)
 	switch {
 	case cause != nil:
 	case done == nil:
@@ -174,7 +178,7 @@ func (s *strand) await(ctx context.Context, t *Task) error {
 	case s.tokenBefore(done):
 		return s.withdrawn
 	default:
-		cause = causeOf(ctx)
+		cause = causeOf(t.ctx)
 	}
 	return s.giveUp(t.refusal(cause)) // made here, and not under the lock: the cause's text is the caller's code
 }

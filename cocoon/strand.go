@@ -104,7 +104,7 @@ func (l *Loop) idle() *strand {
 func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
 	t := s.taskOf(ctx, up, a, name)
 	if up != nil {
-		up.adopt(t)
+		t.adopt()
 	}
 	s.core.Reset(Kind(t.class.kind.Load()))
 	s.breath.begin()

@@ -29,6 +29,7 @@ type rare struct {
 
 	mu   sync.Mutex
 	kids map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
+	hung atomic.Int32       // how many of them were given another context than this task's own, made from it; written under mu
 }
 
 // rarely returns t.rare, made if there is none.
@@ -67,8 +68,9 @@ func TaskOf(ctx context.Context) *Task {
 // Name returns the name that the task was started with.
 func (t *Task) Name() string { return t.class.text }
 
-// Parent returns the task in which t was started, or nil. It stays readable when the parent has ended.
-func (t *Task) Parent() *Task { return t.up }
+// Parent returns the task in which t was started, or nil. It stays readable when the parent has ended. Of more than 32 tasks
+// above each other, those that have ended are left out: the one above them is the parent then, see Stack.
+func (t *Task) Parent() *Task { return t.up.Load() }
 
 // Kind returns the kind registered for the task's name.
 func (t *Task) Kind() Kind { return Kind(t.class.kind.Load()) }
@@ -79,17 +81,15 @@ func (t *Task) Loop() *Loop { return t.strand.loop }
 // Status returns where t stands.
 func (t *Task) Status() Status { return Status(t.status.Load() &^ released) }
 
-// Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack.
+// Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack. A task that has ended is
+// there as long as tasks live that were started inside it, but where that would make more than 32: then the outermost stays,
+// and of the others that have ended those that were started last.
 func (t *Task) Stack() []string {
-	n := 0
-	for p := t; p != nil; p = p.up {
-		n++
+	var names []string
+	for p := t; p != nil; p = p.up.Load() {
+		names = append(names, p.class.text)
 	}
-	names := make([]string, n)
-	for p := t; p != nil; p = p.up {
-		n--
-		names[n] = p.class.text
-	}
+	slices.Reverse(names)
 	return names
 }
 
@@ -141,44 +141,5 @@ func accountOf(a sched.Account, safePoints int64) Account {
 	}
 }
 
-// adopt makes c a child of t.
-func (t *Task) adopt(c *Task) {
-	r := t.rarely()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.kids == nil {
-		r.kids = map[*Task]struct{}{}
-	}
-	r.kids[c] = struct{}{}
-}
-
 // ended reports whether the task's function will not run (any more).
 func (t *Task) ended() bool { return t.Status() >= Returned }
-
-// release is called when t has ended, and when its last child has: then its context ends, and t counts no longer as its
-// parent's child. Until then a task that has returned goes on as the parent of what it started, as a tail call would.
-func (t *Task) release() {
-	if r := t.rare.Load(); r != nil {
-		r.mu.Lock()
-		n := len(r.kids)
-		r.mu.Unlock()
-		if n > 0 {
-			return
-		}
-	}
-	if t.status.Or(released)&released != 0 {
-		return
-	}
-	if t.innerContext() != nil {
-		t.endContext(nil)
-	}
-	if p := t.up; p != nil {
-		r := p.rare.Load()
-		r.mu.Lock()
-		delete(r.kids, t)
-		r.mu.Unlock()
-		if p.ended() {
-			p.release()
-		}
-	}
-}

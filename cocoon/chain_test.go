@@ -1,0 +1,294 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+// relay is a task that starts its successor, and so on: each goes on when the one before has ended.
+type relay struct {
+	rt   *Runtime
+	wrap func(ctx context.Context, link int) context.Context
+	more func(ctx context.Context, link int) bool // in each link; the one for which it is false is the last, and goes on
+	last chan *Handle
+}
+
+// links starts a chain and returns its first link.
+func (c *relay) links() *Handle {
+	c.last = make(chan *Handle, 1)
+	return c.link(background, 0, nil)
+}
+
+func (c *relay) link(ctx context.Context, n int, before *Handle) (h *Handle) {
+	known := make(chan struct{})
+	defer close(known)
+	h = c.rt.Go(c.wrap(ctx, n), "job", func(ctx context.Context) error {
+		<-known
+		if before != nil {
+			<-before.Done()
+		}
+		if !c.more(ctx, n) {
+			c.last <- h
+			return spinForever(ctx)
+		}
+		c.link(ctx, n+1, h)
+		return nil
+	})
+	return h
+}
+
+// chains are contexts that the links of a chain may be given.
+var chains = map[string]func(ctx context.Context, link int) context.Context{
+	"bare": func(ctx context.Context, _ int) context.Context { return ctx },
+	"done": func(ctx context.Context, _ int) context.Context { ctx.Done(); return ctx },
+	"a value at first": func(ctx context.Context, link int) context.Context {
+		if link == 0 {
+			return context.WithValue(ctx, keyOfTest{}, 7)
+		}
+		return ctx
+	},
+	"a value in the midst": func(ctx context.Context, link int) context.Context {
+		if link == 500 {
+			return context.WithValue(ctx, keyOfTest{}, 7)
+		}
+		return ctx
+	},
+}
+
+// TestChainStaysShort: each link costs what the one before did, in memory and time, and its names do not grow.
+func TestChainStaysShort(t *testing.T) {
+	const length = 20_000
+	for name, wrap := range chains {
+		t.Run(name, func(t *testing.T) {
+			var early, late uint64
+			heap := func() uint64 {
+				runtime.GC()
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return m.HeapAlloc
+			}
+			c := &relay{rt: start(t, Config{Slots: 2}), wrap: wrap, more: func(ctx context.Context, n int) bool {
+				task := TaskOf(ctx)
+				if depth := len(task.Stack()); depth != min(n+1, depth) || depth > maxAncestors+3 {
+					t.Errorf("link %d has %d names", n, depth)
+				}
+				switch n {
+				case 1000:
+					early = heap()
+				case length:
+					late = heap()
+					begin := time.Now()
+					for range 10_000 {
+						if ctx.Err() != nil || ctx.Value("no such key") != nil {
+							t.Fatal("it has ended, or a value of nowhere")
+						}
+					}
+					if d := time.Since(begin); d > time.Second {
+						t.Errorf("10,000 questions to the context of link %d take %v", n, d)
+					}
+					if v := ctx.Value(keyOfTest{}); (name != "bare" && name != "done") != (v == 7) {
+						t.Errorf("the value is %v", v)
+					}
+				}
+				return n < length
+			}}
+			first := c.links()
+			last := receive(t, "the last link", c.last)
+			if late > early+1<<18 {
+				t.Errorf("the heap grew by %d bytes between link 1000 and %d", late-early, length)
+			}
+			if first.Task().Status() != Returned || last.Task().Stack()[0] != "job" {
+				t.Error(first.Task().Status(), last.Task().Path())
+			}
+			first.Cancel()
+			if err := last.Wait(background); !errors.Is(err, ErrCancelled) {
+				t.Errorf("the last link: %v", err)
+			}
+		})
+	}
+}
+
+// TestChainOfMadeContexts: a link whose context is made from that of the one before keeps it, as contexts do; no value is
+// missing, and no context ends before its task.
+func TestChainOfMadeContexts(t *testing.T) {
+	const length = 3 * maxAncestors
+	c := &relay{rt: start(t, Config{Slots: 2}), wrap: func(ctx context.Context, n int) context.Context {
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, n, n))
+		t.Cleanup(cancel)
+		return ctx
+	}}
+	c.more = func(ctx context.Context, n int) bool {
+		for i := range n + 1 {
+			if ctx.Value(i) != i {
+				t.Errorf("link %d: the value of link %d is %v", n, i, ctx.Value(i))
+			}
+		}
+		if ctx.Err() != nil {
+			t.Errorf("link %d: %v", n, ctx.Err())
+		}
+		return n < length
+	}
+	first := c.links()
+	last := receive(t, "the last link", c.last)
+	first.Cancel()
+	if err := last.Wait(background); !errors.Is(err, ErrCancelled) {
+		t.Errorf("the last link: %v", err)
+	}
+}
+
+// TestLeftOut: of a long chain the first goes on as the parent, and ends with the last; one in the midst has ended, and
+// reaches nobody.
+func TestLeftOut(t *testing.T) {
+	var first, midst context.Context
+	var ended <-chan struct{}
+	c := &relay{rt: start(t, Config{Slots: 2}), wrap: chains["bare"]}
+	c.more = func(ctx context.Context, n int) bool {
+		switch n {
+		case 0:
+			first = ctx
+		case 10:
+			midst, ended = ctx, ctx.Done()
+		}
+		return n < 3*maxAncestors
+	}
+	c.links()
+	last := receive(t, "the last link", c.last)
+	receive(t, "the end of a context in the midst", ended)
+	if midst.Err() != context.Canceled || first.Err() != nil || last.Task().Status() != Started {
+		t.Errorf("in the midst %v, at first %v; the last is %v", midst.Err(), first.Err(), last.Task().Status())
+	}
+	if up := TaskOf(midst).Parent(); up != TaskOf(first) {
+		t.Errorf("the parent of the one in the midst is %v", up)
+	}
+	if kids := TaskOf(first).Children(); len(kids) != 1 {
+		t.Errorf("the first has %d children", len(kids))
+	}
+	TaskOf(midst).Cancel()
+	if err := (*taskContext)(last.Task()).Err(); err != nil {
+		t.Errorf("Cancel of one that was left out reached the last: %v", err)
+	}
+	TaskOf(first).Cancel()
+	<-last.Done()
+	receive(t, "the end of the first", first.Done())
+	if n := len(TaskOf(first).Children()); n != 0 {
+		t.Errorf("the first has %d children at the end", n)
+	}
+}
+
+// TestEndReachesBareContexts: a throw into a task ends the contexts of what it started with its own context: of one that
+// waits for it, of one that waits in the queue, and of their children.
+func TestEndReachesBareContexts(t *testing.T) {
+	rt := start(t, Config{Slots: 3})
+	register(t, rt, Policy{Name: "end", On: OnNotify("end"), Match: Match{Tasks: []string{"parent"}}, Expr: `throw("enough")`})
+	other := newLoopOf(t, rt, "other", 1)
+	other.Hold()
+	defer other.Release()
+	var thrown *PreemptedError
+	enough := func(err error) bool { return errors.As(err, &thrown) && thrown.Reason == "enough" && thrown.Task == "parent" }
+	inner := make(chan context.Context, 2)
+	var children [2]*Handle
+	parent := rt.Go(background, "parent", func(ctx context.Context) error {
+		children[0] = rt.Go(ctx, "waits", func(ctx context.Context) error {
+			inner <- ctx
+			rt.Go(ctx, "asks nobody", func(ctx context.Context) error { inner <- ctx; return nil })
+			return Block(ctx, func() error { <-ctx.Done(); return context.Cause(ctx) })
+		})
+		children[1] = other.Go(ctx, "queued", func(context.Context) error { t.Error("it ran"); return nil })
+		eventually(t, "it to wait", func() bool { return other.Stats().Queued == 1 && len(inner) == 2 })
+		rt.Notify("end", 0)
+		return spinForever(ctx)
+	})
+	if err := parent.Wait(background); !enough(err) {
+		t.Errorf("the parent: %v", err)
+	}
+	for _, c := range children {
+		if err := c.Wait(background); !enough(err) {
+			t.Errorf("%s: %v", c.Task().Name(), err)
+		}
+	}
+	if s := children[1].Task().Status(); s != CancelledBeforeStart {
+		t.Errorf("the one in the queue is %v", s)
+	}
+	for range 2 {
+		if ctx := <-inner; ctx.Err() == nil || TaskOf(ctx).Name() == "waits" && !enough(context.Cause(ctx)) {
+			t.Errorf("%s: %v, %v", TaskOf(ctx).Path(), ctx.Err(), context.Cause(ctx))
+		}
+	}
+}
+
+// TestDeepRecursion: tasks that live are left in, however many.
+func TestDeepRecursion(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	const depth = 4 * maxAncestors
+	var run func(ctx context.Context, n int) error
+	run = func(ctx context.Context, n int) error {
+		return rt.Run(ctx, "job", func(ctx context.Context) error {
+			if names := TaskOf(ctx).Stack(); len(names) != n+1 || slices.ContainsFunc(names, func(s string) bool { return s != "job" }) {
+				t.Errorf("at depth %d there are %d names", n, len(names))
+			}
+			if n == depth {
+				return ctx.Err()
+			}
+			return run(ctx, n+1)
+		})
+	}
+	must(t, run(background, 0))
+}
+
+// TestCancelCatchesTheChain: tasks are handed over while they are cancelled, and none is missed.
+func TestCancelCatchesTheChain(t *testing.T) {
+	rt := start(t, Config{Slots: 4})
+	for round := range 200 {
+		waiting := make(chan *Handle, 1000)
+		c := &relay{rt: rt, wrap: func(ctx context.Context, n int) context.Context {
+			if n%50 == 49 {
+				return WithLabel(ctx, "n", "x")
+			}
+			return ctx
+		}}
+		c.more = func(ctx context.Context, n int) bool {
+			if n%7 == 0 && n < 900 {
+				waiting <- rt.Go(ctx, "waits", func(ctx context.Context) error {
+					return Block(ctx, func() error { <-ctx.Done(); return context.Cause(ctx) })
+				})
+			}
+			return true
+		}
+		first := c.links()
+		eventually(t, "some links", func() bool { return len(waiting) > 8+round%16 })
+		first.Cancel()
+		eventually(t, "the end of all", func() bool { return rt.Stats().Tasks == 0 })
+		close(waiting)
+		for h := range waiting {
+			if err := h.Wait(background); !errors.Is(err, context.Canceled) {
+				t.Fatalf("round %d: one that waits for its context: %v", round, err)
+			}
+		}
+		if n := len(first.Task().Children()); n != 0 || !closed((*taskContext)(first.Task()).Done()) {
+			t.Fatalf("round %d: the first has %d children, its context: %v", round, n, (*taskContext)(first.Task()).Err())
+		}
+	}
+}
+
+// TestDeadlineKeepsItsError: a context that ended by its deadline says so, whoever asks first.
+func TestDeadlineKeepsItsError(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	ctx, cancel := context.WithDeadline(background, time.Now().Add(5*time.Millisecond))
+	defer cancel()
+	rt.Run(ctx, "outer", func(outer context.Context) error {
+		return rt.Run(outer, "inner", func(inner context.Context) error {
+			receive(t, "the deadline", outer.Done())
+			for _, ctx := range []context.Context{inner, outer} {
+				if ctx.Err() != context.DeadlineExceeded || context.Cause(ctx) != context.DeadlineExceeded {
+					t.Errorf("%v: %v, %v", ctx, ctx.Err(), context.Cause(ctx))
+				}
+			}
+			return nil
+		})
+	})
+}
