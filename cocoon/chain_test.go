@@ -189,7 +189,9 @@ func TestEndReachesBareContexts(t *testing.T) {
 	other.Hold()
 	defer other.Release()
 	var thrown *PreemptedError
-	enough := func(err error) bool { return errors.As(err, &thrown) && thrown.Reason == "enough" && thrown.Task == "parent" }
+	enough := func(err error) bool {
+		return errors.As(err, &thrown) && thrown.Reason == "enough" && thrown.Task == "parent"
+	}
 	inner := make(chan context.Context, 2)
 	var children [2]*Handle
 	parent := rt.Go(background, "parent", func(ctx context.Context) error {
