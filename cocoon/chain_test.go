@@ -113,19 +113,21 @@ func TestChainStaysShort(t *testing.T) {
 	}
 }
 
+type linkKey int
+
 // TestChainOfMadeContexts: a link whose context is made from that of the one before keeps it, as contexts do; no value is
 // missing, and no context ends before its task.
 func TestChainOfMadeContexts(t *testing.T) {
 	const length = 3 * maxAncestors
 	c := &relay{rt: start(t, Config{Slots: 2}), wrap: func(ctx context.Context, n int) context.Context {
-		ctx, cancel := context.WithCancel(context.WithValue(ctx, n, n))
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, linkKey(n), n))
 		t.Cleanup(cancel)
 		return ctx
 	}}
 	c.more = func(ctx context.Context, n int) bool {
 		for i := range n + 1 {
-			if ctx.Value(i) != i {
-				t.Errorf("link %d: the value of link %d is %v", n, i, ctx.Value(i))
+			if ctx.Value(linkKey(i)) != i {
+				t.Errorf("link %d: the value of link %d is %v", n, i, ctx.Value(linkKey(i)))
 			}
 		}
 		if ctx.Err() != nil {

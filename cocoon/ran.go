@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -92,12 +93,19 @@ func (s *strand) sampleRan(from, now int64, cpu cpuSample) (next int64) {
 	default:
 		s.inCall = false
 	}
+	if off >= vouched {
+		s.foundWaiting = true
+	} else if s.foundWaiting {
+		// It waited at the last sample: in doubt it ran for half of the time since.
+		off, s.foundWaiting = max(off, span/2), false
+	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)
 		s.runBase.Store(now - s.core.Ran(now))
 	}
 	s.sampled, s.cpuAt, s.ranAt = now, cpu.used, s.core.Ran(now)
-	return now + sampleRunning
+	// Not at even times: a task that a ticker wakes would be found running whenever both timers meet.
+	return now + sampleRunning*3/4 + rand.Int64N(sampleRunning/2)
 }
 
 // unserved returns by how much the task's running exceeds what the process has used of its

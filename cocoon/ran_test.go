@@ -49,3 +49,26 @@ func TestRunningIsRunning(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// A task that a ticker wakes for a moment is not charged for the time between, though the sampler's
+// timer and the ticker may meet.
+func TestTickerIsNotRunning(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	goroutine.Learn()
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 100 * time.Millisecond})
+	must(t, err)
+	h := rt.Go(background, "stream", func(ctx context.Context) error {
+		return inSection(ctx, "s", func() error {
+			ticker := time.NewTicker(10 * time.Millisecond)
+			defer ticker.Stop()
+			for range 60 {
+				<-ticker.C
+				SafePoint(ctx)
+			}
+			return nil
+		})
+	})
+	if err := h.Wait(background); err != nil {
+		t.Errorf("%v; %+v", err, h.Account())
+	}
+}
