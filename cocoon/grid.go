@@ -29,7 +29,7 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	}
 	l.gather()
 	sample := l.sampleRan(k, now, cpu)
-	if next = min(sample, l.rt.ticksBy(now, l.evaluateTicks(now, k))); next != notify.Never {
+	if next = min(sample, l.ticksBy(now, l.evaluateTicks(now, k))); next != notify.Never {
 		next = min(next, now+lookAgain)
 	}
 	l.tickBy(next)

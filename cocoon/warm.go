@@ -62,11 +62,18 @@ func (rt *Runtime) beginTemper() {
 	}
 }
 
-// ticksBy notes a need if the time policies of a loop are to be evaluated at the time next, and that
-// is soon. It returns next. Called under the loop's lock by the timer.
-func (rt *Runtime) ticksBy(now, next int64) int64 {
-	if next-now < fineTick {
-		rt.needHeat(now)
+// ticksBy notes a need if time policies with a fine interval are to be evaluated soon, at the time
+// next, and returns next. Of a coarse one a tick that comes late brings the next one near, too.
+// Called under the loop's lock by the timer.
+func (l *Loop) ticksBy(now, next int64) int64 {
+	if next-now >= fineTick || l.rt.warmth.hot.Load() && now-l.rt.warmth.needed.Load() < minStay/4 {
+		return next
+	}
+	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
+		if b.interval.Load() < fineTick && !b.version.off.Load() {
+			l.rt.needHeat(now)
+			break
+		}
 	}
 	return next
 }
