@@ -7,25 +7,27 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that has ended goes on as the parent of the tasks started inside it until they have ended, as if it had called the last
-// of them: its context lives on, its name is in their paths, Cancel of it reaches them. A task that starts its own successor and
-// ends, as periodic jobs do, would so be the first of a chain that grows as long as the program runs. Two things bound it:
+// A task that has ended goes on as the parent of the tasks that it started, until they have ended: its
+// context lives on, their paths name it, and Cancel of it reaches them. A periodic job that starts its
+// own successor and ends is so the first link of a chain that grows with the time. Two rules bound it:
 //
-//   - A child that is given its parent's own context, as it is, does not keep it as its own: it keeps the one that the parent was
-//     given (origin.ctx), where all values are found that the parent's context has, and learns from its parent when the parent's
-//     context ends (origin.bare). So the contexts of a chain are no chain. A child that is given another context, made from the
-//     parent's, keeps that, and it the parent's, as contexts do everywhere.
-//   - When more than maxAncestors are above each other, the outermost that has ended hands its children over to its own parent,
-//     and is gone: it has no children, so its context ends. The very first has no parent and stays; Cancel of it reaches all.
-//     A task with a child whose context was made from its own cannot be left out, for that context would end.
+//   - A child that gets its parent's own context does not keep that context. It keeps the one that the
+//     parent was given (origin.ctx), which has all values of the parent's, and its parent tells it when
+//     the parent's context ends (origin.bare). So the contexts of a chain are no chain. A child that
+//     gets a context which the caller made from the parent's keeps that one, as contexts do everywhere.
+//   - When a task has more than maxAncestors above it, the outermost of them that has ended hands its
+//     children to its own parent. It has no children then, so its context ends. The first link has no
+//     parent and stays, so Cancel of it reaches all. A task stays, too, while it has a child whose
+//     context was made from its own: that context must not end.
 //
-// What is seen of it: the names that are missing in a path, Parent, and that Cancel of a task that has been left out reaches
-// nobody. To reach those that had been its children, it would have to be found by each that comes, and so be kept.
+// The user sees that paths lack names, another Parent, and that Cancel of a link which was left out
+// does not reach the later ones. For that each new link would have to know all links that some handle
+// still holds.
 
 // maxAncestors is how many tasks are above a task before those that have ended are left out.
 const maxAncestors = 32
 
-// adopt makes the task a child of its parent, and sees to it that there are not too many above it.
+// adopt makes the task a child of its parent, and leaves a task above it out if there are too many.
 func (t *Task) adopt() {
 	for {
 		p := t.up.Load()
@@ -48,8 +50,8 @@ func (t *Task) adopt() {
 	}
 }
 
-// shorten leaves one task out, if there are too many from t upwards. It does not look further than twice as many, which costs a
-// recursion of tasks that live no more.
+// shorten leaves one task out, if there are too many from t upwards. It does not look further than
+// twice as many, which costs a recursion of tasks that live no more.
 func (t *Task) shorten() {
 	n, last := 0, (*Task)(nil)
 	for p := t; p != nil && n < 2*maxAncestors; p = p.up.Load() {
@@ -63,8 +65,9 @@ func (t *Task) shorten() {
 	}
 }
 
-// handOver makes the children of t, which has ended, those of its parent. Nothing that ends meanwhile is missed: when the context of
-// one of the two has ended, which is before children are looked for, nothing is handed over.
+// handOver makes the children of t, which has ended, those of its parent. Nothing that ends
+// meanwhile is missed: when the context of one of the two has ended, which is before children are
+// looked for, nothing is handed over.
 func (t *Task) handOver() {
 	r, p := t.rarely(), t.up.Load()
 	above := p.rarely()
@@ -87,8 +90,8 @@ func (t *Task) handOver() {
 	t.release()
 }
 
-// release is called when t has ended, and when it has lost its last child then: its context ends, and t counts no longer as
-// its parent's child.
+// release is called when t has ended, and when it has lost its last child then: its context ends,
+// and t counts no longer as its parent's child.
 func (t *Task) release() {
 	if r := t.rare.Load(); r != nil {
 		r.mu.Lock()
@@ -167,8 +170,9 @@ func (t *Task) endCause() error {
 	return nil
 }
 
-// endContext ends the task's context, and with it those of the children that have no other. Package context calls the contexts above
-// it then; if one of them panics, the task ends, or is thrown into, as if it had not.
+// endContext ends the task's context, and with it those of the children that have no other. Package
+// context calls the contexts above it then; if one of them panics, the task ends, or is thrown
+// into, as if it had not.
 func (t *Task) endContext(cause error) {
 	func() {
 		defer func() { _ = recover() }()
@@ -187,9 +191,9 @@ func (t *Task) endBelow(cause error) {
 		}
 		if c.innerContext() != nil {
 			c.endContext(cause)
-			continue
+		} else {
+			c.endBelow(cause)
 		}
-		c.endBelow(cause)
 		if c.Status() == Starting {
 			c.giveUp(cause)
 		}

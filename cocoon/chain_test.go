@@ -17,6 +17,8 @@ type relay struct {
 	last chan *Handle
 }
 
+type linkOfTest int
+
 // links starts a chain and returns its first link.
 func (c *relay) links() *Handle {
 	c.last = make(chan *Handle, 1)
@@ -59,7 +61,8 @@ var chains = map[string]func(ctx context.Context, link int) context.Context{
 	},
 }
 
-// TestChainStaysShort: each link costs what the one before did, in memory and time, and its names do not grow.
+// TestChainStaysShort: each link costs what the one before did, in memory and time, and its names
+// do not grow.
 func TestChainStaysShort(t *testing.T) {
 	const length = 20_000
 	for name, wrap := range chains {
@@ -113,21 +116,19 @@ func TestChainStaysShort(t *testing.T) {
 	}
 }
 
-type linkKey int
-
-// TestChainOfMadeContexts: a link whose context is made from that of the one before keeps it, as contexts do; no value is
-// missing, and no context ends before its task.
+// TestChainOfMadeContexts: a link whose context is made from that of the one before keeps it, as
+// contexts do; no value is missing, and no context ends before its task.
 func TestChainOfMadeContexts(t *testing.T) {
 	const length = 3 * maxAncestors
 	c := &relay{rt: start(t, Config{Slots: 2}), wrap: func(ctx context.Context, n int) context.Context {
-		ctx, cancel := context.WithCancel(context.WithValue(ctx, linkKey(n), n))
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, linkOfTest(n), n))
 		t.Cleanup(cancel)
 		return ctx
 	}}
 	c.more = func(ctx context.Context, n int) bool {
 		for i := range n + 1 {
-			if ctx.Value(linkKey(i)) != i {
-				t.Errorf("link %d: the value of link %d is %v", n, i, ctx.Value(linkKey(i)))
+			if ctx.Value(linkOfTest(i)) != i {
+				t.Errorf("link %d: the value of link %d is %v", n, i, ctx.Value(linkOfTest(i)))
 			}
 		}
 		if ctx.Err() != nil {
@@ -143,8 +144,8 @@ func TestChainOfMadeContexts(t *testing.T) {
 	}
 }
 
-// TestLeftOut: of a long chain the first goes on as the parent, and ends with the last; one in the midst has ended, and
-// reaches nobody.
+// TestLeftOut: of a long chain the first goes on as the parent, and ends with the last; one in the
+// midst has ended, and Cancel of it reaches no task.
 func TestLeftOut(t *testing.T) {
 	var first, midst context.Context
 	var ended <-chan struct{}
@@ -182,10 +183,24 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestEndReachesBareContexts: a throw into a task ends the contexts of what it started with its own context: of one that
-// waits for it, of one that waits in the queue, and of their children.
+// TestEndReachesBareContexts: a throw into a task ends the contexts of what it started with its own
+// context: of one that waits for it, of one that waits in the queue, and of their children.
 func TestEndReachesBareContexts(t *testing.T) {
-	rt := start(t, Config{Slots: 3})
+	for name, prepare := range map[string]func(*Runtime){
+		"not asked": func(*Runtime) {},
+		"asked": func(rt *Runtime) { // whether they have ended, when their tasks come
+			register(t, rt, Policy{Name: "ask", On: OnNotify("never"), Expr: `task.cancelled ? throw("x") : continue()`})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 3})
+			prepare(rt)
+			endReaches(t, rt)
+		})
+	}
+}
+
+func endReaches(t *testing.T, rt *Runtime) {
 	register(t, rt, Policy{Name: "end", On: OnNotify("end"), Match: Match{Tasks: []string{"parent"}}, Expr: `throw("enough")`})
 	other := newLoopOf(t, rt, "other", 1)
 	other.Hold()
@@ -199,7 +214,7 @@ func TestEndReachesBareContexts(t *testing.T) {
 	parent := rt.Go(background, "parent", func(ctx context.Context) error {
 		children[0] = rt.Go(ctx, "waits", func(ctx context.Context) error {
 			inner <- ctx
-			rt.Go(ctx, "asks nobody", func(ctx context.Context) error { inner <- ctx; return nil })
+			rt.Go(ctx, "does not ask", func(ctx context.Context) error { inner <- ctx; return nil })
 			return Block(ctx, func() error { <-ctx.Done(); return context.Cause(ctx) })
 		})
 		children[1] = other.Go(ctx, "queued", func(context.Context) error { t.Error("it ran"); return nil })

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// cargo is what a task's caller gives, and may take up much memory: each piece tells when the collector takes it.
+// cargo is what a task's caller gives, and may take up much memory: each piece tells when the
+// collector takes it.
 type cargo struct {
 	given, taken atomic.Int64
 }
@@ -198,9 +199,9 @@ var states = map[string]func(*testing.T, *Runtime){
 	},
 }
 
-// TestEndedTaskKeepsNothing: when a task has ended, however it did, nothing that it began with, or had made, stays alive: not
-// by the strand, which serves others next, nor by the loop. It is enough that a task of the same runtime is kept, which has
-// the strands and the loop.
+// TestEndedTaskKeepsNothing: when a task has ended, however it did, nothing that it began with, or
+// had made, stays alive: not by the strand, which serves others next, nor by the loop. It is enough
+// that a task of the same runtime is kept, which has the strands and the loop.
 func TestEndedTaskKeepsNothing(t *testing.T) {
 	for state, prepare := range states {
 		for name, leave := range leavings {
@@ -220,7 +221,8 @@ func TestEndedTaskKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestLongTaskKeepsNoOther: a task that goes on for long, on strands that have served others, keeps their contexts as little.
+// TestLongTaskKeepsNoOther: a task that goes on for long, on strands that have served others, keeps
+// their contexts as little.
 func TestLongTaskKeepsNoOther(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	var c cargo
@@ -237,7 +239,8 @@ func TestLongTaskKeepsNoOther(t *testing.T) {
 	}))
 }
 
-// TestKeptTaskKeepsItsOwn: who keeps a task's context keeps its values, and not those of the tasks before and after it.
+// TestKeptTaskKeepsItsOwn: who keeps a task's context keeps its values, and not those of the tasks
+// before and after it.
 func TestKeptTaskKeepsItsOwn(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	var c cargo

@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// TestLeftRuntimeIsForgotten: a runtime whose tasks do not end lives on after Shutdown, so that their polls find them; with the
-// last of them it goes, and all its memory.
+// TestLeftRuntimeIsForgotten: a runtime whose tasks do not end lives on after Shutdown, so that
+// their polls find them; with the last of them it goes, and all its memory.
 func TestLeftRuntimeIsForgotten(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	gone := make(chan struct{})

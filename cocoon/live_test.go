@@ -17,7 +17,8 @@ func inUse() (heap, stack int64) {
 	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
 
-// TestWaitingTaskNeedsLittle: a task that waits costs no more than 1 KiB beside its goroutine, whose stack need not grow for it.
+// TestWaitingTaskNeedsLittle: a task that waits costs no more than 1 KiB beside its goroutine,
+// whose stack need not grow for it.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
 	const n = 4000
 	var gate chan struct{}
@@ -48,8 +49,9 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 			l := rt.Loop()
 			check := func(what string, h, s int64) {
 				t.Helper()
-				// What policies need of the stack, which are evaluated when a task comes and goes, is theirs. A collection that
-				// ends meanwhile makes stacks grow, a third of them at times.
+				// What policies need of the stack, which are evaluated when a task comes and goes,
+				// is theirs. A collection that ends meanwhile makes stacks grow, a third of them at
+				// times.
 				if h > heap+1024 || s > stack*3/2 && name != "events" {
 					t.Errorf("a task that %s takes %d bytes of heap and %d of stack, a goroutine %d and %d", what, h, s, heap, stack)
 				}

@@ -9,9 +9,10 @@ import (
 
 // origin is what a task begins with. It never changes, but for the parent, see ancestry.go.
 //
-// An ended task keeps its origin, for its context may be kept, and nothing else of its caller's. So no two tasks are carved
-// from one allocation, and a strand that is idle, or whose task goes on for hours, leads to no context of an earlier task: a
-// server with a thousand open streams would otherwise keep the requests that their strands had served before.
+// An ended task keeps its origin, for its context may be kept, and nothing else of its caller's. So
+// no two tasks are carved from one allocation, and a strand that is idle, or whose task goes on for
+// hours, leads to no context of an earlier task: a server with a thousand open streams would
+// otherwise keep the requests that their strands had served before.
 type origin struct {
 	ctx    context.Context // given by the caller; of a task with bare set, the one that its parent was given
 	up     atomic.Pointer[Task]
@@ -34,20 +35,21 @@ func (o *origin) alike(ctx context.Context, up *Task, bare bool, a *attrs, c *cl
 	return identity(o.ctx) == identity(ctx) && o.up.Load() == up && o.bare.Load() == bare && o.attrs == a && o.class == c
 }
 
-// sole is a task with an origin of its own, in one allocation: a request, whose context no other task has.
+// sole is a task with an origin of its own, in one allocation: a request, whose context no other
+// task has.
 type sole struct {
 	Task
 	begins origin
 }
 
-// often is after how many tasks in a row that begin alike a strand has the next ones share an origin: they are a loop's, and
-// most of what a busy loop leaves to the collector (bench: scale). A weak pointer is dear to make, and a request that starts
-// two or three tasks is no loop.
+// often is after how many tasks in a row that begin alike a strand has the next ones share an
+// origin: they are a loop's, and most of what a busy loop leaves to the collector (bench: scale). A
+// weak pointer is dear to make, and a request that starts two or three tasks is no loop.
 const often = 16
 
-// memory is what a strand knows of the task before. It holds the class alone, which all tasks of the name share: the
-// origin is weak, and of the rest there are addresses, which may be those of other things by now, and only tell when it is
-// worth while to look.
+// memory is what a strand knows of the task before. It holds the class alone, which all tasks of
+// the name share: the origin is weak, and of the rest there are addresses, which may be those of
+// other things by now, and only tell when it is worth while to look.
 type memory struct {
 	class     *class
 	context   [2]uintptr
@@ -66,7 +68,8 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	if own, ok := ctx.(*taskContext); ok && own.task() == up {
 		ctx, bare = up.ctx, true // or the contexts of a chain of tasks would be a chain, too
 	}
-	// What the context leads to is compared too: that of a web framework may be used again, for another request.
+	// What the context leads to is compared too: that of a web framework may be used again, for
+	// another request.
 	if m.like(ctx, up, a, c) && !adorned {
 		o := m.shared.Value()
 		if o == nil || !o.alike(ctx, up, bare, a, c) {
@@ -84,7 +87,8 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	return &t.Task
 }
 
-// share makes an origin for many tasks. It has a frame of its own, for tasks that wait are many, and each has a stack.
+// share makes an origin for many tasks. It has a frame of its own, for tasks that wait are many,
+// and each has a stack.
 //
 //go:noinline
 func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *origin {
@@ -120,5 +124,6 @@ func (m *memory) like(ctx context.Context, up *Task, a *attrs, c *class) bool {
 	return false
 }
 
-// identity tells contexts apart that live. They are not compared with ==, which panics for contexts that cannot be compared.
+// identity tells contexts apart that live. They are not compared with ==, which panics for contexts
+// that cannot be compared.
 func identity(ctx context.Context) [2]uintptr { return *(*[2]uintptr)(unsafe.Pointer(&ctx)) }
