@@ -106,8 +106,11 @@ func (l *Loop) utilization(now int64) float64 {
 
 // working returns which share of the tasks that hold a slot do not wait unannounced, as one look finds it; 1 where no task
 // holds one. Without it a loop whose tasks sleep would seem busy until another task wants their slots, and idle from then on.
-// Called under the loop's lock.
+// On a loop that keeps the slots of tasks that wait, these are in use all the same. Called under the loop's lock.
 func (l *Loop) working() float64 {
+	if !l.lends() {
+		return 1
+	}
 	held, waiting := 0, 0
 	for i := range l.slots {
 		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil {
