@@ -43,6 +43,10 @@ func TestTaskInAnOpenSlot(t *testing.T) {
 			})
 		},
 		"another waits": func(t *testing.T, ctx context.Context, rt *Runtime) error {
+			l := rt.Loop()
+			l.lock()
+			l.cfg.Exclusive = true // a moment's wait for a lock is not to lend the slot
+			l.unlock()
 			h := rt.Go(background, "other", func(context.Context) error { return nil })
 			eventually(t, "the other to wait", func() bool { return rt.Stats().Loops[0].Queued == 1 })
 			if closed(h.Done()) {

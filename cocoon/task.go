@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -104,7 +103,11 @@ func (t *Task) Children() []*Task {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.kids))
+	kids := make([]*Task, 0, len(r.kids)) // no function of package slices: cocoon build puts polls there, and the lock is held
+	for k := range r.kids {
+		kids = append(kids, k)
+	}
+	return kids
 }
 
 // Account returns where the task's time went so far; the zero Account once it has ended (a Handle keeps the last one).
