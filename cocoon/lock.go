@@ -16,6 +16,10 @@ type loopLock struct {
 	// The goroutines that wait for the lock, as far as there is room. A holder of a slot that is among them is parked, and
 	// does not wait unannounced.
 	waiters [16]atomic.Uintptr
+
+	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the standard library that run under
+	// the lock have polls, and these must do nothing: see answer.
+	owner atomic.Uintptr
 }
 
 // lock takes the lock. Tasks in open slots stay unknown, and may come and go meanwhile: see open.go.
@@ -23,6 +27,7 @@ func (l *Loop) lock() {
 	if !l.guard.mu.TryLock() {
 		l.guard.wait()
 	}
+	l.guard.owner.Store(goroutine.ID())
 }
 
 func (k *loopLock) wait() {
@@ -64,5 +69,19 @@ func (l *Loop) lockAll() {
 // nanoseconds; so there is no second way out that leaves slots shut.
 func (l *Loop) unlock() {
 	l.open()
+	l.guard.owner.Store(0)
 	l.guard.mu.Unlock()
+}
+
+// holdsLock reports whether the calling goroutine holds the lock of some loop.
+func holdsLock() bool {
+	g := goroutine.ID()
+	for _, rt := range *runtimes.Load() {
+		for _, l := range *rt.loops.Load() {
+			if l.guard.owner.Load() == g {
+				return true
+			}
+		}
+	}
+	return false
 }

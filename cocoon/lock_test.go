@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"github.com/cocoon-go/cocoon/safepoint"
 	"os"
 	"regexp"
 	"strings"
@@ -59,4 +60,21 @@ func TestHoldShutsOpenSlots(t *testing.T) {
 	if err := <-ran; err != nil {
 		t.Error(err)
 	}
+}
+
+// A poll of the standard library's that runs under the loop's lock, as in programs of cocoon build, does nothing: it would
+// wait for the lock that its own goroutine holds.
+func TestPollUnderTheLock(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	within(t, "the polls", func() {
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			TaskOf(ctx).Cancel()
+			l := rt.Loop()
+			l.lockAll()
+			safepoint.Poll()
+			l.unlock()
+			return spinForever(ctx)
+		})
+		preemption(t, err)
+	})
 }

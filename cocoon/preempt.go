@@ -43,6 +43,9 @@ func answerFor(ctx context.Context) {
 
 // answer is the slow path of every poll of the process.
 func answer() {
+	if holdsLock() {
+		return
+	}
 	if s := strandOfGoroutine(); s != nil {
 		s.answer()
 	}
