@@ -28,7 +28,7 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 		return notify.Never
 	}
 	l.gather()
-	sample := l.sampleRan(k, now, cpu)
+	sample := l.sampleRan(k, now, now-at, cpu)
 	if next = min(sample, l.ticksBy(now, l.evaluateTicks(now, k))); next != notify.Never {
 		next = min(next, now+lookAgain)
 	}

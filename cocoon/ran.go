@@ -17,13 +17,19 @@ import (
 //   - all is taken off where the goroutine is found parked or in a system call (it counts as blocked),
 //     or ready without a P (it counts as starved);
 //   - and what exceeds the processor time that the whole process has used meanwhile, for no task can
-//     have run longer than that. It is exact where one task keeps the process busy, and a bound else.
+//     have run longer than that. It is exact where one task keeps the process busy, and a bound else;
+//   - and by how much the timer came late, where that is much (tooLate): the kernel gave the cores to
+//     other processes then, and it cannot be known which of the tasks had one.
 //
 // Of a task that is not sampled yet the time that it held a slot counts. The first sample is made after
 // an eighth of the least that its policies leave it, its lead: so a limit may count an eighth of itself
 // that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a second, not 100.
 // A task about which no time policy can do anything is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
+
+// tooLate is a lateness of the timer that says that the process lacked processors. Go itself delays a
+// goroutine by 10 ms, where all Ps are busy.
+const tooLate = 2 * sampleRunning
 
 // sampleFrom returns when a task is sampled first, after it got its slot.
 func sampleFrom(lead int64) int64 {
@@ -56,19 +62,23 @@ func (c *cpuClock) sample(now int64) (s cpuSample) {
 }
 
 // sampleRan takes off what the tasks that run have not run since the last sample, and returns when
-// to sample again. Called by the timer, under the loop's lock, after gather.
-func (l *Loop) sampleRan(k *leads, now int64, cpu cpuSample) (next int64) {
+// to sample again. The timer comes late by so many ns. Called by the timer, under the loop's lock,
+// after gather.
+func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) {
+	if late < tooLate {
+		late = 0
+	}
 	next = notify.Never
 	l.running(func(s *strand) bool {
 		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
-			next = min(next, s.sampleRan(sampleFrom(lead), now, cpu))
+			next = min(next, s.sampleRan(sampleFrom(lead), now, late, cpu))
 		}
 		return true
 	})
 	return next
 }
 
-func (s *strand) sampleRan(from, now int64, cpu cpuSample) (next int64) {
+func (s *strand) sampleRan(from, now, late int64, cpu cpuSample) (next int64) {
 	span := now - s.sampled
 	if s.cpuAt == 0 && span < from {
 		return s.sampled + from
@@ -76,8 +86,8 @@ func (s *strand) sampleRan(from, now int64, cpu cpuSample) (next int64) {
 	if !cpu.expected || span < sampleRunning/2 {
 		return max(now, s.sampled) + sampleRunning
 	}
-	off, blocked := s.unserved(now, cpu), false
-	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
+	off, blocked := max(s.unserved(now, cpu), min(late, span)), false
+	vouched := min(span, 2*sampleRunning+late) // one look says nothing of what was long before
 	switch goroutine.StatusOf(s.g.Load()) {
 	case goroutine.Parked:
 		off, blocked = max(off, vouched), true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // A task that waits in its slot does not run, though no other wants the slot: a limit on its running
@@ -71,4 +72,32 @@ func TestTickerIsNotRunning(t *testing.T) {
 	if err := h.Wait(background); err != nil {
 		t.Errorf("%v; %+v", err, h.Account())
 	}
+}
+
+// By how much the timer came late, because the process had no processor, no task has run; by a delay
+// as Go itself makes it, nothing is taken off.
+func TestLateTimerIsNotRunning(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	goroutine.Learn()
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: time.Hour})
+	must(t, err)
+	stop := make(chan struct{})
+	h := rt.Go(background, "runs", func(ctx context.Context) error {
+		return inSection(ctx, "s", func() error { spin(ctx, stop); return nil })
+	})
+	eventually(t, "the task to run for a while", func() bool { return h.Account().Running > 100*time.Millisecond })
+	l := rt.Loop()
+	for late, off := range map[int64]int64{tooLate / 2: 0, 4 * tooLate: 4 * tooLate} {
+		l.lockAll()
+		now, s := notify.Now(), l.live
+		before := s.core.Ran(now)
+		s.sampled, s.ranAt, s.cpuAt = now-8*tooLate, before, 1 // as if it were not the first sample
+		l.sampleRan(l.leads.Load(), now, late, cpuSample{used: now, expected: true})
+		if got := before - s.core.Ran(now); got != off {
+			t.Errorf("%v taken off where the timer came %v late, want %v", time.Duration(got), time.Duration(late), time.Duration(off))
+		}
+		l.unlock()
+	}
+	close(stop)
+	must(t, h.Wait(background))
 }

@@ -22,7 +22,7 @@ func TestTaskStates(t *testing.T) {
 	release := taken(t, rt.Loop())
 	stop := make(chan struct{})
 	running := make(chan struct{})
-	job := rt.Go(background, "job", func(ctx context.Context) error { close(running); <-stop; return nil })
+	job := rt.Go(background, "job", func(ctx context.Context) error { close(running); spin(ctx, stop); return nil })
 	wait(1)
 	thrown := rt.Go(background, "thrown", spinForever)
 	wait(2)
