@@ -4,16 +4,21 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Block runs fn while the task's slot is given to others: for network and disk, locks, channels, sleep. It returns fn's
-// error when the task has a slot again, also when fn panics. It is a safe point. Without a task in ctx, or inside another
-// Block, fn just runs.
+// Block runs fn while the task's slot is given to others: for network and disk, channels, sleep. It returns fn's error when
+// the task has a slot again, also when fn panics. Without a task in ctx, or inside another Block, fn just runs.
 //
-// A task that waits without Block loses its slot as well, when another task needs it and the runtime has found it waiting; Block
-// saves the search, and the task has a slot again when it goes on.
+// Block is a safe point before fn runs, and none afterwards: a throw that comes meanwhile waits for the next safe point, so
+// what fn acquired is not lost, and reaches the caller's deferred release. While a throw unwinds the task, fn just runs.
+//
+// A lock wants no Block, but on an exclusive loop: the task would hold it while it waits for its slot. A task that waits
+// without Block loses its slot as well, when another task needs it and the runtime has found it waiting; it runs on when it
+// has what it waited for, and asks for a slot at its next safe point. Block saves the search, and the task has a slot again
+// when it goes on.
 func Block(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -24,15 +29,13 @@ func Block(ctx context.Context, fn func() error) error {
 		s.loop.happened(s, stubs.Block)
 		s.answer()
 	}
-	err := s.away(fn)
-	s.answer()
-	return err
+	return s.away(fn)
 }
 
 // BlockCall is Block for calls that are made through other people's code, such as database/sql, which may lose a connection
 // when it is unwound: it is no safe point. A throw that is due already is returned, and fn is not called; one that comes
 // meanwhile waits for the next safe point. So the code around fn sees an error and cleans up, and the task is thrown out
-// of when it is back in its own code.
+// of when it is back in its own code. While a throw unwinds the task, its clean-up makes its calls as ever.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -47,9 +50,9 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
-// thrown returns the error of the throw that is due, or nil.
+// thrown returns the error of the throw that is due, or nil. One that unwinds the task already was due before.
 func (s *strand) thrown() error {
-	if s.requests.Load()&wantThrow == 0 {
+	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
 	}
 	s.loop.lock()

@@ -80,7 +80,7 @@ func TestCancelReachesTheChildren(t *testing.T) {
 	var queued, blocked *Handle
 	parent := rt.Go(background, "parent", func(ctx context.Context) error {
 		blocked = rt.Go(ctx, "blocked", func(ctx context.Context) error {
-			return Block(ctx, func() error { close(blocking); <-ctx.Done(); return nil })
+			return Block(ctx, func() error { close(blocking); <-ctx.Done(); return ctx.Err() })
 		})
 		<-blocking
 		release := taken(t, newLoopOf(t, rt, "busy", 1))

@@ -66,7 +66,8 @@ func TestEventsOfATask(t *testing.T) {
 	}
 }
 
-// A throw on block or unblock unwinds at that very place; one on exit would come too late for anything, and is refused.
+// A throw on block unwinds at that very place, one on unblock at the next safe point; one on exit would come too late for
+// anything, and is refused.
 func TestThrowsOnTheOtherEvents(t *testing.T) {
 	for name, on := range map[string]Trigger{"block": OnBlock, "unblock": OnUnblock} {
 		rt := start(t, Config{Slots: 1})
@@ -78,6 +79,7 @@ func TestThrowsOnTheOtherEvents(t *testing.T) {
 				}
 				return nil
 			})
+			SafePoint(ctx)
 			t.Errorf("%s: it went on", name)
 			return nil
 		})

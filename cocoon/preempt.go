@@ -3,13 +3,11 @@ package cocoon
 import (
 	"context"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 func init() { safepoint.Attach(answer) }
@@ -96,6 +94,7 @@ func (s *strand) answerOnce() (parked bool) {
 		p := s.due()
 		throws := p != nil && !goroutine.Unwinding()
 		if throws {
+			p.flying = true
 			s.raise(now + flight - hush) // so that, swallowed, it is thrown again at the next safe point
 		} else {
 			s.raisedAt = now - hush // so that nag need not wait
@@ -136,15 +135,21 @@ func (s *strand) answerOnce() (parked bool) {
 // throwRequest is a throw on its way.
 type throwRequest struct {
 	err     *PreemptedError
-	section uint64 // the section it was made for; 0: the task
-	overdue bool   // the task did not answer, so its context was ended; guarded by the loop's lock
+	section uint64      // the section it was made for; 0: the task
+	overdue bool        // the context was ended, for the task does not answer; guarded by the loop's lock
+	flying  bool        // it unwinds the task, or did; guarded by the loop's lock
+	late    *time.Timer // ends the context of a task that unwinds for long; the task's goroutine's
 }
+
+// unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has a context that works; and
+// a deferred wait for goroutines that wait for the context comes to an end afterwards.
+const unwinds = 100 * time.Millisecond
 
 // due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under the loop's lock.
 func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
-		s.throwing = nil
+		s.landed()
 		s.dismiss()
 		s.loop.stats.void.Add(1)
 		return nil
@@ -161,16 +166,43 @@ func (s *strand) throw(p *throwRequest) {
 		pcs = pcs[:runtime.Callers(3, pcs)]
 		err.frames.Store(&pcs)
 	}
-	if p.section == 0 {
-		s.task.endContext(err) // asked for by postThrow; here it comes before the end of the task, in any case
+	if p.late == nil {
+		t := s.task
+		p.late = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
 	}
 	s.throwing = p
 	panic(err)
 }
 
-// postThrow asks the task to unwind; the first throw stays. A throw that no section will catch also ends the task's
-// context: when the task answers, or at once if it does not run, or after grace (see nag), because code that waits for
-// the context does not answer. One towards a section does so only when the task does not answer for long. Called under the loop's lock.
+// landed notes that the throw in flight, if there is one, has come to its boundary or is void, on the task's goroutine.
+func (s *strand) landed() {
+	if p := s.throwing; p != nil {
+		s.throwing = nil
+		p.late.Stop()
+	}
+}
+
+// endLate ends the context for a throw that has unwound t for long. The strand may have another task by now, but the sections
+// of a strand are numbered, and no number comes twice.
+func (s *strand) endLate(t *Task, p *throwRequest) {
+	s.loop.lock()
+	section := p.section
+	s.loop.unlock()
+	s.endFor(t, section, p.err)
+}
+
+// endFor ends the context that a throw ends: that of the section, if it has one, or of the task.
+func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
+	if section == 0 {
+		t.endContext(err)
+	} else {
+		s.sections.endContext(section, err)
+	}
+}
+
+// postThrow asks the task to unwind; the first throw stays. The context of the task, or of the section that will catch it,
+// ends when that is over; earlier if the task does not answer, for code that waits for the context does not: at once if it
+// does not run, or after grace (see nag). A throw into a section never ends the task's. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -192,33 +224,23 @@ func (s *strand) dismiss() {
 	s.loop.arm(s, notify.Now())
 }
 
-// cancelContext ends the task's context with the throw as its cause, on another goroutine: contexts that others made, and
-// functions that wait for this one, run then, and the caller holds a lock. Called under the loop's lock.
-func (s *strand) cancelContext() {
-	t, err := s.task, s.pending.err
-	if s.bubbled {
-		return // the caller may be outside of its bubble: the task's own goroutine does it, when it answers
-	}
-	go t.endContext(err)
-}
-
-// insist ends the task's context for a throw that will not be answered soon: the task may be waiting for just that. The
-// throw of a section that has ended concerns nobody. Called under the loop's lock.
+// insist ends the context for a throw that will not be answered soon: the task may be waiting for just that. One that
+// unwinds the task has time for it, see throw. Called under the loop's lock.
 func (s *strand) insist() {
-	if p := s.pending; p != nil && !p.overdue {
+	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		s.persist(p)
 	}
 }
 
-// persist is insist for a throw. It has a frame of its own, for most tasks block without one, and each has a stack.
+// persist is insist for a throw. The context ends on another goroutine: contexts that others made, and functions that wait
+// for this one, run then, and the caller holds a lock. It has a frame of its own, for most tasks block without one, and each
+// has a stack.
 //
 //go:noinline
 func (s *strand) persist(p *throwRequest) {
-	var buf [stubs.MaxStack]seenSection
-	p.overdue = p.section == 0 ||
-		slices.ContainsFunc(s.sections.read(&buf), func(o seenSection) bool { return o.id == p.section })
-	if p.overdue {
-		s.cancelContext()
+	p.overdue = true
+	if t := s.task; !s.bubbled { // else the caller may be outside of its bubble: the context ends when the task has unwound
+		go s.endFor(t, p.section, p.err)
 	}
 }
 

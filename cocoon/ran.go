@@ -18,8 +18,9 @@ import (
 //     or ready without a P (it counts as starved);
 //   - and what exceeds the processor time that the whole process has used meanwhile, for no task can
 //     have run longer than that. It is exact where one task keeps the process busy, and a bound else;
-//   - and by how much the timer came late, where that is much (tooLate): the kernel gave the cores to
-//     other processes then, and it cannot be known which of the tasks had one.
+//   - and, where the timer came much too late (tooLate), what exceeds an equal share of the processor
+//     time that the process has used: too many wanted the cores, and it cannot be known which of the
+//     tasks had one.
 //
 // Of a task that is not sampled yet the time that it held a slot counts. The first sample is made after
 // an eighth of the least that its policies leave it, its lead: so a limit may count an eighth of itself
@@ -46,6 +47,7 @@ type cpuSample struct {
 	was      int64 // until from
 	from     int64 // when that was; 0: there was no reading before
 	expected bool
+	sharers  int64 // how many tasks share the time; 0: each may have had all of it
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
@@ -67,6 +69,8 @@ func (c *cpuClock) sample(now int64) (s cpuSample) {
 func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) {
 	if late < tooLate {
 		late = 0
+	} else {
+		l.running(func(*strand) bool { cpu.sharers++; return true })
 	}
 	next = notify.Never
 	l.running(func(s *strand) bool {
@@ -86,11 +90,11 @@ func (s *strand) sampleRan(from, now, late int64, cpu cpuSample) (next int64) {
 	if !cpu.expected || span < sampleRunning/2 {
 		return max(now, s.sampled) + sampleRunning
 	}
-	off, blocked := max(s.unserved(now, cpu), min(late, span)), false
-	vouched := min(span, 2*sampleRunning+late) // one look says nothing of what was long before
+	off, blocked := s.unserved(now, cpu), false
+	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
 	switch goroutine.StatusOf(s.g.Load()) {
 	case goroutine.Parked:
-		off, blocked = max(off, vouched), true
+		off, blocked = max(off, vouched, min(span, late)), true
 	case goroutine.Syscall:
 		if s.inCall {
 			off, blocked = max(off, vouched), true
@@ -119,13 +123,15 @@ func (s *strand) sampleRan(from, now, late int64, cpu cpuSample) (next int64) {
 }
 
 // unserved returns by how much the task's running exceeds what the process has used of its
-// processors: since the task's last sample or, for the first, since the reading before.
+// processors, or its share of that: since the task's last sample or, for the first, since the
+// reading before.
 func (s *strand) unserved(now int64, cpu cpuSample) int64 {
+	share := max(1, cpu.sharers)
 	switch {
 	case s.cpuAt != 0:
-		return s.core.Ran(now) - s.ranAt - (cpu.used - s.cpuAt)
+		return s.core.Ran(now) - s.ranAt - (cpu.used-s.cpuAt)/share
 	case cpu.from != 0:
-		return now - max(cpu.from, s.sampled) - (cpu.used - cpu.was)
+		return now - max(cpu.from, s.sampled) - (cpu.used-cpu.was)/share
 	}
 	return 0
 }

@@ -256,10 +256,28 @@ func (s *strand) leave(t *Task, err *error) {
 			if t.Status() == Starting {
 				status = CancelledBeforeStart
 			}
+			t.endContext(s.throwing.err)
 		}
+	} else if s.requests.Load()&wantThrow != 0 && s.returned {
+		*err, status = s.unanswered(*err)
 	}
-	s.throwing = nil
+	s.landed()
 	s.depart(t, status)
+}
+
+// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless it has ended
+// the task's context and err says no more than that: then it is what ended the task.
+func (s *strand) unanswered(err error) (error, Status) {
+	if err == nil || !errors.Is(err, context.Canceled) {
+		return err, Returned
+	}
+	s.loop.lock()
+	p, t := s.pending, s.task
+	s.loop.unlock()
+	if p == nil || p.section != 0 || t.endCause() != error(p.err) {
+		return err, Returned
+	}
+	return p.err, CancelledBeforeReturn
 }
 
 // depart ends the task: account, slot, tree, pool.

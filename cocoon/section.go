@@ -18,7 +18,8 @@ import (
 // the task. A throw that was meant for a section which has ended by then is void.
 //
 // Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine that is not the task's, fn just
-// runs. Cost: about 60 ns.
+// runs. A throw made for the section leaves the task's context alone: code that waits with a context is for SectionContext.
+// Cost: about 60 ns.
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -28,6 +29,25 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	returned := false
 	defer s.leaveSection(id, depth, &returned, &err)
 	result, err = fn()
+	returned = true
+	return result, err
+}
+
+// SectionContext is Section for code that waits: fn gets a context of the section's own, made from ctx. It ends with the
+// section, and before that when a throw made for the section is not answered, because fn waits or passes no safe point. The
+// task's context goes on. Cost: about 0.5 µs, and that of context.WithCancelCause.
+func SectionContext[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (result T, err error) {
+	s := strandOf(ctx)
+	if s == nil {
+		return fn(ctx)
+	}
+	inner, own := s.ownContext(ctx)
+	id, depth := s.openSection(stubs.InternOutside(name))
+	s.sections.own(id, own)
+	returned := false
+	defer s.sections.disown(own, &err)
+	defer s.leaveSection(id, depth, &returned, &err)
+	result, err = fn(inner)
 	returned = true
 	return result, err
 }
@@ -83,7 +103,7 @@ func (s *strand) settle() {
 		s.dismiss()
 	}
 	s.loop.unlock()
-	s.throwing = nil
+	s.landed()
 }
 
 // voidThrow takes back a throw that was made for the section, which has ended by itself.
@@ -91,7 +111,7 @@ func (s *strand) voidThrow(id uint64) {
 	s.loop.lock()
 	defer s.loop.unlock()
 	if s.pending != nil && s.pending.section == id {
-		s.throwing = nil
+		s.landed()
 		s.dismiss()
 		s.loop.stats.void.Add(1)
 	}
@@ -101,7 +121,8 @@ func (s *strand) voidThrow(id uint64) {
 // sequence lock: change is odd while it is being written.
 type sectionStack struct {
 	change atomic.Uint64
-	last   uint64 // number of the one opened last; owned by the task's goroutine
+	last   uint64                         // number of the one opened last; owned by the task's goroutine
+	owned  atomic.Pointer[sectionContext] // of the innermost section with a context of its own; written by the task's goroutine
 	depth  atomic.Int32
 	open   atomic.Pointer[[stubs.MaxStack]openSection] // made with the first: most tasks have none, and a server many tasks
 }

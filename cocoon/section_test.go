@@ -245,7 +245,7 @@ func TestMoreSectionsThanPoliciesSee(t *testing.T) {
 	}
 }
 
-// A throw towards a section whose function does not poll, but waits for the context, ends the context after StallAfter.
+// A throw towards a section whose function does not poll, but waits for the section's own context, ends that one alone.
 func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context) error{
 		"running": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
@@ -258,9 +258,13 @@ func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
 			signal := throwOnSignal(t, rt, "job")
 			within(t, "the wait", func() {
 				must(t, rt.Run(background, "job", func(ctx context.Context) error {
-					err := inSection(ctx, "s", func() error { signal(); return wait(ctx) })
+					_, err := SectionContext(ctx, "s", func(ctx context.Context) (int, error) {
+						defer SafePoint(ctx)
+						signal()
+						return 0, wait(ctx)
+					})
 					preemption(t, err)
-					return nil
+					return ctx.Err()
 				}))
 			})
 		})
@@ -276,7 +280,7 @@ func TestThrowAtABlock(t *testing.T) {
 			preemption(t, inSection(ctx, "s", func() error {
 				return Block(ctx, func() error { <-ctx.Done(); return nil })
 			}))
-			return nil
+			return ctx.Err()
 		}))
 	})
 }

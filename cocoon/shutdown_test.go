@@ -117,7 +117,7 @@ func TestShutdownThrows(t *testing.T) {
 		return h
 	}
 	handles := []*Handle{
-		run("blocked", func(ctx context.Context) error { return Block(ctx, func() error { <-ctx.Done(); return nil }) }),
+		run("blocked", func(ctx context.Context) error { return Block(ctx, func() error { <-ctx.Done(); return ctx.Err() }) }),
 		run("scan", spinForever),
 		run("get", spinForever),
 		rt.Go(background, "queued", func(context.Context) error { t.Error("it ran"); return nil }),
@@ -147,6 +147,7 @@ func TestShutdownNamesWhatIsLeft(t *testing.T) {
 		return rt.Loop().Run(background, "never", func(context.Context) error { return nil })
 	})
 	deaf := (*rt.loops.Load())[1].Go(background, "blocked", func(ctx context.Context) error {
+		defer SafePoint(ctx)
 		return Block(ctx, func() error { <-gate; return nil })
 	})
 	eventually(t, "it to block", func() bool { return deaf.Task().Status() == Started && rt.Stats().Tasks == 5 })
