@@ -37,6 +37,7 @@ func TestPoliciesLoseNoLock(t *testing.T) {
 	must(t, err)
 	register(t, rt, Policy{Name: "gone", On: OnUnblock, Expr: `task.cancelled ? throw("gone") : continue()`})
 	var mu sync.Mutex
+	lock := func() error { mu.Lock(); return nil }
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -44,7 +45,7 @@ func TestPoliciesLoseNoLock(t *testing.T) {
 				ctx, cancel := context.WithTimeout(background, time.Millisecond)
 				_ = rt.Run(ctx, "job", func(ctx context.Context) error {
 					for range 3 {
-						_ = Block(ctx, func() error { mu.Lock(); return nil })
+						_ = Block(ctx, lock)
 						func() {
 							defer mu.Unlock()
 							for begin := time.Now(); time.Since(begin) < 50*time.Microsecond; {

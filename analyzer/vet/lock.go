@@ -36,7 +36,18 @@ goroutine, wait for them until it is resumed. A throw leaves the data that the l
 
 The checker reports cocoon.SafePoint, Yield and Block and safepoint.Poll between Lock and Unlock of one sync.Mutex or
 sync.RWMutex in one function, where the lock is held on every path. A Block whose function unlocks it or waits on a
-sync.Cond is left out, and so is a lock that function literals lock or unlock.`,
+sync.Cond is left out, and so is a lock that function literals lock or unlock.
+
+A lock that is taken inside of Block, and kept, is held while the task waits for its slot. Without Block the runtime sees
+the wait and gives the slot to others, and the task goes on at once when it has the lock:
+
+	// bad
+	cocoon.Block(ctx, func() error { s.mu.Lock(); return nil })
+	defer s.mu.Unlock()
+
+	// good
+	s.mu.Lock()
+	defer s.mu.Unlock()`,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runLock,
 }
@@ -57,6 +68,7 @@ func runLock(pass *analysis.Pass) (any, error) {
 			bodies = append(bodies, n.Body)
 		}
 	})
+	reportBlockedLocks(pass, in)
 	releasers := findReleasers(pass, in)
 	for _, body := range bodies {
 		if w := newLockWalk(pass, body, releasers); w != nil {

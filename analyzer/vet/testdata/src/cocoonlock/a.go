@@ -268,3 +268,21 @@ func (c *cache[K, V]) some(ctx context.Context) {
 	cocoon.SafePoint(ctx)
 	c.mu.Lock()
 }
+
+func keptBeyondBlock(ctx context.Context, s *store) {
+	cocoon.Block(ctx, func() error { s.mu.Lock(); return nil }) // want `s.mu.Lock inside cocoon.Block: the task holds the lock while it waits for its slot`
+	defer s.mu.Unlock()
+	cocoon.BlockCall(ctx, func() error {
+		s.rw.RLock() // want `s.rw.RLock inside cocoon.BlockCall`
+		return nil
+	})
+	s.rw.RUnlock()
+}
+
+func lockedWithinBlock(ctx context.Context, s *store) error {
+	return cocoon.Block(ctx, func() error {
+		global.Lock()
+		defer global.Unlock()
+		return nil
+	})
+}

@@ -64,6 +64,7 @@ func Go(ctx context.Context, name string, fn func(ctx context.Context) error) *H
 func SafePoint(ctx context.Context)                    {}
 func Yield(ctx context.Context)                        {}
 func Block(ctx context.Context, fn func() error) error { return nil }
+func BlockCall(ctx context.Context, fn func() error) error { return nil }
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	return fn()
 }
