@@ -90,22 +90,22 @@ var items = func() map[string]item {
 // chiItems is a server as the guide has it for chi.
 func chiItems(cocoon middlewareNamed) http.Handler {
 	m := chi.NewRouter()
-	m.Use(middleware.Recoverer, cocoon(func(r *http.Request) string {
-		if route := m.Find(chi.NewRouteContext(), r.Method, r.URL.Path); route != "" {
-			return r.Method + " " + route
-		}
-		return "unmatched"
-	}))
-	m.Get("/items/{id}", func(w http.ResponseWriter, r *http.Request) {
-		found, ok := items[chi.URLParam(r, "id")]
-		if !ok {
-			http.Error(w, "no such item", http.StatusNotFound)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(found)
+	m.Use(middleware.Recoverer)
+	m.Group(func(m chi.Router) { // in a group the route is known when the middleware is called
+		m.Use(cocoon(func(r *http.Request) string {
+			return r.Method + " " + chi.RouteContext(r.Context()).RoutePattern()
+		}))
+		m.Get("/items/{id}", func(w http.ResponseWriter, r *http.Request) {
+			found, ok := items[chi.URLParam(r, "id")]
+			if !ok {
+				http.Error(w, "no such item", http.StatusNotFound)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			json.NewEncoder(w).Encode(found)
+		})
+		m.Get("/report", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("no report today")) })
 	})
-	m.Get("/report", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("no report today")) })
 	return m
 }
 
