@@ -10,7 +10,8 @@ import (
 // Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns the feature off where
 // its comment says so. A duration that no process lives for, such as math.MaxInt64, means never.
 type Config struct {
-	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS.
+	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS, as the application has it; where that changes,
+	// as Go does when a container's processor limit is moved, the loop follows within seconds of a task having to wait.
 	Slots int
 
 	// MaxQueue bounds the tasks of the default loop that wait for their first slot; above it Run and Go answer
@@ -64,6 +65,7 @@ type Config struct {
 	Logger *slog.Logger
 
 	gapsFolder string // of COCOON_GAPS, if it counts
+	follows    bool   // Slots was 0
 }
 
 // LoopConfig is the set-up of one more loop; its fields mean what Config's mean.
@@ -108,7 +110,7 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
 	}
 	if c.Slots == 0 {
-		c.Slots = ownProcs()
+		c.Slots, c.follows = min(ownProcs(), maxSlots), true
 	}
 	orDefault(&c.MaxBypass, defaultMaxBypass)
 	orDefault(&c.StallAfter, defaultStallAfter)

@@ -21,7 +21,8 @@ type Loop struct {
 	first bool      // the default loop
 	pool  sync.Pool // of *strand
 
-	slots []slot
+	slots  []slot
+	usable atomic.Int32 // slots that take new tasks, the first ones; written under the loop's lock
 
 	// When a task gets a slot it reads these two, see lead.go.
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
@@ -49,15 +50,19 @@ type Loop struct {
 	stats loopStats
 }
 
-func newLoop(rt *Runtime, cfg LoopConfig) *Loop {
+// newLoop makes a loop, with room for so many slots if there may be more some time.
+func newLoop(rt *Runtime, cfg LoopConfig, room int) *Loop {
+	room = max(room, cfg.Slots)
 	l := &Loop{
 		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
-		slots: make([]slot, cfg.Slots), usage: usage{asOf: notify.Now()},
+		slots: make([]slot, room), usage: usage{asOf: notify.Now()},
 	}
 	l.core = sched.NewCore(sched.Config{
-		Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
+		Slots: room, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
 		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
 	})
+	l.core.Resize(cfg.Slots, 0)
+	l.usable.Store(int32(cfg.Slots))
 	l.tickAt.Store(notify.Never)
 	for i := range l.slots {
 		l.slots[i].holder.Store(&shut)

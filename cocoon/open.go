@@ -35,7 +35,10 @@ var shut claim
 // takeOpen takes an open slot for t, and reports false when there is none. It is for tasks outside of others: nobody else
 // knows of such a task before it runs.
 func (s *strand) takeOpen(t *Task) bool {
-	slots := s.loop.slots
+	slots := s.loop.slots[:s.loop.usable.Load()]
+	if s.at >= len(slots) {
+		s.at = 0 // there were more of them
+	}
 	for range slots {
 		if holder := &slots[s.at].holder; holder.Load() == nil {
 			s.tenant = nil

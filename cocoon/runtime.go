@@ -33,8 +33,9 @@ type Runtime struct {
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
-	warmth   warmth
-	breathes bool // its tasks give their cores away now and then while it is hot, see breath.go
+	warmth    warmth
+	following following
+	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
 
 	classes    sync.Map // name -> *class
 	classCount atomic.Int64
@@ -102,7 +103,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.otherClass = &class{text: "other", name: 1}
 	rt.states.Store(&map[string]*stateVar{})
-	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted})
+	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	first.first = true
 	rt.loops.Store(&[]*Loop{first})
 	go goroutine.Learn()
@@ -135,7 +136,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	if slices.ContainsFunc(loops, func(l *Loop) bool { return l.cfg.Name == cfg.Name }) {
 		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrDuplicate)
 	}
-	l := newLoop(rt, cfg)
+	l := newLoop(rt, cfg, 0)
 	for _, r := range rt.policies {
 		if err := r.now.bind(l); err != nil {
 			for _, r := range rt.policies {

@@ -218,7 +218,7 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 	case stubs.QueueOldest:
 		return uint64(l.core.Oldest(now))
 	case stubs.LoopSlots:
-		return uint64(len(l.slots))
+		return uint64(l.core.Slots())
 	default: // stubs.LoopBusy
 		return uint64(l.load(now).Busy)
 	}

@@ -192,6 +192,7 @@ func (rt *Runtime) temper() {
 // warmUp makes the process ready for tasks that run long. Called with warmth.mu held.
 func (rt *Runtime) warmUp(now int64) {
 	w := &rt.warmth
+	rt.followProcs(now)
 	if !rt.cfg.KeepProcs {
 		addProcs(w.slots)
 	}
@@ -227,6 +228,7 @@ func (rt *Runtime) renew(now int64) {
 	if w.pause == lastRenewal && !rt.cfg.KeepProcs {
 		renewProcs()
 	}
+	rt.followProcs(now)
 	w.renewed, w.pause = now, min(4*w.pause, lastRenewal)
 }
 

@@ -62,6 +62,10 @@ func (w *world) checkGrants(before, after picture, granted []*Task, self *actor)
 			return fmt.Errorf("%s went from %v to %v, told of a slot: %t", a.name, was.state, now.state, told[&a.Task])
 		}
 		delete(told, &a.Task)
+		nests := a == self && (a.outer != nil || was.state == Blocked) // in the slot of another
+		if news && int(now.slot) >= w.usable && was.state != Suspended && was.state != Running && !nests {
+			return fmt.Errorf("%s was %v and got slot %d, and %d slots are usable", a.name, was.state, now.slot, w.usable)
+		}
 	}
 	if len(told) > 0 {
 		return fmt.Errorf("a slot granted to a task that has ended")
@@ -234,12 +238,16 @@ func (w *world) checkHeap(q *queue) error {
 	return nil
 }
 
-// checkIdle: no slot idles while somebody could use it.
+// checkIdle: no slot idles while somebody could use it, or is suspended in it.
 func (w *world) checkIdle() error {
 	free := -1
 	for i := range w.c.slots {
-		if w.c.slots[i].current == nil {
+		switch s := &w.c.slots[i]; {
+		case s.current != nil:
+		case i < w.usable:
 			free = i
+		case s.suspended.n > 0:
+			return fmt.Errorf("slot %d is free with %d tasks suspended in it", i, s.suspended.n)
 		}
 	}
 	if free < 0 {
@@ -293,7 +301,7 @@ func (w *world) checkTasks() error {
 
 // checkLoad: the figures say what is.
 func (w *world) checkLoad() error {
-	want := Load{Slots: w.cfg.Slots, Holds: w.holds, BusyTime: w.busyTime}
+	want := Load{Slots: w.usable, Holds: w.holds, BusyTime: w.busyTime}
 	fresh := 0
 	for _, a := range w.actors {
 		switch a.state {

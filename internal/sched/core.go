@@ -30,6 +30,7 @@ func (s *slot) suspend(t *Task, now int64) {
 type Core struct {
 	cfg     Config
 	slots   []slot
+	usable  int // slots that take new tasks, the first ones; see resize.go
 	wait    waiting
 	holds   int
 	started int // tasks that have started and not ended
@@ -45,7 +46,7 @@ type Core struct {
 
 // NewCore returns a core with all slots free.
 func NewCore(cfg Config) *Core {
-	return &Core{cfg: cfg, slots: make([]slot, cfg.Slots), granted: make([]*Task, 0, cfg.Slots)}
+	return &Core{cfg: cfg, slots: make([]slot, cfg.Slots), usable: cfg.Slots, granted: make([]*Task, 0, cfg.Slots)}
 }
 
 // Granted returns the tasks that were given a slot since the last call. The slice is valid until the next method call.
@@ -79,13 +80,13 @@ func (c *Core) held() bool {
 	return c.holds > 0 || c.cfg.MaxStarted > 0 && c.started >= c.cfg.MaxStarted
 }
 
-// freeSlot returns a slot without a task, or -1. A free slot is clean: whoever empties a slot resumes what is suspended in
-// it; and while a slot is free nobody waits who could take it, and nobody is suspended anywhere.
+// freeSlot returns a usable slot without a task, or -1. A free slot is clean: whoever empties a slot resumes what is
+// suspended in it; and while a usable slot is free nobody waits who could take it, and nobody is suspended anywhere.
 func (c *Core) freeSlot() int {
 	if c.busy+c.open == len(c.slots) {
 		return -1
 	}
-	for i := range c.slots {
+	for i := range c.slots[:c.usable] {
 		if c.slots[i].current == nil && !c.slots[i].open {
 			return i
 		}

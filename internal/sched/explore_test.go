@@ -99,7 +99,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt"}
+	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt", "resize"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {
@@ -123,6 +123,9 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	o := op{verb: verbs[rnd.IntN(len(verbs))]}
 	switch o.verb {
 	case "hold", "release", "open", "shut":
+		return o
+	case "resize":
+		o.rank = int64(1 + rnd.IntN(w.cfg.Slots))
 		return o
 	case "adopt":
 		o.task, o.kind = name(), Kind(rnd.IntN(4))

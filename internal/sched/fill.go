@@ -23,8 +23,13 @@ func (c *Core) fill(i int, now int64) {
 // nextIn returns the task that is to run next in the free slot i, or nil.
 func (c *Core) nextIn(i int, now int64) *Task {
 	s := &c.slots[i]
-	if head := s.suspended.head; head != nil {
+	switch head := s.suspended.head; {
+	case head != nil && i >= c.usable:
+		return c.resumable(head, true, now)
+	case head != nil:
 		return c.nextOver(s, head, c.resumable(head, true, now), now)
+	case i >= c.usable:
+		return nil
 	}
 	return c.nextClean(now)
 }

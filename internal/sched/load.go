@@ -22,7 +22,7 @@ type Load struct {
 // Load returns the loop's state at now.
 func (c *Core) Load(now int64) Load {
 	return Load{
-		Slots: len(c.slots), Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.WaitingSafe(), Suspended: c.susp, Holds: c.holds,
+		Slots: c.usable, Busy: c.busy, Waiting: c.wait.n, WaitingSafe: c.WaitingSafe(), Suspended: c.susp, Holds: c.holds,
 		Oldest:   c.Oldest(now),
 		BusyTime: c.busyTime + int64(c.busy)*max(0, now-c.busyAt),
 	}

@@ -20,11 +20,15 @@ func (c *Core) SwitchAt(t *Task, now int64) (at int64, ok bool) {
 // successor returns the task that would run in t's place while t is suspended half-way, or nil.
 func (c *Core) successor(t *Task, now int64) *Task {
 	s := &c.slots[t.slot]
+	head, usable := s.suspended.head, int(t.slot) < c.usable
 	var next *Task
-	if head := s.suspended.head; head == nil {
+	switch {
+	case head == nil && usable:
 		next = c.nextOver(s, t, nil, now)
-	} else {
+	case head != nil && usable:
 		next = c.nextOver(s, head, c.resumable(head, false, now), now)
+	case head != nil:
+		next = c.resumable(head, false, now)
 	}
 	if next != nil && c.defers(next, t, now) {
 		return nil

@@ -76,6 +76,7 @@ type world struct {
 	replay bool // what was checked before is done again: the world keeps its records, and checks nothing
 
 	holds    int
+	usable   int
 	wasHeld  bool // before the operation that is being checked
 	busyTime int64
 	openedAt []int64 // by slot: when it was opened last
@@ -86,7 +87,7 @@ type world struct {
 
 func newWorld(cfg Config) *world {
 	return &world{
-		cfg: cfg, c: NewCore(cfg), ended: map[string]*actor{}, openedAt: make([]int64, cfg.Slots),
+		cfg: cfg, c: NewCore(cfg), usable: cfg.Slots, ended: map[string]*actor{}, openedAt: make([]int64, cfg.Slots),
 		passed: make([]int64, cfg.Slots), passedOver: map[line]int64{}, groups: map[string]*group{},
 	}
 }
@@ -165,6 +166,11 @@ func (w *world) legal(o op) string {
 			return "no hold"
 		}
 	case "hold":
+		return w.mayWait()
+	case "resize":
+		if o.rank < 1 || o.rank > int64(w.cfg.Slots) {
+			return "no such size"
+		}
 		return w.mayWait()
 	case "load", "open", "shut":
 	case "advance":
@@ -314,6 +320,9 @@ func (w *world) call(o op) (said string, self *actor) {
 		w.end(a)
 	case "rank":
 		w.c.SetRank(&a.Task, o.rank)
+	case "resize":
+		w.usable = int(o.rank)
+		w.c.Resize(w.usable, w.now)
 	case "hold":
 		w.c.Hold()
 		w.holds++

@@ -1,0 +1,69 @@
+package cocoon
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// The default loop of a Config with Slots 0 has as many slots as the application has processors, also when these become
+// more or fewer: Go follows the limits of the process, and so do the slots. Nothing looks at that while no task waits for
+// a slot. While one does it is looked at each second, and again when the runtime becomes hot (warm.go).
+
+const followEvery = int64(time.Second)
+
+// following is when the slots were compared with the processors last.
+type following struct{ at atomic.Int64 }
+
+// room returns how many slots the default loop may have some time.
+func (c Config) room() int {
+	if !c.follows {
+		return c.Slots
+	}
+	return min(max(c.Slots, runtime.NumCPU()), maxSlots)
+}
+
+// followSoon has the slots compared with the processors, unless they were just now. To read GOMAXPROCS takes a lock of the
+// Go runtime's, and the caller holds a loop's.
+func (rt *Runtime) followSoon(now int64) {
+	if at := rt.following.at.Load(); rt.cfg.follows && now-at >= followEvery && rt.following.at.CompareAndSwap(at, now) {
+		go func() {
+			rt.warmth.mu.Lock()
+			defer rt.warmth.mu.Unlock()
+			rt.followProcs(notify.Now())
+		}()
+	}
+}
+
+// followProcs gives the default loop a slot for each processor that the application has. Called with warmth.mu held, and
+// without a loop's lock.
+func (rt *Runtime) followProcs(now int64) {
+	w := &rt.warmth
+	if !rt.cfg.follows || w.ended {
+		return
+	}
+	rt.following.at.Store(now)
+	more := rt.Loop().resize(ownProcs(), now)
+	w.slots += more
+	if more != 0 && w.hot.Load() && !rt.cfg.KeepProcs {
+		addProcs(more)
+	}
+}
+
+// resize makes so many slots usable, as far as there is room, and returns how many more these are.
+func (l *Loop) resize(slots int, now int64) (more int) {
+	slots = min(slots, len(l.slots))
+	if int32(slots) == l.usable.Load() {
+		return 0
+	}
+	l.lockAll()
+	defer l.unlock()
+	more = slots - l.core.Slots()
+	l.core.Resize(slots, now)
+	l.usable.Store(int32(slots))
+	l.deliver(now)
+	l.retime() // policies may compare with loop.slots
+	return more
+}
