@@ -16,8 +16,8 @@ import (
 // and not only once that turns out slow, because the client decides how slow.
 type serverStream struct {
 	grpc.ServerStream
-	ctx    context.Context   // the task's
-	refuse func(error) error // makes an answer of a throw
+	ctx    context.Context // the task's
+	refuse func(thrown error, started bool) (answer error)
 
 	watch   sync.Once
 	waiting atomic.Int32 // sends and receives under way, also on goroutines that the handler started
@@ -92,7 +92,7 @@ func (s *serverStream) release() {
 		return
 	}
 	s.ended = true
-	s.answer = s.refuse(s.thrown)
+	s.answer = s.refuse(s.thrown, true)
 	transport, ok := grpc.ServerTransportStreamFromContext(s.ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		transport.WriteStatus(status.Convert(s.answer)) // its error is that the client has gone
@@ -100,11 +100,11 @@ func (s *serverStream) release() {
 }
 
 // refused returns the answer to a throw, which the client may have already.
-func (s *serverStream) refused(thrown error) error {
+func (s *serverStream) refused(thrown error, started bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.answer == nil {
-		s.answer = s.refuse(thrown)
+		s.answer = s.refuse(thrown, started)
 	}
 	return s.answer
 }
