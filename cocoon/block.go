@@ -24,7 +24,7 @@ func Block(ctx context.Context, fn func() error) error {
 	if s == nil || s.blocked {
 		return fn()
 	}
-	s.answer()
+	s.heed()
 	if s.loop.wants(stubs.Block) {
 		s.loop.happened(s, stubs.Block)
 		s.answer()
@@ -71,8 +71,8 @@ func (s *strand) away(fn func() error) error {
 	if s.aside() {
 		return s.blockAside(fn)
 	}
-	s.block()
-	defer s.unblock()
+	s.beginRest()
+	defer s.afterRest()
 	return fn()
 }
 

@@ -28,6 +28,8 @@ type Loop struct {
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
 	tickAt atomic.Int64          // when the time policies are to be looked at; the timer comes by then
 
+	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
+
 	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core
 	live      *strand // those with a task, a list
@@ -89,6 +91,9 @@ func (l *Loop) seat(s *strand, now int64) {
 // unseat records that s is about to give up slot i. Called under the loop's lock, before the core is told, so that whoever gets the
 // slot is recorded over it.
 func (l *Loop) unseat(s *strand, now int64) {
+	if s.rest.Load() > 0 && s.core.State() == sched.Running {
+		s.settleRest(now)
+	}
 	s.endGap(now)
 	s.quiet()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {

@@ -86,7 +86,8 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 // reports whether s has one now. Called under the loop's lock by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 	l.contended = true
-	if !l.lendWaits(now) || !s.onSlot() {
+	l.noteWaiters()
+	if !s.onSlot() && !l.lendWaits(now) || !s.onSlot() {
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}
@@ -97,6 +98,10 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 // park takes the slot from s, which holds it and waits, for the tasks that wait for a slot. Called
 // under the loop's lock.
 func (l *Loop) park(s *strand, now int64) {
+	if s.settleRest(now) { // it has just begun
+		l.deliver(now)
+		return
+	}
 	l.unseat(s, now)
 	l.core.Block(&s.core, now)
 	l.absent.addParked(s)

@@ -40,7 +40,8 @@ type Options struct {
 	// nil, or where it returns nil: a status, see UnaryServerInterceptor.
 	Refuse func(ctx context.Context, method string, err error) error
 
-	// RetryAfter is when a refused client may come again, the RetryInfo of a status. 0: a second; negative: no RetryInfo.
+	// RetryAfter is when a refused client may come again: the RetryInfo of a status, and what tells clients with a retry policy when
+	// to make a call again whose handler was not called. 0: a second; negative: neither.
 	RetryAfter time.Duration
 
 	// Load counts the calls, for load reports. nil: nobody does.

@@ -27,7 +27,8 @@ import (
 //
 // Its details are an ErrorInfo of the domain "github.com/cocoon-go/cocoon", with a reason (REFUSED, THROWN, OVERLOADED,
 // TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata policy, reason, task, section and started, as far as there
-// are; and, where it may help to come again, a RetryInfo. A handler that returns such an error itself, as it has it from
+// are; and, where it may help to come again, a RetryInfo. A client with a retry policy of gRPC's makes a call again whose handler
+// was not called, after that time, by the trailer grpc-retry-pushback-ms; and none that was stopped half-way. A handler that returns such an error itself, as it has it from
 // cocoon.Section, is answered the same way; so is one that was thrown into and fails without a status, or with Internal,
 // Unknown or Canceled, as it does with code inside that recovers panics, or when its context ends.
 //
@@ -39,12 +40,12 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 		if name == "" {
 			return next(ctx, request)
 		}
-		thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) (err error) {
+		started, thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) (err error) {
 			answer, err = next(ctx, request)
 			return err
 		})
 		if thrown != nil {
-			return nil, s.refuse(ctx, info.FullMethod, thrown)
+			return nil, s.refuse(ctx, info.FullMethod, thrown, started)
 		}
 		return answer, err
 	}
@@ -67,11 +68,11 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 		if name == "" {
 			return next(service, under)
 		}
-		stream := &serverStream{ServerStream: under, refuse: func(thrown error) error {
-			return s.refuse(ctx, info.FullMethod, thrown)
+		stream := &serverStream{ServerStream: under, refuse: func(thrown error, started bool) error {
+			return s.refuse(ctx, info.FullMethod, thrown, started)
 		}}
 		defer stream.end()
-		thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
+		started, thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
 			stream.ctx = ctx
 			if err := next(service, stream); err != nil {
 				return err
@@ -79,7 +80,7 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 			return unheard(ctx)
 		})
 		if thrown != nil {
-			return stream.refused(thrown)
+			return stream.refused(thrown, started)
 		}
 		return err
 	}
@@ -98,9 +99,9 @@ func newServer(name string, tasks Runner, o Options) *server {
 	return &server{tasks, o}
 }
 
-// run runs next as the call's task. thrown says why the task was refused or thrown into; err is what next returned
+// run runs next as the call's task, and reports whether next was called. thrown says why the task was refused or thrown into; err is what next returned
 // otherwise.
-func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (thrown, err error) {
+func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (started bool, thrown, err error) {
 	if s.options.Load != nil {
 		s.options.Load.arrived()
 		orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
@@ -108,7 +109,6 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	if s.options.Context != nil {
 		ctx = s.options.Context(ctx, method)
 	}
-	started := false
 	its := ctx // the task's
 	thrown = s.tasks.Run(ctx, name, func(ctx context.Context) error {
 		started, its = true, ctx
@@ -121,7 +121,7 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	if thrown != nil && s.options.Load != nil {
 		s.options.Load.failed(started)
 	}
-	return thrown, err
+	return started, thrown, err
 }
 
 // unheard returns the throw into the task that has ended ctx and has not come to the handler, or nil. One into a section is the

@@ -112,6 +112,10 @@ func idOffsets() (offsets []uintptr) {
 // patience is how often a goroutine is looked at until it is seen to do what it surely does soon.
 const patience = 1 << 20
 
+// fewLooks is how often a goroutine that spins is looked at. It need not be seen running, which on one P it never is. While goroutines yield to each other on
+// the only P, nothing polls the network: more looks would hold up a server that has just started.
+const fewLooks = 100
+
 // sees reports whether the goroutine is seen with the status before long.
 func sees(id uintptr, want Status) bool {
 	for range patience {
@@ -157,11 +161,11 @@ func provedSpinning() bool {
 	}()
 	defer stop.Store(true)
 	id := <-ids
-	sees(id, Running) // on one P it is only ever seen runnable
-	for range 100 {
+	for range fewLooks {
 		if s := StatusOf(id); s != Running && s != Runnable && s != Unknown {
 			return false
 		}
+		runtime.Gosched()
 	}
 	return true
 }
