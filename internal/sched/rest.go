@@ -15,5 +15,5 @@ func (c *Core) Rested(t *Task, d, end int64) {
 	c.busyTime -= was - t.account.Running
 }
 
-// Full reports whether no slot is free.
-func (c *Core) Full() bool { return c.busy+c.open == len(c.slots) }
+// Full reports whether no usable slot is free.
+func (c *Core) Full() bool { return c.freeSlot() < 0 }
