@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,23 @@ func reportOf(t testing.TB, trailer metadata.MD) *orcapb.OrcaLoadReport {
 	return report
 }
 
+// A server with more than a thousand calls a second sends a report with about a thousand answers, any of them; one with fewer, with each.
+func TestReportsAreFew(t *testing.T) {
+	l := NewLoad(start(t, cocoon.Config{}).Loop())
+	for rate, want := range map[float64][2]int{0: {10_000, 10_000}, reportRate: {10_000, 10_000}, 10 * reportRate: {800, 1200}, 100 * reportRate: {40, 200}} {
+		l.rate.Store(math.Float64bits(rate))
+		n := 0
+		for range 10_000 {
+			if l.reports() {
+				n++
+			}
+		}
+		if n < want[0] || n > want[1] {
+			t.Errorf("of 10,000 calls at %v a second, %d have a report; want %d to %d", rate, n, want[0], want[1])
+		}
+	}
+}
+
 // A busy loop with a queue says so, with each answer, that of a call which was refused too, and out of band.
 func TestReports(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // calls that wait keep their slots
@@ -73,6 +91,7 @@ func TestReports(t *testing.T) {
 		if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer)); err == nil {
 			t.Fatal("it was not refused")
 		}
+		time.Sleep(2 * time.Millisecond) // a call a millisecond is too many for a report each
 		report = reportOf(t, trailer)
 		return report.ApplicationUtilization > 2.5
 	})
@@ -108,6 +127,7 @@ func TestReports(t *testing.T) {
 	eventually(t, "the averages to follow when it is over", func() bool {
 		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
 		must(t, err)
+		time.Sleep(2 * time.Millisecond)
 		r := reportOf(t, trailer)
 		return r.ApplicationUtilization < 0.5 && r.Utilization["slots"] < 0.3 && r.NamedMetrics["queue"] < 0.3 && r.NamedMetrics["refused"] < r.RpsFractional/10
 	})
