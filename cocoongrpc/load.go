@@ -32,14 +32,13 @@ import (
 // goroutine: it looks at the loop when calls come and reports are made, every 50 ms at most.
 //
 // A report costs the server some 15 µs of processor time and its client 10, most of it in package orca and in decoding. So a busy server
-// does not send one with each answer: about a thousand answers a second have one, any call's with the same chance. Balancers
+// does not send one with each answer: about a thousand answers a second have one, any of them, and all where calls are 2 ms apart. Balancers
 // look ten times a second at most. Out of band reports cost nothing to speak of.
 type Load struct {
 	loop  *cocoon.Loop
 	start time.Time
 	due   atomic.Int64 // when to look at the loop again, in ns since start
-
-	rate atomic.Uint64 // calls a second, a float64
+	tell  atomic.Int64 // from when on an answer has a report again, likewise
 
 	// What has been counted since start.
 	calls   atomic.Int64
@@ -63,8 +62,8 @@ const (
 	lookEvery  = int64(50 * time.Millisecond)
 	loadWindow = float64(time.Second)
 
-	// reportRate is how many answers a second have a report, about.
-	reportRate = 1000
+	// reportGap is how long answers have no report after one that had, at most; half of it on average.
+	reportGap = int64(2 * time.Millisecond)
 
 	// leastUtilization is what a loop that has nothing to do reports.
 	leastUtilization = 0.001
@@ -80,16 +79,17 @@ func NewLoad(loop *cocoon.Loop) *Load {
 	return l
 }
 
-// arrived counts a call.
-func (l *Load) arrived() {
+// arrived counts a call, and reports whether its answer is to have a report.
+func (l *Load) arrived() (report bool) {
 	l.calls.Add(1)
-	l.look()
+	return l.tells(l.look())
 }
 
-// reports reports whether the answer to a call is to have a report.
-func (l *Load) reports() bool {
-	rate := math.Float64frombits(l.rate.Load())
-	return rate <= reportRate || rand.Float64()*rate < reportRate
+// tells reports whether the answer to a call that comes now is to have a report. Chance decides for how long others have none, so
+// that no client goes without because another calls just before it.
+func (l *Load) tells(now int64) bool {
+	from := l.tell.Load()
+	return now >= from && l.tell.CompareAndSwap(from, now+rand.Int64N(reportGap))
 }
 
 // failed counts one that was refused or, if it had started, thrown into.
@@ -101,17 +101,17 @@ func (l *Load) failed(started bool) {
 	}
 }
 
-// look brings the averages up to date, if it is time. Of those who come at once, one does.
-func (l *Load) look() {
+// look brings the averages up to date, if it is time, and returns the time. Of those who come at once, one does.
+func (l *Load) look() (now int64) {
 	now, due := int64(time.Since(l.start)), l.due.Load()
 	if now < due || !l.due.CompareAndSwap(due, now+lookEvery) {
-		return
+		return now
 	}
 	st := l.loop.Stats()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now <= l.at {
-		return // overtaken by one that came later
+		return now // overtaken by one that came later
 	}
 	span := float64(now - l.at)
 	weight := 1 - math.Exp(-span/loadWindow)
@@ -124,10 +124,10 @@ func (l *Load) look() {
 	rate(&l.rates.calls, &l.seen.calls, &l.calls)
 	rate(&l.rates.refused, &l.seen.refused, &l.refused)
 	rate(&l.rates.thrown, &l.seen.thrown, &l.thrown)
-	l.rate.Store(math.Float64bits(l.rates.calls))
 	average(&l.utilization, st.Utilization)
 	average(&l.queue, float64(st.Queued))
 	l.at, l.slots = now, float64(st.Slots)
+	return now
 }
 
 // ServerMetrics implements orca.ServerMetricsProvider. Each call returns maps of its own, because package orca adds the

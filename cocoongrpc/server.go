@@ -103,8 +103,7 @@ func newServer(name string, tasks Runner, o Options) *server {
 // otherwise.
 func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (started bool, thrown, err error) {
 	if s.options.Load != nil {
-		s.options.Load.arrived()
-		if s.options.Load.reports() {
+		if s.options.Load.arrived() {
 			orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
 		}
 	}
