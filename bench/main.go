@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "print one JSON object a result instead of a table")
-	cpus := flags.Int("cpus", 0, "how many cores what is measured may use: the server of a section that starts one, the loop of fair, the largest of scale; `N` up to the machine's (default: 1, but all for grpc, http and scale)")
+	cpus := flags.Int("cpus", 0, "how many cores what is measured may use: the server of a section that starts one, the loop of fair, the largest of scale; `N` up to the machine's (default: 1, but all for grpc, http, scale and streams)")
 	pattern := flags.String("run", "", "run only the sections whose name matches this regular `expression`")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")

@@ -67,6 +67,9 @@ func TestReportsAreFew(t *testing.T) {
 	}
 }
 
+// untilTold waits until the answer to the next call has a report, whatever calls there were.
+func untilTold() { time.Sleep(time.Duration(reportGap)) }
+
 // A busy loop with a queue says so, with each answer, that of a call which was refused too, and out of band.
 func TestReports(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // calls that wait keep their slots
@@ -90,10 +93,10 @@ func TestReports(t *testing.T) {
 	eventually(t, "the queue to be full", func() bool { return loop.Stats().Queued == 4 })
 	var report *orcapb.OrcaLoadReport
 	eventually(t, "the averages to follow", func() bool {
+		untilTold()
 		if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer)); err == nil {
 			t.Fatal("it was not refused")
 		}
-		time.Sleep(2 * time.Millisecond) // a call a millisecond is too many for a report each
 		report = reportOf(t, trailer)
 		return report.ApplicationUtilization > 2.5
 	})
@@ -103,6 +106,7 @@ func TestReports(t *testing.T) {
 			t.Errorf("%s is %v; want %v to %v", name, got, atLeast, atMost)
 		}
 	}
+	untilTold()
 	refused, err := client.FullDuplexCall(patient(t))
 	must(t, err)
 	if _, err := refused.Recv(); err == nil {
@@ -127,9 +131,9 @@ func TestReports(t *testing.T) {
 	close(free)
 	calls.Wait()
 	eventually(t, "the averages to follow when it is over", func() bool {
+		untilTold()
 		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
 		must(t, err)
-		time.Sleep(2 * time.Millisecond)
 		r := reportOf(t, trailer)
 		return r.ApplicationUtilization < 0.5 && r.Utilization["slots"] < 0.3 && r.NamedMetrics["queue"] < 0.3 && r.NamedMetrics["refused"] < r.RpsFractional/10
 	})
