@@ -16,7 +16,7 @@ const grpcCalls = 64
 // grpcClaims are the least ratios of calls and of messages, of tasks and of tasks with reports.
 var grpcClaims = [2][2]float64{{0.95, 0.9}, {0.9, 0.9}}
 
-// grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with a load report in each answer, each server
+// grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with load reports, each server
 // a process of its own, and this one its client; and what the interceptors take without gRPC around. Then it measures what the
 // load reports are for.
 func grpcSection(ctx context.Context, r *report) error {

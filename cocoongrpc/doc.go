@@ -16,7 +16,7 @@
 // The client interceptors do the same for calls that a handler makes; cocoon.Block for all else that waits. A unary
 // call's request is read and decoded before its task begins, and its answer encoded and sent after the task's end.
 //
-// Load tells balancers how loaded the server is, with each answer and out of band, so that they send the next calls
+// Load tells balancers how loaded the server is, with answers and out of band, so that they send the next calls
 // elsewhere.
 //
 // The server's interceptors belong close to the handlers: inside of what recovers panics, which would log a throw as a panic,

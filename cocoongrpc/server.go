@@ -52,14 +52,15 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 }
 
 // StreamServerInterceptor returns an interceptor that does for streams what UnaryServerInterceptor does for unary calls: each
-// is one task, from its begin to its end. The handler gives the slot back while it sends and receives, and takes part in
-// the queue again afterwards. A throw also ends a SendMsg or RecvMsg that the client holds up, and with it the stream. A handler
+// is one task, from its begin to its end. While the handler sends and receives, its slot is for whoever needs one; it takes part in
+// the queue again afterwards. A send and a receive are safe points before they begin. A throw also ends a SendMsg or RecvMsg that the client holds up, and with it the stream. A handler
 // that returns nil because its context has ended is answered like one that was thrown into: its client is to know.
 //
 // Goroutines that a handler starts may use the stream as always; they are no part of the task, and a handler that waits
 // for them does so inside cocoon.Block.
 //
-// Cost: that of a unary call, and about 0.2 µs a message (bench: grpc). It panics if tasks is nil.
+// Cost: that of a unary call, and 0.11 µs a message where no task waits for a slot (bench: grpc). With gRPC around, a message took the server
+// 1.0 to 1.4 times the processor time of gRPC alone, ping-pong and one way, over 1 to 64 streams (bench: streams). It panics if tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
 	s := newServer("StreamServerInterceptor", tasks, o)
 	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
@@ -103,8 +104,9 @@ func newServer(name string, tasks Runner, o Options) *server {
 // otherwise.
 func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (started bool, thrown, err error) {
 	if s.options.Load != nil {
-		s.options.Load.arrived()
-		orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
+		if s.options.Load.arrived() {
+			orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
+		}
 	}
 	if s.options.Context != nil {
 		ctx = s.options.Context(ctx, method)

@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serverStream is the stream of a handler that runs as a task. It gives the slot back while it waits for the client, always
+// serverStream is the stream of a handler that runs as a task. The slot is for others while it waits for the client, always
 // and not only once that turns out slow, because the client decides how slow.
 type serverStream struct {
 	grpc.ServerStream

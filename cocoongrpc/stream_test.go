@@ -223,6 +223,7 @@ func TestThrowAnyTime(t *testing.T) {
 			}
 			all.Go(func() {
 				for stream.Send(&pb.StreamingOutputCallRequest{}) == nil {
+					time.Sleep(50 * time.Microsecond) // or the clients leave the servers no processor
 				}
 			})
 			for err = nil; err == nil; {
