@@ -121,9 +121,7 @@ func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
 	if p = cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
 		return p
 	}
-	if errors.As(context.Cause(ctx), &p) && p.Section != "" {
-		return nil // the section's boundary is where it ends
-	}
+	errors.As(context.Cause(ctx), &p)
 	return p
 }
 

@@ -169,10 +169,15 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
-			buf := make([]byte, 1<<18)
-			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+			t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 		}
 	}
+}
+
+// stacks returns those of all goroutines.
+func stacks() []byte {
+	buf := make([]byte, 1<<20)
+	return buf[:runtime.Stack(buf, true)]
 }
 
 func must(t testing.TB, err error) {
@@ -188,8 +193,7 @@ func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	select {
 	case v = <-c:
 	case <-time.After(patience):
-		buf := make([]byte, 1<<18)
-		t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 	}
 	return v
 }
