@@ -88,7 +88,7 @@ func busy(rt *cocoon.Runtime) (n int) {
 func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ErrorLog = quiet
 	for _, f := range change {
 		f(s)
 	}
@@ -100,6 +100,9 @@ func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *http
 	t.Cleanup(s.Close)
 	return s
 }
+
+// quiet is a log that nobody reads.
+var quiet = log.New(io.Discard, "", 0)
 
 func http2(s *httptest.Server) { s.EnableHTTP2 = true }
 
