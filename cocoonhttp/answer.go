@@ -107,7 +107,7 @@ func (a *answer) whole() bool { return a.early && a.written == a.length }
 // Write implements io.Writer.
 func (a *answer) Write(p []byte) (int, error) {
 	if !a.fits(len(p)) {
-		return a.pass(len(p), func() (int, error) { return a.under.Write(p) })
+		return a.pass(len(p), func() (int, error) { return a.put(p) })
 	}
 	a.held = append(a.held, p...)
 	return len(p), nil
@@ -116,7 +116,12 @@ func (a *answer) Write(p []byte) (int, error) {
 // WriteString implements io.StringWriter.
 func (a *answer) WriteString(s string) (int, error) {
 	if !a.fits(len(s)) {
-		return a.pass(len(s), func() (int, error) { return io.WriteString(a.under, s) })
+		return a.pass(len(s), func() (int, error) {
+			if a.unframed() {
+				return a.put([]byte(s))
+			}
+			return io.WriteString(a.under, s)
+		})
 	}
 	a.held = append(a.held, s...)
 	return len(s), nil
@@ -168,12 +173,14 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 
 // send passes on what is held, if anything is. It may block unless it is the first to be sent.
 func (a *answer) send() error {
+	write := a.put
 	if a.status != 0 && !a.sent {
 		a.sent = true
 		a.sendHeader()
+		write = a.under.Write // if that is all, the server finds the length
 	}
 	if len(a.held) > 0 && a.err == nil {
-		_, a.err = a.under.Write(a.held)
+		_, a.err = write(a.held)
 		a.held = a.held[:0]
 	}
 	return a.err

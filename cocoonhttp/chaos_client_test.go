@@ -22,6 +22,7 @@ type asked struct {
 	body    int // its length
 	chunked bool
 	last    bool
+	expects bool // it sends its body when it is told to go on
 }
 
 // ask makes up a request.
@@ -32,6 +33,7 @@ func ask(rng *rand.Rand, last bool) asked {
 		a.method = "HEAD"
 	case 1, 2, 3, 4:
 		a.method, a.body, a.chunked = "POST", []int{1, 10, 3000, 20_000}[rng.IntN(4)], rng.IntN(3) == 0
+		a.expects = last && rng.IntN(3) == 0
 	case 5:
 		if last {
 			a.version = "1.0"
@@ -40,30 +42,32 @@ func ask(rng *rand.Rand, last bool) asked {
 	return a
 }
 
-// raw is the request as it is sent.
-func (a asked) raw() []byte {
+// raw is the request as it is sent: its header, and its body.
+func (a asked) raw() (header, content []byte) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s /?n=%d HTTP/%s\r\nHost: a\r\n", a.method, a.number, a.version)
 	if a.last {
 		b.WriteString("Connection: close\r\n")
 	}
+	if a.expects {
+		b.WriteString("Expect: 100-continue\r\n")
+	}
 	body := pattern(a.number, 0, a.body)
 	switch {
 	case a.body == 0:
 		b.WriteString("\r\n")
+		return b.Bytes(), nil
 	case !a.chunked:
-		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", a.body, body)
-	default:
-		half := a.body / 2
-		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n")
-		for _, part := range [][]byte{body[:half], body[half:]} {
-			if len(part) > 0 {
-				fmt.Fprintf(&b, "%x\r\n%s\r\n", len(part), part)
-			}
-		}
-		b.WriteString("0\r\n\r\n")
+		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n", a.body)
+		return b.Bytes(), body
 	}
-	return b.Bytes()
+	b.WriteString("Transfer-Encoding: chunked\r\n\r\n")
+	for _, part := range [][]byte{body[:a.body/2], body[a.body/2:]} {
+		if len(part) > 0 {
+			content = fmt.Appendf(content, "%x\r\n%s\r\n", len(part), part)
+		}
+	}
+	return b.Bytes(), append(content, "0\r\n\r\n"...)
 }
 
 // check tells what an answer is: whole, refused, or cut. Anything else is an error.
@@ -100,17 +104,23 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(patience))
 	var all []asked
-	var text []byte
+	var text, rest []byte
 	for n := 1 + rng.IntN(8); len(all) < n; {
-		all = append(all, ask(rng, len(all) == n-1))
-		text = append(text, all[len(all)-1].raw()...)
+		a := ask(rng, len(all) == n-1)
+		header, content := a.raw()
+		all, text = append(all, a), append(text, header...)
+		if a.expects {
+			rest = content
+		} else {
+			text = append(text, content...)
+		}
 	}
 	if rng.IntN(10) == 0 { // it leaves, in the midst of its requests or before its answers
 		c.Write(text[:rng.IntN(len(text)+1)])
 		count("left")
 		return nil
 	}
-	sent, pieces := make(chan struct{}), 1+rng.IntN(3)
+	sent, told, pieces := make(chan struct{}), make(chan struct{}, 1), 1+rng.IntN(3)
 	defer func() { c.Close(); <-sent }()
 	go func() {
 		defer close(sent)
@@ -118,12 +128,19 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 			c.Write(text[:min(n, len(text))])
 			text = text[min(n, len(text)):]
 		}
+		if rest != nil {
+			select { // a server whose handler panics waits for the body, and does not say so
+			case <-told:
+			case <-time.After(20 * time.Millisecond):
+			}
+			c.Write(rest)
+		}
 	}()
-	return answered(all, bufio.NewReader(c), count)
+	return answered(all, bufio.NewReader(c), func() { told <- struct{}{} }, count)
 }
 
-// answered reads the answers to requests of one connection, in their order.
-func answered(all []asked, r *bufio.Reader, count func(kind string)) error {
+// answered reads the answers to requests of one connection, in their order. It calls goOn when the server wants the body of the last.
+func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)) error {
 	for i := 0; i < len(all); {
 		a := all[i]
 		resp, err := http.ReadResponse(r, &http.Request{Method: a.method})
@@ -133,6 +150,9 @@ func answered(all []asked, r *bufio.Reader, count func(kind string)) error {
 		case err != nil:
 			count("unanswered")
 			return nil
+		case resp.StatusCode == http.StatusContinue:
+			goOn()
+			continue
 		case resp.StatusCode < 200:
 			continue
 		}

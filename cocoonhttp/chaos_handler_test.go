@@ -99,7 +99,7 @@ func (c *chaos) rescue() {
 
 // step does one thing, and reports whether the handler goes on.
 func (c *chaos) step() bool {
-	switch c.IntN(14) {
+	switch c.IntN(15) {
 	case 0, 1:
 		return c.readBody(c.IntN(3000))
 	case 2, 3:
@@ -142,6 +142,10 @@ func (c *chaos) step() bool {
 		return c.section()
 	case 13:
 		return c.pipe(c.IntN(4000))
+	case 14:
+		if c.IntN(4) == 0 && c.r.ProtoAtLeast(1, 1) { // to older clients half an answer is a whole one, without the middleware too
+			panic(http.ErrAbortHandler)
+		}
 	}
 	return c.ctx.Err() == nil
 }

@@ -1,10 +1,6 @@
 package cocoonhttp
 
-import (
-	"crypto/tls"
-	"net"
-	"net/http"
-)
+import "net/http"
 
 // drop forgets what the handler wrote and did to the header.
 func (a *answer) drop() {
@@ -27,31 +23,10 @@ func (a *answer) last() {
 func (a *answer) abort() {
 	a.control().SetReadDeadline(longAgo) // or the server would wait for the rest of the body first
 	a.control().SetWriteDeadline(longAgo)
-	if a.request.ProtoMajor == 1 && a.endsWithConnection() {
+	if a.endsWithConnection() {
 		a.reset()
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// endsWithConnection reports whether the end of the connection is the end of the answer's body, so that the client would take the
-// one for the other: that of HTTP/1.0, and that of a handler which wants no chunks.
-func (a *answer) endsWithConnection() bool {
-	return !a.request.ProtoAtLeast(1, 1) || a.under.Header().Get("Transfer-Encoding") == "identity"
-}
-
-// reset ends the connection by a reset, which no client takes for an end.
-func (a *answer) reset() {
-	c, _, err := a.control().Hijack()
-	if err != nil {
-		return // a writer around that cannot do it; the server closes the connection
-	}
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn() // without the alert that tells a whole one
-	}
-	if t, ok := c.(*net.TCPConn); ok {
-		t.SetLinger(0)
-	}
-	c.Close()
 }
 
 // settleBody closes a body that the server has left to the handler, when the answer is complete. What the client is told goes out

@@ -87,7 +87,7 @@ func (e *exchange) settle(err error) {
 	if err == nil && e.broken() {
 		err = e.survived
 	}
-	cut := e.io != nil && e.io.end(err != nil || e.survived != nil)
+	cut := e.ended(err != nil || e.survived != nil)
 	switch {
 	case e.hijacked:
 		return // the connection is the handler's affair
@@ -115,13 +115,23 @@ func (e *exchange) settle(err error) {
 	e.settleBody()
 }
 
+// ended ends what the handler began to read and to write, and reports whether a throw has cut that off.
+func (e *exchange) ended(thrown bool) (cut bool) {
+	if e.io == nil {
+		return false
+	}
+	cut = e.io.end(thrown)
+	e.io = nil
+	return cut
+}
+
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
+	if e.ended(false) && e.request.ProtoMajor == 1 && !e.hijacked {
+		e.under.Header().Set("Connection", "close") // the handler panicked, and somebody around may answer
+	}
 	if e.writer != nil {
 		e.writer.leave(e)
-	}
-	if e.io != nil {
-		e.io.end(false)
 	}
 	e.release()
 	before, header := e.before, e.header

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,5 +60,48 @@ func TestCutWithoutLength(t *testing.T) {
 				t.Errorf("%d bytes, and then %v", len(body), err)
 			}
 		})
+	}
+}
+
+// So does one that is cut off in the midst of a write that the client holds up.
+func TestCutInAWrite(t *testing.T) {
+	for name, h := range map[string]func(w http.ResponseWriter){
+		"large":   func(w http.ResponseWriter) { w.Write(make([]byte, 1<<20)) },
+		"strings": func(w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 1<<20)) },
+		"small":   func(w http.ResponseWriter) { w.Write(make([]byte, 100)) },
+		"copied":  func(w http.ResponseWriter) { io.Copy(w, &io.LimitedReader{R: endless{}, N: 1 << 20}) },
+	} {
+		for _, over := range []string{"TCP", "TLS"} {
+			t.Run(name+" "+over, func(t *testing.T) {
+				rt := start(t, cocoon.Config{})
+				var task atomic.Pointer[cocoon.Task]
+				s := httptest.NewUnstartedServer(Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					task.Store(cocoon.TaskOf(r.Context()))
+					for {
+						h(w)
+					}
+				})))
+				s.Config.ErrorLog = quiet
+				conn, err := net.Dial("tcp", s.Listener.Addr().String())
+				must(t, err)
+				if over == "TLS" {
+					s.StartTLS()
+					conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+				} else {
+					s.Start()
+				}
+				defer s.Close()
+				defer conn.Close()
+				conn.SetDeadline(time.Now().Add(patience))
+				send(t, conn, "GET / HTTP/1.0\r\n\r\n")
+				waits(t, rt)
+				time.Sleep(20 * time.Millisecond) // until the client holds it up
+				task.Load().Cancel()
+				eventually(t, "the task to end", func() bool { return rt.Stats().Tasks == 0 })
+				if n, err := io.Copy(io.Discard, conn); err == nil {
+					t.Errorf("the client takes %d bytes for all", n)
+				}
+			})
+		}
 	}
 }

@@ -147,7 +147,7 @@ func TestShutdownSeveral(t *testing.T) {
 
 // What is left of each when the time is over is thrown into, and answered.
 func TestShutdownSeveralThrows(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := start(t, cocoon.Config{Slots: 3})
 	var servers []*http.Server
 	answers := make(chan string, 3)
 	var begun sync.WaitGroup
