@@ -88,7 +88,7 @@ func busy(rt *cocoon.Runtime) (n int) {
 func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ErrorLog = quiet
 	for _, f := range change {
 		f(s)
 	}
@@ -100,6 +100,9 @@ func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *http
 	t.Cleanup(s.Close)
 	return s
 }
+
+// quiet is a log that nobody reads.
+var quiet = log.New(io.Discard, "", 0)
 
 func http2(s *httptest.Server) { s.EnableHTTP2 = true }
 
@@ -169,10 +172,15 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
-			buf := make([]byte, 1<<18)
-			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+			t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 		}
 	}
+}
+
+// stacks returns those of all goroutines.
+func stacks() []byte {
+	buf := make([]byte, 1<<20)
+	return buf[:runtime.Stack(buf, true)]
 }
 
 func must(t testing.TB, err error) {
@@ -188,8 +196,7 @@ func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	select {
 	case v = <-c:
 	case <-time.After(patience):
-		buf := make([]byte, 1<<18)
-		t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 	}
 	return v
 }

@@ -38,7 +38,7 @@ func (w *writer) live() *answer {
 		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
 	case w.answer == nil:
 		w.answer = &answer{
-			under: w.under, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
+			under: w.under, request: w.request, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
 		}
 	}
 	return w.answer
@@ -83,7 +83,11 @@ func (w *writer) SetReadDeadline(t time.Time) error { return w.live().control().
 func (w *writer) SetWriteDeadline(t time.Time) error { return w.live().control().SetWriteDeadline(t) }
 
 // EnableFullDuplex is for http.ResponseController.
-func (w *writer) EnableFullDuplex() error { return w.live().control().EnableFullDuplex() }
+func (w *writer) EnableFullDuplex() error {
+	a := w.live()
+	a.duplex = true
+	return a.control().EnableFullDuplex()
+}
 
 // Unwrap returns the writer below. What is held is sent first, and from now on nothing is held, and a throw aborts the request,
 // because nobody knows what has been sent.
