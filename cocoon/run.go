@@ -265,19 +265,24 @@ func (s *strand) leave(t *Task, err *error) {
 	s.depart(t, status)
 }
 
-// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless it has ended
-// the task's context and err says no more than that: then it is what ended the task.
+// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless err tells of
+// it, or says no more than that the context has ended, which the throw has done: then it is what ended the task.
 func (s *strand) unanswered(err error) (error, Status) {
-	if err == nil || !errors.Is(err, context.Canceled) {
+	if err == nil {
 		return err, Returned
 	}
 	s.loop.lock()
 	p, t := s.pending, s.task
 	s.loop.unlock()
-	if p == nil || p.section != 0 || t.endCause() != error(p.err) {
-		return err, Returned
+	var told *PreemptedError
+	switch {
+	case p == nil || p.section != 0:
+	case errors.As(err, &told) && told == p.err:
+		return err, CancelledBeforeReturn
+	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
+		return p.err, CancelledBeforeReturn
 	}
-	return p.err, CancelledBeforeReturn
+	return err, Returned
 }
 
 // depart ends the task: account, slot, tree, pool.

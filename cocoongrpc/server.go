@@ -1,6 +1,7 @@
 package cocoongrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -76,7 +77,7 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 		started, thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
 			stream.ctx = ctx
 			if err := next(service, stream); err != nil {
-				return err
+				return cmp.Or(stream.cutOff(), err)
 			}
 			return unheard(ctx)
 		})
@@ -111,15 +112,13 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	if s.options.Context != nil {
 		ctx = s.options.Context(ctx, method)
 	}
-	its := ctx // the task's
 	thrown = s.tasks.Run(ctx, name, func(ctx context.Context) error {
-		started, its = true, ctx
-		err = next(ctx)
+		started = true
+		if err = next(ctx); err != nil {
+			return behind(ctx, err)
+		}
 		return nil
 	})
-	if thrown == nil && err != nil {
-		thrown = behind(its, err)
-	}
 	if thrown != nil && s.options.Load != nil {
 		s.options.Load.failed(started)
 	}
@@ -141,13 +140,17 @@ var broken = []codes.Code{codes.Canceled, codes.Internal, codes.Unknown}
 
 // behind returns the throw or the refusal that is the reason for a handler's error, or nil: it is returned as it is, or the
 // handler was thrown into and says only that it broke, as code does that recovers all panics, or that its context has ended.
+// Called within the task.
 func behind(ctx context.Context, err error) error {
 	st, ok := status.FromError(err)
 	var p *cocoon.PreemptedError
 	switch {
 	case !ok && (errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)):
 		return err
-	case (!ok || slices.Contains(broken, st.Code())) && errors.As(context.Cause(ctx), &p):
+	case ok && !slices.Contains(broken, st.Code()):
+		return nil
+	}
+	if p = cocoon.Thrown(ctx); p != nil && (p.Where() != "" || ctx.Err() != nil) || errors.As(context.Cause(ctx), &p) {
 		return p
 	}
 	return nil

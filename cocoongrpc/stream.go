@@ -99,6 +99,20 @@ func (s *serverStream) release() {
 	}
 }
 
+// cutOff returns the throw that has ended the stream while the task waited for the client, or nil. Whatever the handler says
+// after that is about the stream's end.
+func (s *serverStream) cutOff() error {
+	if !s.broken.Load() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		return nil
+	}
+	return s.thrown
+}
+
 // refused returns the answer to a throw, which the client may have already.
 func (s *serverStream) refused(thrown error, started bool) error {
 	s.mu.Lock()
