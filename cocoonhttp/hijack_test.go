@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -111,10 +112,11 @@ func TestHijack(t *testing.T) {
 }
 
 // A client that never reads from a connection that was hijacked holds nobody up, and a throw ends the write: without another
-// answer, because the connection is the handler's affair.
+// answer, because the connection is the handler's affair. The write returns first, and then the handler is thrown into.
 func TestHijackedClientNeverReads(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
+	var told atomic.Int32
 	o := Options{Refuse: func(http.ResponseWriter, *http.Request, error) { t.Error("Refuse was called") }}
 	s := serve(t, Middleware(loop, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/endless" {
@@ -132,7 +134,10 @@ func TestHijackedClientNeverReads(t *testing.T) {
 			panic(err)
 		}()
 		for {
-			io.WriteString(c, strings.Repeat("x", 1<<16))
+			// Packages for web sockets release their locks here, and not by defer.
+			if _, err := io.WriteString(c, strings.Repeat("x", 1<<16)); err != nil {
+				told.Add(1)
+			}
 		}
 	})))
 	c, _ := dial(t, s)
@@ -145,6 +150,9 @@ func TestHijackedClientNeverReads(t *testing.T) {
 	must(t, rt.Shutdown(past()))
 	if err := receive(t, "the throw", ended); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("the handler ended with %v", err)
+	}
+	if told.Load() == 0 {
+		t.Error("no write had an error before the throw")
 	}
 }
 
