@@ -79,6 +79,7 @@ limits:
 		under = serve(t, h, http2)
 	}
 	s.address, s.url, s.client = under.Listener.Addr().String(), under.URL, under.Client()
+	s.client.Timeout = patience
 	return s
 }
 
@@ -98,7 +99,6 @@ func (s *chaosServer) stream(rng *rand.Rand) error {
 	if a.chunked {
 		r.ContentLength = -1
 	}
-	s.client.Timeout = patience
 	resp, err := s.client.Do(r)
 	if err != nil {
 		s.count("unanswered")

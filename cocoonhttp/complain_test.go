@@ -39,8 +39,13 @@ func TestComplaintsNameTheHandler(t *testing.T) {
 			t.Run(name+" "+protocol, func(t *testing.T) {
 				said := func(h http.Handler) string {
 					var logged bytes.Buffer
-					s := serve(t, h, append(change, func(s *httptest.Server) { s.Config.ErrorLog = log.New(&logged, "", 0) })...)
+					ended := make(chan struct{}) // the server does not wait for who has hijacked a connection
+					s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						defer close(ended)
+						h.ServeHTTP(w, r)
+					}), append(change, func(s *httptest.Server) { s.Config.ErrorLog = log.New(&logged, "", 0) })...)
 					got(s, "POST")
+					receive(t, "the handler", ended)
 					s.Close()
 					return logged.String()
 				}

@@ -38,7 +38,7 @@ func TestDuplexUnread(t *testing.T) {
 		"by a middleware around": {func(w http.ResponseWriter, r *http.Request) { throwInto(r.Context()) }, func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { full(w); h.ServeHTTP(w, r) })
 		}, 503},
-		"its own answer": {func(w http.ResponseWriter, r *http.Request) { full(w); http.Error(w, "no", 409) }, nil, 409},
+		"its own answer": {func(w http.ResponseWriter, r *http.Request) { full(w); http.Error(w, "no", http.StatusConflict) }, nil, 409},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mux := http.NewServeMux()

@@ -48,8 +48,10 @@ type Options struct {
 // When the client has gone the task is cancelled, as policies see it (task.cancelled). A task that is refused or thrown
 // into is answered by Options.Refuse. To make that possible, an answer is held back until it outgrows 2 KiB, is flushed,
 // or the handler returns. If some of it is sent already, the request is aborted as http.ErrAbortHandler does, so that the
-// client can tell. So is a handler treated that recovered the throw, or saw its context end, and then answers 500 or nothing at
-// all, or had begun its answer before. Panics of the handler pass through.
+// client can tell; connections of HTTP/1.0 are reset. Whatever a handler decides after a throw is treated in the same way: it saw only that its
+// context ended, or that a call failed. Its own are answers that have the length which their header declared before the
+// throw, those after a throw that a Section caught, and those after a throw that the handler recovered, but for 500 and for none
+// at all. Panics of the handler pass through.
 //
 // A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of HTTP/1, the connection is
 // not used again then.
