@@ -23,19 +23,27 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return cocoon.BlockCall(ctx, func() error { return next(ctx, cmd) })
+		return send(ctx, func() error { return next(ctx, cmd) }, cmd)
 	}
 }
 
 func (RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		called := false
-		err := cocoon.BlockCall(ctx, func() error { called = true; return next(ctx, cmds) })
-		if !called { // a throw was due: no command was sent, and each has to say so
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
-		}
-		return err
+		return send(ctx, func() error { return next(ctx, cmds) }, cmds...)
 	}
+}
+
+func send(ctx context.Context, next func() error, cmds ...redis.Cmder) error {
+	called := false
+	err := cocoon.BlockCall(ctx, func() error { called = true; return next() })
+	switch {
+	case called:
+		return err
+	case ctx.Done() == nil: // context.WithoutCancel: clean-up, which a throw that is due must not refuse
+		return next()
+	}
+	for _, cmd := range cmds { // none was sent, and each has to say so
+		cmd.SetErr(err)
+	}
+	return err
 }
