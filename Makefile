@@ -1,5 +1,7 @@
 .DEFAULT_GOAL := help
 
+# How long the server of make soak is under load.
+SOAK ?= 10m
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -42,10 +44,13 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 explore: ## Check the scheduler's core over ten million random operations
 	go test ./internal/sched -run Explore -sched.steps=10000000
 
+soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK (default 10m)
+	cd cocoonsql/sqltest && go test -count 1 -v -timeout 0 -run '^TestSoak$$' -soak $(SOAK) .
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore soak thirdparty ci

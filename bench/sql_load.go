@@ -105,7 +105,13 @@ func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Conn
 				if due {
 					endless.Add(1)
 				}
-				err := as(ctx, due, func(ctx context.Context, more func() bool) error { return transfer(ctx, db, due, more) })
+				err := as(ctx, due, func(ctx context.Context, more func() bool) error {
+					err := transfer(ctx, db, due, more)
+					if err != nil && ctx.Err() != nil {
+						return context.Cause(ctx) // and not what pgx makes of it: a timeout of the connection
+					}
+					return err
+				})
 				var throw *cocoon.PreemptedError
 				switch {
 				case err == nil:
