@@ -194,7 +194,7 @@ func TestThrowCostsNoConnection(t *testing.T) {
 	})
 }
 
-// Deferred clean-up is made while a throw unwinds the task, with the task's own context.
+// Deferred clean-up is made while a throw unwinds the task.
 func TestCleanUpDuringAThrow(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		rt := runtimeOf(t, cocoon.Config{Slots: 1})
@@ -207,7 +207,7 @@ func TestCleanUpDuringAThrow(t *testing.T) {
 		must(t, err)
 		var cleaned error
 		err = rt.Run(context.Background(), "job", func(ctx context.Context) error {
-			defer func() { _, cleaned = db.ExecContext(ctx, "delete from locks") }()
+			defer func() { _, cleaned = db.ExecContext(context.WithoutCancel(ctx), "delete from locks") }()
 			spin(ctx, 20*time.Second)
 			return nil
 		})

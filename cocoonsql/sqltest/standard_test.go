@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -72,7 +71,9 @@ func TestStandardLibrary(t *testing.T) {
 	for name, text := range standardFiles {
 		write(name, []byte(text))
 	}
-	sources, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/database/sql/*.go"))
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	must(t, err)
+	sources, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(goroot)), "src/database/sql/*.go"))
 	must(t, err)
 	applied := make([]bool, len(standardEdits))
 	for _, path := range sources {
