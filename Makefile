@@ -1,5 +1,7 @@
 .DEFAULT_GOAL := help
 
+# How long the server of make soak is under load.
+SOAK ?= 10m
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
 # For each protocol.
@@ -48,10 +50,13 @@ chaos: ## Check each byte of HTTP answers for CHAOSTIME (default 5m): random han
 	go test ./cocoonhttp -run 'TestChaos|TestScripts' -timeout 0 -v -chaos.time=$(CHAOSTIME) -scripts=20000
 	go test -C cocoonhttp/wire -v -h2spec .
 
+soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK (default 10m)
+	cd cocoonsql/sqltest && go test -count 1 -v -timeout 0 -run '^TestSoak$$' -soak $(SOAK) .
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ci

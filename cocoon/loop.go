@@ -80,7 +80,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.sampled, s.cpuAt = now, 0
+	s.sampled, s.cpuAt, s.foundWaiting = now, 0, false
 	l.busy++
 	l.arm(s, now)
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {

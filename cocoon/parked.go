@@ -124,7 +124,7 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe, s.sampled, s.cpuAt = now, now, 0
+	s.lastSafe, s.sampled, s.cpuAt, s.foundWaiting = now, now, 0, false
 	l.busy++
 	l.arm(s, now)
 	l.rt.armGaps()

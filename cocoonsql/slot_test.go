@@ -210,6 +210,34 @@ func TestThrowBeforeCommit(t *testing.T) {
 	}
 }
 
+// With a throw due, a call is refused; one that is clean-up, by its context, is made, though the task returns and does not unwind.
+func TestCleanUpWithAThrowDue(t *testing.T) {
+	_, loop := start(t)
+	s := &server{}
+	db := open(t, modern(s))
+	err := loop.Run(context.Background(), "job", func(ctx context.Context) error {
+		defer func() {
+			if _, err := db.ExecContext(context.WithoutCancel(ctx), "?", "clean"); err != nil {
+				t.Errorf("the clean-up: %v", err)
+			}
+		}()
+		c, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		cocoon.TaskOf(ctx).Cancel()
+		_, err = c.ExecContext(ctx, "?", "refused")
+		return err
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if len(s.values) != 1 || s.values[0] != "clean" {
+		t.Errorf("the server has %v", s.values)
+	}
+}
+
 // Rows that are there already are read in one go.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
 	_, loop := start(t)
