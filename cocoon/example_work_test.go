@@ -21,12 +21,12 @@ func Example_singleflight() {
 		log.Fatal(err)
 	}
 	var loads singleflight.Group
-	begun, data := make(chan string, 1), make(chan string)
+	begun, stored := make(chan string, 2), make(chan struct{})
 	load := func(ctx context.Context, key string) (string, error) { // from a database, say
 		begun <- key
 		select {
-		case value := <-data:
-			return value, nil
+		case <-stored:
+			return "42", nil
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
@@ -62,7 +62,7 @@ func Example_singleflight() {
 	second := ask("second")
 	first.Cancel()
 	fmt.Println("first:", errors.Is(first.Wait(context.Background()), cocoon.ErrCancelled))
-	data <- "42"
+	close(stored)
 	fmt.Println("second:", second.Wait(context.Background()))
 	fmt.Println("shutdown:", rt.Shutdown(context.Background()))
 	// Output:
