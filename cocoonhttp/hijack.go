@@ -40,6 +40,7 @@ func (h *hijacked) Read(p []byte) (n int, err error) {
 		n, err = h.Conn.Read(p)
 		return nil
 	})
+	heed(h.ctx, err)
 	return n, err
 }
 
@@ -49,6 +50,7 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 		n, err = h.Conn.Write(p)
 		return nil
 	})
+	heed(h.ctx, err)
 	return n, err
 }
 
