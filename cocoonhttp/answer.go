@@ -173,16 +173,20 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 
 // send passes on what is held, if anything is. It may block unless it is the first to be sent.
 func (a *answer) send() error {
-	write := a.put
-	if a.status != 0 && !a.sent {
+	first := a.status != 0 && !a.sent
+	if first {
 		a.sent = true
 		a.sendHeader()
-		write = a.under.Write // if that is all, the server finds the length
 	}
-	if len(a.held) > 0 && a.err == nil {
-		_, a.err = write(a.held)
-		a.held = a.held[:0]
+	switch {
+	case len(a.held) == 0 || a.err != nil:
+		return a.err
+	case first:
+		_, a.err = a.under.Write(a.held) // if that is all, the server finds the length
+	default:
+		_, a.err = a.put(a.held)
 	}
+	a.held = a.held[:0]
 	return a.err
 }
 

@@ -117,10 +117,15 @@ func (b *blocking) cutOff() {
 
 // thrown returns the throw that is to end the task, or because of which its context has ended; nil if there is none. Where the
 // client has gone, or time is up, the handler may still have something to say.
-func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
-	if p = cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
+func thrown(ctx context.Context) *cocoon.PreemptedError {
+	if p := cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
 		return p
 	}
+	return causeOf(ctx)
+}
+
+// causeOf is a function of its own because its result is an allocation.
+func causeOf(ctx context.Context) (p *cocoon.PreemptedError) {
 	errors.As(context.Cause(ctx), &p)
 	return p
 }

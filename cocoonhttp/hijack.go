@@ -42,6 +42,7 @@ func (h *hijacked) Read(p []byte) (n int, err error) {
 		n, err = h.Conn.Read(p)
 		return err
 	})
+	heed(h.ctx, err)
 	return n, err
 }
 
@@ -51,6 +52,7 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 		n, err = h.Conn.Write(p)
 		return err
 	})
+	heed(h.ctx, err)
 	return n, err
 }
 

@@ -64,10 +64,15 @@ func (s *source) Read(p []byte) (n int, err error) {
 		n, err = s.Reader.Read(p)
 		return nil
 	})
-	if err != nil && s.ctx.Err() != nil {
-		cocoon.SafePoint(s.ctx)
-	}
+	heed(s.ctx, err)
 	return n, err
+}
+
+// heed is a safe point after a call that a throw may have ended: what it has read or written is of no use to anybody then.
+func heed(ctx context.Context, err error) {
+	if err != nil && ctx.Err() != nil {
+		cocoon.SafePoint(ctx)
+	}
 }
 
 // interrupt is called when the task's context has ended.

@@ -74,6 +74,7 @@ func (b *incoming) Read(p []byte) (n int, err error) {
 		n, err = b.ReadCloser.Read(p)
 		return nil
 	})
+	heed(b.ctx, err)
 	return n, err
 }
 
@@ -89,6 +90,7 @@ func (d *duplex) Write(p []byte) (n int, err error) {
 		n, err = d.w.Write(p)
 		return nil
 	})
+	heed(d.ctx, err)
 	return n, err
 }
 
