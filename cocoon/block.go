@@ -35,7 +35,8 @@ func Block(ctx context.Context, fn func() error) error {
 // BlockCall is Block for calls that are made through other people's code, such as database/sql, which may lose a connection
 // when it is unwound: it is no safe point. A throw that is due already is returned, and fn is not called; one that comes
 // meanwhile waits for the next safe point. So the code around fn sees an error and cleans up, and the task is thrown out
-// of when it is back in its own code. While a throw unwinds the task, its clean-up makes its calls as ever.
+// of when it is back in its own code. Clean-up makes its calls as ever: while a throw unwinds the task, and with a context that
+// cannot end, as that of context.WithoutCancel, also where code returns because of such an error.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -44,7 +45,7 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	if s.loop.wants(stubs.Block) {
 		s.loop.happened(s, stubs.Block)
 	}
-	if err := s.thrown(); err != nil {
+	if err := s.thrown(); err != nil && ctx.Done() != nil {
 		return err
 	}
 	return s.away(fn)

@@ -91,9 +91,7 @@ func (l *Loop) seat(s *strand, now int64) {
 // unseat records that s is about to give up slot i. Called under the loop's lock, before the core is told, so that whoever gets the
 // slot is recorded over it.
 func (l *Loop) unseat(s *strand, now int64) {
-	if s.rest.Load() > 0 && s.core.State() == sched.Running {
-		s.settleRest(now)
-	}
+	s.settlePast(now)
 	s.endGap(now)
 	s.quiet()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {

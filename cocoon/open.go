@@ -3,7 +3,6 @@ package cocoon
 import (
 	"sync/atomic"
 
-	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -120,9 +119,7 @@ func (s *strand) meet(now int64) {
 	if s.parked.Load() {
 		s.loop.surface(s, now)
 	}
-	if s.rest.Load() > 0 && s.core.State() == sched.Running {
-		s.settleRest(now)
-	}
+	s.settlePast(now)
 }
 
 // shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -74,6 +75,15 @@ func (s *strand) rested(now int64) (d int64, rests bool) {
 		d, rests = max(0, d+now), true
 	}
 	return d, rests
+}
+
+// settlePast takes what the task has rested before off its running time, if it holds a slot. It may begin to rest at this very
+// moment, if the caller is not its goroutine: then nothing is settled here, and it finds out at the end of the rest.
+func (s *strand) settlePast(now int64) {
+	if rest := s.rest.Load(); rest > 0 && s.core.State() == sched.Running && s.rest.CompareAndSwap(rest, 0) {
+		s.loop.core.Rested(&s.core, rest, s.restedAt.Load())
+		s.runBase.Store(now - s.core.Ran(now))
+	}
 }
 
 // settleRest takes what the task, which holds a slot, has rested off its running time; and if it rests now, its slot from it. It

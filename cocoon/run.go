@@ -259,7 +259,7 @@ func (s *strand) leave(t *Task, err *error) {
 			t.endContext(s.throwing.err)
 		}
 	} else if s.requests.Load()&wantThrow != 0 && s.returned {
-		*err, status = s.unanswered(*err)
+		status, *err = s.unanswered(*err)
 	}
 	s.landed()
 	s.depart(t, status)
@@ -267,9 +267,9 @@ func (s *strand) leave(t *Task, err *error) {
 
 // unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless err tells of
 // it, or says no more than that the context has ended, which the throw has done: then it is what ended the task.
-func (s *strand) unanswered(err error) (error, Status) {
+func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
-		return err, Returned
+		return Returned, err
 	}
 	s.loop.lock()
 	p, t := s.pending, s.task
@@ -278,11 +278,11 @@ func (s *strand) unanswered(err error) (error, Status) {
 	switch {
 	case p == nil || p.section != 0:
 	case errors.As(err, &told) && told == p.err:
-		return err, CancelledBeforeReturn
+		return CancelledBeforeReturn, err
 	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
-		return p.err, CancelledBeforeReturn
+		return CancelledBeforeReturn, p.err
 	}
-	return err, Returned
+	return Returned, err
 }
 
 // depart ends the task: account, slot, tree, pool.
@@ -359,6 +359,7 @@ func (s *strand) end(now int64) {
 // recycle puts the strand aside for another task. From here on it leads to nothing of this one.
 func (s *strand) recycle() {
 	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
+	s.rest.Store(0)
 	s.heard = heard{}
 	s.loop.pool.Put(s)
 }

@@ -12,6 +12,10 @@ func (rt *Runtime) stallAfter() time.Duration {
 
 // lend gives the slot of a stalled task to the others. Called under the loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
+	if s.settleRest(now) { // it has just begun a Block
+		l.deliver(now)
+		return
+	}
 	i := s.core.Slot()
 	silent := now - max(s.core.Since(), s.lastSafe)
 	l.slots[i].holder.Store(&shut)

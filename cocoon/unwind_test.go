@@ -230,3 +230,18 @@ func TestSectionContext(t *testing.T) {
 		t.Errorf("without a task: %d, %v", n, err)
 	}
 }
+
+// Clean-up with a context that cannot end is not refused for a throw that is due, also where nothing unwinds.
+func TestCleanUpWithoutCancelIsNotRefused(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	refused, cleaned := false, false
+	err := rt.Run(background, "job", func(ctx context.Context) error {
+		TaskOf(ctx).Cancel()
+		err := BlockCall(ctx, func() error { return nil })
+		refused = err != nil
+		return errors.Join(err, BlockCall(context.WithoutCancel(ctx), func() error { cleaned = true; return nil }))
+	})
+	if !errors.Is(err, ErrCancelled) || !refused || !cleaned {
+		t.Errorf("%v; refused %t, cleaned %t", err, refused, cleaned)
+	}
+}

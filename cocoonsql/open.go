@@ -65,19 +65,12 @@ func (c connector) Close() error {
 	return nil
 }
 
-// call makes a call of the driver while the task's slot is given to others. A throw that is due is its error instead, unless
-// ctx cannot end: with context.WithoutCancel calls the clean-up that is to be made whatever comes, also by code which returns
-// for the error of a call before, and is not unwound by the throw.
+// call makes a call of the driver while the task's slot is given to others. A throw that is due is its error instead.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
-	called := false
 	err = cocoon.BlockCall(ctx, func() (err error) {
-		called = true
 		result, err = fn()
 		return err
 	})
-	if !called && ctx.Done() == nil {
-		return fn()
-	}
 	return result, err
 }
 

@@ -36,14 +36,10 @@ func (RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 func send(ctx context.Context, next func() error, cmds ...redis.Cmder) error {
 	called := false
 	err := cocoon.BlockCall(ctx, func() error { called = true; return next() })
-	switch {
-	case called:
-		return err
-	case ctx.Done() == nil: // context.WithoutCancel: clean-up, which a throw that is due must not refuse
-		return next()
-	}
-	for _, cmd := range cmds { // none was sent, and each has to say so
-		cmd.SetErr(err)
+	if !called { // no command was sent, and each has to say so
+		for _, cmd := range cmds {
+			cmd.SetErr(err)
+		}
 	}
 	return err
 }
