@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
 // What a task acquires inside of Block while a throw comes is its own: Block returns, and the deferred release is in place
@@ -243,5 +245,30 @@ func TestCleanUpWithoutCancelIsNotRefused(t *testing.T) {
 	})
 	if !errors.Is(err, ErrCancelled) || !refused || !cleaned {
 		t.Errorf("%v; refused %t, cleaned %t", err, refused, cleaned)
+	}
+}
+
+// A task that runs without a safe point for a while keeps its context: it does not wait for it, and its deferred Rollback
+// will need it.
+func TestBusyTaskKeepsItsContext(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	signal := throwOnSignal(t, rt, "job")
+	kept := 0
+	for range 20 {
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			defer func() {
+				if ctx.Err() == nil {
+					kept++
+				}
+			}()
+			signal()
+			for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
+			}
+			return spinForever(ctx)
+		}))
+	}
+	if kept < 10 { // the kernel may take the core for more than that now and then
+		t.Errorf("%d of 20 tasks had a context when they unwound", kept)
 	}
 }
