@@ -18,7 +18,8 @@ import (
 // reportsServer is a server with Cocoon that sends load reports.
 const reportsServer = "reports"
 
-// grpcPolicies are those of a server whose streams may run for a second, each, and be suspended for others.
+// grpcPolicies are those of a server whose streams may run for a second, each, and be suspended for
+// others.
 const grpcPolicies = `
 version: 1
 tasks:

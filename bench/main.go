@@ -1,5 +1,5 @@
-// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio says more than a number
-// from another machine.
+// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio
+// says more than a number from another machine.
 //
 // A section is one file with a func(context.Context, *report) error, and one line in sections.
 package main

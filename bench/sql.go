@@ -9,9 +9,10 @@ import (
 	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/servers"
 )
 
-// sqlSection measures transactions of PostgreSQL by pgx and database/sql: plain, and in tasks with cocoonsql. In four ways: nothing is
-// broken off; transactions are broken off in the midst of their own work 25 times a second, by a limit there and by the end of a
-// context here; and a pool is much too small, without a limit and with one that the wait for a connection is longer than.
+// sqlSection measures transactions of PostgreSQL by pgx and database/sql: plain, and in tasks with
+// cocoonsql. In four ways: nothing is broken off; transactions are broken off in the midst of their
+// own work 25 times a second, by a limit there and by the end of a context here; and a pool is much
+// too small, without a limit and with one that the wait for a connection is longer than.
 func sqlSection(ctx context.Context, r *report) error {
 	return sqlWith(ctx, r, effort{rounds: 15, span: 500 * time.Millisecond})
 }

@@ -82,7 +82,8 @@ func (l ledgerLoad) inTasks(ctx context.Context, e effort) (_ figures, err error
 	})
 }
 
-// measure runs the load for the span. As runs a transfer, whose own work asks at each step whether it may go on.
+// measure runs the load for the span. As runs a transfer, whose own work asks at each step whether
+// it may go on.
 func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Connector) driver.Connector,
 	as func(ctx context.Context, endless bool, f func(context.Context, func() bool) error) error,
 ) (figures, error) {
@@ -136,7 +137,8 @@ func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Conn
 	return figures{done / seconds, lost, float64(broken.Load()) / max(1, done)}, nil
 }
 
-// transfer moves one from an account to another, with 0.1 ms of own work in the midst, or work without end.
+// transfer moves one from an account to another, with 0.1 ms of own work in the midst, or work
+// without end.
 func transfer(ctx context.Context, db *sql.DB, endless bool, more func() bool) error {
 	from, to := rand.IntN(accounts), rand.IntN(accounts)
 	tx, err := db.BeginTx(ctx, nil)

@@ -17,7 +17,8 @@ var streamCrowds = []int{1, 8, 64}
 // streamTime is the most that a message may cost a server with Cocoon, times gRPC alone.
 const streamTime = 1.3
 
-// talk is one way in which client and server talk over a stream. It returns how many messages there were until the end.
+// talk is one way in which client and server talk over a stream. It returns how many messages there
+// were until the end.
 type talk struct {
 	name string
 	talk func(ctx context.Context, client pb.TestServiceClient, end time.Time) (int64, error)
@@ -25,8 +26,8 @@ type talk struct {
 
 var talks = []talk{{"ping-pong", pingPong}, {"upload", upload}, {"feed", listen}}
 
-// streams measures what a message of a stream costs: gRPC alone, with streams as tasks, and with policies that concern them,
-// each server a process of its own, and this one its client.
+// streams measures what a message of a stream costs: gRPC alone, with streams as tasks, and with
+// policies that concern them, each server a process of its own, and this one its client.
 func streams(ctx context.Context, r *report) error {
 	return streamsWith(ctx, r, effort{rounds: 20, span: 100 * time.Millisecond})
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Load is the load of a loop, as ORCA reports tell it to gRPC's and Envoy's balancers. It is an orca.ServerMetricsProvider:
+// Load is the load of a loop, as ORCA reports tell it to gRPC's and Envoy's balancers. It is an
+// orca.ServerMetricsProvider:
 //
 //	orca.CallMetricsServerOption(load)                                              // with answers
 //	orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load})            // out of band
@@ -27,13 +28,15 @@ import (
 //	named_metrics["queue"]     tasks that wait for a slot
 //	named_metrics["refused"]   calls a second whose tasks never started
 //
-// All are averages over about a second. Balancers of the kind of weighted_round_robin send calls in proportion to
-// rps_fractional / (application_utilization + eps/rps_fractional). All methods are safe for concurrent use. It has no
-// goroutine: it looks at the loop when calls come and reports are made, every 50 ms at most.
+// All are averages over about a second. Balancers of the kind of weighted_round_robin send calls in
+// proportion to rps_fractional / (application_utilization + eps/rps_fractional). All methods are
+// safe for concurrent use. It has no goroutine: it looks at the loop when calls come and reports
+// are made, every 50 ms at most.
 //
-// A report costs the server some 15 µs of processor time and its client 10, most of it in package orca and in decoding. So a busy server
-// does not send one with each answer: about a thousand answers a second have one, any of them, and all where calls are 2 ms apart. Balancers
-// look ten times a second at most. Out of band reports cost nothing to speak of.
+// A report costs the server some 15 µs of processor time and its client 10, most of it in package
+// orca and in decoding. So a busy server does not send one with each answer: about a thousand
+// answers a second have one, any of them, and all where calls are 2 ms apart. Balancers look ten
+// times a second at most. Out of band reports cost nothing to speak of.
 type Load struct {
 	loop  *cocoon.Loop
 	start time.Time
@@ -62,7 +65,8 @@ const (
 	lookEvery  = int64(50 * time.Millisecond)
 	loadWindow = float64(time.Second)
 
-	// reportGap is how long answers have no report after one that had, at most; half of it on average.
+	// reportGap is how long answers have no report after one that had, at most; half of it on
+	// average.
 	reportGap = int64(2 * time.Millisecond)
 
 	// leastUtilization is what a loop that has nothing to do reports.
@@ -85,8 +89,8 @@ func (l *Load) arrived() (report bool) {
 	return l.tells(l.look())
 }
 
-// tells reports whether the answer to a call that comes now is to have a report. Chance decides for how long others have none, so
-// that no client goes without because another calls just before it.
+// tells reports whether the answer to a call that comes now is to have a report. Chance decides for
+// how long others have none, so that no client goes without because another calls just before it.
 func (l *Load) tells(now int64) bool {
 	from := l.tell.Load()
 	return now >= from && l.tell.CompareAndSwap(from, now+rand.Int64N(reportGap))
@@ -101,7 +105,8 @@ func (l *Load) failed(started bool) {
 	}
 }
 
-// look brings the averages up to date, if it is time, and returns the time. Of those who come at once, one does.
+// look brings the averages up to date, if it is time, and returns the time. Of those who come at
+// once, one does.
 func (l *Load) look() (now int64) {
 	now, due := int64(time.Since(l.start)), l.due.Load()
 	if now < due || !l.due.CompareAndSwap(due, now+lookEvery) {
@@ -130,8 +135,8 @@ func (l *Load) look() (now int64) {
 	return now
 }
 
-// ServerMetrics implements orca.ServerMetricsProvider. Each call returns maps of its own, because package orca adds the
-// handler's metrics to them.
+// ServerMetrics implements orca.ServerMetricsProvider. Each call returns maps of its own, because
+// package orca adds the handler's metrics to them.
 func (l *Load) ServerMetrics() *orca.ServerMetrics {
 	l.look()
 	l.mu.Lock()

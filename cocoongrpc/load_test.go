@@ -70,7 +70,8 @@ func TestReportsAreFew(t *testing.T) {
 // untilTold waits until the answer to the next call has a report, whatever calls there were.
 func untilTold() { time.Sleep(time.Duration(reportGap)) }
 
-// A busy loop with a queue says so, with each answer, that of a call which was refused too, and out of band.
+// A busy loop with a queue says so, with each answer, that of a call which was refused too, and out
+// of band.
 func TestReports(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // calls that wait keep their slots
 	free := make(chan bool)
@@ -177,7 +178,8 @@ func TestHandlersMetrics(t *testing.T) {
 	}
 }
 
-// Rates are a second's, whoever asks how often: a thousand calls in a moment are less than a thousand a second.
+// Rates are a second's, whoever asks how often: a thousand calls in a moment are less than a
+// thousand a second.
 func TestRates(t *testing.T) {
 	const calls = 1000
 	load := NewLoad(start(t, cocoon.Config{}).Loop())
@@ -215,8 +217,8 @@ func (b *balancing) share(since tally) float64 {
 	return first / (first + second)
 }
 
-// Two servers, behind a balancer that weighs them by their reports: when one gets other work to do, calls go to the other;
-// when it is done, they come back.
+// Two servers, behind a balancer that weighs them by their reports: when one gets other work to do,
+// calls go to the other; when it is done, they come back.
 func TestLoadMoves(t *testing.T) {
 	b := &balancing{}
 	var loops []*cocoon.Loop

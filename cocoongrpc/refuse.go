@@ -22,17 +22,17 @@ import (
 // domain says in an ErrorInfo whose reasons they are.
 const domain = "github.com/cocoon-go/cocoon"
 
-// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of limits in a document, and of
-// whoever wants the same answer.
+// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of
+// limits in a document, and of whoever wants the same answer.
 const timeLimits = "time-limit/"
 
-// pushback is the trailer by which a server tells clients with a retry policy when to try again, in ms, or with a negative number
-// not to (gRFC A6).
+// pushback is the trailer by which a server tells clients with a retry policy when to try again, in
+// ms, or with a negative number not to (gRFC A6).
 const pushback = "grpc-retry-pushback-ms"
 
-// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the call's; started says that its
-// handler has begun. Such a call must not be made again by a client that knows nothing of it, whatever the answer says: half of
-// what it does may be done.
+// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the
+// call's; started says that its handler has begun. Such a call must not be made again by a client
+// that knows nothing of it, whatever the answer says: half of what it does may be done.
 func (s *server) refuse(ctx context.Context, method string, thrown error, started bool) error {
 	if started {
 		grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1")) // its error is that there is no stream, as in a test of a handler
@@ -84,8 +84,8 @@ func (o *Options) again(code codes.Code) (after time.Duration, ok bool) {
 	return cmp.Or(o.RetryAfter, time.Second), ok
 }
 
-// classify tells the client what happened. Of a throw it learns the reason, but not the place in the program that
-// PreemptedError.Error names.
+// classify tells the client what happened. Of a throw it learns the reason, but not the place in
+// the program that PreemptedError.Error names.
 func classify(ctx context.Context, thrown error) (code codes.Code, reason, message string) {
 	var p *cocoon.PreemptedError
 	errors.As(thrown, &p)
@@ -107,7 +107,8 @@ func classify(ctx context.Context, thrown error) (code codes.Code, reason, messa
 	}
 }
 
-// ended returns the code for a call whose context has ended, or that which Options.Context made of it.
+// ended returns the code for a call whose context has ended, or that which Options.Context made of
+// it.
 func ended(ctx context.Context, thrown error) codes.Code {
 	if err := ctx.Err(); err != nil {
 		thrown = err

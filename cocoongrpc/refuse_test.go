@@ -216,7 +216,8 @@ func throwInto(ctx context.Context) error {
 	return errors.New("it was not thrown into")
 }
 
-// A throw that the handler's code recovers as it does any panic is answered like a throw. Other statuses are the handler's own.
+// A throw that the handler's code recovers as it does any panic is answered like a throw. Other
+// statuses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
@@ -265,7 +266,8 @@ func TestRecoveredThrow(t *testing.T) {
 	}
 }
 
-// A stream whose handler takes the end of its context for the client's going has not come to its end.
+// A stream whose handler takes the end of its context for the client's going has not come to its
+// end.
 func TestUnheardThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")

@@ -65,8 +65,8 @@ func TestRefusedIsRetried(t *testing.T) {
 	}
 }
 
-// What was thrown half-way is not retried: not by a policy's throw, a time limit, Cancel, or a section's; and whatever Options.Refuse
-// answers.
+// What was thrown half-way is not retried: not by a policy's throw, a time limit, Cancel, or a
+// section's; and whatever Options.Refuse answers.
 func TestHalfDoneIsNotRetried(t *testing.T) {
 	for name, c := range map[string]struct {
 		policies string

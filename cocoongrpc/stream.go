@@ -12,8 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serverStream is the stream of a handler that runs as a task. The slot is for others while it waits for the client, always
-// and not only once that turns out slow, because the client decides how slow.
+// serverStream is the stream of a handler that runs as a task. The slot is for others while it
+// waits for the client, always and not only once that turns out slow, because the client decides
+// how slow.
 type serverStream struct {
 	grpc.ServerStream
 	ctx    context.Context // the task's
@@ -52,7 +53,8 @@ func (s *serverStream) RecvMsg(m any) error {
 	})
 }
 
-// begin notes a send or a receive. It takes no lock, but for the first, and where the task was thrown into.
+// begin notes a send or a receive. It takes no lock, but for the first, and where the task was
+// thrown into.
 func (s *serverStream) begin() {
 	s.waiting.Add(1)
 	s.watch.Do(func() {
@@ -70,8 +72,8 @@ func (s *serverStream) begin() {
 	}
 }
 
-// interrupt is called when the task's context has ended. Where the client has gone, or time is up, the stream ends by
-// itself; a throw it does not know of.
+// interrupt is called when the task's context has ended. Where the client has gone, or time is up,
+// the stream ends by itself; a throw it does not know of.
 func (s *serverStream) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,10 +85,10 @@ func (s *serverStream) interrupt() {
 	}
 }
 
-// release ends the waiting of a task that was thrown into, by the end of its stream: by its status, since there is no other
-// way to end a send or a receive but to cancel the stream's context, whose status it would be then. The method is not in the
-// interface, but what there is behind it has it (TestThrowEndsWaiting); without it, the throw would wait for the client.
-// Called under mu.
+// release ends the waiting of a task that was thrown into, by the end of its stream: by its status,
+// since there is no other way to end a send or a receive but to cancel the stream's context, whose
+// status it would be then. The method is not in the interface, but what there is behind it has it
+// (TestThrowEndsWaiting); without it, the throw would wait for the client. Called under mu.
 func (s *serverStream) release() {
 	if s.thrown == nil || s.waiting.Load() == 0 || s.ended {
 		return
@@ -99,8 +101,8 @@ func (s *serverStream) release() {
 	}
 }
 
-// cutOff returns the throw that has ended the stream while the task waited for the client, or nil. Whatever the handler says
-// after that is about the stream's end.
+// cutOff returns the throw that has ended the stream while the task waited for the client, or nil.
+// Whatever the handler says after that is about the stream's end.
 func (s *serverStream) cutOff() error {
 	if !s.broken.Load() {
 		return nil

@@ -8,15 +8,16 @@ import (
 	"sync"
 )
 
-// holdSize is how much of an answer is held back. It is what net/http's own writer of a response holds: so what fits in here
-// also fits in there, and to pass it on at the end of a handler never blocks.
+// holdSize is how much of an answer is held back. It is what net/http's own writer of a response
+// holds: so what fits in here also fits in there, and to pass it on at the end of a handler never
+// blocks.
 const holdSize = 2048
 
 var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
 
-// answer is what a handler that runs as a task has written. It holds the status and the first bytes back, so that a throw can
-// still become another answer, and so that a small answer costs no Block. Like every http.ResponseWriter it is used by one
-// goroutine at a time.
+// answer is what a handler that runs as a task has written. It holds the status and the first bytes
+// back, so that a throw can still become another answer, and so that a small answer costs no Block.
+// Like every http.ResponseWriter it is used by one goroutine at a time.
 type answer struct {
 	under   http.ResponseWriter
 	request *http.Request   // the server's
@@ -50,7 +51,8 @@ func (a *answer) blocking() *blocking {
 	return a.io
 }
 
-// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and in net/http.
+// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and
+// in net/http.
 func (a *answer) Header() http.Header {
 	h := a.under.Header()
 	if !a.asked {
@@ -63,7 +65,8 @@ func (a *answer) Header() http.Header {
 	return h
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are held.
+// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are
+// held.
 func (a *answer) WriteHeader(status int) {
 	switch {
 	case a.hijacked:
@@ -82,8 +85,8 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// decide fixes the status and the header, as WriteHeader does: what the handler does to the header later counts for trailers
-// only.
+// decide fixes the status and the header, as WriteHeader does: what the handler does to the header
+// later counts for trailers only.
 func (a *answer) decide(status int) {
 	a.status, a.length = status, -1
 	p := thrown(a.ctx)
@@ -101,7 +104,8 @@ func (a *answer) decide(status int) {
 	}
 }
 
-// whole reports whether the handler had decided before there was a throw, and has then said all that its header declares.
+// whole reports whether the handler had decided before there was a throw, and has then said all
+// that its header declares.
 func (a *answer) whole() bool { return a.early && a.written == a.length }
 
 // Write implements io.Writer.
@@ -127,8 +131,8 @@ func (a *answer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// fits makes room for n bytes, and reports false if they are to be passed on instead: because they are too many, or because
-// the writer below has an error to return for them.
+// fits makes room for n bytes, and reports false if they are to be passed on instead: because they
+// are too many, or because the writer below has an error to return for them.
 func (a *answer) fits(n int) bool {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)

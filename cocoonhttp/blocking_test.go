@@ -13,7 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A connection that has answered a throw is as good as any: what waited for the client, and has ended, was not cut off.
+// A connection that has answered a throw is as good as any: what waited for the client, and has
+// ended, was not cut off.
 func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +73,8 @@ func TestThrowUnheard(t *testing.T) {
 	}
 }
 
-// A throw does not wait for the rest of a body that the handler has begun to read, and the connection ends with it.
+// A throw does not wait for the rest of a body that the handler has begun to read, and the
+// connection ends with it.
 func TestThrowWithBodyUnread(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -131,8 +133,8 @@ func TestCutOffConnectionEnds(t *testing.T) {
 	}
 }
 
-// An answer that had begun, of which nothing may have left the server, is cut at once: net/http would wait for the rest of the body
-// first, and the client for the server.
+// An answer that had begun, of which nothing may have left the server, is cut at once: net/http
+// would wait for the rest of the body first, and the client for the server.
 func TestCutDoesNotWaitForBody(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

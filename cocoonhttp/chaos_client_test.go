@@ -95,7 +95,8 @@ func (a asked) check(resp *http.Response) (kind string, err error) {
 	return "whole", nil
 }
 
-// pipeline sends requests without waiting for answers, and checks each that comes. Some clients leave before the end.
+// pipeline sends requests without waiting for answers, and checks each that comes. Some clients
+// leave before the end.
 func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -139,7 +140,8 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	return answered(all, bufio.NewReader(c), func() { told <- struct{}{} }, count)
 }
 
-// answered reads the answers to requests of one connection, in their order. It calls goOn when the server wants the body of the last.
+// answered reads the answers to requests of one connection, in their order. It calls goOn when the
+// server wants the body of the last.
 func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)) error {
 	for i := 0; i < len(all); {
 		a := all[i]

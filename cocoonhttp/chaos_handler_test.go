@@ -25,7 +25,8 @@ func pattern(number uint64, from, n int) []byte {
 	return b
 }
 
-// plan is what a request's handler is to do. Its number says everything, so client and server need not talk about it.
+// plan is what a request's handler is to do. Its number says everything, so client and server need
+// not talk about it.
 type plan struct {
 	*rand.Rand
 	number   uint64
@@ -42,8 +43,8 @@ func planOf(number uint64) *plan {
 	return p
 }
 
-// chaos is a handler that does what a request's plan says, with the carelessness of usual handlers: when a call fails, or its context
-// has ended, it returns.
+// chaos is a handler that does what a request's plan says, with the carelessness of usual handlers:
+// when a call fails, or its context has ended, it returns.
 type chaos struct {
 	http.ResponseWriter
 	*plan

@@ -17,8 +17,9 @@ var (
 	chaosSeed = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
 )
 
-// Whatever handlers do and clients send, and whenever they are thrown into or leave: every answer that a client takes for whole is whole,
-// byte by byte; others are refused, or visibly cut; none is missing, and nothing is left behind. make chaos runs it for long.
+// Whatever handlers do and clients send, and whenever they are thrown into or leave: every answer
+// that a client takes for whole is whole, byte by byte; others are refused, or visibly cut; none is
+// missing, and nothing is left behind. make chaos runs it for long.
 func TestChaos(t *testing.T) {
 	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
 		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// complain logs what a handler did wrong, with the handler's line, as net/http does for HTTP/1. Its own line would name the caller
-// of its writer, which is this package.
+// complain logs what a handler did wrong, with the handler's line, as net/http does for HTTP/1. Its
+// own line would name the caller of its writer, which is this package.
 func (a *answer) complain(what string) {
 	if a.request == nil || a.request.ProtoMajor != 1 {
 		return

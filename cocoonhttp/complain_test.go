@@ -11,7 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// What the server logs of a handler's mistakes names the handler's line, as it does without the middleware.
+// What the server logs of a handler's mistakes names the handler's line, as it does without the
+// middleware.
 func TestComplaintsNameTheHandler(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, h := range map[string]http.HandlerFunc{

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy them. To read pipes and
-// connections is to wait. Of other sources nobody knows whether reading them is waiting or work, so they are read while the task
-// has its slot.
+// ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy
+// them. To read pipes and connections is to wait. Of other sources nobody knows whether reading
+// them is waiting or work, so they are read while the task has its slot.
 func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	file := isFile(src)
 	under, ok := a.under.(io.ReaderFrom)

@@ -37,8 +37,8 @@ func got(s *httptest.Server, method string) string {
 	return fmt.Sprint(resp.StatusCode, " ", string(body))
 }
 
-// What a handler decides when a throw has ended its context, or refused one of its calls, is the throw's: whatever status it takes that
-// for, and whatever it makes of the rest.
+// What a handler decides when a throw has ended its context, or refused one of its calls, is the
+// throw's: whatever status it takes that for, and whatever it makes of the rest.
 func TestDecidedAfterThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	waits := map[string]func(ctx context.Context){
@@ -125,7 +125,8 @@ func TestProxyAfterThrow(t *testing.T) {
 	}
 }
 
-// What code does while a throw unwinds it, to bring its answer to an end, is neither sent nor taken for one.
+// What code does while a throw unwinds it, to bring its answer to an end, is neither sent nor taken
+// for one.
 func TestEndedWhileUnwinding(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, last := range map[string]func(w http.ResponseWriter){

@@ -14,8 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A handler that may read while it writes, and ends before it has read anything, leaves its body to nobody: the requests that the
-// client has sent behind it are read by one goroutine at a time, and answered.
+// A handler that may read while it writes, and ends before it has read anything, leaves its body to
+// nobody: the requests that the client has sent behind it are read by one goroutine at a time, and
+// answered.
 func TestDuplexUnread(t *testing.T) {
 	full := func(w http.ResponseWriter) { http.NewResponseController(w).EnableFullDuplex() }
 	for name, c := range map[string]struct {
@@ -78,7 +79,8 @@ func TestDuplexUnread(t *testing.T) {
 	}
 }
 
-// A client that sends the rest of its body when it has the answer, as it may where both go on side by side, gets it.
+// A client that sends the rest of its body when it has the answer, as it may where both go on side
+// by side, gets it.
 func TestDuplexAnswerFirst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// exchange is a request and its answer, as long as they are under way. Exchanges are used again, because at tens of thousands
-// of requests a second a task's garbage costs more than the rest of it (bench: http). So the handler gets none of it
-// but its writer, which ends with the exchange.
+// exchange is a request and its answer, as long as they are under way. Exchanges are used again,
+// because at tens of thousands of requests a second a task's garbage costs more than the rest of it
+// (bench: http). So the handler gets none of it but its writer, which ends with the exchange.
 type exchange struct {
 	answer
 	handler *handler
@@ -20,8 +20,8 @@ type exchange struct {
 	body    *body        // the handler's; nil if the request has none
 	run     func(ctx context.Context) error
 
-	// A throw into the task that has not ended the handler: its code recovered it, saw only that its context ended or that a call
-	// failed, or has not heard of it at all.
+	// A throw into the task that has not ended the handler: its code recovered it, saw only that
+	// its context ended or that a call failed, or has not heard of it at all.
 	survived *cocoon.PreemptedError
 
 	// Kept from one request to the next.
@@ -41,7 +41,8 @@ var exchanges = sync.Pool{New: func() any {
 	return e
 }}
 
-// serve is the task: it calls the handler. What that has learned about the request, the server and middlewares around may use.
+// serve is the task: it calls the handler. What that has learned about the request, the server and
+// middlewares around may use.
 func (e *exchange) serve(ctx context.Context) error {
 	e.ctx = ctx
 	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
@@ -65,11 +66,12 @@ func (e *exchange) serve(ctx context.Context) error {
 	return nil
 }
 
-// broken reports whether the handler was to be thrown into and has returned all the same, without an answer of which somebody
-// could know that it is whole and its own. What code decides when its calls fail and its context ends is nobody's answer: it takes
-// its client for gone, so it says anything, nothing, or no more. Code that recovers all panics answers 500, or leaves the answer as it is. An answer is
-// the handler's own when it is as long as a header declares that was decided before, and when the handler recovered the throw and
-// then decided.
+// broken reports whether the handler was to be thrown into and has returned all the same, without
+// an answer of which somebody could know that it is whole and its own. What code decides when its
+// calls fail and its context ends is nobody's answer: it takes its client for gone, so it says
+// anything, nothing, or no more. Code that recovers all panics answers 500, or leaves the answer as
+// it is. An answer is the handler's own when it is as long as a header declares that was decided
+// before, and when the handler recovered the throw and then decided.
 func (e *exchange) broken() bool {
 	switch p := e.survived; {
 	case p == nil || e.whole():
@@ -81,8 +83,8 @@ func (e *exchange) broken() bool {
 	}
 }
 
-// settle passes on the end of the answer when the handler has returned, or another answer in its place; err says why, if it
-// was refused or thrown into. The task has ended, so it may block.
+// settle passes on the end of the answer when the handler has returned, or another answer in its
+// place; err says why, if it was refused or thrown into. The task has ended, so it may block.
 func (e *exchange) settle(err error) {
 	if err == nil && e.broken() {
 		err = e.survived
@@ -115,7 +117,8 @@ func (e *exchange) settle(err error) {
 	e.settleBody()
 }
 
-// ended ends what the handler began to read and to write, and reports whether a throw has cut that off.
+// ended ends what the handler began to read and to write, and reports whether a throw has cut that
+// off.
 func (e *exchange) ended(thrown bool) (cut bool) {
 	if e.io == nil {
 		return false

@@ -13,8 +13,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// hijacked is a connection that a handler has taken over from the server. Its task gives the slot back while it reads and
-// writes, and a throw into the task ends them; goroutines that the handler starts use it as any connection.
+// hijacked is a connection that a handler has taken over from the server. Its task gives the slot
+// back while it reads and writes, and a throw into the task ends them; goroutines that the handler
+// starts use it as any connection.
 type hijacked struct {
 	net.Conn
 	ctx  context.Context // the task's
@@ -56,8 +57,9 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// call calls fn while the task's slot is given to others. A throw is its error, because packages for web sockets hold locks
-// around their writes, and release them without defer. A handler that goes on regardless is thrown into at the next call.
+// call calls fn while the task's slot is given to others. A throw is its error, because packages
+// for web sockets hold locks around their writes, and release them without defer. A handler that
+// goes on regardless is thrown into at the next call.
 func (h *hijacked) call(fn func() error) error {
 	if h.told.Load() {
 		cocoon.SafePoint(h.ctx)

@@ -20,7 +20,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestMain fails the whole run when it leaves a goroutine. The tests' program is also the server that TestSIGTERM ends.
+// TestMain fails the whole run when it leaves a goroutine. The tests' program is also the server
+// that TestSIGTERM ends.
 func TestMain(m *testing.M) {
 	if os.Getenv(termServer) != "" {
 		if err := serveUntilTerm(); err != nil {
@@ -38,11 +39,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+// patience is how long a test waits for what must come: long enough for a machine that others keep
+// busy.
 const patience = 20 * time.Second
 
-// start returns a runtime that is shut down at the end of the test, when all slots of its loops must
-// be free.
+// start returns a runtime that is shut down at the end of the test, when all slots of its loops
+// must be free.
 func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -66,8 +68,8 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 }
 
 // oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
-// that keeps the slot while it waits holds up all others. On the default loop the runtime would lend
-// that slot, and no test would see that a Block is missing.
+// that keeps the slot while it waits holds up all others. On the default loop the runtime would
+// lend that slot, and no test would see that a Block is missing.
 func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
 	rt := start(t, cocoon.Config{})

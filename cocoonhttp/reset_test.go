@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Where the end of the connection is the end of the answer, a cut answer ends by a reset: clients of HTTP/1.0, as many proxies are,
-// would take it for whole.
+// Where the end of the connection is the end of the answer, a cut answer ends by a reset: clients
+// of HTTP/1.0, as many proxies are, would take it for whole.
 func TestCutWithoutLength(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, c := range map[string]struct {

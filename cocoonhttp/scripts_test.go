@@ -19,7 +19,8 @@ var (
 	scriptsSeed = flag.Uint64("scripts.seed", 0, "of the scripts; 0: one of the time")
 )
 
-// Whatever clients send over HTTP/1, in whatever pieces, they hear the same with the middleware as without. make chaos sends many more.
+// Whatever clients send over HTTP/1, in whatever pieces, they hear the same with the middleware as
+// without. make chaos sends many more.
 func TestScripts(t *testing.T) {
 	seed := *scriptsSeed
 	if seed == 0 {
@@ -74,7 +75,8 @@ func newScript(rng *rand.Rand, paths []string) (s script) {
 	return s
 }
 
-// rawRequest writes a request, and returns its method. Behind the last the server closes the connection.
+// rawRequest writes a request, and returns its method. Behind the last the server closes the
+// connection.
 func rawRequest(rng *rand.Rand, b *strings.Builder, path string, last bool) (method string) {
 	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
 	method = pick("GET", "GET", "HEAD", "POST", "POST", "PUT", "DELETE", "OPTIONS")

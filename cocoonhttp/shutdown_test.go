@@ -66,8 +66,8 @@ func TestShutdownDeaf(t *testing.T) {
 	must(t, rt.Shutdown(context.Background()))
 }
 
-// It drains first: nobody can connect any more, while a request in flight goes on as before, with tasks of its own, to its whole
-// answer.
+// It drains first: nobody can connect any more, while a request in flight goes on as before, with
+// tasks of its own, to its whole answer.
 func TestShutdownDrains(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	running, gate := make(chan struct{}), make(chan struct{})

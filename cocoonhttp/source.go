@@ -11,8 +11,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// isFile reports whether a source is a file on a disk, or the beginning of one as http.ServeContent has it: to read it is to wait for
-// the disk at most. It need not be an *os.File: io.Copy hides the file's own WriteTo in another type.
+// isFile reports whether a source is a file on a disk, or the beginning of one as http.ServeContent
+// has it: to read it is to wait for the disk at most. It need not be an *os.File: io.Copy hides the
+// file's own WriteTo in another type.
 func isFile(src io.Reader) bool {
 	if limited, ok := src.(*io.LimitedReader); ok {
 		src = limited.R
@@ -28,8 +29,8 @@ func isFile(src io.Reader) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// source is a pipe or a connection, of which a handler copies its answer. To read it is to wait for who writes it, so the slot is given
-// to others, and a throw ends it.
+// source is a pipe or a connection, of which a handler copies its answer. To read it is to wait for
+// who writes it, so the slot is given to others, and a throw ends it.
 type source struct {
 	io.Reader
 	deadline deadline
@@ -43,7 +44,8 @@ type source struct {
 
 type deadline interface{ SetReadDeadline(time.Time) error }
 
-// waiting returns a source that is read as one that waits, if it can be interrupted; nil if not. Its end must be called.
+// waiting returns a source that is read as one that waits, if it can be interrupted; nil if not.
+// Its end must be called.
 func waiting(ctx context.Context, src io.Reader) *source {
 	from := src
 	if limited, ok := src.(*io.LimitedReader); ok {
@@ -68,7 +70,8 @@ func (s *source) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// heed is a safe point after a call that a throw may have ended: what it has read or written is of no use to anybody then.
+// heed is a safe point after a call that a throw may have ended: what it has read or written is of
+// no use to anybody then.
 func heed(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
 		cocoon.SafePoint(ctx)

@@ -83,7 +83,8 @@ func TestFilesBySendfile(t *testing.T) {
 	}
 }
 
-// To copy from a pipe or a connection is to wait: others run meanwhile, a throw ends it, and the source is as it was.
+// To copy from a pipe or a connection is to wait: others run meanwhile, a throw ends it, and the
+// source is as it was.
 func TestCopyWaits(t *testing.T) {
 	for name, make := range map[string]func() (from io.ReadCloser, to io.WriteCloser){
 		"a pipe": func() (io.ReadCloser, io.WriteCloser) {

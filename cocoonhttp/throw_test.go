@@ -15,7 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can tell.
+// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can
+// tell.
 func TestThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -111,8 +112,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A panic after a partial write, whatever it is, passes through as it was; the client cannot take what it got for a whole answer,
-// and the slot is free again.
+// A panic after a partial write, whatever it is, passes through as it was; the client cannot take
+// what it got for a whole answer, and the slot is free again.
 func TestPanicAfterPartialWrite(t *testing.T) {
 	for name, write := range map[string]func(w http.ResponseWriter){
 		"held":    func(w http.ResponseWriter) { io.WriteString(w, "half") },
@@ -197,8 +198,9 @@ func TestSectionAnswers(t *testing.T) {
 	}
 }
 
-// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all as it does when its client
-// has gone, is answered like a throw. Other answers are the handler's own.
+// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all
+// as it does when its client has gone, is answered like a throw. Other answers are the handler's
+// own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -267,8 +269,9 @@ func TestThrowSaysWhere(t *testing.T) {
 	}
 }
 
-// An answer that had begun when the throw came, and whose handler did not end by it, may be half an answer: recovering code finds
-// that it cannot answer any more, and leaves it so (chi's Recoverer behind its Logger).
+// An answer that had begun when the throw came, and whose handler did not end by it, may be half an
+// answer: recovering code finds that it cannot answer any more, and leaves it so (chi's Recoverer
+// behind its Logger).
 func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -306,8 +309,8 @@ func TestRecoveredInTheMidst(t *testing.T) {
 	}
 }
 
-// An answer that had begun when the throw came is the handler's own if it is as long as its header says. Of others nobody knows what
-// the handler would have said, had its context not ended.
+// An answer that had begun when the throw came is the handler's own if it is as long as its header
+// says. Of others nobody knows what the handler would have said, had its context not ended.
 func TestThrowTooLate(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {
@@ -346,7 +349,8 @@ func TestThrowTooLate(t *testing.T) {
 	}
 }
 
-// Handlers return without a word when their context ends, for their client has gone; after a throw it has not.
+// Handlers return without a word when their context ends, for their client has gone; after a throw
+// it has not.
 func TestThrowEndsTheContext(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

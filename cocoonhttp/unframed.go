@@ -7,8 +7,9 @@ import (
 	"net"
 )
 
-// endsWithConnection reports whether the end of the connection is the end of the answer's body, so that the client would take the
-// one for the other: that of HTTP/1.0, and that of a handler which wants no chunks.
+// endsWithConnection reports whether the end of the connection is the end of the answer's body, so
+// that the client would take the one for the other: that of HTTP/1.0, and that of a handler which
+// wants no chunks.
 func (a *answer) endsWithConnection() bool {
 	if a.request == nil || a.request.ProtoMajor != 1 {
 		return false
@@ -34,9 +35,9 @@ func (a *answer) reset() {
 // unframed reports whether nothing but the end of the connection tells where the answer ends.
 func (a *answer) unframed() bool { return a.length < 0 && a.endsWithConnection() }
 
-// put writes to the writer below. When a write fails, as one does that a throw cuts off, net/http closes the connection: to a client
-// that is the end of an answer without frames, and there is nothing left to reset. It does not close it where it has a source to copy from, or
-// flushes.
+// put writes to the writer below. When a write fails, as one does that a throw cuts off, net/http
+// closes the connection: to a client that is the end of an answer without frames, and there is
+// nothing left to reset. It does not close it where it has a source to copy from, or flushes.
 func (a *answer) put(p []byte) (n int, err error) {
 	if !a.unframed() {
 		return a.under.Write(p)

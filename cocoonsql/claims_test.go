@@ -25,7 +25,8 @@ func claimsOf(c any) (has claims) {
 	return has
 }
 
-// A wrapped connection claims what the driver's does and no more: database/sql keeps or closes connections by that.
+// A wrapped connection claims what the driver's does and no more: database/sql keeps or closes
+// connections by that.
 func TestClaims(t *testing.T) {
 	type least = legacyConn
 	seen := map[claims]bool{}
@@ -120,7 +121,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Raw gives the driver's own connection, in a task and outside, of a driver that is wrapped and of one that is not.
+// Raw gives the driver's own connection, in a task and outside, of a driver that is wrapped and of
+// one that is not.
 func TestRaw(t *testing.T) {
 	_, loop := start(t)
 	db := open(t, modern(&server{}))

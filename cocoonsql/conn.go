@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// conn is a connection. It implements what a driver may leave out, each in the way that database/sql takes for leaving it out:
-// so nothing is lost, and nothing pretended. What changes what database/sql does is in types of its own: see variants.go.
+// conn is a connection. It implements what a driver may leave out, each in the way that
+// database/sql takes for leaving it out: so nothing is lost, and nothing pretended. What changes
+// what database/sql does is in types of its own: see variants.go.
 type conn struct{ driver.Conn }
 
 // Unwrap returns the driver's own connection, see Raw.
@@ -71,7 +72,8 @@ func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue
 	return queried(ctx, func() (driver.Rows, error) { return c.Conn.(driver.Queryer).Query(query, values) })
 }
 
-// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the value itself.
+// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the
+// value itself.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error { return checkValue(c.Conn, v) }
 
 func checkValue(by any, v *driver.NamedValue) error {

@@ -9,10 +9,11 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// lasting is the context that the driver's transaction gets, in a task. Drivers keep the one that they are given with BeginTx for
-// the transaction's end: pgx closes the connection when it has ended by then. A throw ends the task's context, early if the
-// task does not answer. So this one ends with that one for any reason but a throw; and for a throw lateEnd afterwards, for
-// servers that do not answer.
+// lasting is the context that the driver's transaction gets, in a task. Drivers keep the one that
+// they are given with BeginTx for the transaction's end: pgx closes the connection when it has
+// ended by then. A throw ends the task's context, early if the task does not answer. So this one
+// ends with that one for any reason but a throw; and for a throw lateEnd afterwards, for servers
+// that do not answer.
 type lasting struct {
 	context.Context // without the end of from
 	from            context.Context
@@ -25,7 +26,8 @@ type lasting struct {
 // lateEnd is how long after a throw a rollback may take.
 const lateEnd = 5 * time.Second
 
-// last returns a lasting context made from ctx. Who has no transaction, or none any more, calls end.
+// last returns a lasting context made from ctx. Who has no transaction, or none any more, calls
+// end.
 func last(ctx context.Context) *lasting {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	l := &lasting{Context: inner, from: ctx, cancel: cancel}

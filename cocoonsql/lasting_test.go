@@ -22,8 +22,8 @@ func (k *keeper) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, er
 	return &testTx{k.server}, nil
 }
 
-// inTransaction calls f in a task that has begun a transaction, with the task's context and the driver's. Beside database/sql, which
-// would roll back by itself when the task's has ended.
+// inTransaction calls f in a task that has begun a transaction, with the task's context and the
+// driver's. Beside database/sql, which would roll back by itself when the task's has ended.
 func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context.Context)) {
 	t.Helper()
 	_, loop := start(t)
@@ -48,7 +48,8 @@ func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context
 	}
 }
 
-// A throw that ends the task's context does not end that of its transaction: the driver needs it for the rollback.
+// A throw that ends the task's context does not end that of its transaction: the driver needs it
+// for the rollback.
 func TestThrowLeavesTheTransactionItsContext(t *testing.T) {
 	inTransaction(t, context.Background(), func(ctx, theirs context.Context) {
 		go cocoon.TaskOf(ctx).Cancel()
@@ -85,7 +86,8 @@ func TestTransactionEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// A server that does not answer does not hold a transaction that was thrown out of for ever, and a deadline is a deadline.
+// A server that does not answer does not hold a transaction that was thrown out of for ever, and a
+// deadline is a deadline.
 func TestLastingEndsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())

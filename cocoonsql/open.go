@@ -65,7 +65,8 @@ func (c connector) Close() error {
 	return nil
 }
 
-// call makes a call of the driver while the task's slot is given to others. A throw that is due is its error instead.
+// call makes a call of the driver while the task's slot is given to others. A throw that is due is
+// its error instead.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
 	err = cocoon.BlockCall(ctx, func() (err error) {
 		result, err = fn()
@@ -77,7 +78,8 @@ func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error
 // errNamed is that of database/sql for drivers which know no names.
 var errNamed = errors.New("cocoonsql: the driver does not support named parameters; pass them by position")
 
-// positional returns the values for the interfaces of drivers from before there were names and contexts, unless ctx has ended.
+// positional returns the values for the interfaces of drivers from before there were names and
+// contexts, unless ctx has ended.
 func positional(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
 	values := make([]driver.Value, len(args))
 	for i, a := range args {

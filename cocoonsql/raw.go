@@ -15,9 +15,10 @@ import (
 //		return err
 //	})
 //
-// sql.Conn.Raw gives f what database/sql holds, which is the wrapper; no wrapper can be of the driver's type. Like any call of
-// the driver it gives the task's slot to others, and is not thrown out of: a panic in f would cost the connection. A throw
-// that is due already is the error, and f is not called.
+// sql.Conn.Raw gives f what database/sql holds, which is the wrapper; no wrapper can be of the
+// driver's type. Like any call of the driver it gives the task's slot to others, and is not thrown
+// out of: a panic in f would cost the connection. A throw that is due already is the error, and f
+// is not called.
 func Raw(ctx context.Context, c *sql.Conn, f func(driverConn any) error) error {
 	return cocoon.BlockCall(ctx, func() error {
 		return c.Raw(func(conn any) error {

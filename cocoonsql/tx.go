@@ -63,8 +63,8 @@ func (t *tx) ended() {
 	}
 }
 
-// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it returned, database/sql takes
-// the connection for free of the transaction.
+// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it
+// returned, database/sql takes the connection for free of the transaction.
 func (t *tx) Commit() error {
 	called := false
 	err := cocoon.BlockCall(t.ctx, func() error { called = true; return t.Tx.Commit() })
@@ -75,13 +75,15 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a transaction open.
+// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a
+// transaction open.
 func (t *tx) Rollback() error {
 	defer t.ended()
 	return release(t.ctx, t.Tx.Rollback)
 }
 
-// release makes a call that gives something back to the database, and so must not be left out for a throw.
+// release makes a call that gives something back to the database, and so must not be left out for a
+// throw.
 func release(ctx context.Context, fn func() error) error {
 	called := false
 	err := cocoon.BlockCall(ctx, func() error { called = true; return fn() })

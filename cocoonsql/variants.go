@@ -5,14 +5,16 @@ import (
 	"database/sql/driver"
 )
 
-// Four things a wrapper must not claim for a driver that lacks them, because database/sql goes by the claim and not by what a
-// call returns:
+// Four things a wrapper must not claim for a driver that lacks them, because database/sql goes by
+// the claim and not by what a call returns:
 //
-//   - ExecerContext and QueryerContext: the arguments are converted before, without knowing the statement;
-//   - SessionResetter and Validator: a connection whose driver has both is kept when its transaction is rolled back for a context
-//     that has ended, and closed else.
+//   - ExecerContext and QueryerContext: the arguments are converted before, without knowing the
+//     statement;
+//   - SessionResetter and Validator: a connection whose driver has both is kept when its
+//     transaction is rolled back for a context that has ended, and closed else.
 //
-// So each combination is a type of its own. The parts hold the connection and do not embed it: it would be embedded twice.
+// So each combination is a type of its own. The parts hold the connection and do not embed it: it
+// would be embedded twice.
 type (
 	execs     struct{ of *conn }
 	queries   struct{ of *conn }

@@ -62,8 +62,8 @@ func (g *generator) unary(n *policy.Node) {
 	}
 }
 
-// truncate turns the float on the stack into an integer, if there is one for it. The limits are exact as floats, and
-// NaN fails both comparisons.
+// truncate turns the float on the stack into an integer, if there is one for it. The limits are
+// exact as floats, and NaN fails both comparisons.
 func (g *generator) truncate(n *policy.Node) {
 	const limit = 1 << 63
 	g.tee(g.f)
@@ -108,8 +108,8 @@ func (g *generator) result(n *policy.Node) {
 	g.set(g.r)
 }
 
-// checkSum: a sum overflowed when its sign differs from both operands', a difference when the operands' signs differ and
-// its sign is not that of x.
+// checkSum: a sum overflowed when its sign differs from both operands', a difference when the
+// operands' signs differ and its sign is not that of x.
 func (g *generator) checkSum(n *policy.Node) {
 	third := g.r
 	if n.Op == policy.OpSub {
@@ -126,8 +126,8 @@ func (g *generator) checkSum(n *policy.Node) {
 	g.failIf(overflow, n)
 }
 
-// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved. Else x*y is right if it
-// divides back to y; x = -1 is apart because MinInt64 / -1 traps.
+// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved.
+// Else x*y is right if it divides back to y; x = -1 is apart because MinInt64 / -1 traps.
 func (g *generator) checkProduct(n *policy.Node) {
 	for _, factor := range []int{g.x, g.y} {
 		g.get(factor)
@@ -156,7 +156,8 @@ func (g *generator) checkProduct(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// checkDivisor: the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no check.
+// checkDivisor: the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no
+// check.
 func (g *generator) checkDivisor(n *policy.Node) {
 	g.get(g.y)
 	g.op(opI64Eqz)

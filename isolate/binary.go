@@ -82,8 +82,8 @@ const (
 // exportNames are the names of the one function (kind 0) and the one memory (kind 2) of a module.
 var exportNames = [...]string{0: "policy", 2: "memory"}
 
-// module encodes a module without imports: one memory of exactly that many pages and one function "() -> i64" with those
-// locals and that body, both exported.
+// module encodes a module without imports: one memory of exactly that many pages and one function
+// "() -> i64" with those locals and that body, both exported.
 func module(pages int, locals []byte, body []byte) []byte {
 	m := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
 	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})                 // types: one, no parameters, one result
@@ -104,7 +104,8 @@ func export(b []byte, kind byte) []byte {
 	return append(append(append(b, byte(len(name))), name...), kind, 0)
 }
 
-// function encodes locals and body. Locals are declared one by one: runs of one type would be shorter, nothing else.
+// function encodes locals and body. Locals are declared one by one: runs of one type would be
+// shorter, nothing else.
 func function(locals []byte, body []byte) []byte {
 	f := unsigned(nil, len(locals))
 	for _, t := range locals {

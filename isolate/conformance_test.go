@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The conformance body: what the language means, case by case, of every evaluator. An expression is seen through the
-// effect that it is the operand of; "continue 0 1 0:0x2a" is the verdict, its reason, the fired bits, and site 0's value.
+// The conformance body: what the language means, case by case, of every evaluator. An expression is
+// seen through the effect that it is the operand of; "continue 0 1 0:0x2a" is the verdict, its
+// reason, the fired bits, and site 0's value.
 var conformance = []struct {
 	name     string
 	value    *policy.Node // the operand of site 0
@@ -127,7 +128,8 @@ func arithmetic(op policy.Op, a, b int64) *policy.Node {
 	return operation(op, stubs.Int, integer(a), integer(b))
 }
 
-// failedWith is the result of an evaluation that fails; the builders put every operation at offset 7.
+// failedWith is the result of an evaluation that fails; the builders put every operation at offset
+// 7.
 func failedWith(err error) string {
 	return result(stubs.Outcome{}, &policy.EvalError{Pos: 7, Err: err})
 }
@@ -148,7 +150,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestArithmeticEdges runs every operation over every pair of extremes, read from the snapshot so that nothing is constant.
+// TestArithmeticEdges runs every operation over every pair of extremes, read from the snapshot so
+// that nothing is constant.
 func TestArithmeticEdges(t *testing.T) {
 	stores := engines(t)
 	for _, operands := range []stubs.Type{stubs.Int, stubs.Float, stubs.Name} {

@@ -8,9 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// generator turns a program into the body of a WebAssembly function. Every node leaves its value on the operand stack:
-// a Bool as an i32 that is 0 or 1, a Float as an f64, every other word and a verdict as an i64, a Unit as nothing.
-// WebAssembly's own validation is the second check of its work: a wrongly typed program does not compile.
+// generator turns a program into the body of a WebAssembly function. Every node leaves its value on
+// the operand stack: a Bool as an i32 that is 0 or 1, a Float as an f64, every other word and a
+// verdict as an i64, a Unit as nothing. WebAssembly's own validation is the second check of its
+// work: a wrongly typed program does not compile.
 type generator struct {
 	program *policy.Program
 	code    []byte
@@ -39,8 +40,8 @@ func generate(p *policy.Program) ([]byte, error) {
 	return module(size, g.locals, g.code), nil
 }
 
-// body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every call, so that nothing is
-// left of the evaluation before.
+// body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every
+// call, so that nothing is left of the evaluation before.
 func (g *generator) body() {
 	if len(g.program.Sites) == 0 {
 		g.node(g.program.Root)
@@ -141,7 +142,8 @@ func (g *generator) branch(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// effect stores the operand, a NaN as the one NaN that the interpreter gives too, and marks the site.
+// effect stores the operand, a NaN as the one NaN that the interpreter gives too, and marks the
+// site.
 func (g *generator) effect(n *policy.Node) {
 	if n.A != nil {
 		g.i32(0)

@@ -7,8 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// choices is a stream of decisions read from bytes, so that a fuzzer's mutations of the bytes are mutations of the program.
-// At its end every decision is 0, which the generator below makes the smallest thing there is.
+// choices is a stream of decisions read from bytes, so that a fuzzer's mutations of the bytes are
+// mutations of the program. At its end every decision is 0, which the generator below makes the
+// smallest thing there is.
 type choices struct{ data []byte }
 
 func (c *choices) below(n int) int {
@@ -76,7 +77,8 @@ func randomProgram(c *choices) *policy.Program {
 	return &p.Program
 }
 
-// node makes a node of type t; its position is its number, so that positions of errors can be compared.
+// node makes a node of type t; its position is its number, so that positions of errors can be
+// compared.
 func (p *program) node(t stubs.Type, depth int) *policy.Node {
 	p.nodes++
 	n := &policy.Node{Type: t, Pos: p.nodes}

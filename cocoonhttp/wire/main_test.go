@@ -1,5 +1,5 @@
-// Package wire compares what cocoonhttp puts on a connection of HTTP/2 with what net/http does, frame by frame. It is a module of
-// its own, for the framer and h2spec.
+// Package wire compares what cocoonhttp puts on a connection of HTTP/2 with what net/http does,
+// frame by frame. It is a module of its own, for the framer and h2spec.
 package wire
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A stream may end while the server's own goroutine encodes an informational answer: the header is not changed under its hands. The
-// race detector tells, or the runtime itself.
+// A stream may end while the server's own goroutine encodes an informational answer: the header is
+// not changed under its hands. The race detector tells, or the runtime itself.
 func TestHeaderWhileHintsAreWritten(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
 	to := serve(t, tasks(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

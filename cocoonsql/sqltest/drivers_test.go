@@ -61,7 +61,8 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 		must(t, odd.Rollback())
 	}
 
-	// A transaction whose context ends: whether database/sql keeps the connection is for the driver's claims to say.
+	// A transaction whose context ends: whether database/sql keeps the connection is for the
+	// driver's claims to say.
 	gone, cancel := context.WithCancel(ctx)
 	tx, err = db.BeginTx(gone, nil)
 	must(t, err)
@@ -100,7 +101,8 @@ func TestDriversAreTheSame(t *testing.T) {
 	})
 }
 
-// The wrapper claims to database/sql what the driver claims, and Raw gives the driver's own connection.
+// The wrapper claims to database/sql what the driver claims, and Raw gives the driver's own
+// connection.
 func TestDriversOwnConnections(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		ctx := context.Background()
@@ -142,7 +144,8 @@ func claims(c any) [4]bool {
 	return [4]bool{executes, queries, resets, validates}
 }
 
-// A throw in the midst of a transaction, in the task's own code, rolls back and costs no connection.
+// A throw in the midst of a transaction, in the task's own code, rolls back and costs no
+// connection.
 func TestThrowCostsNoConnection(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		rt := runtimeOf(t, cocoon.Config{Slots: 1})
@@ -186,8 +189,8 @@ func TestThrowCostsNoConnection(t *testing.T) {
 		if n != 0 {
 			t.Errorf("%d rows of transactions that were thrown out of", n)
 		}
-		// A task whose processor is taken for 0.5 ms just then does not answer in time: its context ends, and with it the
-		// connections of some drivers, as by any cancellation.
+		// A task whose processor is taken for 0.5 ms just then does not answer in time: its context
+		// ends, and with it the connections of some drivers, as by any cancellation.
 		if used := len(connections); used > 6 {
 			t.Errorf("20 throws have cost %d connections", used-1)
 		}

@@ -1,6 +1,7 @@
-// Package sqltest tries cocoonsql with the drivers and databases of the real world: PostgreSQL by pgx and lib/pq, MySQL or MariaDB,
-// SQLite; and the hooks and pools of the guide with the servers they are for. It is a module of its own, so that who uses
-// Cocoon does not download them. Package servers starts the servers; where one is not installed its tests are skipped.
+// Package sqltest tries cocoonsql with the drivers and databases of the real world: PostgreSQL by
+// pgx and lib/pq, MySQL or MariaDB, SQLite; and the hooks and pools of the guide with the servers
+// they are for. It is a module of its own, so that who uses Cocoon does not download them. Package
+// servers starts the servers; where one is not installed its tests are skipped.
 package sqltest
 
 import (
@@ -56,7 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// address returns where the server is, or skips the test, and says what to do, where it is not installed.
+// address returns where the server is, or skips the test, and says what to do, where it is not
+// installed.
 func (l *lazy) address(t testing.TB) string {
 	t.Helper()
 	s, err := l.get()

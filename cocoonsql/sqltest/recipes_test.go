@@ -28,7 +28,8 @@ func TestGuideShowsRecipes(t *testing.T) {
 	}
 }
 
-// exclusive returns a loop of one slot that is never lent: who waits and does not say so holds up all others.
+// exclusive returns a loop of one slot that is never lent: who waits and does not say so holds up
+// all others.
 func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	rt := runtimeOf(t, cocoon.Config{})
 	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
@@ -36,7 +37,8 @@ func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	return rt, loop
 }
 
-// waitsAside reports an error if wait keeps others from running; release ends the wait, and comes from another task.
+// waitsAside reports an error if wait keeps others from running; release ends the wait, and comes
+// from another task.
 func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) error, release func(ctx context.Context) error) {
 	t.Helper()
 	began := make(chan struct{})
@@ -51,7 +53,8 @@ func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) 
 	must(t, h.Wait(ctx))
 }
 
-// All calls of go-redis give the slot to others: commands, pipelines, transactions, and the wait for a connection.
+// All calls of go-redis give the slot to others: commands, pipelines, transactions, and the wait
+// for a connection.
 func TestRedisHook(t *testing.T) {
 	at := redisd.address(t)
 	rt, loop := exclusive(t)
@@ -75,7 +78,8 @@ func TestRedisHook(t *testing.T) {
 	})
 }
 
-// A throw that is due refuses commands, and each of a pipeline says so; while it unwinds the task, clean-up is sent.
+// A throw that is due refuses commands, and each of a pipeline says so; while it unwinds the task,
+// clean-up is sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
 	_, loop := exclusive(t)
@@ -116,7 +120,8 @@ func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
 	return pool
 }
 
-// The calls of pgx give the slot to others, also while they wait for a lock in the database, or for a connection.
+// The calls of pgx give the slot to others, also while they wait for a lock in the database, or for
+// a connection.
 func TestPgxSlots(t *testing.T) {
 	pool := pgxPool(t, 2)
 	_, loop := exclusive(t)

@@ -20,8 +20,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// soakServer is a server as services are: transactions, a cache with locks in it, an event stream, a proxy. Each answer ends
-// with the line "end". A request with ?long works without end at some point, so it is thrown out of.
+// soakServer is a server as services are: transactions, a cache with locks in it, an event stream,
+// a proxy. Each answer ends with the line "end". A request with ?long works without end at some
+// point, so it is thrown out of.
 type soakServer struct {
 	db    *sql.DB
 	cache *redis.Client

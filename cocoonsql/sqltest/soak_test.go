@@ -34,8 +34,9 @@ type outcomes struct {
 	transfers []int64 // that were answered as done
 }
 
-// A server with transactions, a cache, a stream and a proxy, whose handlers are thrown out of 50 times a second: each answer is whole,
-// refused, or seen to be cut; the books balance; and afterwards all is as before.
+// A server with transactions, a cache, a stream and a proxy, whose handlers are thrown out of 50
+// times a second: each answer is whole, refused, or seen to be cut; the books balance; and
+// afterwards all is as before.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes ", *soakFor)
@@ -74,7 +75,8 @@ func TestSoak(t *testing.T) {
 	client.CloseIdleConnections()
 }
 
-// load sends requests for a while: eight clients as fast as they are answered, and 50 a second that are thrown out of.
+// load sends requests for a while: eight clients as fast as they are answered, and 50 a second that
+// are thrown out of.
 func (s *soakServer) load(t *testing.T, client *http.Client, o *outcomes, span time.Duration) {
 	var all sync.WaitGroup
 	defer all.Wait()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Files of the module in which package database/sql is tested with each connector wrapped. Its tests look into connections and
-// rows, so they get the driver's own there.
+// Files of the module in which package database/sql is tested with each connector wrapped. Its
+// tests look into connections and rows, so they get the driver's own there.
 var standardFiles = map[string]string{
 	"race/race.go": "package race\n\nconst Enabled = false\n",
 	"asan/asan.go": "package asan\n\nconst Enabled = false\n",
@@ -56,7 +56,8 @@ var standardEdits = []struct{ from, to string }{
 // A test that is about the type of the connector itself.
 const standardSkips = `^TestOpenConnector$`
 
-// The tests of package database/sql pass when all its connections, statements, transactions and rows are wrapped.
+// The tests of package database/sql pass when all its connections, statements, transactions and
+// rows are wrapped.
 func TestStandardLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and tests a package of its own")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestReadme builds and runs the program in README.md, and compares what it prints with what is said there.
+// TestReadme builds and runs the program in README.md, and compares what it prints with what is
+// said there.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

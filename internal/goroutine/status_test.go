@@ -115,7 +115,8 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// On one P, others wait only briefly for the proofs: while goroutines yield to each other there nothing polls the network.
+// On one P, others wait only briefly for the proofs: while goroutines yield to each other there
+// nothing polls the network.
 func TestProofsYieldSeldom(t *testing.T) {
 	learned(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -15,7 +15,8 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Slots gives a task's slot to others during the calls of a Querier, a pool's wait for a connection included.
+// Slots gives a task's slot to others during the calls of a Querier, a pool's wait for a connection
+// included.
 type Slots struct{ Of Querier }
 
 func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.CommandTag, err error) {
@@ -26,7 +27,8 @@ func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.Co
 	return tag, err
 }
 
-// Query gives the slot away until the answer begins. Where many rows come slowly, read them inside of a BlockCall too.
+// Query gives the slot away until the answer begins. Where many rows come slowly, read them inside
+// of a BlockCall too.
 func (s Slots) Query(ctx context.Context, sql string, args ...any) (rows pgx.Rows, err error) {
 	err = cocoon.BlockCall(ctx, func() error {
 		rows, err = s.Of.Query(ctx, sql, args...)
@@ -51,8 +53,8 @@ func (r row) Scan(dest ...any) error {
 	return cocoon.BlockCall(r.ctx, func() error { return r.of.QueryRow(r.ctx, r.sql, r.args...).Scan(dest...) })
 }
 
-// InTx calls f in a transaction of the pool or connection, and commits if f returns nil. A throw in f rolls back, and costs no
-// connection.
+// InTx calls f in a transaction of the pool or connection, and commits if f returns nil. A throw in
+// f rolls back, and costs no connection.
 func InTx(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
 }, f func(tx Slots) error) error {

@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisHook gives a task's slot to others while Redis, or a connection to it, is waited for: client.AddHook(RedisHook{}).
+// RedisHook gives a task's slot to others while Redis, or a connection to it, is waited for:
+// client.AddHook(RedisHook{}).
 type RedisHook struct{}
 
 func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {

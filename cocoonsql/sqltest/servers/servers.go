@@ -1,6 +1,7 @@
-// Package servers starts the servers that tests and benchmarks talk to: PostgreSQL, MySQL or MariaDB, and Redis. Each is a process of its
-// own in a temporary folder, on loopback, as an unprivileged user. Where a variable of the environment gives the address
-// of one that runs already, that is taken instead:
+// Package servers starts the servers that tests and benchmarks talk to: PostgreSQL, MySQL or
+// MariaDB, and Redis. Each is a process of its own in a temporary folder, on loopback, as an
+// unprivileged user. Where a variable of the environment gives the address of one that runs
+// already, that is taken instead:
 //
 //	COCOON_TEST_POSTGRES=postgres://user:password@host/database
 //	COCOON_TEST_MYSQL=user:password@tcp(host:port)/database
@@ -77,7 +78,8 @@ func (s *Server) launch(k kind, program string) error {
 	if err != nil {
 		return err
 	}
-	// The shell ends the server when this process has ended, however that was: its standard input ends then.
+	// The shell ends the server when this process has ended, however that was: its standard input
+	// ends then.
 	watch := `"$@" & pid=$!; cat; kill -` + k.signal + ` $pid; wait $pid`
 	arguments := append([]string{"-c", watch, "sh", program}, k.arguments(filepath.Join(s.dir, "data"), port)...)
 	s.command = s.as(k.user, "sh", arguments...)
@@ -109,7 +111,8 @@ func (s *Server) Stop() (err error) {
 	return err
 }
 
-// as returns a command that runs as the user, if this process may choose, in the server's folder; what it says goes to the log.
+// as returns a command that runs as the user, if this process may choose, in the server's folder;
+// what it says goes to the log.
 func (s *Server) as(user, program string, arguments ...string) *exec.Cmd {
 	c := exec.Command(program, arguments...)
 	c.Dir = s.dir
@@ -126,8 +129,8 @@ func (s *Server) log() string {
 	return string(text[max(0, len(text)-2000):])
 }
 
-// find returns the path of the first program that there is. Debian keeps those of PostgreSQL outside of PATH, and daemons in
-// folders that only root has in it.
+// find returns the path of the first program that there is. Debian keeps those of PostgreSQL
+// outside of PATH, and daemons in folders that only root has in it.
 func find(names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
