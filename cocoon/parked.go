@@ -85,9 +85,9 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 // lendTo lends the slots of holders that wait unannounced for s, which has to wait for a slot, and
 // reports whether s has one now. Called under the loop's lock by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
-	l.contended = true
 	l.noteWaiters()
 	if !s.onSlot() && !l.lendWaits(now) || !s.onSlot() {
+		l.contended = true
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}

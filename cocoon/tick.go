@@ -100,7 +100,10 @@ func (s *strand) nag(now int64) (next int64) {
 		if now < at {
 			return min(next, at)
 		}
-		s.insist()
+		if s.insist(); !s.raised { // what ends its wait brings it to a safe point
+			s.raise(now)
+			next = min(next, now+hush)
+		}
 	}
 	return next
 }
