@@ -136,6 +136,7 @@ func (s *strand) answerOnce() (parked bool) {
 type throwRequest struct {
 	err     *PreemptedError
 	section uint64      // the section it was made for; 0: the task
+	at      int64       // when it was made
 	overdue bool        // the context was ended, for the task does not answer; guarded by the loop's lock
 	flying  bool        // it unwinds the task, or did; guarded by the loop's lock
 	late    *time.Timer // ends the context of a task that unwinds for long; the task's goroutine's
@@ -207,7 +208,7 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if s.pending != nil {
 		return false
 	}
-	s.pending = &throwRequest{err: err, section: section}
+	s.pending = &throwRequest{err: err, section: section, at: now}
 	s.post(wantThrow, now)
 	if !s.onSlot() {
 		s.insist()

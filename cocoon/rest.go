@@ -21,13 +21,6 @@ import (
 //
 // What a task has rested is no running, to the nanosecond.
 
-// heed does what is asked of a task that is about to block. It takes no breath: the core will be free anyway.
-func (s *strand) heed() {
-	if s.asked() {
-		s.answer()
-	}
-}
-
 // beginRest begins a Block.
 func (s *strand) beginRest() {
 	l := s.loop

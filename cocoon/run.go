@@ -33,7 +33,7 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	up, attrs := scopeOf(ctx)
 	outer := up.here()
 	if outer != nil {
-		outer.answer() // before anything is begun: it may unwind
+		outer.heedFor(ctx) // before anything is begun: it may unwind
 	}
 	said := l.greet(ctx) // likewise: it may panic
 	s := l.idle()

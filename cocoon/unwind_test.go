@@ -85,7 +85,7 @@ func TestCleanUpRuns(t *testing.T) {
 					ctx := detach(ctx)
 					call := func(what string) func() error {
 						return func() error {
-							time.Sleep(5 * time.Millisecond) // longer than any grace, as a call of another server
+							time.Sleep(time.Millisecond) // longer than grace, as a call of another server
 							if ctx.Err() == nil {
 								done = append(done, what)
 							}
@@ -233,18 +233,37 @@ func TestSectionContext(t *testing.T) {
 	}
 }
 
-// Clean-up with a context that cannot end is not refused for a throw that is due, also where nothing unwinds.
-func TestCleanUpWithoutCancelIsNotRefused(t *testing.T) {
+// Clean-up with a context that does not end by the throw is made with a throw due, also where nothing unwinds: the code
+// returns because a call has failed. None of it is a safe point.
+func TestCleanUpOfCodeThatReturns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	refused, cleaned := false, false
-	err := rt.Run(background, "job", func(ctx context.Context) error {
-		TaskOf(ctx).Cancel()
-		err := BlockCall(ctx, func() error { return nil })
-		refused = err != nil
-		return errors.Join(err, BlockCall(context.WithoutCancel(ctx), func() error { cleaned = true; return nil }))
-	})
-	if !errors.Is(err, ErrCancelled) || !refused || !cleaned {
-		t.Errorf("%v; refused %t, cleaned %t", err, refused, cleaned)
+	signal := throwOnSignal(t, rt, "job")
+	for name, detach := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"WithoutCancel": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithoutCancel(ctx), func() {}
+		},
+		"with a time of its own": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		},
+	} {
+		undone := 0
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			defer func() {
+				ctx, cancel := detach(ctx)
+				defer cancel()
+				for range 3 {
+					undo := func() error { undone++; return ctx.Err() }
+					must(t, Block(ctx, undo))
+					must(t, BlockCall(ctx, undo))
+					must(t, rt.Run(ctx, "undo", func(context.Context) error { return undo() }))
+				}
+			}()
+			signal()
+			return BlockCall(ctx, ctx.Err)
+		})
+		if preemption(t, err); undone != 9 {
+			t.Errorf("%s: %d of 9 steps are undone", name, undone)
+		}
 	}
 }
 

@@ -43,7 +43,6 @@ func (h *hijacked) Read(p []byte) (n int, err error) {
 		n, err = h.Conn.Read(p)
 		return err
 	})
-	heed(h.ctx, err)
 	return n, err
 }
 
@@ -53,7 +52,6 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 		n, err = h.Conn.Write(p)
 		return err
 	})
-	heed(h.ctx, err)
 	return n, err
 }
 

@@ -34,6 +34,9 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	}
 	called := false
 	err = cocoon.BlockCall(ctx, func() (err error) {
+		if p := thrown(ctx); p != nil && ctx.Err() != nil {
+			return p
+		}
 		called = true
 		answer, err = t.base().RoundTrip(r)
 		return err

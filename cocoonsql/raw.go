@@ -21,6 +21,9 @@ import (
 // is not called.
 func Raw(ctx context.Context, c *sql.Conn, f func(driverConn any) error) error {
 	return cocoon.BlockCall(ctx, func() error {
+		if err := thrown(ctx); err != nil {
+			return err
+		}
 		return c.Raw(func(conn any) error {
 			if wrapped, ok := conn.(interface{ Unwrap() driver.Conn }); ok {
 				conn = wrapped.Unwrap()

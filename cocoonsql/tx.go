@@ -67,7 +67,10 @@ func (t *tx) ended() {
 // returned, database/sql takes the connection for free of the transaction.
 func (t *tx) Commit() error {
 	called := false
-	err := cocoon.BlockCall(t.ctx, func() error { called = true; return t.Tx.Commit() })
+	_, err := call(t.ctx, func() (struct{}, error) {
+		called = true
+		return struct{}{}, t.Tx.Commit()
+	})
 	if !called {
 		return errors.Join(err, t.Rollback())
 	}

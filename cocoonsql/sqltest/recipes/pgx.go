@@ -66,7 +66,7 @@ func InTx(ctx context.Context, db interface {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) // always, and so outside of a BlockCall, which a throw may refuse
+	defer tx.Rollback(context.WithoutCancel(ctx)) // always, whatever has ended ctx
 	if err := f(Slots{tx}); err != nil {
 		return err
 	}
