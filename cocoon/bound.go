@@ -83,7 +83,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		b.names = append(b.names, stubs.Intern(n))
 	}
 	for _, k := range v.spec.Match.Kinds {
-		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
+		b.kinds |= 1 << slices.Index(stubs.KindNames[:], k)
 	}
 	if v.spec.On.Interval > 0 {
 		b.keepTime(p)
@@ -239,7 +239,7 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	l.lockAll()
 	defer l.unlock()
 	now := notify.Now()
-	l.view.event, l.view.value = stubs.InternOutside(name), value
+	l.view.event, l.view.value = stubs.Intern(name), value
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

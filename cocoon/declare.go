@@ -46,57 +46,35 @@ func chain(list []attrs, next *attrs) *attrs {
 
 // declaredOf checks what a document says of tasks. What another document, was, says of them does not count any more. Called
 // with regMu held.
-func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map[*class]*declared, error) {
-	all := make(map[*class]*declared, len(tasks))
+func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map[string]*declared, error) {
+	all := make(map[string]*declared, len(tasks))
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
 		said := tasks[name]
-		c, err := rt.classFor(name)
-		if err != nil {
-			return nil, err
-		}
 		d := &declared{cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == policy.Waits}
 		if said.Kind != "" && !d.waits {
-			d.kind = Kind(slices.Index(stubs.Kinds[:], stubs.Intern(said.Kind)))
+			d.kind = Kind(slices.Index(stubs.KindNames[:], said.Kind))
 		}
 		switch {
-		case c.declared.Load() != nil && was.tasks[c] == nil:
+		case rt.naming.declared[name] != nil && was.tasks[name] == nil:
 			return nil, fmt.Errorf("cocoon: task %q: it is %w by another document; say all of it in one", name, ErrDuplicate)
-		case d.fixed && c.registered != 0:
-			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.Kinds[c.registered], ErrDuplicate)
+		case d.fixed && rt.naming.registered[name] != 0:
+			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.KindNames[rt.naming.registered[name]], ErrDuplicate)
 		}
-		if d.attrs, err = attrsOf(said); err != nil {
-			return nil, fmt.Errorf("cocoon: task %q: %w", name, err)
-		}
-		all[c] = d
+		d.attrs = attrsOf(said)
+		all[name] = d
 	}
 	return all, nil
 }
 
 // attrsOf returns the attributes of a class, linked.
-func attrsOf(c policy.Class) (list []attrs, err error) {
+func attrsOf(c policy.Class) (list []attrs) {
 	if c.Priority != nil {
 		list = append(list, attrs{what: priorityAttr, declared: true, number: int64(*c.Priority)})
 	}
 	for _, label := range slices.Sorted(maps.Keys(c.Labels)) {
-		name, err := internWhole(label)
-		if err != nil {
-			return nil, err
-		}
-		value, err := internWhole(c.Labels[label])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, attrs{what: labelAttr, declared: true, label: name, number: int64(value)})
+		value := c.Labels[label]
+		list = append(list, attrs{what: labelAttr, declared: true, label: stubs.Intern(label), number: int64(stubs.Intern(value)), text: value})
 	}
 	chain(list, nil)
-	return list, nil
-}
-
-// internWhole interns a name that must not become one of many.
-func internWhole(name string) (stubs.NameID, error) {
-	id := stubs.Intern(name)
-	if id == stubs.Other && name != stubs.Other.String() {
-		return id, fmt.Errorf("the table of names is full, so %q cannot be told from others", name)
-	}
-	return id, nil
+	return list
 }

@@ -183,19 +183,26 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// When the table of names is full, a name that would stand for all others is refused.
+// What is said of names counts when there is no room for theirs, too.
 func TestDeclareWithAFullTable(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	rt.classCount.Store(maxClasses)
-	for _, err := range []error{
-		rt.RegisterSafeFunc("late"), rt.RegisterPreemptibleFunc("late"), rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {late: {priority: 9}}")),
-	} {
-		if err == nil || !strings.Contains(err.Error(), `task "late": there are 65536 names of tasks already`) {
-			t.Errorf("error %v", err)
+	for _, count := range []int64{maxClasses, 2 * maxClasses} {
+		rt := start(t, Config{Slots: 1})
+		rt.naming.classCount.Store(count)
+		must(t, rt.RegisterSafeFunc("late"))
+		must(t, rt.RegisterPreemptibleFunc("late"))
+		load(t, rt, "tasks: {later: {priority: 9}}\nstates: {seen: 0, kind: false}\npolicies: "+
+			`[{name: p, on: start, match: {tasks: [late, later]}, expr: 'set("seen", task.priority); set("kind", task.kind == "both")'}]`)
+		must(t, rt.Run(background, "later", idle))
+		if rt.State("seen") != int64(9) || rt.State("kind") != false {
+			t.Errorf("%d names: later has the priority %v", count, rt.State("seen"))
 		}
-	}
-	if rt.otherClass.kind.Load() != 0 || rt.otherClass.declared.Load() != nil {
-		t.Error("it counts for all others")
+		must(t, rt.Run(background, "late", idle))
+		if rt.State("seen") != int64(0) || rt.State("kind") != true {
+			t.Errorf("%d names: late has the priority %v, and is of kind both: %v", count, rt.State("seen"), rt.State("kind"))
+		}
+		if got, want := rt.Stats().Unkept == 0, count == maxClasses; got != want {
+			t.Errorf("%d names: %d were not kept", count, rt.Stats().Unkept)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type way struct {
 type clock struct {
 	stub  stubs.ID
 	key   stubs.NameID // of task.sections
+	name  string       // whose key it is
 	bound int64
 }
 
@@ -41,7 +42,7 @@ func waysOn(l *Loop, all []analyzer.Way) (ways []way) {
 	for _, a := range all {
 		w, open := way{}, true
 		for _, c := range a.Clocks {
-			w.clocks = append(w.clocks, clock{c.Read.Stub, stubs.Intern(c.Read.Key), c.Bound})
+			w.clocks = append(w.clocks, clock{c.Read.Stub, stubs.Intern(c.Read.Key), c.Read.Key, c.Bound})
 		}
 		for _, f := range a.Fixed {
 			switch f.Read.Stub {
@@ -125,7 +126,7 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 // moment, so task.section_running counts from the outermost. Of a task that keeps changing its sections nothing is known but
 // how long it has run.
 func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
-	if c.stub == stubs.TaskSections && !l.rt.sections.has(c.key) {
+	if c.stub == stubs.TaskSections && !l.rt.sectionMet(c.name) {
 		return notify.Never // meets looks again when there is one
 	}
 	open, running := v.sections(), v.task.core.Ran(now)
@@ -133,7 +134,7 @@ func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 		return c.bound - running
 	}
 	for _, o := range open {
-		if c.stub == stubs.TaskSectionRunning || o.name == c.key {
+		if c.stub == stubs.TaskSectionRunning || o.name.id == c.key {
 			return c.bound - (running - o.start)
 		}
 	}

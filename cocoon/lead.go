@@ -15,7 +15,7 @@ type leads struct {
 	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
 	aged    bool                    // some policy goes by a clock that may be ahead of the task's running time
 	waiting int64                   // for policies about the loop: from when a task waits
-	unmet   []stubs.NameID          // sections of which policies speak, and that no task has opened so far
+	unmet   []string                // sections of which policies speak, and that no task has opened so far
 	of      int                     // how many policies they are made of
 }
 
@@ -78,8 +78,8 @@ func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
 		case stubs.TaskSections:
-			if !b.loop.rt.sections.has(c.key) {
-				k.unmet = append(k.unmet, c.key)
+			if !b.loop.rt.sectionMet(c.name) {
+				k.unmet = append(k.unmet, c.name)
 				lead = notify.Never
 			}
 			lead = max(lead, c.bound)
@@ -146,7 +146,7 @@ func (l *Loop) retime() {
 	for again := true; again; {
 		k := l.newLeads()
 		l.leads.Store(k)
-		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.sections.has)
+		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.sectionMet)
 	}
 }
 
@@ -223,22 +223,8 @@ func (l *Loop) soonest(s *strand, now int64) (at int64) {
 	return at
 }
 
-// meets notes that a task opens a section of that name. The first time policies that speak of it are to look at all tasks.
-func (rt *Runtime) meets(section stubs.NameID) {
-	if rt.sections.has(section) {
-		return
-	}
-	rt.sections.add(section)
-	for _, l := range *rt.loops.Load() {
-		if k := l.leads.Load(); k == nil || !slices.Contains(k.unmet, section) {
-			continue
-		}
-		l.lock()
-		l.retime()
-		l.unlock()
-		l.tickBy(0)
-	}
-}
+// awaits reports whether policies speak of the section, and no task has opened it so far.
+func (k *leads) awaits(section string) bool { return slices.Contains(k.unmet, section) }
 
 // later returns now + d, or Never.
 func later(now, d int64) int64 {

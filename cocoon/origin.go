@@ -100,7 +100,7 @@ func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *orig
 
 // classOf returns the class of a name, which is that of the strand's last task, often.
 func (m *memory) classOf(rt *Runtime, name string) *class {
-	if m.class != nil && m.class.text == name {
+	if m.class != nil && m.class.text == name && m.class.kept {
 		return m.class
 	}
 	c := rt.classOf(name)

@@ -37,10 +37,7 @@ type Runtime struct {
 	following following
 	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
 
-	classes    sync.Map // name -> *class
-	classCount atomic.Int64
-	otherClass *class
-	sections   nameSet // the names that sections have had
+	naming naming // of tasks and sections
 
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 
@@ -50,7 +47,6 @@ type Runtime struct {
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
-	named    map[string]*class    // those that documents and registrations speak of
 	files    map[string]*document // what documents have put in force, by the absolute path of their file
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
@@ -94,14 +90,14 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		cfg: cfg, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, files: map[string]*document{},
 		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
-	rt.otherClass = &class{text: "other", name: 1}
+	rt.naming.registered, rt.naming.declared = map[string]Kind{}, map[string]*declared{}
 	rt.states.Store(&map[string]*stateVar{})
 	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	first.first = true

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -18,6 +19,7 @@ type Tenants = policy.Tenants
 type tenant struct {
 	sched.Group
 	name   stubs.NameID
+	text   string
 	thrown int64
 }
 
@@ -64,11 +66,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
-		id, err := internWhole(name)
-		if err != nil {
-			return nil, fmt.Errorf("cocoon: tenants: %w", err)
-		}
-		table.shares[id] = int64(share)
+		table.shares[stubs.Intern(name)] = int64(share)
 	}
 	return table, nil
 }
@@ -102,24 +100,33 @@ func (l *Loop) join(s *strand, t *Task) {
 	if table == nil {
 		return
 	}
-	s.tenant = l.tenantNamed(table, t.attrs.lookup(table.label))
+	name := ""
+	if set := t.attrs.labelled(table.label); set != nil {
+		name = set.text
+	}
+	s.tenant = l.tenantNamed(table, name)
 	s.core.Group, s.core.Cost = &s.tenant.Group, t.cost()
 	orDefault(&s.core.Cost, unknownCost)
 }
 
+// others is the name of the tenants that have no account of their own.
+const others = "other"
+
 // tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of one that has a share.
 // Called under the loop's lock.
-func (l *Loop) tenantNamed(table *tenantTable, name stubs.NameID) *tenant {
+func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
+	name := stubs.Intern(text)
 	if t := l.tenants[name]; t != nil {
 		return t
 	}
-	if len(l.tenants) >= table.most && table.shares[name] == 0 && name != stubs.Other {
-		return l.tenantNamed(table, stubs.Other)
+	full := len(l.tenants) >= table.most && table.shares[name] == 0
+	if (full || len(text) > stubs.MaxName) && text != others {
+		return l.tenantNamed(table, others)
 	}
 	if l.tenants == nil {
 		l.tenants = map[stubs.NameID]*tenant{}
 	}
-	t := &tenant{name: name, Group: sched.Group{Weight: table.shares[name]}}
+	t := &tenant{name: name, text: strings.Clone(text), Group: sched.Group{Weight: table.shares[name]}}
 	l.tenants[name] = t
 	return t
 }
@@ -143,8 +150,8 @@ func (l *Loop) tenantStats(now int64) map[string]TenantStats {
 		return nil
 	}
 	all := make(map[string]TenantStats, len(l.tenants))
-	for id, t := range l.tenants {
-		all[id.String()] = TenantStats{
+	for _, t := range l.tenants {
+		all[t.text] = TenantStats{
 			Share: int(max(1, t.Weight)), Tasks: t.Live(), Queued: t.Waiting(), Busy: t.Busy(), Ended: t.Ended(),
 			Running: time.Duration(t.Running(now)), Thrown: t.thrown,
 		}

@@ -82,7 +82,7 @@ func (v *view) fillStack(words []uint64) {
 	open := v.sections()
 	words[0] = uint64(len(open))
 	for i, o := range open {
-		words[1+i] = uint64(o.name)
+		words[1+i] = uint64(o.name.id)
 	}
 }
 
@@ -142,7 +142,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	running := v.task.core.Ran(now)
 	if r.stub == stubs.TaskSections {
 		for _, o := range open { // the outermost of that name: it has run longest
-			if o.name == r.key {
+			if o.name.id == r.key {
 				return uint64(max(0, running-o.start))
 			}
 		}
@@ -153,7 +153,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	}
 	last := open[len(open)-1]
 	if r.stub == stubs.TaskSection {
-		return uint64(last.name)
+		return uint64(last.name.id)
 	}
 	return uint64(max(0, running-last.start))
 }

@@ -21,7 +21,7 @@ type Class struct {
 // long polls. They hold a slot only where they are seen to run.
 const Waits = "waits"
 
-// MaxTasks bounds the tasks in a document: the runtime keeps each name for ever, also those of a document that it refuses.
+// MaxTasks bounds the tasks in a document.
 const MaxTasks = 4096
 
 // readTasks reads tasks: each a kind, or what else there is to say.

@@ -103,6 +103,7 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Names   map[stubs.NameID]string // the string constants
 }
 
 // PerTask reports whether the program decides about a task: it reads task.*, or tenant.* where that is about the task and

@@ -114,14 +114,7 @@ func (m Match) validate() error {
 
 const kindNames = `"atomic", "preemptible", "safe" or "both"`
 
-func knownKind(name string) bool {
-	for _, k := range stubs.Kinds {
-		if k.String() == name {
-			return true
-		}
-	}
-	return false
-}
+func knownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }
 
 func validateState(state map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(state)) {
