@@ -240,6 +240,9 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	defer l.unlock()
 	now := notify.Now()
 	l.view.event, l.view.value = stubs.Intern(name), value
+	if a := awaited.now.Load(); a != nil {
+		a.note(eventName, l.view.event)
+	}
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

@@ -30,7 +30,8 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 type attrs struct {
 	next     *attrs
 	what     attribute
-	declared bool // by a document, for the tasks of a name; what contexts give counts before it
+	declared bool   // by a document, for the tasks of a name; what contexts give counts before it
+	noted    uint32 // see note; read and written atomically
 	label    stubs.NameID
 	number   int64  // the priority, the cost in ns, or the label's value
 	text     string // the label's value: a copy, for it may be part of a whole request
@@ -129,7 +130,12 @@ func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
 	}
-	return withAttr(ctx, attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)})
+	return withAttr(ctx, labelled(name, value))
+}
+
+// labelled is a label with its value.
+func labelled(name, value string) attrs {
+	return attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)}
 }
 
 // WithCost returns a context whose tasks are expected to run for d: policies see it as arriving.cost, and tenants are

@@ -72,8 +72,9 @@ func attrsOf(c policy.Class) (list []attrs) {
 		list = append(list, attrs{what: priorityAttr, declared: true, number: int64(*c.Priority)})
 	}
 	for _, label := range slices.Sorted(maps.Keys(c.Labels)) {
-		value := c.Labels[label]
-		list = append(list, attrs{what: labelAttr, declared: true, label: stubs.Intern(label), number: int64(stubs.Intern(value)), text: value})
+		a := labelled(label, c.Labels[label])
+		a.declared = true
+		list = append(list, a)
 	}
 	chain(list, nil)
 	return list

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -218,45 +217,5 @@ func TestLoadAfterShutdown(t *testing.T) {
 	}
 	if rt.classOf("a").kind.Load() != 0 || rt.State("x") != nil {
 		t.Error("half-registered")
-	}
-}
-
-// Names that no task has had are told, so that a misspelt one is found.
-func TestUnmet(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	if got := rt.Stats().Unmet; got != nil {
-		t.Errorf("of a new runtime: %q", got)
-	}
-	load(t, rt, "tasks: {scan: preemptible, gte: {priority: 1}, export: atomic}")
-	must(t, rt.RegisterSafeFunc("get"))
-	must(t, rt.RegisterSafeFunc(Func{Name: "called by policies", Do: func(context.Context) {}}))
-	if err := rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {refused: safe, scan: atomic}\n")); err == nil {
-		t.Error("scan was declared twice")
-	}
-	if got, want := rt.Stats().Unmet, []string{"export", "get", "gte", "scan"}; !slices.Equal(got, want) {
-		t.Errorf("before any task: %q; want %q", got, want)
-	}
-	must(t, rt.Run(background, "get", idle))
-	must(t, rt.Run(background, "scan", func(ctx context.Context) error { return rt.Run(ctx, "export", idle) }))
-	if got, want := rt.Stats().Unmet, []string{"gte"}; !slices.Equal(got, want) {
-		t.Errorf("after some tasks: %q; want %q", got, want)
-	}
-
-	load(t, rt, `
-limits: [{func: regex.mach, limit: 1s}, {func: regex.match, limit: 1s}, {func: scan, limit: 1s}, {func: report, limit: 1s}]
-policies: [{name: p, on: enqueue, match: {tasks: [get, pots]}, expr: 'throw("never")'}, {name: q, on: exit, expr: 'task.sections["parse"] > duration("1s") ? cancel() : continue()'}]
-`)
-	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach", "regex.match", "report"}; !slices.Equal(got, want) {
-		t.Errorf("of limits and policies: %q; want %q", got, want)
-	}
-	must(t, rt.Run(background, "report", func(ctx context.Context) error {
-		_, err := Section(ctx, "regex.match", func() (int, error) { return 0, nil })
-		return err
-	}))
-	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach"}; !slices.Equal(got, want) {
-		t.Errorf("after a section: %q; want %q", got, want)
-	}
-	if got := start(t, Config{Slots: 1}).Stats().Unmet; got != nil {
-		t.Errorf("of another runtime: %q", got)
 	}
 }

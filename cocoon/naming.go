@@ -50,8 +50,8 @@ func (rt *Runtime) classOf(name string) *class {
 	}
 	c.text, c.kept = strings.Clone(name), true // it may be part of a whole request
 	kept, loaded := n.classes.LoadOrStore(c.text, c)
-	if !loaded {
-		n.classCount.Add(1)
+	if !loaded && n.classCount.Add(1) == 1 {
+		rt.listen(notify.Now())
 	}
 	return kept.(*class)
 }
@@ -95,6 +95,10 @@ func (rt *Runtime) register(name string, k Kind) {
 // redeclare puts in force what a document says of tasks, in place of what it said before. Called with regMu held.
 func (rt *Runtime) redeclare(was, is map[string]*declared) {
 	n := &rt.naming
+	if len(is) > 0 {
+		rt.speaks.Store(true)
+		defer rt.listen(notify.Now())
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name := range was {

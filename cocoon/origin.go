@@ -75,6 +75,9 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 		if o == nil || !o.alike(ctx, up, bare, a, c) {
 			o = s.share(ctx, up, bare, a)
 		}
+		if a != nil {
+			a.note()
+		}
 		return &Task{origin: o}
 	}
 	t := new(sole)
@@ -83,6 +86,9 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	o.begin(ctx, up, bare, a, c, s)
 	if adorned {
 		o.adorn(d)
+	}
+	if o.attrs != nil {
+		o.attrs.note()
 	}
 	return &t.Task
 }

@@ -37,7 +37,10 @@ type Runtime struct {
 	following following
 	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
 
-	naming naming // of tasks and sections
+	naming  naming       // of tasks and sections
+	speaks  atomic.Bool  // policies or documents may speak of names
+	unmetAt atomic.Int64 // when names are to be logged that nothing has had; 0: there is no such time
+	told    []string     // of these, those that were logged; guarded by regMu
 
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 

@@ -76,10 +76,10 @@ type Stats struct {
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
 
-	// Unmet are the names that nothing has had yet, sorted, of tasks that documents, RegisterSafeFunc and
-	// RegisterPreemptibleFunc say something of; and of tasks and sections of time limits, of Match.Tasks, and of task.sections
-	// in policies. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
-	// Functions that policies may call are left out.
+	// Unmet are the names that nothing has had yet, sorted: of tasks that documents, RegisterSafeFunc and RegisterPreemptibleFunc
+	// say something of; of time limits and of Match; and in expressions of policies, of tasks, sections, loops, tenants, labels and
+	// their values, and events. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
+	// Functions that policies may call are left out. The names are logged when tasks have come for a minute.
 	Unmet []string
 }
 

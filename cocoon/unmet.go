@@ -1,14 +1,19 @@
 package cocoon
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unmet returns the names that something is said of, and that nothing has had yet, sorted: of tasks and, where policies speak of
-// them, of sections. Called with regMu held.
+// unmetAfter is how long tasks come before the names are logged that nothing has had.
+const unmetAfter = time.Minute
+
+// unmet returns the names that something is said of, and that nothing has had yet, sorted. Called with regMu held.
 func (rt *Runtime) unmet() []string {
 	names := map[string]bool{}
 	said := func(name string) {
@@ -23,11 +28,7 @@ func (rt *Runtime) unmet() []string {
 		said(name)
 	}
 	for _, r := range rt.policies {
-		for _, name := range r.now.speaksOf() {
-			if !rt.taskMet(name) && !rt.sectionMet(name) {
-				names[name] = true
-			}
-		}
+		r.now.unmet(names)
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -38,13 +39,89 @@ func (rt *Runtime) taskMet(name string) bool {
 	return ok && c.(*class).met.Load()
 }
 
-// speaksOf returns the names of tasks and sections that the policy is about.
-func (v *version) speaksOf() []string {
-	names := slices.Clone(v.spec.Match.Tasks)
-	for _, r := range v.verified.Program().Reads {
-		if r.Stub == stubs.TaskSections {
-			names = append(names, r.Key)
+// unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu held.
+func (v *version) unmet(names map[string]bool) {
+	rt, p := v.of.rt, v.verified.Program()
+	note := func(name string, met bool) {
+		if !met {
+			names[name] = true
 		}
 	}
-	return names
+	called := func(name string) bool { return rt.taskMet(name) || rt.sectionMet(name) }
+	for _, name := range v.spec.Match.Tasks {
+		note(name, called(name))
+	}
+	for _, name := range v.spec.Match.Loops {
+		note(name, rt.hasLoop(name))
+	}
+	if c := v.spec.On.Custom; c != "" {
+		note(c, awaited.has(eventName, c))
+	}
+	for _, r := range p.Reads {
+		switch r.Stub {
+		case stubs.TaskSections:
+			note(r.Key, called(r.Key))
+		case stubs.TaskLabels, stubs.ArrivingLabels:
+			note(r.Key, awaited.has(labelName, r.Key))
+		}
+	}
+	for _, m := range p.Mentions() {
+		switch m.Read.Stub {
+		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
+			note(m.Name, called(m.Name))
+		case stubs.LoopName:
+			note(m.Name, rt.hasLoop(m.Name))
+		case stubs.TenantName:
+			note(m.Name, rt.hasTenant(m.Name))
+		case stubs.TaskLabels, stubs.ArrivingLabels:
+			note(m.Name, awaited.has(labelValue, m.Name))
+		case stubs.EventName:
+			note(m.Name, awaited.has(eventName, m.Name))
+		}
+	}
+}
+
+func (rt *Runtime) hasLoop(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return l.cfg.Name == name })
+}
+
+func (rt *Runtime) hasTenant(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
+		l.lock()
+		defer l.unlock()
+		return l.tenants[stubs.Intern(name)] != nil
+	})
+}
+
+// listen has the names that nothing has had logged a while after tasks come: the first of them, or the first after something new is
+// said of names.
+func (rt *Runtime) listen(now int64) {
+	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
+		rt.timer.WakeAt(now + int64(unmetAfter))
+	}
+}
+
+// listened has them logged when it is time, and returns when that is.
+func (rt *Runtime) listened(now int64) (next int64) {
+	at := rt.unmetAt.Load()
+	switch {
+	case at == 0:
+		return notify.Never
+	case now < at:
+		return at
+	}
+	rt.unmetAt.Store(0)
+	go rt.tellUnmet()
+	return notify.Never
+}
+
+// tellUnmet logs the names that nothing has had, each once as long as that is so.
+func (rt *Runtime) tellUnmet() {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	names := rt.unmet()
+	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.told, name) })
+	if rt.told = names; len(news) > 0 {
+		rt.log.add(slog.LevelWarn, "cocoon: policies or documents speak of names that nothing has had so far; they may be misspelt", "names", news)
+	}
 }
