@@ -61,6 +61,16 @@ func TestMalformed(t *testing.T) {
 		{"task.stack takes 3 words", func(p *policy.Program) { p.Reads[0].Words = 3 }},
 		{"is read as a bool", func(p *policy.Program) { p.Reads[1].Type = stubs.Bool }},
 		{"is read with a key", func(p *policy.Program) { p.Reads[1].Key = "k" }},
+		{"is compared with a pattern", func(p *policy.Program) { p.Reads[1].Pattern = "k*" }},
+		{"task.name is read as a name; it is a bool", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Type: stubs.Name}
+		}},
+		{"task.kind is compared with a pattern", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskKind, Pattern: "k*", Type: stubs.Bool}
+		}},
+		{"task.sections is read with a key", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskSections, Key: "k", Pattern: "k*", Type: stubs.Duration}
+		}},
 		{"arriving.name is not there on tick", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.ArrivingName, Type: stubs.Name} }},
 		{"the state \"\"", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
 		{"has the type list of names", func(p *policy.Program) { p.Locals[0] = stubs.NameList }},

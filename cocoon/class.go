@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Kind says how a task may be interleaved with others. Kinds join with |; the kind of a task is that registered for its
@@ -19,9 +18,8 @@ const (
 
 // class is what all tasks of one name share.
 type class struct {
-	text     string
-	kept     bool // it is in the table of names; if not, it is the class of one task
-	name     stubs.NameID
+	named
+	kept     bool                     // it is in the table of names; if not, it is the class of one task
 	kind     atomic.Uint32            // what is registered, joined with what a document says
 	cost     atomic.Int64             // ns that its tasks ran, averaged; kept while somebody wants to know, see Runtime.costs
 	declared atomic.Pointer[declared] // what a document says; nil: nothing

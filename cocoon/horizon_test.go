@@ -190,7 +190,7 @@ func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 		i.b.due, i.b.looked = i.now, i.now
 		l.tickAt.Store(i.now + hour/2) // for another task
 		i.unblock(s)
-		first := sampleFrom(l.leads.Load().lead(s.task.class.name, s.core.Kind))
+		first := sampleFrom(l.leads.Load().lead(l.rt, s.task.class, s.core.Kind))
 		if got, want := l.tickAt.Load()-i.now, min(want, first, hour/2); got < want || got-want > 2 {
 			t.Errorf("%s: the timer is to come in %v; want %v", condition, time.Duration(got), time.Duration(want))
 		}

@@ -13,10 +13,18 @@ import (
 type leads struct {
 	general byKind                  // of tasks of most names
 	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
+	chosen  []chosen                // of tasks that policies speak of by patterns
 	aged    bool                    // some policy goes by a clock that may be ahead of the task's running time
 	waiting int64                   // for policies about the loop: from when a task waits
-	unmet   []string                // sections of which policies speak, and that no task has opened so far
+	unmet   []sectionKey            // that no task has opened so far
 	of      int                     // how many policies they are made of
+}
+
+// chosen is a lead of the tasks in selectors, and of certain names if there are some.
+type chosen struct {
+	in    []*selector
+	names []stubs.NameID
+	lead  byKind
 }
 
 // byKind is a time for each kind of task, in ns; Never: no policy can do anything about one.
@@ -53,11 +61,28 @@ func (k *leads) include(b *bound) {
 		if !b.perTask {
 			k.waiting = min(k.waiting, lead)
 		}
-		names, some := w.names(b.names)
+		match := b.names
+		if b.match != nil {
+			match = nil // the selector says it
+		}
+		names, some := w.names(match)
 		if !b.perTask {
 			names, some = nil, false // it is evaluated whoever runs
 		}
-		if !some {
+		in := w.selectors(b)
+		if !b.perTask {
+			in = nil
+		}
+		switch {
+		case len(in) > 0:
+			c := chosen{in, nil, never()}
+			if some {
+				c.names = names
+			}
+			c.lead.lower(b, w, lead)
+			k.chosen = append(k.chosen, c)
+			continue
+		case !some:
 			k.general.lower(b, w, lead)
 			continue
 		}
@@ -78,8 +103,8 @@ func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
 		case stubs.TaskSections:
-			if !b.loop.rt.sectionMet(c.name) {
-				k.unmet = append(k.unmet, c.name)
+			if !b.loop.rt.hasHad(c.sections) {
+				k.unmet = append(k.unmet, c.sections)
 				lead = notify.Never
 			}
 			lead = max(lead, c.bound)
@@ -101,7 +126,10 @@ func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
 	ids, some = match, len(match) > 0
 	for i := range w.fixed {
 		f := &w.fixed[i]
-		if own, ok := f.value.Names(); ok && f.read.stub == stubs.TaskName {
+		if f.read.stub != stubs.TaskName {
+			continue
+		}
+		if own, ok := f.value.Names(); ok {
 			if some {
 				own = slices.DeleteFunc(slices.Clone(ids), func(n stubs.NameID) bool { return !f.value.Allows(uint64(n)) })
 			}
@@ -109,6 +137,19 @@ func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
 		}
 	}
 	return ids, some
+}
+
+// selectors returns those that tasks must be in which the way is for. It may leave some out.
+func (w *way) selectors(b *bound) (in []*selector) {
+	if b.match != nil {
+		in = append(in, b.match)
+	}
+	for i := range w.fixed {
+		if f := &w.fixed[i]; f.read.stub == patternRead && f.read.of == stubs.TaskName && !f.value.Allows(0) {
+			in = append(in, f.read.selector)
+		}
+	}
+	return in
 }
 
 // lower notes the lead for the kinds that the way is for.
@@ -130,14 +171,29 @@ func (w *way) fitsKind(k Kind) bool {
 	return true
 }
 
-// lead returns the lead for tasks of the name and kind.
-func (k *leads) lead(name stubs.NameID, kind Kind) int64 {
+// lead returns the lead for tasks of the class and kind.
+func (k *leads) lead(rt *Runtime, class *class, kind Kind) (lead int64) {
+	lead = k.general[kind]
 	if len(k.named) > 0 {
-		if own, ok := k.named[name]; ok {
-			return own[kind]
+		if own, ok := k.named[class.id]; ok {
+			lead = own[kind]
 		}
 	}
-	return k.general[kind]
+	for i := range k.chosen {
+		if c := &k.chosen[i]; c.lead[kind] < lead && c.has(class, rt) {
+			lead = c.lead[kind]
+		}
+	}
+	return lead
+}
+
+func (c *chosen) has(class *class, rt *Runtime) bool {
+	for _, s := range c.in {
+		if !class.in(s, rt) {
+			return false
+		}
+	}
+	return c.names == nil || slices.Contains(c.names, class.id)
 }
 
 // retime puts leads in force for the policies as they are now. A section that is met meanwhile was looked up too early by one
@@ -146,7 +202,7 @@ func (l *Loop) retime() {
 	for again := true; again; {
 		k := l.newLeads()
 		l.leads.Store(k)
-		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.sectionMet)
+		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.hasHad)
 	}
 }
 
@@ -166,7 +222,7 @@ func (l *Loop) tickBy(at int64) {
 func (s *strand) armStart() {
 	l := s.loop
 	if k := l.leads.Load(); k != nil {
-		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
+		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
 			l.tickBy(s.runBase.Load() + min(lead, sampleFrom(lead)))
 		}
 	}
@@ -178,7 +234,7 @@ func (l *Loop) arm(s *strand, now int64) {
 	if k == nil {
 		return
 	}
-	lead := k.lead(s.task.class.name, s.core.Kind)
+	lead := k.lead(l.rt, s.task.class, s.core.Kind)
 	if lead == notify.Never {
 		return
 	}
@@ -224,7 +280,25 @@ func (l *Loop) soonest(s *strand, now int64) (at int64) {
 }
 
 // awaits reports whether policies speak of the section, and no task has opened it so far.
-func (k *leads) awaits(section string) bool { return slices.Contains(k.unmet, section) }
+func (k *leads) awaits(section string) bool {
+	return slices.ContainsFunc(k.unmet, func(s sectionKey) bool {
+		return s.in == nil && s.name == section || s.in != nil && s.in.selects(section)
+	})
+}
+
+// sectionKey is the key of task.sections: a name, or a pattern of names.
+type sectionKey struct {
+	name string
+	in   *selector // nil: it is a name
+}
+
+// hasHad reports whether some section has had a name of the key.
+func (rt *Runtime) hasHad(key sectionKey) bool {
+	if key.in != nil {
+		return key.in.sectionMet.Load()
+	}
+	return rt.sectionMet(key.name)
+}
 
 // later returns now + d, or Never.
 func later(now, d int64) int64 {

@@ -3,11 +3,14 @@ package cocoon
 import (
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -17,11 +20,15 @@ import (
 // is learnt of its tasks, as their average cost, is lost.
 type naming struct {
 	classes  sync.Map // name -> *class
-	sections sync.Map // name -> *sectionName
+	sections sync.Map // name -> *named
+
+	selectors atomic.Pointer[selectors] // written with regMu held
 
 	mu         sync.RWMutex // guards what follows; a class is made with it held for reading
 	registered map[string]Kind
-	declared   map[string]*declared // what documents say; written with regMu held, too
+	declared   map[string]*declared // what documents say, as they write the name; written with regMu held, too
+	wholes     map[string]*declared // of these, by name: what is said of one name alone
+	patterns   []*declared          // and the others, the most precise first
 
 	classCount, sectionCount atomic.Int64
 	unkept                   atomic.Int64 // tasks and sections that came with a name for which there was no room
@@ -42,7 +49,7 @@ func (rt *Runtime) classOf(name string) *class {
 	n := &rt.naming
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	c := &class{text: name, name: stubs.Intern(name)}
+	c := &class{named: named{text: name, id: stubs.Intern(name)}}
 	spoken := n.describe(c)
 	if count := n.classCount.Load(); len(name) > stubs.MaxName || count >= maxClasses && !(spoken && count < 2*maxClasses) {
 		rt.overflown("task", name)
@@ -56,10 +63,17 @@ func (rt *Runtime) classOf(name string) *class {
 	return kept.(*class)
 }
 
-// describe gives a class what is said of its name, and reports whether anything is. Called with mu held.
+// describe gives a class what is said of its name, and reports whether anything is said of it alone. A name counts before patterns,
+// and of these the most precise. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
-	d, kind := n.declared[c.text], n.registered[c.text]
+	d, kind := n.wholes[c.text], n.registered[c.text]
 	spoken = d != nil || kind != 0
+	for i := 0; d == nil && i < len(n.patterns); i++ {
+		if p := n.patterns[i]; p.pattern.Matches(c.text) {
+			d = p
+			d.met.Store(true)
+		}
+	}
 	if d != nil {
 		kind |= d.kind
 	}
@@ -77,7 +91,7 @@ func (n *naming) redescribe(name string) {
 
 // mayBe reports whether tasks of the name may be of a kind, beside those registered before. Called with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
-	if d := rt.naming.declared[name]; d != nil && d.fixed && k != Atomic {
+	if d := rt.naming.wholes[name]; d != nil && d.fixed && k != Atomic {
 		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
 	}
 	return nil
@@ -101,31 +115,61 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	patterns := false
+	change := func(name string, d *declared) {
+		p, _ := policy.ParsePattern(name)
+		whole, one := p.Name()
+		if patterns = patterns || !one; d != nil {
+			n.declared[name] = d
+		} else {
+			delete(n.declared, name)
+		}
+		switch {
+		case !one:
+			return
+		case d != nil:
+			n.wholes[whole] = d
+		default:
+			delete(n.wholes, whole)
+		}
+		n.redescribe(whole)
+	}
 	for name := range was {
 		if is[name] == nil {
-			delete(n.declared, name)
-			n.redescribe(name)
+			change(name, nil)
 		}
 	}
 	for name, d := range is {
-		n.declared[name] = d
-		n.redescribe(name)
+		change(name, d)
+	}
+	if patterns {
+		n.repattern()
 	}
 }
 
-// sectionName is a name that sections have had. It does not change.
-type sectionName struct {
-	text string
-	id   stubs.NameID
+// repattern orders the patterns anew, and looks at all names. Called with mu held for writing.
+func (n *naming) repattern() {
+	n.patterns = nil
+	for _, name := range slices.Sorted(maps.Keys(n.declared)) {
+		if _, one := n.declared[name].pattern.Name(); !one {
+			n.patterns = append(n.patterns, n.declared[name])
+		}
+	}
+	slices.SortStableFunc(n.patterns, func(a, b *declared) int { return b.pattern.Precision() - a.pattern.Precision() })
+	n.classes.Range(func(_, c any) bool {
+		n.describe(c.(*class))
+		return true
+	})
 }
 
 // meets returns the name of a section that a task opens. The first time, policies that speak of it are to look at all tasks.
-func (rt *Runtime) meets(name string) *sectionName {
+func (rt *Runtime) meets(name string) *named {
 	if s, ok := rt.naming.sections.Load(name); ok {
-		return s.(*sectionName)
+		return s.(*named)
 	}
+	rt.naming.metSection(name)
 	awaited := rt.awaited(name)
-	s := &sectionName{text: name, id: stubs.Intern(name)}
+	s := &named{text: name, id: stubs.Intern(name)}
 	if len(name) > stubs.MaxName || len(awaited) == 0 && rt.naming.sectionCount.Load() >= maxSections {
 		rt.overflown("section", name)
 		return s
@@ -135,13 +179,14 @@ func (rt *Runtime) meets(name string) *sectionName {
 	if !loaded {
 		rt.naming.sectionCount.Add(1)
 	}
-	for _, l := range rt.awaited(name) { // again: policies may have come meanwhile
+	rt.naming.metSection(name) // again, and so are the others: policies may have come meanwhile
+	for _, l := range rt.awaited(name) {
 		l.lock()
 		l.retime()
 		l.unlock()
 		l.tickBy(0)
 	}
-	return kept.(*sectionName)
+	return kept.(*named)
 }
 
 // awaited returns the loops whose time policies speak of the section, and have not met one.

@@ -112,6 +112,7 @@ func (m *memory) classOf(rt *Runtime, name string) *class {
 	c := rt.classOf(name)
 	if !c.met.Load() { // all tasks of the name share it
 		c.met.Store(true)
+		rt.naming.metTask(name)
 	}
 	return c
 }

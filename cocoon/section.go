@@ -127,7 +127,7 @@ type sectionStack struct {
 }
 
 type openSection struct {
-	name  atomic.Pointer[sectionName]
+	name  atomic.Pointer[named]
 	start atomic.Int64 // the task's running time when it was opened
 	id    atomic.Uint64
 }
@@ -135,7 +135,7 @@ type openSection struct {
 // push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no other section of the
 // strand, whatever its task, so that a request for one never meets another. To number those of the process would be a word
 // that all cores write.
-func (st *sectionStack) push(name *sectionName, running int64) (id uint64, depth int32) {
+func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32) {
 	st.last++
 	id, depth = st.last, st.depth.Load()
 	open := st.open.Load()
@@ -177,7 +177,7 @@ func (st *sectionStack) has(id uint64) bool {
 
 // seenSection is one section as policies see it.
 type seenSection struct {
-	name  *sectionName
+	name  *named
 	start int64
 	id    uint64
 }

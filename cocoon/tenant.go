@@ -18,8 +18,7 @@ type Tenants = policy.Tenants
 // all of them.
 type tenant struct {
 	sched.Group
-	name   stubs.NameID
-	text   string
+	named
 	thrown int64
 }
 
@@ -126,7 +125,7 @@ func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	if l.tenants == nil {
 		l.tenants = map[stubs.NameID]*tenant{}
 	}
-	t := &tenant{name: name, text: strings.Clone(text), Group: sched.Group{Weight: table.shares[name]}}
+	t := &tenant{named: named{text: strings.Clone(text), id: name}, Group: sched.Group{Weight: table.shares[name]}}
 	l.tenants[name] = t
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -24,8 +25,12 @@ func (rt *Runtime) unmet() []string {
 	for name := range rt.naming.registered {
 		said(name)
 	}
-	for name := range rt.naming.declared {
-		said(name)
+	for name, d := range rt.naming.declared {
+		if whole, one := d.pattern.Name(); one {
+			said(whole)
+		} else if !d.met.Load() {
+			names[name] = true
+		}
 	}
 	for _, r := range rt.policies {
 		r.now.unmet(names)
@@ -39,6 +44,22 @@ func (rt *Runtime) taskMet(name string) bool {
 	return ok && c.(*class).met.Load()
 }
 
+// metLike reports whether some task or section has had the name, or one that the pattern matches. Called with regMu held.
+func (rt *Runtime) metLike(text string) bool {
+	p, _ := policy.ParsePattern(text)
+	if name, one := p.Name(); one {
+		return rt.taskMet(name) || rt.sectionMet(name)
+	}
+	for _, s := range *rt.naming.selectors.Load() {
+		if s != nil && s.key == patternKey+text {
+			return s.taskMet.Load() || s.sectionMet.Load()
+		}
+	}
+	s := selector{selects: p.Matches} // no loop has a policy about it
+	s.meet(&rt.naming)
+	return s.taskMet.Load() || s.sectionMet.Load()
+}
+
 // unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu held.
 func (v *version) unmet(names map[string]bool) {
 	rt, p := v.of.rt, v.verified.Program()
@@ -48,8 +69,8 @@ func (v *version) unmet(names map[string]bool) {
 		}
 	}
 	called := func(name string) bool { return rt.taskMet(name) || rt.sectionMet(name) }
-	for _, name := range v.spec.Match.Tasks {
-		note(name, called(name))
+	for _, name := range slices.Concat(v.spec.Match.Tasks, v.spec.Match.Except) {
+		note(name, rt.metLike(name))
 	}
 	for _, name := range v.spec.Match.Loops {
 		note(name, rt.hasLoop(name))
@@ -59,8 +80,12 @@ func (v *version) unmet(names map[string]bool) {
 	}
 	for _, r := range p.Reads {
 		switch r.Stub {
-		case stubs.TaskSections:
-			note(r.Key, called(r.Key))
+		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskSections:
+			if r.Pattern != "" {
+				note(r.Pattern, rt.metLike(r.Pattern))
+			} else if r.Key != "" {
+				note(r.Key, called(r.Key))
+			}
 		case stubs.TaskLabels, stubs.ArrivingLabels:
 			note(r.Key, awaited.has(labelName, r.Key))
 		}

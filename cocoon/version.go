@@ -148,7 +148,7 @@ func (v *version) bind(l *Loop) error {
 // unbindFrom undoes bind, if it was done, for a loop that did not come to be.
 func (v *version) unbindFrom(l *Loop) {
 	if b := v.on(l); b != nil {
-		b.eval.Close()
+		b.close()
 		v.bounds = slices.DeleteFunc(v.bounds, func(x *bound) bool { return x == b })
 	}
 }
@@ -170,7 +170,7 @@ func (v *version) withdraw() {
 // discard frees the module, when no loop evaluates it any more.
 func (v *version) discard() {
 	for _, b := range v.bounds {
-		b.eval.Close()
+		b.close()
 	}
 	v.bounds = nil
 	v.module.Close()

@@ -13,6 +13,7 @@ type view struct {
 	task     *strand
 	arriving *strand
 	event    stubs.NameID
+	text     string // of the event's name
 	value    float64
 
 	haveSections bool
@@ -70,6 +71,8 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = math.Float64bits(v.value)
 		case r.stub == stubs.State:
 			words[r.offset] = r.state.word.Load()
+		default: // patternRead
+			words[r.offset] = stubs.FromBool(v.selected(l, r))
 		}
 	}
 }
@@ -96,14 +99,18 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 			return greatest
 		case stubs.TaskKind:
 			return uint64(stubs.Kinds[Atomic])
+		case patternRead:
+			return stubs.FromBool(r.selector.selects(""))
 		}
 		return 0
 	}
 	switch r.stub {
 	case stubs.TaskName:
-		return uint64(s.task.class.name)
+		return uint64(s.task.class.id)
 	case stubs.TaskKind:
 		return uint64(stubs.Kinds[s.core.Kind])
+	case patternRead: // of what is fixed
+		return stubs.FromBool(v.selected(s.loop, r))
 	case stubs.TaskPriority:
 		return uint64(int64(s.task.attrs.prio()))
 	case stubs.TaskLabels:
@@ -142,7 +149,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	running := v.task.core.Ran(now)
 	if r.stub == stubs.TaskSections {
 		for _, o := range open { // the outermost of that name: it has run longest
-			if o.name.id == r.key {
+			if r.matches(o.name, v.task.loop.rt) {
 				return uint64(max(0, running-o.start))
 			}
 		}
@@ -162,7 +169,7 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	s := v.arriving
 	switch r.stub {
 	case stubs.ArrivingName:
-		return uint64(s.task.class.name)
+		return uint64(s.task.class.id)
 	case stubs.ArrivingKind:
 		return uint64(stubs.Kinds[s.core.Kind])
 	case stubs.ArrivingPriority:
@@ -188,7 +195,7 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 	}
 	switch t := s.tenant; id {
 	case stubs.TenantName:
-		return uint64(t.name)
+		return uint64(t.id)
 	case stubs.TenantTasks:
 		return uint64(t.Live())
 	case stubs.TenantQueued:
@@ -243,4 +250,45 @@ func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 		rt.sample.renew(now)
 		return rt.sample.cpu.Load()
 	}
+}
+
+// selected reports whether the name that is read matches the pattern. That of a task, a section or a tenant was looked at before; those
+// that a client may choose anew each time, labels and events, are looked at here, in time that is in proportion to their length.
+func (v *view) selected(l *Loop, r *read) bool {
+	switch sel, rt := r.selector, l.rt; r.of {
+	case stubs.TaskName:
+		return v.task != nil && v.task.task.class.in(sel, rt) || v.task == nil && sel.selects("")
+	case stubs.ArrivingName:
+		return v.arriving.task.class.in(sel, rt)
+	case stubs.TaskSection:
+		if v.task != nil {
+			if open := v.sections(); len(open) > 0 {
+				return open[len(open)-1].name.in(sel, rt)
+			}
+		}
+		return sel.selects("")
+	case stubs.TaskLabels:
+		return sel.selects(v.task.label(r.key))
+	case stubs.ArrivingLabels:
+		return sel.selects(v.arriving.label(r.key))
+	case stubs.TenantName:
+		if s := v.subject(); s != nil && s.tenant != nil {
+			return s.tenant.in(sel, rt)
+		}
+		return sel.selects("")
+	case stubs.LoopName:
+		return sel.selects(l.cfg.Name)
+	default: // stubs.EventName
+		return sel.selects(v.text)
+	}
+}
+
+// label returns the value of a label of the task, which may be nil; "" when it is not set.
+func (s *strand) label(name stubs.NameID) string {
+	if s != nil {
+		if set := s.task.attrs.labelled(name); set != nil {
+			return set.text
+		}
+	}
+	return ""
 }

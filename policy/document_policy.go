@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -18,8 +19,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		var l TimeLimit
+	limits := make([]TimeLimit, len(items))
+	for i, item := range items {
+		l := &limits[i]
 		err := decodeMap(item, "a limit", []key{
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
@@ -29,7 +31,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		s, err := l.Spec()
+	}
+	for i, item := range items {
+		s, err := specOf(limits, i)
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
@@ -38,6 +42,24 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// Default is the name that stands, in documents, for the tasks that nothing else of the same place is about: no other of tasks, of
+// limits, or of the match.tasks of policies.
+const Default = "default"
+
+// specOf returns the policy of the limit i.
+func specOf(limits []TimeLimit, i int) (Spec, error) {
+	if limits[i].Func != Default {
+		return limits[i].Spec()
+	}
+	var others []string
+	for _, l := range limits {
+		if l.Func != Default {
+			others = append(others, l.Func)
+		}
+	}
+	return limits[i].ofOthers(others)
 }
 
 func (d *documentReader) readPreemption(n *yaml.Node) error {
@@ -60,16 +82,38 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		s, err := readPolicy(item)
-		if err != nil {
+	specs := make([]Spec, len(items))
+	for i, item := range items {
+		if specs[i], err = readPolicy(item); err != nil {
 			return err
 		}
-		if err := d.add(item, s); err != nil {
+	}
+	matchOthers(specs)
+	for i, item := range items {
+		if err := d.add(item, specs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// matchOthers has the policies that match Default match what no other policy does.
+func matchOthers(specs []Spec) {
+	for i := range specs {
+		m := &specs[i].Match
+		at := slices.Index(m.Tasks, Default)
+		if at < 0 {
+			continue
+		}
+		m.Tasks[at] = "*"
+		for j, other := range specs {
+			for _, name := range other.Match.Tasks {
+				if j != i && name != Default && !slices.Contains(m.Tasks, name) && !slices.Contains(m.Except, name) {
+					m.Except = append(m.Except, name)
+				}
+			}
+		}
+	}
 }
 
 func readPolicy(n *yaml.Node) (s Spec, err error) {
@@ -155,6 +199,7 @@ func readMatch(n *yaml.Node, m *Match) error {
 	return decodeMap(n, "match", []key{
 		{name: "loops", read: func(n *yaml.Node) error { return readStrings(n, "loops", &m.Loops) }},
 		{name: "tasks", read: func(n *yaml.Node) error { return readStrings(n, "tasks", &m.Tasks) }},
+		{name: "except", read: func(n *yaml.Node) error { return readStrings(n, "except", &m.Except) }},
 		{name: "kinds", read: func(n *yaml.Node) error { return readStrings(n, "kinds", &m.Kinds) }},
 	})
 }
