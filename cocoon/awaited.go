@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -12,31 +13,38 @@ import (
 // had them. A label belongs to no runtime, and of names that no policy speaks of nothing is kept: clients choose them.
 type awaitedNames struct {
 	mu   sync.Mutex
-	of   map[*Runtime][]awaitedName
+	of   map[*Runtime][]policy.Mention
 	last uint32                     // number
 	now  atomic.Pointer[awaitedNow] // nil: there are none
 }
 
+// awaitedNow does not change, but for what was met.
 type awaitedNow struct {
 	number uint32 // of those that there have been
-	met    map[awaitedName]*atomic.Bool
+	labels map[stubs.NameID]*awaitedName
+	events *awaitedName
 }
 
+// awaitedName is a label, or the events, with the values that are spoken of.
 type awaitedName struct {
-	what byte
-	name stubs.NameID
+	met    atomic.Bool
+	values map[stubs.NameID]*atomic.Bool
 }
 
-const (
-	labelName = iota
-	labelValue
-	eventName
-)
+var awaited = awaitedNames{of: map[*Runtime][]policy.Mention{}}
 
-var awaited = awaitedNames{of: map[*Runtime][]awaitedName{}}
+func (a *awaitedName) meets(value stubs.NameID) {
+	once(&a.met)
+	if len(a.values) > 0 {
+		if met := a.values[value]; met != nil {
+			once(met)
+		}
+	}
+}
 
-func (a *awaitedNow) note(what byte, name stubs.NameID) {
-	if b := a.met[awaitedName{what, name}]; b != nil && !b.Load() {
+// once sets what many set and often, and writes to memory once.
+func once(b *atomic.Bool) {
+	if !b.Load() {
 		b.Store(true)
 	}
 }
@@ -51,24 +59,51 @@ func (a *attrs) note() {
 	for ; a != nil && atomic.LoadUint32(&a.noted) != now.number; a = a.next {
 		atomic.StoreUint32(&a.noted, now.number)
 		if a.what == labelAttr && a.number != 0 {
-			now.note(labelName, a.label)
-			now.note(labelValue, stubs.NameID(a.number))
+			if label := now.labels[a.label]; label != nil {
+				label.meets(stubs.NameID(a.number))
+			}
 		}
 	}
 }
 
-// has reports whether something has had a name since policies speak of it.
-func (a *awaitedNames) has(what byte, name string) bool {
+// noteEvent has it noted that there was an event of the name.
+func noteEvent(name stubs.NameID) {
+	if now := awaited.now.Load(); now != nil {
+		now.events.meets(name)
+	}
+}
+
+// of returns the entry in which it is noted whether something had the name of the mention, of a label where that is empty; nil
+// where it is not one of a label, or an event.
+func (now *awaitedNow) of(m policy.Mention) *awaitedName {
+	switch m.Read.Stub {
+	case stubs.TaskLabels, stubs.ArrivingLabels:
+		return now.labels[stubs.Intern(m.Read.Key)]
+	case stubs.EventName:
+		return now.events
+	}
+	return nil
+}
+
+// has reports whether something has had the name of the mention since policies speak of it.
+func (a *awaitedNames) has(m policy.Mention) bool {
 	now := a.now.Load()
 	if now == nil {
 		return false
 	}
-	b := now.met[awaitedName{what, stubs.Intern(name)}]
-	return b != nil && b.Load()
+	e := now.of(m)
+	switch {
+	case e == nil:
+		return false
+	case m.Name == "":
+		return e.met.Load()
+	}
+	met := e.values[stubs.Intern(m.Name)]
+	return met != nil && met.Load()
 }
 
 // replace replaces the names of which policies of a runtime speak.
-func (a *awaitedNames) replace(rt *Runtime, names []awaitedName) {
+func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(names) == 0 && len(a.of[rt]) == 0 {
@@ -77,50 +112,83 @@ func (a *awaitedNames) replace(rt *Runtime, names []awaitedName) {
 	if a.of[rt] = names; len(names) == 0 {
 		delete(a.of, rt)
 	}
-	was := a.now.Load()
-	if was == nil {
-		was = &awaitedNow{number: a.last}
+	if len(a.of) == 0 {
+		a.now.Store(nil)
+		return
 	}
-	a.last = was.number + 1
-	now := &awaitedNow{number: a.last, met: map[awaitedName]*atomic.Bool{}}
+	a.last++
+	now := &awaitedNow{number: a.last, labels: map[stubs.NameID]*awaitedName{}, events: new(awaitedName)}
 	for _, names := range a.of {
-		for _, n := range names {
-			if now.met[n] = was.met[n]; now.met[n] == nil {
-				now.met[n] = new(atomic.Bool)
-			}
+		for _, m := range names {
+			now.add(m, a.has(m), a.has(policy.Mention{Read: m.Read}))
 		}
 	}
-	if a.now.Store(now); len(a.of) == 0 {
-		a.now.Store(nil)
+	a.now.Store(now)
+}
+
+// add adds a name, and what is known of it and of its label.
+func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
+	e := now.of(m)
+	if e == nil {
+		e = new(awaitedName)
+		now.labels[stubs.Intern(m.Read.Key)] = e
 	}
+	if labelMet {
+		e.met.Store(true)
+	}
+	if m.Name == "" {
+		return
+	}
+	if e.values == nil {
+		e.values = map[stubs.NameID]*atomic.Bool{}
+	}
+	b := new(atomic.Bool)
+	b.Store(met)
+	e.values[stubs.Intern(m.Name)] = b
 }
 
 // await has those noted who have names of which policies speak. Called with regMu held, when other policies are in force.
 func (rt *Runtime) await() {
-	var names []awaitedName
+	var names []policy.Mention
 	for _, r := range rt.policies {
-		v := r.now
-		if c := v.spec.On.Custom; c != "" {
-			names = append(names, awaitedName{eventName, stubs.Intern(c)})
-		}
-		p := v.verified.Program()
-		for _, r := range p.Reads {
-			if r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
-				names = append(names, awaitedName{labelName, stubs.Intern(r.Key)})
-			}
-		}
-		for _, m := range p.Mentions() {
-			switch m.Read.Stub {
-			case stubs.TaskLabels, stubs.ArrivingLabels:
-				names = append(names, awaitedName{labelValue, stubs.Intern(m.Name)})
-			case stubs.EventName:
-				names = append(names, awaitedName{eventName, stubs.Intern(m.Name)})
-			}
-		}
+		names = append(names, r.now.awaits()...)
 	}
 	awaited.replace(rt, names)
+	rt.keepTenants()
 	if len(rt.policies) > 0 {
 		rt.speaks.Store(true)
 		rt.listen(notify.Now())
 	}
+}
+
+// awaits returns the labels that the policy reads, and the values and events that it speaks of.
+func (v *version) awaits() []policy.Mention {
+	v.speaksOf.Do(v.lookAtNames)
+	return v.labels
+}
+
+// mentions returns the names that its expression compares with something.
+func (v *version) mentions() []policy.Mention {
+	v.speaksOf.Do(v.lookAtNames)
+	return v.names
+}
+
+func (v *version) lookAtNames() {
+	v.names = v.verified.Program().Mentions()
+	var names []policy.Mention
+	if c := v.spec.On.Custom; c != "" {
+		names = append(names, policy.Mention{Read: policy.Read{Stub: stubs.EventName}, Name: c})
+	}
+	for _, r := range v.verified.Program().Reads {
+		if r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
+			names = append(names, policy.Mention{Read: r})
+		}
+	}
+	for _, m := range v.names {
+		switch m.Read.Stub {
+		case stubs.TaskLabels, stubs.ArrivingLabels, stubs.EventName:
+			names = append(names, m)
+		}
+	}
+	v.labels = names
 }

@@ -289,9 +289,7 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	now := notify.Now()
 	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
 	defer func() { l.view.text = "" }() // it is the caller's
-	if a := awaited.now.Load(); a != nil {
-		a.note(eventName, l.view.event)
-	}
+	noteEvent(l.view.event)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

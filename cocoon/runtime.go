@@ -31,6 +31,7 @@ type Runtime struct {
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
+	spoken  atomic.Pointer[spoken]      // tenants of which policies speak; likewise
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
 	warmth    warmth

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -108,6 +109,42 @@ func (l *Loop) join(s *strand, t *Task) {
 	orDefault(&s.core.Cost, unknownCost)
 }
 
+// spoken are tenants that policies name. They have accounts of their own, whoever came before them.
+type spoken map[stubs.NameID]bool
+
+// keepsTenant reports whether the tenant has an account of its own however many there are.
+func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
+	s := rt.spoken.Load()
+	return table.shares[name] != 0 || s != nil && (*s)[name]
+}
+
+// keepTenants looks which tenants policies speak of. Accounts that are too many without those that they spoke of before end, where
+// no task is left. Called with regMu held.
+func (rt *Runtime) keepTenants() {
+	now := spoken{}
+	for _, r := range rt.policies {
+		for _, m := range r.now.mentions() {
+			if m.Read.Stub == stubs.TenantName {
+				now[stubs.Intern(m.Name)] = true
+			}
+		}
+	}
+	was := rt.spoken.Swap(&now)
+	table := rt.tenants.Load()
+	if table == nil || was == nil || maps.Equal(*was, now) {
+		return
+	}
+	for _, l := range *rt.loops.Load() {
+		l.lockAll()
+		for id, t := range l.tenants {
+			if (*was)[id] && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
+				delete(l.tenants, id)
+			}
+		}
+		l.unlock()
+	}
+}
+
 // others is the name of the tenants that have no account of their own.
 const others = "other"
 
@@ -118,7 +155,7 @@ func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	if t := l.tenants[name]; t != nil {
 		return t
 	}
-	full := len(l.tenants) >= table.most && table.shares[name] == 0
+	full := len(l.tenants) >= table.most && !l.rt.keepsTenant(table, name)
 	if (full || len(text) > stubs.MaxName) && text != others {
 		return l.tenantNamed(table, others)
 	}

@@ -160,3 +160,25 @@ func TestTenantsOfADocument(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// Tenants that policies name have accounts of their own, however many came before; and give them up when no policy names them.
+func TestTenantsThatPoliciesName(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Max: 4}))
+	as := func(tenant string) error { return rt.Run(WithLabel(background, "tenant", tenant), "job", idle) }
+	for i := range 100 {
+		must(t, as(fmt.Sprint("flood-", i)))
+	}
+	f := newPolicyFile(t)
+	for i := range 50 {
+		name := fmt.Sprint("acme-", i)
+		must(t, f.load(t, rt, fmt.Sprintf(`policies: [{name: p, on: enqueue, expr: 'tenant.name == %q and tenant.tasks == 1 ? throw("acme") : continue()'}]`, name)))
+		if pe := preemption(t, as(name)); pe.Reason != "acme" {
+			t.Fatalf("%s: %v", name, pe)
+		}
+		must(t, as("later"))
+	}
+	if n := len(rt.Loop().Stats().Tenants); n > 6 {
+		t.Errorf("%d accounts", n)
+	}
+}

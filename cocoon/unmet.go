@@ -75,8 +75,12 @@ func (v *version) unmet(names map[string]bool) {
 	for _, name := range v.spec.Match.Loops {
 		note(name, rt.hasLoop(name))
 	}
-	if c := v.spec.On.Custom; c != "" {
-		note(c, awaited.has(eventName, c))
+	for _, m := range v.awaits() {
+		if m.Name == "" {
+			note(m.Read.Key, awaited.has(m))
+		} else {
+			note(m.Name, awaited.has(m))
+		}
 	}
 	for _, r := range p.Reads {
 		switch r.Stub {
@@ -86,11 +90,9 @@ func (v *version) unmet(names map[string]bool) {
 			} else if r.Key != "" {
 				note(r.Key, called(r.Key))
 			}
-		case stubs.TaskLabels, stubs.ArrivingLabels:
-			note(r.Key, awaited.has(labelName, r.Key))
 		}
 	}
-	for _, m := range p.Mentions() {
+	for _, m := range v.mentions() {
 		switch m.Read.Stub {
 		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
 			note(m.Name, called(m.Name))
@@ -98,10 +100,6 @@ func (v *version) unmet(names map[string]bool) {
 			note(m.Name, rt.hasLoop(m.Name))
 		case stubs.TenantName:
 			note(m.Name, rt.hasTenant(m.Name))
-		case stubs.TaskLabels, stubs.ArrivingLabels:
-			note(m.Name, awaited.has(labelValue, m.Name))
-		case stubs.EventName:
-			note(m.Name, awaited.has(eventName, m.Name))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/analyzer"
@@ -26,6 +27,9 @@ type version struct {
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
 	off      atomic.Bool          // cancelled, or switched off after failures: not evaluated from now on
+
+	speaksOf      sync.Once        // see lookAtNames
+	names, labels []policy.Mention // that it speaks of
 }
 
 // scope is what policies may refer to, beside functions: what is registered, or is about to be.
