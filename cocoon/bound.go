@@ -52,30 +52,6 @@ type read struct {
 	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
 
-// patternRead stands in place of a stub where a name is compared with a pattern, so that other reads need not look for one.
-const patternRead = stubs.State + 1
-
-// newRead is called with regMu held.
-func (b *bound) newRead(r policy.Read) read {
-	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)}
-	if r.Pattern != "" {
-		x.selector = b.loop.rt.ofPattern(r.Pattern)
-		b.refers = append(b.refers, x.selector)
-	}
-	if r.Pattern != "" && r.Stub != stubs.TaskSections {
-		x.stub, x.of = patternRead, r.Stub
-	}
-	return x
-}
-
-// matches reports whether a section has the name that is read of.
-func (r *read) matches(section *named, rt *Runtime) bool {
-	if r.selector != nil {
-		return section.in(r.selector, rt)
-	}
-	return section.id == r.key
-}
-
 // site is one effect, with what it acts on.
 type site struct {
 	effect stubs.Effect

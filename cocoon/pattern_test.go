@@ -121,7 +121,11 @@ func TestMatchByPattern(t *testing.T) {
 		t.Errorf("unmet: %q", got)
 	}
 	for i := range 300 { // what is out of force leaves no slot behind
-		must(t, f.load(t, rt, matching(fmt.Sprintf("p: tasks: ['%d-*']", i), "q: tasks: [keep*]")))
+		flips := []string{"flip*", "flop*"}[i%2]
+		must(t, f.load(t, rt, matching(fmt.Sprintf("p: tasks: ['%d-*']", i), "q: tasks: [keep*]", "r: tasks: ["+flips+"]")))
+		if got, want := reasonOf(t, rt, background, "flipper"), []string{"r", ""}[i%2]; got != want {
+			t.Fatalf("the same name under %s: %q", flips, got)
+		}
 		name := fmt.Sprint(i, "-x")
 		if got := reasonOf(t, rt, background, name); got != "p" {
 			t.Fatalf("%s: %q", name, got)

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -44,24 +43,6 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	return nil
 }
 
-// Default is the name that stands, in documents, for the tasks that nothing else of the same place is about: no other of tasks, of
-// limits, or of the match.tasks of policies.
-const Default = "default"
-
-// specOf returns the policy of the limit i.
-func specOf(limits []TimeLimit, i int) (Spec, error) {
-	if limits[i].Func != Default {
-		return limits[i].Spec()
-	}
-	var others []string
-	for _, l := range limits {
-		if l.Func != Default {
-			others = append(others, l.Func)
-		}
-	}
-	return limits[i].ofOthers(others)
-}
-
 func (d *documentReader) readPreemption(n *yaml.Node) error {
 	var t Trigger
 	err := decodeMap(n, "preemption", []key{
@@ -88,32 +69,15 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 			return err
 		}
 	}
-	matchOthers(specs)
+	if err := matchOthers(specs); err != nil {
+		return lineError(n, "%v", err)
+	}
 	for i, item := range items {
 		if err := d.add(item, specs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// matchOthers has the policies that match Default match what no other policy does.
-func matchOthers(specs []Spec) {
-	for i := range specs {
-		m := &specs[i].Match
-		at := slices.Index(m.Tasks, Default)
-		if at < 0 {
-			continue
-		}
-		m.Tasks[at] = "*"
-		for j, other := range specs {
-			for _, name := range other.Match.Tasks {
-				if j != i && name != Default && !slices.Contains(m.Tasks, name) && !slices.Contains(m.Except, name) {
-					m.Except = append(m.Except, name)
-				}
-			}
-		}
-	}
 }
 
 func readPolicy(n *yaml.Node) (s Spec, err error) {
@@ -202,54 +166,4 @@ func readMatch(n *yaml.Node, m *Match) error {
 		{name: "except", read: func(n *yaml.Node) error { return readStrings(n, "except", &m.Except) }},
 		{name: "kinds", read: func(n *yaml.Node) error { return readStrings(n, "kinds", &m.Kinds) }},
 	})
-}
-
-// readTenants reads tenants: {label: tenant, shares: {gold: 3}, max: 100}.
-func (d *documentReader) readTenants(n *yaml.Node) error {
-	t := Tenants{Shares: map[string]int{}}
-	most := int64(0)
-	err := decodeMap(n, "tenants", []key{
-		{name: "label", required: true, read: func(n *yaml.Node) error { return readString(n, &t.Label) }},
-		{name: "shares", read: func(n *yaml.Node) error { return readShares(n, t.Shares) }},
-		{name: "max", read: func(n *yaml.Node) error { return readInt(n, &most) }},
-	})
-	if err != nil {
-		return err
-	}
-	t.Max = int(min(max(most, -1), MaxTenants+1)) // what is too much stays so, and fits an int
-	if err := t.Validate(); err != nil {
-		return lineError(n, "%v", err)
-	}
-	d.doc.Tenants = &t
-	return nil
-}
-
-func readShares(n *yaml.Node, to map[string]int) error {
-	if _, err := mapping(n, "shares"); err != nil {
-		return err
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		var share int64
-		if err := readInt(n.Content[i+1], &share); err != nil {
-			return err
-		}
-		if share < 1 || share > MaxShare {
-			return lineError(n.Content[i+1], "a share is 1 to %d, and this is %d", MaxShare, share)
-		}
-		to[n.Content[i].Value] = int(share)
-	}
-	return nil
-}
-
-// readOrder reads order: fair.
-func (d *documentReader) readOrder(n *yaml.Node) error {
-	var name string
-	if err := readString(n, &name); err != nil {
-		return err
-	}
-	s, err := orderNamed(name)
-	if err != nil {
-		return lineError(n, "%v", err)
-	}
-	return d.add(n, s)
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -122,21 +123,25 @@ func (m Match) Selector() *Selector {
 	for _, text := range m.Except {
 		s.add(text, false)
 	}
+	slices.SortStableFunc(s.by, func(a, b selectedBy) int {
+		switch byPrecision := b.Precision() - a.Precision(); {
+		case byPrecision != 0 || a.in == b.in:
+			return byPrecision
+		case a.in:
+			return 1 // that which excepts goes first
+		}
+		return -1
+	})
 	return s
 }
 
-// add adds an entry. Of two with one precision, that which excepts goes first.
 func (s *Selector) add(text string, in bool) {
 	p, _ := ParsePattern(text) // an error is Validate's to tell; the zero Pattern matches nothing
 	if name, ok := p.Name(); ok {
 		s.names[name] = in
 		return
 	}
-	at := 0
-	for at < len(s.by) && (s.by[at].Precision() > p.Precision() || in && s.by[at].Precision() == p.Precision()) {
-		at++
-	}
-	s.by = append(s.by[:at], append([]selectedBy{{p, in}}, s.by[at:]...)...)
+	s.by = append(s.by, selectedBy{p, in})
 }
 
 // Selects reports whether tasks of the name are in: what says the most of the name decides.
