@@ -93,10 +93,21 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, nil
 	}
 	stub := stubs.Catalogue[r.Stub]
+	keyed := stub.Keyed
+	if r.Pattern != "" {
+		switch {
+		case r.Stub == stubs.TaskSections:
+			keyed = false
+		case stub.Type == stubs.Name && !stub.Enum:
+			stub.Type = stubs.Bool
+		default:
+			return false, malformed("%s is compared with a pattern", stub.Path)
+		}
+	}
 	switch {
 	case r.Type != stub.Type:
 		return false, malformed("%s is read as a %v; it is a %v", stub.Path, r.Type, stub.Type)
-	case r.Key != "" && !stub.Keyed:
+	case r.Key != "" && !keyed:
 		return false, malformed("%s is read with a key", stub.Path)
 	case f.p.On&^stub.On != 0:
 		return false, malformed("%s is not there on %v", stub.Path, f.p.On&^stub.On)

@@ -52,7 +52,7 @@ func (f *form) leaf(n *policy.Node) error {
 	}
 	switch n.Op {
 	case policy.OpConst:
-		if n.Type == stubs.Bool && n.Imm > 1 || n.Type == stubs.Name && n.Imm>>32 != 0 {
+		if n.Type == stubs.Bool && n.Imm > 1 {
 			return at(n, "%#x is no %v", n.Imm, n.Type)
 		}
 	case policy.OpRead:

@@ -54,6 +54,9 @@ func randomProgram(r *random) *policy.Program {
 		}
 		add(read)
 	}
+	add(policy.Read{Stub: stubs.TaskName, Pattern: "a*", Type: stubs.Bool, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Pattern: "*b", Type: stubs.Bool, Words: 1})
+	add(policy.Read{Stub: stubs.TaskSections, Pattern: "json.*", Type: stubs.Duration, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
 	}

@@ -123,7 +123,7 @@ func (r *review) because(n *policy.Node) string {
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool {
-			return fmt.Sprintf(": %s is %s here", r.text(operand), describe(r.values[operand]))
+			return fmt.Sprintf(": %s is %s here", r.text(operand), r.describe(r.values[operand]))
 		}
 	}
 	return ""

@@ -20,6 +20,8 @@ type bound struct {
 	reads   []read
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
+	match   *selector      // of Match.Tasks and Match.Except, where names will not do; else nil
+	refers  []*selector    // to these
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool
 	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
@@ -45,6 +47,9 @@ type read struct {
 	words  int
 	key    stubs.NameID
 	state  *stateVar
+
+	of       stubs.ID  // of a patternRead: whose name is compared
+	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
 
 // site is one effect, with what it acts on.
@@ -59,11 +64,9 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
 	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
 	for _, r := range p.Reads {
-		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
+		x := b.newRead(r)
 		if r.Stub == stubs.State {
 			x.state = v.states[r.Key]
-		} else {
-			x.key = stubs.Intern(r.Key)
 		}
 		b.reads = append(b.reads, x)
 	}
@@ -79,11 +82,19 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		}
 		b.sites = append(b.sites, x)
 	}
-	for _, n := range v.spec.Match.Tasks {
-		b.names = append(b.names, stubs.Intern(n))
+	if b.match = l.rt.ofMatch(v.spec.Match); b.match != nil {
+		b.refers = append(b.refers, b.match)
+	}
+	for _, text := range slices.Concat(v.spec.Match.Tasks, v.spec.Match.Except) {
+		if p, _ := policy.ParsePattern(text); b.match == nil {
+			name, _ := p.Name()
+			b.names = append(b.names, stubs.Intern(name))
+		} else if _, one := p.Name(); !one { // so that it is known whether something has had such a name
+			b.refers = append(b.refers, l.rt.ofPattern(text))
+		}
 	}
 	for _, k := range v.spec.Match.Kinds {
-		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
+		b.kinds |= 1 << slices.Index(stubs.KindNames[:], k)
 	}
 	if v.spec.On.Interval > 0 {
 		b.keepTime(p)
@@ -94,10 +105,10 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 // keepTime prepares a time policy.
 func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
-	b.ways = waysOn(b.loop, b.version.ways)
+	b.ways = b.waysOn(b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
 	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !maySwitch(p.Root)
-	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
+	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
 }
 
@@ -108,7 +119,20 @@ func maySwitch(n *policy.Node) bool {
 
 // matches reports whether the policy is concerned with tasks like s.
 func (b *bound) matches(s *strand) bool {
-	return b.matchesKind(s.core.Kind) && (len(b.names) == 0 || slices.Contains(b.names, s.task.class.name))
+	return b.matchesKind(s.core.Kind) && b.matchesName(s.task.class)
+}
+
+func (b *bound) matchesName(c *class) bool {
+	if b.match != nil {
+		return c.in(b.match, b.loop.rt)
+	}
+	return len(b.names) == 0 || slices.Contains(b.names, c.id)
+}
+
+// close frees what the policy has on the loop. Called with regMu held.
+func (b *bound) close() {
+	b.eval.Close()
+	b.loop.rt.release(b.refers)
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
@@ -239,7 +263,9 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	l.lockAll()
 	defer l.unlock()
 	now := notify.Now()
-	l.view.event, l.view.value = stubs.InternOutside(name), value
+	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
+	defer func() { l.view.text = "" }() // it is the caller's
+	noteEvent(l.view.event)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

@@ -12,7 +12,7 @@ import (
 // document is what a YAML document has put in force, or is about to. It does not change; regMu guards what it leads to.
 type document struct {
 	states   map[string]*stateVar // as declared: their first values, not those that they have
-	tasks    map[*class]*declared
+	tasks    map[string]*declared
 	tenants  *tenantTable // nil: it says nothing of them
 	before   *tenantTable // in force before those
 	versions []*version   // in their order
@@ -163,14 +163,7 @@ func (c *change) commit() *document {
 			c.scope.states[name].word.Store(v.first)
 		}
 	}
-	for class := range c.was.tasks {
-		if c.is.tasks[class] == nil {
-			rt.declare(class, nil)
-		}
-	}
-	for class, d := range c.is.tasks {
-		rt.declare(class, d)
-	}
+	rt.redeclare(c.was.tasks, c.is.tasks)
 	var out []*version
 	for _, v := range c.was.versions {
 		if rt.policies[v.of.name] == v.of { // it has not cancelled itself

@@ -86,7 +86,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	}
 	section, id := "", uint64(0)
 	if open := l.view.sections(); len(open) > 0 {
-		section, id = open[len(open)-1].name.String(), open[len(open)-1].id
+		section, id = open[len(open)-1].name.text, open[len(open)-1].id
 	}
 	if s.pending == nil {
 		b.version.of.stats.throws.Add(1)

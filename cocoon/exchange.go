@@ -28,6 +28,7 @@ func (rt *Runtime) exchange(out, in []*version) {
 		}
 	}
 	rt.recost()
+	rt.await()
 	for _, l := range *rt.loops.Load() {
 		l.exchange(out, in)
 	}

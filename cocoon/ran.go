@@ -82,7 +82,7 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 	}
 	next = notify.Never
 	l.running(func(s *strand) bool {
-		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
+		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
 			next = min(next, s.sampleRan(lead, now, late, cpu))
 		}
 		return true

@@ -31,16 +31,17 @@ type Runtime struct {
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
+	spoken  atomic.Pointer[spoken]      // tenants of which policies speak; likewise
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
 	warmth    warmth
 	following following
 	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
 
-	classes    sync.Map // name -> *class
-	classCount atomic.Int64
-	otherClass *class
-	sections   nameSet // the names that sections have had
+	naming  naming       // of tasks and sections
+	speaks  atomic.Bool  // policies or documents may speak of names
+	unmetAt atomic.Int64 // when names are to be logged that nothing has had; 0: there is no such time
+	told    []string     // of these, those that were logged; guarded by regMu
 
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 
@@ -50,7 +51,6 @@ type Runtime struct {
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
-	named    map[string]*class    // those that documents and registrations speak of
 	files    map[string]*document // what documents have put in force, by the absolute path of their file
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
@@ -94,14 +94,15 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		cfg: cfg, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, files: map[string]*document{},
 		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
-	rt.otherClass = &class{text: "other", name: 1}
+	rt.naming.selectors.Store(&selectors{})
+	rt.naming.registered, rt.naming.declared, rt.naming.wholes = map[string]Kind{}, map[string]*declared{}, map[string]*declared{}
 	rt.states.Store(&map[string]*stateVar{})
 	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	first.first = true

@@ -67,13 +67,19 @@ func (s *loopStats) ended(a sched.Account) {
 type Stats struct {
 	Tasks     int64 // that have not ended
 	LinesLost int64 // that Config.Logger never got, or panicked at
-	Loops     []LoopStats
-	Policies  map[string]PolicyStats
 
-	// Unmet are the names that nothing has had yet, sorted, of tasks that documents, RegisterSafeFunc and
-	// RegisterPreemptibleFunc say something of; and of tasks and sections of time limits, of Match.Tasks, and of task.sections
-	// in policies. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
-	// Functions that policies may call are left out.
+	// Unkept counts tasks and sections that came with a name for which the runtime has no room: one of more than 1024 bytes, or
+	// a new one when 65,536 names of tasks, or 16,384 of sections, were there. Policies apply to them as to all others, but no average
+	// cost is kept of them, and each is looked up anew, which takes about 1 µs.
+	Unkept int64
+
+	Loops    []LoopStats
+	Policies map[string]PolicyStats
+
+	// Unmet are the names that nothing has had yet, sorted: of tasks that documents, RegisterSafeFunc and RegisterPreemptibleFunc
+	// say something of; of time limits and of Match; and in expressions of policies, of tasks, sections, loops, tenants, labels and
+	// their values, and events. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
+	// Functions that policies may call are left out. The names are logged when tasks have come for a minute.
 	Unmet []string
 }
 
@@ -105,7 +111,7 @@ type LoopStats struct {
 
 // Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}

@@ -39,7 +39,7 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
-	next = min(next, rt.keepHeat(now))
+	next = min(next, rt.keepHeat(now), rt.listened(now))
 	rt.sample.expect(next)
 	return next
 }

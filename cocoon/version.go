@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/analyzer"
@@ -26,6 +27,9 @@ type version struct {
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
 	off      atomic.Bool          // cancelled, or switched off after failures: not evaluated from now on
+
+	speaksOf      sync.Once        // see lookAtNames
+	names, labels []policy.Mention // that it speaks of
 }
 
 // scope is what policies may refer to, beside functions: what is registered, or is about to be.
@@ -148,7 +152,7 @@ func (v *version) bind(l *Loop) error {
 // unbindFrom undoes bind, if it was done, for a loop that did not come to be.
 func (v *version) unbindFrom(l *Loop) {
 	if b := v.on(l); b != nil {
-		b.eval.Close()
+		b.close()
 		v.bounds = slices.DeleteFunc(v.bounds, func(x *bound) bool { return x == b })
 	}
 }
@@ -170,7 +174,7 @@ func (v *version) withdraw() {
 // discard frees the module, when no loop evaluates it any more.
 func (v *version) discard() {
 	for _, b := range v.bounds {
-		b.eval.Close()
+		b.close()
 	}
 	v.bounds = nil
 	v.module.Close()

@@ -16,7 +16,7 @@ const MaxDocument = 1 << 20
 // Document is what a YAML document declares, for people who operate servers. docs/policy.md describes its format.
 type Document struct {
 	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
-	Tasks    map[string]Class // by task name
+	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
 	Tenants  *Tenants         // nil when there is nothing about them
 	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
 	Lines    map[string]int   // where each of them begins, by its name

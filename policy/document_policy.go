@@ -18,8 +18,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		var l TimeLimit
+	limits := make([]TimeLimit, len(items))
+	for i, item := range items {
+		l := &limits[i]
 		err := decodeMap(item, "a limit", []key{
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
@@ -29,7 +30,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		s, err := l.Spec()
+	}
+	for i, item := range items {
+		s, err := specOf(limits, i)
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
@@ -60,12 +63,17 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		s, err := readPolicy(item)
-		if err != nil {
+	specs := make([]Spec, len(items))
+	for i, item := range items {
+		if specs[i], err = readPolicy(item); err != nil {
 			return err
 		}
-		if err := d.add(item, s); err != nil {
+	}
+	if err := matchOthers(specs); err != nil {
+		return lineError(n, "%v", err)
+	}
+	for i, item := range items {
+		if err := d.add(item, specs[i]); err != nil {
 			return err
 		}
 	}
@@ -155,56 +163,7 @@ func readMatch(n *yaml.Node, m *Match) error {
 	return decodeMap(n, "match", []key{
 		{name: "loops", read: func(n *yaml.Node) error { return readStrings(n, "loops", &m.Loops) }},
 		{name: "tasks", read: func(n *yaml.Node) error { return readStrings(n, "tasks", &m.Tasks) }},
+		{name: "except", read: func(n *yaml.Node) error { return readStrings(n, "except", &m.Except) }},
 		{name: "kinds", read: func(n *yaml.Node) error { return readStrings(n, "kinds", &m.Kinds) }},
 	})
-}
-
-// readTenants reads tenants: {label: tenant, shares: {gold: 3}, max: 100}.
-func (d *documentReader) readTenants(n *yaml.Node) error {
-	t := Tenants{Shares: map[string]int{}}
-	most := int64(0)
-	err := decodeMap(n, "tenants", []key{
-		{name: "label", required: true, read: func(n *yaml.Node) error { return readString(n, &t.Label) }},
-		{name: "shares", read: func(n *yaml.Node) error { return readShares(n, t.Shares) }},
-		{name: "max", read: func(n *yaml.Node) error { return readInt(n, &most) }},
-	})
-	if err != nil {
-		return err
-	}
-	t.Max = int(min(max(most, -1), MaxTenants+1)) // what is too much stays so, and fits an int
-	if err := t.Validate(); err != nil {
-		return lineError(n, "%v", err)
-	}
-	d.doc.Tenants = &t
-	return nil
-}
-
-func readShares(n *yaml.Node, to map[string]int) error {
-	if _, err := mapping(n, "shares"); err != nil {
-		return err
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		var share int64
-		if err := readInt(n.Content[i+1], &share); err != nil {
-			return err
-		}
-		if share < 1 || share > MaxShare {
-			return lineError(n.Content[i+1], "a share is 1 to %d, and this is %d", MaxShare, share)
-		}
-		to[n.Content[i].Value] = int(share)
-	}
-	return nil
-}
-
-// readOrder reads order: fair.
-func (d *documentReader) readOrder(n *yaml.Node) error {
-	var name string
-	if err := readString(n, &name); err != nil {
-		return err
-	}
-	s, err := orderNamed(name)
-	if err != nil {
-		return lineError(n, "%v", err)
-	}
-	return d.add(n, s)
 }

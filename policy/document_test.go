@@ -164,6 +164,12 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
 		{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
 		{"match type", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {loops: main}}\n", `loops is the string "main"; want a list`},
+		{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
+		{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},
+		{"stars of a limit", "version: 1\nlimits: [{func: '" + strings.Repeat("a*", 17) + "', limit: 1s}]\n", "document:2: time limit: the pattern"},
+		{"stars of a match", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {except: ['" + strings.Repeat("a*", 17) + "']}}\n", `document:3: policy "p": match.except: a task's name: the pattern`},
+		{"default twice", "version: 1\ntasks:\n  default: safe\n  '*': safe\n", "document:4: default and * are the same; say it once"},
+		{"default limit twice", "version: 1\nlimits:\n  - {func: default, limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: there is another policy "time-limit/default", in line 3`},
 		{"same name", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue()}\n  - {name: p, on: exit, expr: continue()}\n", `document:4: there is another policy "p", in line 3`},
 		{"tenants without", "version: 1\ntenants: {shares: {a: 1}}\n", "document:2: tenants needs the key label"},
 		{"tenants label", "version: 1\ntenants: {label: \"\"}\n", "document:2: tenants: the label has no name"},
@@ -184,6 +190,38 @@ func TestReadDocumentRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "document:") {
 			t.Errorf("%s: error %.200v\nwant one with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// manyDefaults is a document in which so many policies match what no other does.
+func manyDefaults(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\npolicies:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {name: p%d, on: start, expr: continue(), match: {tasks: [default, x%d]}}\n", i, i)
+	}
+	return b.String()
+}
+
+// Default is expanded where the document is read: what is registered has patterns and exceptions.
+func TestReadDocumentWithDefaults(t *testing.T) {
+	d, err := ReadDocument(strings.NewReader(manyDefaults(3) + `tasks: {default: {background: true}, "GET /a/*": safe, b: {background: true}}
+limits: [{func: default, limit: 1s}, {func: a, limit: 1s}, {func: "a*", limit: 1s}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range d.Policies {
+		got += fmt.Sprint(s.Name, s.Match.Tasks, s.Match.Except, " ")
+	}
+	const limits, others = "time-limit/default[] [a a*] time-limit/a[] [] ",
+		"background[* b] [GET /a/*] p0[* x0] [x1 x2] p1[* x1] [x0 x2] p2[* x2] [x0 x1] "
+	if !strings.HasPrefix(got, limits) || !strings.HasSuffix(got, others) || d.Tasks["*"].Kind != "" || len(d.Tasks) != 3 {
+		t.Errorf("%s\nwant %s... %s", got, limits, others)
+	}
+	if _, err := ReadDocument(strings.NewReader(manyDefaults(64))); err != nil {
+		t.Error(err)
 	}
 }
 

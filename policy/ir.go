@@ -77,12 +77,18 @@ func (s Source) Bound() int {
 
 // Read is one state stub that a program reads, and where the snapshot holds it.
 type Read struct {
-	Stub   stubs.ID
-	Key    string     // of a keyed stub; the state's name for stubs.State
-	Type   stubs.Type // the stub's, or the registered state's
-	Offset int        // of its first word
-	Words  int        // 1, or 1+Max for a list
-	Pos    int        // of its first use in the text
+	Stub stubs.ID
+	Key  string     // of a keyed stub; the state's name for stubs.State
+	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
+
+	// Pattern, if there is one, is what a name is compared with, the read being true where it matches; of task.sections it stands
+	// in place of the key, and the read is about the outermost open section whose name it matches. Reading it is all that evaluators do: who
+	// fills the snapshot compares.
+	Pattern string
+
+	Offset int // of its first word
+	Words  int // 1, or 1+Max for a list
+	Pos    int // of its first use in the text
 }
 
 // Site is one effect written in a program.
@@ -103,6 +109,7 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Names   map[stubs.NameID]string // the string constants
 }
 
 // PerTask reports whether the program decides about a task: it reads task.*, or tenant.* where that is about the task and

@@ -17,6 +17,8 @@ var goodPolicies = []string{
 	`throw("x");`,
 	`set("overloaded", true)`,
 	`cancel()`,
+	`task.name in pattern("GET /*") and task.labels["a"] not in pattern("*b*") ? throw("x") : continue()`,
+	`task.name == "x" and task.name in pattern("*") or task.sections[pattern("json.*")] > duration("1s") ? throw("x") : continue()`,
 	`call("Alarm"); switch()`,
 	`interval(duration("1ms")); continue()`,
 	`interval(max(task.running / 100, duration("5us")))`,

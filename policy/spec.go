@@ -62,7 +62,8 @@ func (m Mode) String() string { return [...]string{"enforce", "observe"}[m] }
 
 // Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are joined by "and".
 type Match struct {
-	Loops []string
-	Tasks []string
-	Kinds []string // "atomic", "preemptible", "safe", "both"
+	Loops  []string
+	Tasks  []string // names, and patterns of names (see Pattern)
+	Except []string // of Tasks these are left out. A name counts before a pattern, and of patterns the most precise
+	Kinds  []string // "atomic", "preemptible", "safe", "both"
 }

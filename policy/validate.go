@@ -101,12 +101,14 @@ func (m Match) validate() error {
 	if slices.Contains(m.Loops, "") {
 		return errors.New("match.loops: a loop's name is empty")
 	}
-	if slices.Contains(m.Tasks, "") {
-		return errors.New("match.tasks: a task's name is empty")
-	}
 	for _, name := range m.Tasks {
-		if len(name) > stubs.MaxName {
-			return fmt.Errorf("match.tasks: a task's name has %d bytes, and %d are allowed", len(name), stubs.MaxName)
+		if err := checkPattern("a task's name", name); err != nil {
+			return fmt.Errorf("match.tasks: %w", err)
+		}
+	}
+	for _, name := range m.Except {
+		if err := checkPattern("a task's name", name); err != nil {
+			return fmt.Errorf("match.except: %w", err)
 		}
 	}
 	return nil
@@ -114,14 +116,7 @@ func (m Match) validate() error {
 
 const kindNames = `"atomic", "preemptible", "safe" or "both"`
 
-func knownKind(name string) bool {
-	for _, k := range stubs.Kinds {
-		if k.String() == name {
-			return true
-		}
-	}
-	return false
-}
+func knownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }
 
 func validateState(state map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(state)) {

@@ -144,6 +144,9 @@ func reads(p *policy.Program) []string {
 			if path = stubs.Catalogue[r.Stub].Path; r.Key != "" {
 				path += fmt.Sprintf("[%q]", r.Key)
 			}
+			if r.Pattern != "" {
+				path += fmt.Sprintf(" in pattern(%q)", r.Pattern)
+			}
 		}
 		paths = append(paths, path)
 	}
