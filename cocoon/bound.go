@@ -21,9 +21,10 @@ type bound struct {
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
-	perTask bool
-	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
-	places  bool // it may do the latter
+	perTask bool           // it is evaluated for each running task, on ticks and custom events
+	asking  bool           // it is evaluated for each running task that may make room, on enqueue
+	mild    bool           // it can do nothing but switch a task and give the arriving one its place in the queue
+	places  bool           // it may do the latter
 
 	// Of a time policy. Guarded by the loop's lock; the interval is also read without it.
 	interval atomic.Int64 // ns; 0: it is none
@@ -57,7 +58,7 @@ type site struct {
 // newBound is called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
-	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0}
 	for _, r := range p.Reads {
 		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
 		if r.Stub == stubs.State {
@@ -96,14 +97,9 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = waysOn(b.loop, b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
-	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !maySwitch(p.Root)
+	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !p.MaySwitch()
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
-}
-
-// maySwitch reports whether a switch is written in the program.
-func maySwitch(n *policy.Node) bool {
-	return n != nil && (n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Switch || maySwitch(n.A) || maySwitch(n.B) || maySwitch(n.C))
 }
 
 // matches reports whether the policy is concerned with tasks like s.
@@ -184,15 +180,15 @@ func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 	}
 }
 
-// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. They are evaluated
-// for each running preemptible task that might make room, until one is switched; and once without any when there is none.
-// A throw refuses s. Called under the loop's lock.
+// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. Those that are
+// about running tasks as well are evaluated for each preemptible one that might make room, until one is switched; and once
+// without any when there is none. The others are evaluated once. A throw refuses s. Called under the loop's lock.
 func (l *Loop) arriving(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.matches(s) {
 			continue
 		}
-		asked := b.perTask && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
+		asked := b.asking && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
 		if !asked && (!b.mild || b.places) {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
@@ -224,7 +220,7 @@ func (l *Loop) returning(s *strand, now int64) {
 		if !b.mild || !b.matches(s) {
 			continue
 		}
-		if asked := b.perTask && l.askToMakeRoom(b, s, now); !asked && b.places {
+		if asked := b.asking && l.askToMakeRoom(b, s, now); !asked && b.places {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}
