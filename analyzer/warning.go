@@ -101,7 +101,7 @@ func (r *review) idempotent(n *policy.Node) bool {
 			other := m.Op == policy.OpEffect && r.p.Sites[m.Index].Name == site.Name
 			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != policy.OpConst || m.A.Imm != n.A.Imm)
 		})
-	case stubs.Call:
+	case stubs.Call, stubs.Add:
 		return false
 	}
 	return true

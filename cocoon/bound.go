@@ -17,7 +17,8 @@ type bound struct {
 	version *version
 	loop    *Loop
 	eval    *isolate.Evaluator
-	reads   []read
+	reads   []read // but for states
+	states  stateUse
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
@@ -45,37 +46,29 @@ type read struct {
 	offset int
 	words  int
 	key    stubs.NameID
-	state  *stateVar
 }
 
-// site is one effect, with what it acts on.
+// site is one effect, with what it acts on unless that is a state.
 type site struct {
 	effect stubs.Effect
-	state  *stateVar
 	fn     *safeFunc
 }
 
 // newBound is called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
-	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0}
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0,
+		states: newStateUse(p, v.states)}
 	for _, r := range p.Reads {
-		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
-		if r.Stub == stubs.State {
-			x.state = v.states[r.Key]
-		} else {
-			x.key = stubs.Intern(r.Key)
+		if r.Stub != stubs.State {
+			b.reads = append(b.reads, read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)})
 		}
-		b.reads = append(b.reads, x)
 	}
 	for _, s := range p.Sites {
 		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
 		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
-		switch s.Effect {
-		case stubs.Set:
-			x.state = v.states[s.Name]
-		case stubs.Call:
+		if s.Effect == stubs.Call {
 			x.fn = l.rt.funcs[s.Name]
 		}
 		b.sites = append(b.sites, x)

@@ -69,9 +69,7 @@ func (c *change) states(declared map[string]any) (err error) {
 		case was != nil && was.typ == v.typ:
 			c.scope.states[name] = now[name]
 		default:
-			fresh := &stateVar{typ: v.typ, first: v.first}
-			fresh.word.Store(v.first)
-			c.scope.states[name] = fresh
+			c.scope.states[name] = newState(v.typ, v.first)
 		}
 	}
 	return nil
@@ -158,11 +156,13 @@ func (v *version) missing(in scope) string {
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)
-	for name, v := range c.is.states {
-		if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
-			c.scope.states[name].word.Store(v.first)
+	rt.betweenSteps(func() {
+		for name, v := range c.is.states {
+			if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
+				c.scope.states[name].word.Store(v.first)
+			}
 		}
-	}
+	})
 	for class := range c.was.tasks {
 		if c.is.tasks[class] == nil {
 			rt.declare(class, nil)

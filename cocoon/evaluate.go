@@ -20,7 +20,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
-	out, err := b.eval.Eval()
+	out, err := l.step(b)
 	r.stats.evaluations.Add(1)
 	if err != nil {
 		v.failed(err)
@@ -33,7 +33,10 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		r.observed(l, b, out)
 		return false
 	}
-	for fired := out.Fired; fired != 0; fired &= fired - 1 {
+	if out.Fired != 0 {
+		r.stats.effects.Add(int64(bits.OnesCount64(out.Fired)))
+	}
+	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 { // step has carried out the others
 		i := bits.TrailingZeros64(fired)
 		l.act(b, &b.sites[i], out.Values[i], now)
 	}
@@ -97,13 +100,9 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 
 // act carries out one effect. Called under the loop's lock.
 func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
-	r := b.version.of
-	r.stats.effects.Add(1)
 	switch s.effect {
-	case stubs.Set:
-		s.state.word.Store(operand)
 	case stubs.Call:
-		s.fn.call(r.rt)
+		s.fn.call(l.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
 		was := b.interval.Swap(d)

@@ -17,6 +17,9 @@ type Trigger = policy.Trigger
 // Match limits a policy to loops, task names and kinds.
 type Match = policy.Match
 
+// PerLoop declares a private state of which each loop has its own, in Policy.State.
+type PerLoop = policy.PerLoop
+
 // TimeLimit is a ready-made policy: a time limit on a section, or on the tasks of a name.
 type TimeLimit = policy.TimeLimit
 

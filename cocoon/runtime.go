@@ -45,6 +45,7 @@ type Runtime struct {
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
+	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
 	regMu    sync.Mutex
@@ -145,6 +146,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
 		}
 	}
+	rt.severalLoops()
 	loops = append(slices.Clone(loops), l)
 	rt.loops.Store(&loops)
 	rt.addSlots(cfg.Slots)

@@ -103,7 +103,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 		}
 	}
 	for _, s := range p.Sites {
-		if s.Effect == stubs.Set {
+		if s.Effect.Writes() {
 			refer(s.Name)
 		}
 	}

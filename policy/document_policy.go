@@ -9,7 +9,7 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	d.doc.States, err = readStateValues(n, "states")
+	d.doc.States, err = readStateValues(n, "states", stateValue)
 	return err
 }
 
@@ -82,7 +82,7 @@ func readPolicy(n *yaml.Node) (s Spec, err error) {
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
 		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
 		{name: "state", read: func(n *yaml.Node) (err error) {
-			s.State, err = readStateValues(n, "state")
+			s.State, err = readStateValues(n, "state", privateState)
 			return err
 		}},
 	})

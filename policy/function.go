@@ -12,10 +12,10 @@ import (
 
 var (
 	verdicts  = map[string]bool{"continue": true, "throw": true, "switch": true}
-	effects   = map[string]bool{"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
+	effects   = map[string]bool{"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
-		"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
+		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
 		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true,
 	}
@@ -43,6 +43,15 @@ func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
 		}
 	}
 	return "", nil, false
+}
+
+// isEffect reports whether a call that stands on its own is an effect: max and min are, of a state.
+func isEffect(name string, args []ast.Node) bool {
+	if (name == "max" || name == "min") && len(args) > 0 {
+		_, ofState := args[0].(*ast.StringNode)
+		return ofState
+	}
+	return effects[name]
 }
 
 // function lowers a call that has a value.
