@@ -203,6 +203,9 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 		ops = 5
 	}
 	op := policy.OpAdd + policy.Op(r.below(ops))
+	if t == stubs.Float && r.below(3) == 0 {
+		op = policy.OpMin + policy.Op(r.below(2))
+	}
 	a, b := r.value(t, depth-1), r.value(t, depth-1)
 	if op != policy.OpDiv && op != policy.OpMod || r.below(4) == 0 {
 		return r.node(op, t, a, b)

@@ -105,6 +105,9 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 		s.fn.call(l.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
+		if d != int64(operand) {
+			b.version.of.stats.clamped.Add(1)
+		}
 		was := b.interval.Swap(d)
 		if d == was {
 			return

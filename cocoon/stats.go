@@ -142,7 +142,7 @@ func (l *Loop) Stats() LoopStats {
 type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
-	errors                                           atomic.Int64
+	errors, clamped                                  atomic.Int64
 	logs                                             seldom // of what it would do
 	lastError                                        atomic.Pointer[string]
 }
@@ -157,6 +157,7 @@ type PolicyStats struct {
 
 	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
 
+	Clamped   int64         // intervals out of bounds that interval() asked for, and the nearest one came of
 	Errors    int64         // evaluations that erred
 	LastError string        // of the last of them
 	Off       bool          // cancelled, or switched off after failures
@@ -168,7 +169,7 @@ func (s *policyStats) snapshot() PolicyStats {
 		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
 		Switches: s.switches.Load(), Effects: s.effects.Load(),
 		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
-		Errors: s.errors.Load(),
+		Errors: s.errors.Load(), Clamped: s.clamped.Load(),
 	}
 	if e := s.lastError.Load(); e != nil {
 		st.LastError = *e

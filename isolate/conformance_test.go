@@ -151,16 +151,23 @@ func TestConformance(t *testing.T) {
 // TestArithmeticEdges runs every operation over every pair of extremes, read from the snapshot so that nothing is constant.
 func TestArithmeticEdges(t *testing.T) {
 	stores := engines(t)
-	for _, operands := range []stubs.Type{stubs.Int, stubs.Float, stubs.Name} {
+	for _, operands := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Float, stubs.Name} {
 		var pairs [][]uint64
-		for _, a := range extremes[operands] {
-			for _, b := range extremes[operands] {
+		words := extremes[operands]
+		if operands == stubs.Duration {
+			words = extremes[stubs.Int]
+		}
+		for _, a := range words {
+			for _, b := range words {
 				pairs = append(pairs, []uint64{a, b})
 			}
 		}
-		for op := policy.OpAdd; op <= policy.OpGe; op++ {
+		for op := policy.OpAdd; op <= policy.OpMax; op++ {
 			result := operands
 			switch {
+			case op > policy.OpGe && op < policy.OpMin || op >= policy.OpMin && operands != stubs.Float:
+				continue
+			case op >= policy.OpMin:
 			case op >= policy.OpEq:
 				result = stubs.Bool
 			case !operands.Numeric(), op == policy.OpMod && operands == stubs.Float:

@@ -79,7 +79,7 @@ func (g *generator) node(n *policy.Node) {
 		g.node(n.A)
 	case policy.OpNeg, policy.OpFloat, policy.OpInt:
 		g.unary(n)
-	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod:
+	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 		g.compare(n)

@@ -141,9 +141,9 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 	if len(args) < 2 {
 		l.refuse(n, "", "%s takes 2 or more arguments, not %d", name, len(args))
 	}
-	op := OpLt
+	op, ofFloats := OpLt, OpMin
 	if name == "max" {
-		op = OpGt
+		op, ofFloats = OpGt, OpMax
 	}
 	best := l.value(args[0])
 	for _, an := range args[1:] {
@@ -155,6 +155,10 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 		if !v.node.Type.Numeric() {
 			l.refuse(n, "", "%s compares numbers, and %s is %s", name, l.excerpt(an), describe(v))
 		}
+		if v.node.Type == stubs.Float {
+			best = value{node: l.folded(n, ofFloats, stubs.Float, best.node, v.node)}
+			continue
+		}
 		best = l.shared(n, best, func(a value) value {
 			return l.shared(n, v, func(b value) value { return l.better(n, op, a, b) })
 		})
@@ -162,7 +166,7 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 	return best
 }
 
-// better is op(a, b) ? a : b.
+// better is op(a, b) ? a : b. Of floats it would be either of the two where one is NaN.
 func (l *lowerer) better(n ast.Node, op Op, a, b value) value {
 	c := l.folded(n, op, stubs.Bool, l.use(n, a).node, l.use(n, b).node)
 	if c.Op == OpConst {

@@ -17,10 +17,10 @@ const (
 	OpLocal             // Index: the local
 	OpLet               // Index: the local; A its value, B the body
 	OpNot               // A
-	OpNeg               // A: Numeric; integral overflow is an error
+	OpNeg               // A: Numeric; integral overflow is an error, but of Duration
 	OpAnd               // A, B: short-circuit
 	OpOr                // A, B: short-circuit
-	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error
+	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error, but of Duration
 	OpSub               //
 	OpMul               //
 	OpDiv               // integral division truncates; by zero is an error
@@ -33,8 +33,10 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN or out of range is an error
+	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN is an error, out of range too but of Duration
 	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
+	OpMin               // A, B: Float; NaN if either is
+	OpMax               //
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
