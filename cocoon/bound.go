@@ -27,6 +27,8 @@ type bound struct {
 	mild    bool           // it can do nothing but switch a task and give the arriving one its place in the queue
 	places  bool           // it may do the latter
 
+	inForce atomic.Uint32 // its mode; written under the loop's lock
+
 	// Of a time policy. Guarded by the loop's lock; the interval is also read without it.
 	interval atomic.Int64 // ns; 0: it is none
 	ways     []way        // in which it can do something but continue
@@ -59,6 +61,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
 	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0,
 		states: newStateUse(p, v.states)}
+	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
 		if r.Stub != stubs.State {
 			b.reads = append(b.reads, read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)})
@@ -90,7 +93,7 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = waysOn(b.loop, b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
-	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !p.MaySwitch()
+	b.once = b.prompt && !p.MaySwitch()
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
 }
@@ -104,10 +107,12 @@ func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k)
 
 // watches reports whether the ticks of a time policy may come to something about s, which runs. To one that can only throw,
 // a task is nothing new before the throw into it has arrived: arm is called then.
-func (b *bound) watches(s *strand) bool { return b.concerns(s) && !(b.once && s.pending != nil) }
+func (b *bound) watches(s *strand) bool {
+	return b.concerns(s) && !(b.once && s.pending != nil && b.mode() == Enforce)
+}
 
 // guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
-func (b *bound) guards() bool { return !b.mild && !b.version.queued }
+func (b *bound) guards() bool { return !b.mild && !b.version.queued && !b.silent() }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
 // about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
@@ -118,7 +123,7 @@ func (b *bound) concernsKind(k Kind) bool { return b.matchesKind(k) && (!b.mild 
 // concerned reports whether some policy of the event is to be evaluated for s. It takes no lock.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	for _, b := range l.hub.Listeners(uint16(e)) {
-		if b.concerns(s) {
+		if b.concerns(s) && !b.silent() {
 			return true
 		}
 	}

@@ -1,12 +1,10 @@
 package cocoon
 
 import (
-	"fmt"
 	"log/slog"
 	"math/bits"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
-	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -16,11 +14,12 @@ import (
 // (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	v, r := b.version, b.version.of
-	if v.off.Load() {
+	mode := b.mode()
+	if mode == Off || v.off.Load() || mode == Observe && v.ended.Load() {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
-	out, err := l.step(b)
+	out, err := l.step(b, mode == Observe)
 	r.stats.evaluations.Add(1)
 	if err != nil {
 		v.failed(err)
@@ -29,9 +28,8 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	if v.failures.Load() != 0 {
 		v.failures.Store(0)
 	}
-	if b.version.spec.Mode == policy.Observe {
-		r.observed(l, b, out)
-		return false
+	if mode == Observe {
+		return l.observe(b, out, now)
 	}
 	if out.Fired != 0 {
 		r.stats.effects.Add(int64(bits.OnesCount64(out.Fired)))
@@ -75,6 +73,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()
 		err := a.preempted(b.version.of.name, text, "", nil, now)
+		b.version.of.tellThrow(err, func() string { return "on arrival" })
 		err.Started = false
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
@@ -95,6 +94,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 		b.version.of.stats.throws.Add(1)
 		s.tenant.threw()
 		s.postThrow(s.preempted(b.version.of.name, text, section, nil, now), id, now)
+		s.pending.by = b.version.of
 	}
 }
 
@@ -144,32 +144,4 @@ func (v *version) failed(err error) {
 	} else {
 		r.rt.log.add(slog.LevelWarn, "cocoon: policy erred; its verdict counts as continue", "policy", r.name, "error", text)
 	}
-}
-
-// observed counts what an observing policy would have done, and logs it at most once a second.
-func (r *Registration) observed(l *Loop, b *bound, out stubs.Outcome) {
-	if out.Decision == stubs.Continue && out.Fired == 0 {
-		return
-	}
-	switch out.Decision {
-	case stubs.Throw:
-		r.stats.wouldThrow.Add(1)
-	case stubs.Switch:
-		r.stats.wouldSwitch.Add(1)
-	}
-	r.stats.wouldEffect.Add(int64(bits.OnesCount64(out.Fired)))
-	if !r.stats.logs.due(notify.Now()) {
-		return
-	}
-	task := ""
-	if s := l.view.subject(); s != nil {
-		task = s.task.Path()
-	}
-	would := out.Decision.String()
-	if out.Decision == stubs.Throw {
-		would = fmt.Sprintf("throw(%q)", b.version.verified.Program().Reasons[out.Reason])
-	}
-	st := r.stats.snapshot()
-	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "would", would,
-		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
 }

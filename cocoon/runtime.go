@@ -53,6 +53,8 @@ type Runtime struct {
 	funcs    map[string]*safeFunc
 	named    map[string]*class    // those that documents and registrations speak of
 	files    map[string]*document // what documents have put in force, by the absolute path of their file
+	mode     Mode                 // of all policies, as far as they have no greater one
+	modeLogs seldom
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
@@ -89,12 +91,16 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	mode, err := modeOfEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	store, err := isolate.NewStore(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
 	}
 	rt := &Runtime{
-		cfg: cfg, store: store, made: notify.Now(),
+		cfg: cfg, mode: mode, store: store, made: notify.Now(),
 		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
 		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
@@ -115,6 +121,9 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
+	if mode != Enforce {
+		rt.tellMode()
+	}
 	return rt, nil
 }
 

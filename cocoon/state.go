@@ -17,6 +17,31 @@ type stateVar struct {
 	perLoop bool          // what it declares: each loop has one like it
 	first   uint64        // its value when it was registered
 	word    atomic.Uint64 // written as step says
+
+	// What observing policies have made of it since an enforcing one wrote it, for them to read.
+	shadow   atomic.Uint64
+	shadowed atomic.Bool
+}
+
+// value returns the word that a policy reads.
+func (v *stateVar) value(observing bool) uint64 {
+	if observing && v.shadowed.Load() {
+		return v.shadow.Load()
+	}
+	return v.word.Load()
+}
+
+// write writes the word for a policy.
+func (v *stateVar) write(word uint64, observing bool) {
+	switch {
+	case observing:
+		v.shadow.Store(word)
+		v.shadowed.Store(true)
+		return
+	case v.shadowed.Load():
+		v.shadowed.Store(false)
+	}
+	v.word.Store(word)
 }
 
 func newState(typ stubs.Type, first uint64) *stateVar {

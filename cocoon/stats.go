@@ -143,7 +143,7 @@ type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
 	errors, clamped                                  atomic.Int64
-	logs                                             seldom // of what it would do
+	logs, throwLogs                                  seldom // of what it would do, and of throws
 	lastError                                        atomic.Pointer[string]
 }
 
@@ -155,7 +155,11 @@ type PolicyStats struct {
 	Switches    int64 // requests to switch
 	Effects     int64
 
-	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
+	// In observe mode. A task counts once for each throw that would have ended it or one of its sections, refusals included, and
+	// once for each time in a slot that a switch would have ended.
+	WouldThrow, WouldSwitch, WouldEffect int64
+
+	Mode Mode // as it counts: that of the policy or of the runtime, whichever is greater
 
 	Clamped   int64         // intervals out of bounds that interval() asked for, and the nearest one came of
 	Errors    int64         // evaluations that erred

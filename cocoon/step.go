@@ -100,7 +100,7 @@ func (s *stateUse) place(v *stateVar) int {
 
 // step evaluates a policy on the snapshot, which lacks the states, and carries out its effects on these. Called under the loop's
 // lock.
-func (l *Loop) step(b *bound) (out stubs.Outcome, err error) {
+func (l *Loop) step(b *bound, observing bool) (out stubs.Outcome, err error) {
 	s, locked := &b.states, false
 	if (s.together.writes || s.together.reads > 1) && l.rt.steps.several.Load() {
 		l.rt.steps.mu.Lock()
@@ -108,7 +108,7 @@ func (l *Loop) step(b *bound) (out stubs.Outcome, err error) {
 	}
 	words := b.eval.Snapshot()
 	for i := range s.reads {
-		words[s.reads[i].offset] = s.reads[i].state.word.Load()
+		words[s.reads[i].offset] = s.reads[i].state.value(observing)
 	}
 	if locked && !s.together.writes {
 		l.rt.steps.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *Loop) step(b *bound) (out stubs.Outcome, err error) {
 	}
 	out, err = b.eval.Eval()
 	if out.Fired&s.writing != 0 {
-		if err = s.carryOut(out); err != nil {
+		if err = s.carryOut(out, observing); err != nil {
 			out = stubs.Outcome{}
 		}
 	}
@@ -127,19 +127,19 @@ func (l *Loop) step(b *bound) (out stubs.Outcome, err error) {
 }
 
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an error, none.
-func (s *stateUse) carryOut(out stubs.Outcome) error {
+func (s *stateUse) carryOut(out stubs.Outcome, observing bool) error {
 	written := uint64(0)
 	for fired := out.Fired & s.writing; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
 		site := &s.sites[i]
 		v := s.vars[site.at]
 		if s.plain {
-			v.word.Store(out.Values[i])
+			v.write(out.Values[i], observing)
 			continue
 		}
 		was := s.fresh[site.at]
 		if written>>site.at&1 == 0 {
-			was = v.word.Load()
+			was = v.value(observing)
 		}
 		word, err := site.Update(was, out.Values[i])
 		if err != nil {
@@ -150,9 +150,18 @@ func (s *stateUse) carryOut(out stubs.Outcome) error {
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
-		s.vars[i].word.Store(s.fresh[i])
+		s.vars[i].write(s.fresh[i], observing)
 	}
 	return nil
+}
+
+// forget ends what the policy has made of states in observe mode. Called under the loop's lock, or when it is evaluated no more.
+func (s *stateUse) forget(k *steps) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, v := range s.vars {
+		v.shadowed.Store(false)
+	}
 }
 
 // severalLoops makes steps safe on several loops. When it returns there is no evaluation under way that does not know. Called with

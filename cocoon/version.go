@@ -26,6 +26,8 @@ type version struct {
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
 	off      atomic.Bool          // cancelled, or switched off after failures: not evaluated from now on
+	own      Mode                 // as registered, or set since; guarded by regMu
+	ended    atomic.Bool          // in observe mode: it would have cancelled itself
 }
 
 // scope is what policies may refer to, beside functions: what is registered, or is about to be.
@@ -47,7 +49,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
-	v := &version{of: r, spec: p, states: statesOf(program, private, in.states)}
+	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would see nothing but zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}

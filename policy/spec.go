@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -62,15 +64,37 @@ func (t Trigger) Set() stubs.Event {
 	return t.Events
 }
 
-// Mode says whether verdicts are carried out.
+// Mode says whether verdicts are carried out. Of several that are said of a policy the greatest counts.
 type Mode uint8
 
 const (
 	Enforce Mode = iota // carry out verdicts and effects
-	Observe             // count and log what the policy would have done, and do nothing
+	Observe             // a dry run: count and log what the policy would have done, and do nothing
+	Off                 // do not evaluate it
 )
 
-func (m Mode) String() string { return [...]string{"enforce", "observe"}[m] }
+var modeNames = [...]string{"enforce", "observe", "off"}
+
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// ModeNamed returns the mode of that name.
+func ModeNamed(name string) (m Mode, ok bool) {
+	i := slices.Index(modeNames[:], name)
+	return Mode(max(i, 0)), i >= 0
+}
+
+// Validate reports whether there is such a mode.
+func (m Mode) Validate() error {
+	if m > Off {
+		return fmt.Errorf("unknown mode %d; want Enforce or Observe, or Off", m)
+	}
+	return nil
+}
 
 // Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are joined by "and".
 type Match struct {

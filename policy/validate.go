@@ -20,7 +20,7 @@ func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
 	}
-	check := errors.Join(s.On.validate(), s.Mode.validate(), s.Match.validate(), validateState(s.State))
+	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), validateState(s.State))
 	if check != nil {
 		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
 	}
@@ -82,13 +82,6 @@ func (t Trigger) validate() error {
 		return fmt.Errorf("unknown events %#x", uint16(t.Events&^stubs.AnyEvent))
 	case t.Custom != "" && t.Events&stubs.Custom == 0:
 		return fmt.Errorf("the event name %q needs the event custom; use OnCustom", t.Custom)
-	}
-	return nil
-}
-
-func (m Mode) validate() error {
-	if m > Observe {
-		return fmt.Errorf("unknown mode %d; want Enforce or Observe", m)
 	}
 	return nil
 }
