@@ -36,9 +36,10 @@ func (a *analysis) review() {
 // review walks the tree a second time, for warnings.
 type review struct {
 	*analysis
-	many      stubs.Event // on these the policy is evaluated for each of several tasks
-	constant  []bool      // by local: its definition is always the same, and that was said there
-	acts      int         // throws, switches and effects
+	many      stubs.Event  // on these the policy is evaluated for each of several tasks
+	rest      *policy.Node // the verdict, or what leads to one, behind the effects that are looked at
+	constant  []bool       // by local: its definition is always the same, and that was said there
+	acts      int          // throws, switches and effects
 	unreached []*policy.Node
 }
 
@@ -61,6 +62,9 @@ func (r *review) statement(n *policy.Node) {
 		r.repeated(n)
 		r.expression(n.A, n)
 	case policy.OpSeq:
+		if n.Type == stubs.Verdict {
+			r.rest = n.B
+		}
 		r.statement(n.A)
 		r.statement(n.B)
 	case policy.OpLet:
@@ -81,9 +85,13 @@ func (r *review) act(n *policy.Node) {
 }
 
 // repeated warns, once a policy, of an effect that one notification may have carried out several times, though its author counts
-// on one: a token is taken for each running task instead of for the arriving one.
+// on one: a token is taken for each running task instead of for the arriving one. What comes with a throw or a switch is meant for the
+// task that it is about.
 func (r *review) repeated(n *policy.Node) {
-	if r.many == 0 || !r.reached[n] || r.idempotent(n) {
+	decided := !r.rest.Any(func(m *policy.Node) bool {
+		return m.Op == policy.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
+	})
+	if r.many == 0 || !r.reached[n] || decided || r.idempotent(n) {
 		return
 	}
 	r.warn(n, "put it into a policy of its own, which neither reads task.* nor switches",
