@@ -19,8 +19,17 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
-	out, err := l.step(b, mode == Observe)
 	r.stats.evaluations.Add(1)
+	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
+	out, err := b.eval.Eval()
+	if writes := out.Fired & b.states.writing; writes != 0 {
+		if err = b.states.carryOut(writes, out.Values, mode == Observe); err != nil {
+			out = stubs.Outcome{}
+		}
+	}
+	if locked {
+		l.rt.steps.mu.Unlock()
+	}
 	if err != nil {
 		v.failed(err)
 		return false

@@ -33,15 +33,21 @@ func (v *stateVar) value(observing bool) uint64 {
 
 // write writes the word for a policy.
 func (v *stateVar) write(word uint64, observing bool) {
-	switch {
-	case observing:
-		v.shadow.Store(word)
-		v.shadowed.Store(true)
-		return
-	case v.shadowed.Load():
-		v.shadowed.Store(false)
+	if observing || v.shadowed.Load() {
+		v.writeBeside(word, observing)
+	} else {
+		v.word.Store(word)
 	}
-	v.word.Store(word)
+}
+
+// writeBeside is write where there is a shadow, or shall be.
+func (v *stateVar) writeBeside(word uint64, observing bool) {
+	v.shadowed.Store(observing)
+	if observing {
+		v.shadow.Store(word)
+	} else {
+		v.word.Store(word)
+	}
 }
 
 func newState(typ stubs.Type, first uint64) *stateVar {

@@ -27,7 +27,9 @@ type stateUse struct {
 	reads   []stateRead
 	vars    []*stateVar // that it writes, each once
 	sites   []stateSite // by site; those of other effects are empty
+	direct  []*stateVar // by site: what it writes
 	fresh   []uint64    // by var: its value after the step
+	some    bool        // it reads or writes any
 	writing uint64      // bit i: site i writes a state
 	plain   bool        // all of them by set: what is there does not matter
 	together
@@ -51,7 +53,7 @@ type stateSite struct {
 
 // newStateUse returns what the program reads and writes, on one loop; all are the states that it refers to.
 func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
-	s := stateUse{sites: make([]stateSite, len(p.Sites)), plain: true}
+	s := stateUse{sites: make([]stateSite, len(p.Sites)), direct: make([]*stateVar, len(p.Sites)), plain: true}
 	here := map[string]*stateVar{}
 	on := func(name string) *stateVar {
 		if here[name] == nil {
@@ -81,9 +83,10 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		s.writing |= 1 << i
 		s.plain = s.plain && site.Effect == stubs.Set
 		s.together.writes = s.together.writes || v == all[site.Name]
-		s.sites[i] = stateSite{site, s.place(v)}
+		s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 	}
 	s.fresh = make([]uint64, len(s.vars))
+	s.some = len(s.reads)+len(s.vars) > 0
 	return s
 }
 
@@ -98,50 +101,40 @@ func (s *stateUse) place(v *stateVar) int {
 	return len(s.vars) - 1
 }
 
-// step evaluates a policy on the snapshot, which lacks the states, and carries out its effects on these. Called under the loop's
-// lock.
-func (l *Loop) step(b *bound, observing bool) (out stubs.Outcome, err error) {
-	s, locked := &b.states, false
-	if (s.together.writes || s.together.reads > 1) && l.rt.steps.several.Load() {
-		l.rt.steps.mu.Lock()
+// begin reads the states for an evaluation. It reports whether it has taken the lock of the steps, which the caller gives back when
+// the effects are carried out. Called under the loop's lock.
+func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool) {
+	if (s.together.writes || s.together.reads > 1) && k.several.Load() {
+		k.mu.Lock()
 		locked = true
 	}
-	words := b.eval.Snapshot()
 	for i := range s.reads {
-		words[s.reads[i].offset] = s.reads[i].state.value(observing)
+		r := &s.reads[i]
+		words[r.offset] = r.state.value(observing)
 	}
 	if locked && !s.together.writes {
-		l.rt.steps.mu.Unlock()
+		k.mu.Unlock()
 		locked = false
 	}
-	out, err = b.eval.Eval()
-	if out.Fired&s.writing != 0 {
-		if err = s.carryOut(out, observing); err != nil {
-			out = stubs.Outcome{}
-		}
-	}
-	if locked {
-		l.rt.steps.mu.Unlock()
-	}
-	return out, err
+	return locked
 }
 
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an error, none.
-func (s *stateUse) carryOut(out stubs.Outcome, observing bool) error {
+func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error {
+	for ; s.plain && fired != 0; fired &= fired - 1 {
+		i := bits.TrailingZeros64(fired)
+		s.direct[i].write(values[i], observing)
+	}
 	written := uint64(0)
-	for fired := out.Fired & s.writing; fired != 0; fired &= fired - 1 {
+	for ; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
 		site := &s.sites[i]
 		v := s.vars[site.at]
-		if s.plain {
-			v.write(out.Values[i], observing)
-			continue
-		}
 		was := s.fresh[site.at]
 		if written>>site.at&1 == 0 {
 			was = v.value(observing)
 		}
-		word, err := site.Update(was, out.Values[i])
+		word, err := site.Update(was, values[i])
 		if err != nil {
 			return err
 		}
