@@ -38,6 +38,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	switch s.Effect {
 	case stubs.Set:
 		wrong = !scalar(s.Type)
+	case stubs.Add, stubs.Max, stubs.Min:
+		wrong = !s.Type.Numeric()
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
@@ -52,7 +54,7 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	if wrong {
 		return malformed("effect %d, %v, has an operand of type %v", i, s.Effect, s.Type)
 	}
-	if s.Name == "" && (s.Effect == stubs.Set || s.Effect == stubs.Call) {
+	if s.Name == "" && (s.Effect.Writes() || s.Effect == stubs.Call) {
 		return malformed("effect %d, %v, has no name", i, s.Effect)
 	}
 	return nil

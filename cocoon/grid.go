@@ -44,7 +44,7 @@ func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	busy := l.busy + quick
 	n := 0
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() {
+		if b.silent() {
 			continue
 		}
 		n++

@@ -307,6 +307,9 @@ func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 			event += int64(i.rng.IntN(int(2 * interval)))
 		}
 		must, may := i.acting(interval)
+		for s := range i.tasks {
+			s.would = s.would[:0] // each tick counts, and not each task
+		}
 		looked, before := l.tickAt.Load() <= i.now, would()
 		if looked {
 			if next := l.ticks(i.now, cpuSample{}); next != l.tickAt.Load() {
@@ -350,6 +353,10 @@ func (i *imitation) acting(interval int64) (must, may int) {
 		i.l.view.about(s, nil)
 		i.l.view.fill(i.l, i.b.reads, i.b.eval.Snapshot(), i.now)
 		out, err := i.b.eval.Eval()
+		if out.Decision == stubs.Switch {
+			_, ok := i.l.core.SwitchAt(&s.core, i.now)
+			return ok
+		}
 		return err == nil && (out.Decision != stubs.Continue || out.Fired != 0)
 	}
 	if !i.b.perTask {

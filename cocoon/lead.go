@@ -31,7 +31,7 @@ func (l *Loop) newLeads() *leads {
 	}
 	k := &leads{general: never(), named: map[stubs.NameID]byKind{}, waiting: notify.Never}
 	for _, b := range all {
-		if !b.version.off.Load() {
+		if !b.silent() {
 			k.of++
 			k.include(b)
 		}
@@ -215,7 +215,7 @@ func (l *Loop) armWaiting(now int64) {
 func (l *Loop) soonest(s *strand, now int64) (at int64) {
 	at = notify.Never
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() || b.perTask && !b.watches(s) {
+		if b.silent() || b.perTask && !b.watches(s) {
 			continue
 		}
 		about := s

@@ -101,7 +101,7 @@ func (l *Loop) closedFor(t *Task) error {
 
 // begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody else knows of the task.
 func (s *strand) begin(t *Task) {
-	s.task, s.pending, s.withdrawn = t, nil, nil
+	s.task, s.pending, s.withdrawn, s.would = t, nil, nil, s.would[:0]
 	s.safePoints = 0
 }
 

@@ -46,12 +46,15 @@ type Runtime struct {
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
+	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
 	files    map[string]*document // what documents have put in force, by the absolute path of their file
+	mode     Mode                 // of all policies, as far as they have no greater one
+	modeLogs seldom
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
@@ -88,12 +91,16 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	mode, err := modeOfEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	store, err := isolate.NewStore(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
 	}
 	rt := &Runtime{
-		cfg: cfg, store: store, made: notify.Now(),
+		cfg: cfg, mode: mode, store: store, made: notify.Now(),
 		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, files: map[string]*document{},
 		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
@@ -115,6 +122,9 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
+	if mode != Enforce {
+		rt.tellMode()
+	}
 	return rt, nil
 }
 
@@ -146,6 +156,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
 		}
 	}
+	rt.severalLoops()
 	loops = append(slices.Clone(loops), l)
 	rt.loops.Store(&loops)
 	rt.addSlots(cfg.Slots)

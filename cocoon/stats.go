@@ -148,8 +148,8 @@ func (l *Loop) Stats() LoopStats {
 type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
-	errors                                           atomic.Int64
-	logs                                             seldom // of what it would do
+	errors, clamped                                  atomic.Int64
+	logs, throwLogs                                  seldom // of what it would do, and of throws
 	lastError                                        atomic.Pointer[string]
 }
 
@@ -161,8 +161,13 @@ type PolicyStats struct {
 	Switches    int64 // requests to switch
 	Effects     int64
 
-	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
+	// In observe mode. A task counts once for each throw that would have ended it or one of its sections, refusals included, and
+	// once for each time in a slot that a switch would have ended.
+	WouldThrow, WouldSwitch, WouldEffect int64
 
+	Mode Mode // as it counts: that of the policy or of the runtime, whichever is greater
+
+	Clamped   int64         // intervals out of bounds that interval() asked for, and the nearest one came of
 	Errors    int64         // evaluations that erred
 	LastError string        // of the last of them
 	Off       bool          // cancelled, or switched off after failures
@@ -174,7 +179,7 @@ func (s *policyStats) snapshot() PolicyStats {
 		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
 		Switches: s.switches.Load(), Effects: s.effects.Load(),
 		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
-		Errors: s.errors.Load(),
+		Errors: s.errors.Load(), Clamped: s.clamped.Load(),
 	}
 	if e := s.lastError.Load(); e != nil {
 		st.LastError = *e

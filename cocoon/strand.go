@@ -25,6 +25,7 @@ type strand struct {
 	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
+	would      []wouldBe     // what observing policies would have decided about the task
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running

@@ -30,6 +30,8 @@ type version struct {
 
 	speaksOf      sync.Once        // see lookAtNames
 	names, labels []policy.Mention // that it speaks of
+	own           Mode             // as registered, or set since; guarded by regMu
+	ended         atomic.Bool      // in observe mode: it would have cancelled itself
 }
 
 // scope is what policies may refer to, beside functions: what is registered, or is about to be.
@@ -51,7 +53,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
-	v := &version{of: r, spec: p, states: statesOf(program, private, in.states)}
+	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would see nothing but zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}
@@ -107,7 +109,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 		}
 	}
 	for _, s := range p.Sites {
-		if s.Effect == stubs.Set {
+		if s.Effect.Writes() {
 			refer(s.Name)
 		}
 	}

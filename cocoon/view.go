@@ -48,7 +48,7 @@ func (v *view) sections() []seenSection {
 // without a deadline.
 const greatest = 1 << 62
 
-// fill writes the snapshot that a policy reads.
+// fill writes the snapshot that a policy reads, but for the states.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 	for i := range reads {
 		r := &reads[i]
@@ -69,8 +69,6 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:
 			words[r.offset] = math.Float64bits(v.value)
-		case r.stub == stubs.State:
-			words[r.offset] = r.state.word.Load()
 		default: // patternRead
 			words[r.offset] = stubs.FromBool(v.selected(l, r))
 		}

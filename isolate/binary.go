@@ -65,12 +65,15 @@ const (
 	opI64And  byte = 0x83
 	opI64Or   byte = 0x84
 	opI64Xor  byte = 0x85
+	opI64ShrS byte = 0x87
 	opI64ShrU byte = 0x88
 	opF64Neg  byte = 0x9a
 	opF64Add  byte = 0xa0
 	opF64Sub  byte = 0xa1
 	opF64Mul  byte = 0xa2
 	opF64Div  byte = 0xa3
+	opF64Min  byte = 0xa4
+	opF64Max  byte = 0xa5
 
 	opI32WrapI64        byte = 0xa7
 	opI64ExtendI32U     byte = 0xad

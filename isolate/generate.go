@@ -80,7 +80,7 @@ func (g *generator) node(n *policy.Node) {
 		g.node(n.A)
 	case policy.OpNeg, policy.OpFloat, policy.OpInt:
 		g.unary(n)
-	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod:
+	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 		g.compare(n)
@@ -142,8 +142,7 @@ func (g *generator) branch(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// effect stores the operand, a NaN as the one NaN that the interpreter gives too, and marks the
-// site.
+// effect stores the operand and marks the site. A NaN ends the evaluation.
 func (g *generator) effect(n *policy.Node) {
 	if n.A != nil {
 		g.i32(0)
@@ -153,11 +152,11 @@ func (g *generator) effect(n *policy.Node) {
 			g.op(opI64ExtendI32U)
 		case stubs.Float:
 			g.tee(g.f)
+			g.get(g.f)
+			g.get(g.f)
+			g.op(opF64Ne)
+			g.failIf(notANumber, n)
 			g.op(opI64ReinterpretF64)
-			g.i64(canonicalNaN)
-			g.get(g.f)
-			g.get(g.f)
-			g.op(opF64Eq, opSelect)
 		}
 		g.memory(opI64Store, valueAddress(g.program, n.Index))
 	}
@@ -166,8 +165,6 @@ func (g *generator) effect(n *policy.Node) {
 	g.op(opI64Or)
 	g.set(g.fired)
 }
-
-const canonicalNaN = 0x7ff8000000000000
 
 // valueType returns the WebAssembly type of a scalar.
 func (g *generator) valueType(t stubs.Type) byte {

@@ -38,12 +38,13 @@ func pages(p *policy.Program) (int, error) {
 const failed = 1 << 63
 
 // classes are the errors of an evaluation by the class under which a result word names them.
-var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion}
+var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber}
 
 const (
 	overflow = iota
 	divideByZero
 	conversion
+	notANumber
 )
 
 func verdictWord(n *policy.Node) uint64 {

@@ -17,6 +17,7 @@ const MaxDocument = 1 << 20
 type Document struct {
 	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
 	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
+	Mode     Mode             // of all policies, as far as they say no greater one; they have it already
 	Tenants  *Tenants         // nil when there is nothing about them
 	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
 	Lines    map[string]int   // where each of them begins, by its name
@@ -50,6 +51,7 @@ type documentReader struct{ doc Document }
 
 // add takes a policy that the node n declares.
 func (d *documentReader) add(n *yaml.Node, s Spec) error {
+	s.Mode = max(s.Mode, d.doc.Mode)
 	if err := s.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
@@ -129,6 +131,7 @@ func (d *documentReader) decode(root *yaml.Node) error {
 	var version int64
 	err := decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: func(n *yaml.Node) error { return readInt(n, &version) }},
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},

@@ -9,7 +9,7 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	d.doc.States, err = readStateValues(n, "states")
+	d.doc.States, err = readStateValues(n, "states", stateValue)
 	return err
 }
 
@@ -26,6 +26,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
 			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
 			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
+			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
 		})
 		if err != nil {
 			return err
@@ -45,7 +46,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 
 func (d *documentReader) readPreemption(n *yaml.Node) error {
 	var t Trigger
+	var mode Mode
 	err := decodeMap(n, "preemption", []key{
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &mode) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t) }},
 	})
@@ -55,7 +58,9 @@ func (d *documentReader) readPreemption(n *yaml.Node) error {
 	if err := t.validate(); err != nil {
 		return lineError(n, "preemption: %v", err)
 	}
-	return d.add(n, DefaultPreemption(t))
+	s := DefaultPreemption(t)
+	s.Mode = mode
+	return d.add(n, s)
 }
 
 func (d *documentReader) readPolicies(n *yaml.Node) error {
@@ -90,7 +95,7 @@ func readPolicy(n *yaml.Node) (s Spec, err error) {
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
 		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
 		{name: "state", read: func(n *yaml.Node) (err error) {
-			s.State, err = readStateValues(n, "state")
+			s.State, err = readStateValues(n, "state", privateState)
 			return err
 		}},
 	})
@@ -150,13 +155,12 @@ func readMode(n *yaml.Node, m *Mode) error {
 	if err := readString(n, &name); err != nil {
 		return err
 	}
-	for _, known := range []Mode{Enforce, Observe} {
-		if known.String() == name {
-			*m = known
-			return nil
-		}
+	mode, ok := ModeNamed(name)
+	if !ok {
+		return lineError(n, "there is no mode %q; want enforce or observe, or off", name)
 	}
-	return lineError(n, "there is no mode %q; want enforce or observe", name)
+	*m = mode
+	return nil
 }
 
 func readMatch(n *yaml.Node, m *Match) error {

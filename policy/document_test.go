@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,11 @@ func TestReadDocumentRefuses(t *testing.T) {
 		{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
 		{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
 		{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
+		{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce or observe, or off`},
+		{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
+		{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
+		{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
+		{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a state is a mapping`},
 		{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce or observe`},
 		{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
 		{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
@@ -267,4 +273,34 @@ func FuzzReadDocument(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of the modes of a document and of what stands in it the greatest counts, wherever they stand.
+func TestModesOfDocument(t *testing.T) {
+	const text = `
+version: 1
+limits: [{func: a, limit: 1s}, {func: b, limit: 1s, mode: off}]
+preemption: {on: enqueue, mode: observe}
+order: fifo
+tasks: {c: {background: true}}
+policies: [{name: d, on: start, expr: continue()}, {name: e, on: start, expr: continue(), mode: enforce}]
+`
+	for mode, want := range map[string][]Mode{
+		"":                {Enforce, Off, Observe, Enforce, Enforce, Enforce, Enforce},
+		"mode: enforce\n": {Enforce, Off, Observe, Enforce, Enforce, Enforce, Enforce},
+		"mode: observe\n": {Observe, Off, Observe, Observe, Observe, Observe, Observe},
+		"mode: off\n":     {Off, Off, Off, Off, Off, Off, Off},
+	} {
+		d, err := ReadDocument(strings.NewReader(text + mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Mode
+		for _, p := range d.Policies {
+			got = append(got, p.Mode)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", mode, got, want)
+		}
+	}
 }

@@ -13,6 +13,7 @@ type TimeLimit struct {
 	Limit    time.Duration // > 0
 	Interval time.Duration // how often it looks when Limit is over; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
 	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
+	Mode     Mode          // Enforce by default
 }
 
 // Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a limit or an interval out
@@ -40,6 +41,7 @@ func (l TimeLimit) Spec() (Spec, error) {
 	return Spec{
 		Name: specName("time-limit", l.Func),
 		On:   Every(l.Interval),
+		Mode: l.Mode,
 		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name %s and task.running > %s) ? throw(%s) : continue()`,
 			key, limit, named, limit, quote(l.Reason)),
 	}, nil

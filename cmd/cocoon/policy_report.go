@@ -130,7 +130,7 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 		return "on " + on.Events.String()
 	case on.Events != 0:
 		return fmt.Sprintf("every %v, and on %v", on.Interval, on.Events)
-	case p.PerTask():
+	case p.ForEach()&stubs.Tick != 0:
 		return fmt.Sprintf("every %v, for each running task", on.Interval)
 	}
 	return fmt.Sprintf("every %v, for each loop", on.Interval)
