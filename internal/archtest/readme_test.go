@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), binary).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary).Output() // its log goes to standard error
 	if err != nil || string(out) != printed {
 		t.Errorf("the program printed %q, %v; README.md says %q", out, err, printed)
 	}
