@@ -105,3 +105,37 @@ func TestCutInAWrite(t *testing.T) {
 		}
 	}
 }
+
+// Who uploads and is stopped half-way gets the answer, whatever it sends after that.
+func TestStoppedUploadIsAnswered(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		time.AfterFunc(5*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
+		io.Copy(io.Discard, r.Body)
+	})
+	for range 20 {
+		c, r := dial(t, s)
+		send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
+			for {
+				if _, err := io.WriteString(c, chunk); err != nil {
+					return
+				}
+				time.Sleep(500 * time.Microsecond)
+			}
+		}()
+		time.Sleep(20 * time.Millisecond) // so that a reset would come before the client looks
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || err != nil {
+			t.Fatalf("%d %q, %v", resp.StatusCode, body, err)
+		}
+		c.Close()
+		<-stop
+	}
+}
