@@ -20,11 +20,11 @@ import (
 // A throw never unwinds what is around a read or a write of the client's: it is their error.
 func TestCallsTellOfThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
-	large := make([]byte, 2*holdSize)
+	large, text := make([]byte, 2*holdSize), strings.Repeat("x", 2*holdSize)
 	for name, call := range map[string]func(w http.ResponseWriter, r *http.Request) error{
 		"write": func(w http.ResponseWriter, _ *http.Request) error { _, err := w.Write(large); return err },
 		"write string": func(w http.ResponseWriter, _ *http.Request) error {
-			_, err := io.WriteString(w, string(large))
+			_, err := io.WriteString(w, text)
 			return err
 		},
 		"flush": func(w http.ResponseWriter, _ *http.Request) error { return http.NewResponseController(w).Flush() },
