@@ -36,7 +36,7 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	}
 	called := false
 	err = cocoon.BlockCall(ctx, func() (err error) {
-		if p := thrown(ctx); p != nil && ctx.Err() != nil {
+		if p := tell.Thrown(ctx); p != nil && ctx.Err() != nil {
 			return p
 		}
 		called = true

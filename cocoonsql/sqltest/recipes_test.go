@@ -78,8 +78,7 @@ func TestRedisHook(t *testing.T) {
 	})
 }
 
-// A throw that is due refuses commands, and each of a pipeline says so; while it unwinds the task,
-// clean-up is sent.
+// A throw that is due ends the context of commands, and each of a pipeline says so; clean-up is sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
 	_, loop := exclusive(t)
@@ -92,11 +91,11 @@ func TestRedisHookAndThrows(t *testing.T) {
 	err := loop.Run(ctx, "job", func(ctx context.Context) error {
 		defer c.Del(context.WithoutCancel(ctx), "lock")
 		cocoon.TaskOf(ctx).Cancel()
-		if err := c.Set(ctx, "refused", 1, 0).Err(); !errors.Is(err, cocoon.ErrCancelled) {
+		if err := c.Set(ctx, "refused", 1, 0).Err(); !errors.Is(err, context.Canceled) {
 			t.Errorf("a command with a throw due: %v", err)
 		}
 		_, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error { inPipe = p.Get(ctx, "lock"); return nil })
-		if !errors.Is(err, cocoon.ErrCancelled) || !errors.Is(inPipe.Err(), cocoon.ErrCancelled) {
+		if !errors.Is(err, context.Canceled) || !errors.Is(inPipe.Err(), context.Canceled) {
 			t.Errorf("a pipeline with a throw due: %v; its command: %v", err, inPipe.Err())
 		}
 		cocoon.SafePoint(ctx)
