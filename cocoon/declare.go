@@ -46,10 +46,10 @@ func chain(list []attrs, next *attrs) *attrs {
 
 // declaredOf checks what a document says of tasks. What another document, was, says of them does not count any more. Called
 // with regMu held.
-func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map[*class]*declared, error) {
-	all := make(map[*class]*declared, len(tasks))
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
-		said := tasks[name]
+func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[*class]*declared, error) {
+	all := make(map[*class]*declared, len(doc.Tasks))
+	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {
+		said, part := doc.Tasks[name], policy.Part{Kind: "task", Name: name}
 		c, err := rt.classFor(name)
 		if err != nil {
 			return nil, err
@@ -60,12 +60,12 @@ func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map
 		}
 		switch {
 		case c.declared.Load() != nil && was.tasks[c] == nil:
-			return nil, fmt.Errorf("cocoon: task %q: it is %w by another document; say all of it in one", name, ErrDuplicate)
+			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; say all of it in one", ErrDuplicate))
 		case d.fixed && c.registered != 0:
-			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.Kinds[c.registered], ErrDuplicate)
+			return nil, doc.Refused(part, fmt.Errorf("the document says atomic, and the kind %v is %w", stubs.Kinds[c.registered], ErrDuplicate))
 		}
 		if d.attrs, err = attrsOf(said); err != nil {
-			return nil, fmt.Errorf("cocoon: task %q: %w", name, err)
+			return nil, doc.Refused(part, err)
 		}
 		all[c] = d
 	}

@@ -31,14 +31,14 @@ type change struct {
 func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, error) {
 	c := &change{rt: rt, was: was, is: &document{}}
 	var err error
-	if c.is.tasks, err = rt.declaredOf(doc.Tasks, was); err != nil {
+	if c.is.tasks, err = rt.declaredOf(doc, was); err != nil {
 		return nil, err
 	}
-	if err := c.states(doc.States); err != nil {
+	if err := c.states(doc); err != nil {
 		return nil, err
 	}
 	if err := c.tenants(doc.Tenants); err != nil {
-		return nil, err
+		return nil, doc.Refused(policy.Part{Kind: "tenants"}, err)
 	}
 	if err := c.others(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 }
 
 // states decides which states there will be: those of the document before that are declared again, with the same type, stay.
-func (c *change) states(declared map[string]any) (err error) {
-	if c.is.states, err = newStates(declared); err != nil {
+func (c *change) states(doc *policy.Document) (err error) {
+	if c.is.states, err = newStates(doc.States); err != nil {
 		return err
 	}
 	now := *c.rt.states.Load()
@@ -65,7 +65,7 @@ func (c *change) states(declared map[string]any) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.is.states)) {
 		switch v, was := c.is.states[name], c.was.states[name]; {
 		case c.scope.states[name] != nil:
-			return fmt.Errorf("cocoon: state %q: %w", name, ErrDuplicate)
+			return doc.Refused(policy.Part{Kind: "state", Name: name}, ErrDuplicate)
 		case was != nil && was.typ == v.typ:
 			c.scope.states[name] = now[name]
 		default:
@@ -120,14 +120,14 @@ func (c *change) policies(doc *policy.Document) error {
 		case r == nil:
 			r = &Registration{rt: c.rt, name: p.Name}
 		case v == nil || v.of != r:
-			return fmt.Errorf("document:%d: cocoon: policy %q: %w", doc.Lines[p.Name], p.Name, ErrDuplicate)
+			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, ErrDuplicate)
 		case c.stands(v, p):
 			c.is.versions = append(c.is.versions, v)
 			continue
 		}
 		fresh, err := r.ready(p, c.scope)
 		if err != nil {
-			return fmt.Errorf("document:%d: %w", doc.Lines[p.Name], err)
+			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, err)
 		}
 		c.changed = append(c.changed, fresh)
 		c.is.versions = append(c.is.versions, fresh)

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// LoadPolicyFile is LoadPolicies of a file; its errors begin with the file's name. When the file was loaded before, what it
+// LoadPolicyFile is LoadPolicies of a file; its errors begin with the file's name, and the line and column. When the file was loaded before, what it
 // says now replaces what it said then: policies that it still has are not touched, states that it still has keep their
 // values unless their first ones are others, and the rest is taken out of force. On an error all stays as it was. Tasks
 // that have arrived keep their kind, priority and labels. Which file it is, its absolute path says.
@@ -26,7 +26,7 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	}
 	defer f.Close()
 	if err := rt.load(f, path); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return policy.InFile(err, name)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error { return rt.load(r, "") }
 func (rt *Runtime) load(r io.Reader, path string) error {
 	doc, err := policy.ReadDocument(r)
 	if err != nil {
-		return fmt.Errorf("cocoon: %w", err)
+		return err
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

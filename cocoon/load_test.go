@@ -20,11 +20,11 @@ func TestLoadPolicyFile(t *testing.T) {
 		t.Errorf("x is %v", got)
 	}
 	write("version: 2\n")
-	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+": cocoon: document:1:") {
+	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+":1:10: version 2 is not known") {
 		t.Errorf("got %v", err)
 	}
 	write("version: 1\npolicies:\n  - {name: a, on: start, expr: cancel()}\n  - name: p\n    on: enqueue\n    expr: |\n      queue.length > 1\n      ? trow(1) : continue()\n")
-	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+`: document:4: cocoon: policy "p": policy.expr:2:3:`) {
+	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+`:8:9: policy "p": there is no function trow`) {
 		t.Errorf("got %v", err)
 	}
 	if err := rt.LoadPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {

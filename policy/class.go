@@ -46,7 +46,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		d.doc.Tasks[name.Value] = class
+		d.doc.Tasks[name.Value], d.doc.parts[Part{"task", name.Value}] = class, declaration{node: name}
 		if last {
 			background = append(background, name.Value)
 		}

@@ -9,8 +9,13 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	d.doc.States, err = readStateValues(n, "states")
-	return err
+	if d.doc.States, err = readStateValues(n, "states"); err != nil {
+		return err
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		d.doc.parts[Part{"state", n.Content[i].Value}] = declaration{node: n.Content[i]}
+	}
+	return nil
 }
 
 func (d *documentReader) readLimits(n *yaml.Node) error {
@@ -61,24 +66,31 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 		return err
 	}
 	for _, item := range items {
-		s, err := readPolicy(item)
+		s, expr, err := d.readPolicy(item)
 		if err != nil {
 			return err
 		}
 		if err := d.add(item, s); err != nil {
 			return err
 		}
+		d.doc.parts[Part{"policy", s.Name}] = declaration{node: item, expr: expr}
 	}
 	return nil
 }
 
-func readPolicy(n *yaml.Node) (s Spec, err error) {
+func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err error) {
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On) }},
 		{name: "event", read: func(n *yaml.Node) error { return readCustom(n, &s.On) }},
-		{name: "expr", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Expr) }},
+		{name: "expr", required: true, read: func(n *yaml.Node) error {
+			expr = n
+			if err := readString(n, &s.Expr); err != nil {
+				return err
+			}
+			return checkSwallowed(d.doc.lines, n)
+		}},
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
 		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
 		{name: "state", read: func(n *yaml.Node) (err error) {
@@ -86,7 +98,7 @@ func readPolicy(n *yaml.Node) (s Spec, err error) {
 			return err
 		}},
 	})
-	return s, err
+	return s, expr, err
 }
 
 // readInterval reads every: 100us.
@@ -175,7 +187,7 @@ func (d *documentReader) readTenants(n *yaml.Node) error {
 	if err := t.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
-	d.doc.Tenants = &t
+	d.doc.Tenants, d.doc.parts[Part{Kind: "tenants"}] = &t, declaration{node: n}
 	return nil
 }
 

@@ -17,6 +17,7 @@ func command(in string, args ...string) (code int, out, err string) {
 
 const document = `version: 1
 states: {overloaded: false}
+tasks: {a: safe}
 policies:
   - name: good
     every: 1ms
@@ -45,6 +46,9 @@ func TestCommandLines(t *testing.T) {
 	}
 	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
 	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
+	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
+	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n")
+	fairer := file("fairer.yaml", "version: 1\npolicies:\n  - {name: fairer, on: enqueue, expr: 'tenant.queued > 3 ? throw(\"x\") : continue()'}\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\n")
 	shared := file("shared.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	for _, test := range []struct {
@@ -56,10 +60,10 @@ func TestCommandLines(t *testing.T) {
 		{args: nil, code: 2, err: []string{"usage: cocoon VERB", "policy"}},
 		{args: []string{"-h"}, out: []string{"usage: cocoon VERB", "Exit codes"}},
 		{args: []string{"polic"}, code: 2, err: []string{`there is no verb "polic"`}},
-		{args: []string{"policy"}, code: 2, err: []string{"say check or explain"}},
-		{args: []string{"policy", "-h"}, out: []string{"usage: cocoon policy check", "default 1000"}},
-		{args: []string{"policy", "check", "-h"}, out: []string{"usage: cocoon policy check"}},
-		{args: []string{"policy", "chek"}, code: 2, err: []string{`"chek" is neither check nor explain`}},
+		{args: []string{"policy"}, code: 2, err: []string{"say one of check, explain"}},
+		{args: []string{"policy", "-h"}, out: []string{"usage: cocoon policy SUBVERB", "  explain ", "Exit codes"}},
+		{args: []string{"policy", "check", "-h"}, out: []string{"usage: cocoon policy check", "which is 1000", "Exit codes"}},
+		{args: []string{"policy", "chek"}, code: 2, err: []string{`"chek" is none of check, explain`}},
 		{args: []string{"policy", "check"}, code: 2, err: []string{"name at least one document, or give -expr"}},
 		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
 		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
@@ -69,17 +73,33 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-expr", "continue()"}, code: 2, err: []string{"either -on or -every"}},
 		{args: []string{"policy", "check", "-expr", "continue()", "-on", "exit", good}, code: 2, err: []string{"good.yaml is one"}},
 		{args: []string{"policy", "check", "-expr", "continue()", "-on", "tick"}, code: 2, err: []string{`no event "tick"`}},
+		{args: []string{"policy", "check", "-cost", "1001", good}, code: 2, err: []string{"the cost limit 1001 is none that a server has; want 1 to 1000 steps"}},
+		{args: []string{"policy", "check", good, good}, code: 2, err: []string{"good.yaml is named twice"}},
 		{args: []string{"policy", "check", "-state", "x", good}, code: 2, err: []string{"want NAME=TYPE"}},
+		{args: []string{"policy", "check", "-state", "x=name", good}, code: 2, err: []string{"with bool, int, float or duration"}},
+		{args: []string{"policy", "check", "-state", "x=bytes", good}, code: 2, err: []string{"with bool, int, float or duration"}},
+		{args: []string{"policy", "check", "-state", "a-b=int", good}, code: 2, err: []string{`state "a-b": a name has letters`}},
+		{args: []string{"policy", "check", "-state", "=int", good}, code: 2, err: []string{`state ""`}},
+		{args: []string{"policy", "check", "-state", "x=int", "-state", "x=bool", good}, code: 2, err: []string{`state "x" is given twice`}},
+		{args: []string{"policy", "check", "-safe", "", good}, code: 2, err: []string{"the name of a function is empty"}},
 
 		{args: []string{"policy", "check", good}},
 		{args: []string{"policy", "explain", good}, out: []string{
 			"good.yaml: good\n", "every 1ms, for each running task\n", "mode       enforce\n", " of 1000 steps at most\n", "task.running, state.overloaded\n",
 			`throw("late"), continue()`, `set("overloaded")`}},
 		{args: []string{"policy", "check", all}, code: 1, out: []string{
-			"odd: warning: policy.expr:1:1: queue.length < 0 is always false", "bad: error: policy.expr:3:5: division by zero: queue.length may be 0 here",
-			"3 |   : 1 / queue.length > 0 ? switch() : continue()\n      |     ^^^^^^^^^^^^^^^^\n"}},
-		{args: []string{"policy", "check", good, broken}, code: 1, out: []string{`broken.yaml: error: line 2: the document has no key "policys"`}},
-		{args: []string{"policy", "check", "-"}, in: document, code: 1, out: []string{"-: bad: error:"}},
+			"all.yaml:11:12: warning: policy \"odd\": queue.length < 0 is always false", "all.yaml:18:11: error: policy \"bad\": division by zero: queue.length may be 0 here",
+			"\n  18 |         : 1 / queue.length > 0 ? switch() : continue()\n     |           ^^^^^^^^^^^^^^^^\n"}},
+		{args: []string{"policy", "check", good, broken}, code: 1, out: []string{`broken.yaml:2:1: error: the document has no key "policys"`}},
+		{args: []string{"policy", "check", "-"}, in: document, code: 1, out: []string{"-:18:11: error: policy \"bad\""}},
+		{args: []string{"policy", "check", good, other}, code: 1, out: []string{
+			`other.yaml:2:10: error: state "overloaded": it is declared already, by ` + good + ":2:10\n", `other.yaml:3:9: error: task "a": it is declared already, by ` + good + ":3:9\n",
+			`other.yaml:5:5: error: policy "good": it is declared already, by ` + good + ":5:5\n"}},
+		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: they are told apart by another label in ` + shared + `:3:10, "tenant"`}},
+		{args: []string{"policy", "check", later}, code: 1, out: []string{`later.yaml:3:37: error: policy "later": there is no state "overloaded"`}},
+		{args: []string{"policy", "check", good, later}},
+		{args: []string{"policy", "check", shared, fairer}},
+		{args: []string{"policy", "check", "-state", "overloaded=bool", good}, code: 1, out: []string{`good.yaml:2:10: error: state "overloaded": it is declared already, by -state`}},
 		{args: []string{"policy", "check", "-cost", "3", good}, code: 1, out: []string{"and 3 are allowed"}},
 
 		{args: []string{"policy", "check", "-expr", "", "-on", "enqueue"}, code: 1, out: []string{"the policy is empty"}},
@@ -91,7 +111,7 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-expr", `set("x", 1)`, "-on", "exit"}, code: 1, out: []string{`there is no state "x"`}},
 		{args: []string{"policy", "check", "-state", "x=int", "-expr", `set("x", 1)`, "-on", "exit"}},
 		{args: []string{"policy", "check", "-expr", `call("F")`, "-on", "exit"}, code: 1, out: []string{`no function "F"`}},
-		{args: []string{"policy", "check", fair}, code: 1, out: []string{"fair.yaml: order: error: it reads arriving.virtual_time, and the document has no tenants"}},
+		{args: []string{"policy", "check", fair}, code: 1, out: []string{"fair.yaml:2:8: error: policy \"order\": it reads arriving.virtual_time, and the document has no tenants"}},
 		{args: []string{"policy", "check", "-tenants", fair}},
 		{args: []string{"policy", "check", shared}},
 		{args: []string{"policy", "check", "-expr", `tenant.queued > 1 ? throw("x") : continue()`, "-on", "enqueue"}, code: 1, out: []string{"tenant.queued"}},
@@ -135,7 +155,7 @@ func TestPolicyJSON(t *testing.T) {
 		t.Fatalf("bad: %+v", r)
 	}
 	f := r.Findings[0]
-	if f.Severity != "error" || f.Line != 3 || f.Column != 5 || f.Pos != 37 || f.End != 53 || f.Hint == "" {
+	if f.Severity != "error" || f.Line != 18 || f.Column != 11 || f.Pos != 37 || f.End != 53 || f.Hint == "" {
 		t.Errorf("bad: %+v", f)
 	}
 	if _, out, _ := command("version: 1\n", "policy", "check", "-json", "-"); strings.TrimSpace(out) != "[]" {
