@@ -29,27 +29,33 @@ type Document struct {
 // each a *DocumentError with its place. It does not parse the expressions: what they may refer to is known where they are
 // registered.
 func ReadDocument(r io.Reader) (*Document, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
+	lines, root, err := readSource(r)
 	if err != nil {
-		return nil, fmt.Errorf("document: %w", err)
+		return nil, err
 	}
-	if len(text) > MaxDocument {
-		return nil, &DocumentError{File: "document", Reason: fmt.Sprintf("it has more than %d bytes", MaxDocument), Hint: "split it"}
-	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	var d documentReader
-	d.doc = Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}, lines: sourceLines(text)}
-	if err := checkCharacters(text); err != nil {
-		return nil, d.doc.mark(err)
-	}
-	root, err := readYAML(text)
-	if err == nil {
-		err = d.decode(root)
-	}
-	if err != nil {
-		return nil, d.doc.mark(err)
+	d.doc = Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}, lines: lines}
+	if err := d.decode(root); err != nil {
+		return nil, markIn(lines, err)
 	}
 	return &d.doc, nil
+}
+
+// readSource reads the text of a document, and parses it.
+func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("document: %w", err)
+	}
+	if len(text) > MaxDocument {
+		return nil, nil, &DocumentError{File: "document", Reason: fmt.Sprintf("it has more than %d bytes", MaxDocument), Hint: "split it"}
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	lines = sourceLines(text)
+	if err = checkCharacters(text); err == nil {
+		root, err = readYAML(text)
+	}
+	return lines, root, markIn(lines, err)
 }
 
 // documentReader is a document under way.

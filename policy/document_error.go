@@ -134,14 +134,9 @@ func (d *Document) Refused(part Part, err error) error {
 	if s.expr == nil {
 		return d.mark(de)
 	}
-	de.Line, de.Col = s.expr.Line, s.expr.Column
-	if at := places(d.lines, s.expr); pe.End < len(at) {
-		from, to := at[pe.Pos], at[pe.End]
-		if de.Line, de.Col = from.line, from.col; from.line == to.line {
-			de.Width = max(1, to.col-from.col)
-		} else {
-			de.Width = max(1, utf8.RuneCountInString(d.lines[from.line-1])-from.col+1)
-		}
+	from, to := d.within(s.expr, pe.Pos, pe.End)
+	if de.Line, de.Col, de.Width = from.line, from.col, max(1, to.col-from.col); from.line < to.line {
+		de.Width = max(1, utf8.RuneCountInString(d.lines[from.line-1])-from.col+1)
 	}
 	endsEarly := pe.End == len(pe.Text) || strings.HasSuffix(pe.Reason, " is never closed")
 	if cut := strings.TrimSpace(s.expr.LineComment); cut != "" && s.expr.Style == 0 && endsEarly {
@@ -150,21 +145,32 @@ func (d *Document) Refused(part Part, err error) error {
 	return d.mark(de)
 }
 
+// within returns the places of a range of the text of an expression.
+func (d *Document) within(expr *yaml.Node, pos, end int) (from, to place) {
+	if at := places(d.lines, expr); pos <= end && end < len(at) {
+		return at[pos], at[end]
+	}
+	begin := place{expr.Line, expr.Column}
+	return begin, begin
+}
+
 // withoutPart drops what DocumentError.Error says itself.
 func withoutPart(message string, part Part) string {
 	message = strings.TrimPrefix(message, "cocoon: ")
 	return strings.TrimPrefix(message, part.String()+": ")
 }
 
-// mark gives an error the line that it is about.
-func (d *Document) mark(err error) error {
+// markIn gives an error the line that it is about.
+func markIn(lines []string, err error) error {
 	var de *DocumentError
-	if errors.As(err, &de) && de.Line > 0 && de.Line <= len(d.lines) {
-		de.text = d.lines[de.Line-1]
+	if errors.As(err, &de) && de.Line > 0 && de.Line <= len(lines) {
+		de.text = lines[de.Line-1]
 		de.Col = max(de.Col, 1)
 	}
 	return err
 }
+
+func (d *Document) mark(err error) error { return markIn(d.lines, err) }
 
 // Place returns where a part begins in the document; 0, 0 when it has no such part.
 func (d *Document) Place(part Part) (line, col int) {
@@ -172,6 +178,17 @@ func (d *Document) Place(part Part) (line, col int) {
 		return s.node.Line, s.node.Column
 	}
 	return 0, 0
+}
+
+// PlaceIn returns where a byte of a policy's expression stands in the document; ok is false when the document does not have the
+// expression in so many words.
+func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
+	s := d.parts[Part{"policy", policy}]
+	if s.expr == nil {
+		return 0, 0, false
+	}
+	at, _ := d.within(s.expr, offset, offset)
+	return at.line, at.col, true
 }
 
 // Parts returns what the document declares, in the order of the text.

@@ -103,6 +103,7 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Choices []*Node // of Op OpIf: those that stand in the text, beside what operations are lowered to
 }
 
 // PerTask reports whether the program decides about a task: it reads task.*, or tenant.* where that is about the task and

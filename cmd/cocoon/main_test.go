@@ -162,3 +162,60 @@ func TestPolicyJSON(t *testing.T) {
 		t.Errorf("no policies: %q", out)
 	}
 }
+
+func TestPolicyTestCommand(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file("p.yaml", "version: 1\npolicies:\n  - name: shed\n    on: enqueue\n    expr: 'queue.length > 9 ? throw(\"busy\") : continue()'\n")
+	test := func(name, expect string) string {
+		return file(name, "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: long\n    events:\n      - {at: 0s, on: enqueue, given: {queue.length: 10}, expect: "+expect+"}\n")
+	}
+	good, bad, wrong := test("good_test.yaml", `throw("busy")`), test("bad_test.yaml", "continue()"), test("wrong_test.yaml", "contine()")
+	lost := file("lost_test.yaml", "version: 1\ndocuments: [none.yaml]\ntests:\n  - {name: x, events: [{at: 0s, on: start, expect: continue()}]}\n")
+	junit := filepath.Join(dir, "junit.xml")
+	for _, c := range []struct {
+		args     []string
+		code     int
+		out, err []string
+	}{
+		{args: []string{"-h"}, out: []string{"usage: cocoon policy test", "Exit codes"}},
+		{args: nil, code: 2, err: []string{"name at least one file"}},
+		{args: []string{"-coverage", "0", good}, code: 2, err: []string{"want a share above 0 and up to 100"}},
+		{args: []string{"-run", "(", good}, code: 2, err: []string{"missing closing )"}},
+		{args: []string{"-run", "short", good}, code: 2, out: []string{"0 of 0 tests"}, err: []string{"no test has a name that matches short"}},
+		{args: []string{lost}, code: 2, err: []string{"none.yaml: no such file"}},
+		{args: []string{good}, out: []string{"ok    " + good + ": 1 of 1 tests passed; 1 of 2 branches reached, 50.0 %\n"}},
+		{args: []string{"-v", good}, out: []string{good + ":4:5: long: passed\n", `p.yaml:5:47: policy "shed": never reached: continue()`}},
+		{args: []string{"-coverage", "80%", good}, code: 1, out: []string{"FAIL  " + good, "and 80 % wanted\n", `p.yaml:5:47: policy "shed": never reached: continue()`}},
+		{args: []string{"-run", "ong", "-coverage", "80", good}, out: []string{"ok "}},
+		{args: []string{"-junit", junit, good, bad}, code: 1, out: []string{"ok    " + good, bad + `:6:9: long: at 0s, on enqueue: the verdict is throw("busy"); want continue()`, "    queue.length = 10\n", "FAIL  " + bad}},
+		{args: []string{wrong}, code: 1, out: []string{`wrong_test.yaml:6:66: "contine()" is no verdict`, "FAIL  "}},
+	} {
+		code, out, err := command("", append([]string{"policy", "test"}, c.args...)...)
+		if code != c.code || !contains(out, c.out) || !contains(err, c.err) {
+			t.Errorf("cocoon policy test %q: exit code %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.out, err, c.err)
+		}
+	}
+	xml, err := os.ReadFile(junit)
+	if err != nil || !contains(string(xml), []string{"<testsuite name=\"" + bad + "\" tests=\"1\" failures=\"1\" errors=\"0\"", "<testcase name=\"long\"", "<failure message="}) {
+		t.Errorf("%s, %v", xml, err)
+	}
+	code, out, _ := command("", "policy", "test", "-json", good, bad, wrong)
+	var reports []struct {
+		File, Error string
+		Tests       []struct{ Failures []struct{ Place, What, Said string } }
+		Coverage    struct{ Branches, Reached int }
+	}
+	if err := json.Unmarshal([]byte(out), &reports); err != nil || code != 1 || len(reports) != 3 {
+		t.Fatalf("exit code %d, %v: %s", code, err, out)
+	}
+	if f := reports[1].Tests[0].Failures; len(f) != 1 || f[0].Place != bad+":6:9" || reports[0].Coverage.Reached != 1 || reports[2].Error == "" {
+		t.Errorf("%+v", reports)
+	}
+}

@@ -10,6 +10,7 @@ import (
 var policyVerbs = []verb{
 	{"check", "what is wrong with policies", runCheck(false)},
 	{"explain", "what they read, what they can do, and what they cost at most", runCheck(true)},
+	{"test", "run tests of policies", runPolicyTests},
 }
 
 func runPolicy(args []string, s streams) int {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -70,24 +69,13 @@ func story(place, severity string, err error) string {
 	return place + ": " + severity + strings.TrimPrefix(fmt.Sprintf("%+v", err), place)
 }
 
-// server is what documents that are loaded one after the other find there.
-type server struct {
-	states   map[string]stubs.Type
-	tenants  bool
-	label    string                 // of the tenants that a document has
-	declared map[policy.Part]string // where
-}
-
 // reports looks at all policies. The error is about input that cannot be read at all.
 func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		return []report{c.report("", *c.expr, server{states: c.states, tenants: c.tenants}, nil)}, nil
+		return []report{c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)}, nil
 	}
 	all := []report{}
-	on := server{maps.Clone(c.states), c.tenants, "", map[policy.Part]string{}}
-	for name := range c.states {
-		on.declared[policy.Part{Kind: "state", Name: name}] = "-state"
-	}
+	on := policy.NewLoaded(c.states, c.tenants, "-state")
 	for _, file := range c.files {
 		doc, err := readDocument(file, in)
 		var wrong *policy.DocumentError
@@ -98,8 +86,12 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if twice := on.take(file, doc); len(twice) > 0 {
-			all = append(all, report{File: file, Findings: twice})
+		if twice := on.Add(file, doc); len(twice) > 0 {
+			r := report{File: file}
+			for _, err := range twice {
+				r.Findings = append(r.Findings, found("error", err))
+			}
+			all = append(all, r)
 		}
 		for _, spec := range doc.Policies {
 			refused := func(err error) error {
@@ -109,31 +101,6 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 		}
 	}
 	return all, nil
-}
-
-// take adds what a document declares, and finds what is declared already.
-func (on *server) take(file string, doc *policy.Document) (twice []finding) {
-	refuse := func(part policy.Part, format string, args ...any) {
-		twice = append(twice, found("error", policy.InFile(doc.Refused(part, fmt.Errorf(format, args...)), file)))
-	}
-	for _, part := range doc.Parts() {
-		line, col := doc.Place(part)
-		where := fmt.Sprintf("%s:%d:%d", file, line, col)
-		switch before := on.declared[part]; {
-		case part.Kind == "tenants":
-			if before != "" && on.label != doc.Tenants.Label {
-				refuse(part, "they are told apart by another label in %s, %q", before, on.label)
-			}
-			on.tenants, on.label = true, doc.Tenants.Label
-		case before != "":
-			refuse(part, "it is declared already, by %s", before)
-			continue
-		case part.Kind == "state":
-			_, on.states[part.Name], _ = stubs.Word(doc.States[part.Name])
-		}
-		on.declared[part] = where
-	}
-	return twice
 }
 
 // readDocument reads a document, - from the standard input. Its errors name the file.
@@ -158,7 +125,7 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 }
 
 // report parses and verifies one policy; refused gives an error its place in a document, if there is one.
-func (c *checkCommand) report(file string, spec policy.Spec, on server, refused func(error) error) report {
+func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) report {
 	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	find := func(severity string, err error) {
 		if refused != nil {
@@ -166,12 +133,12 @@ func (c *checkCommand) report(file string, spec policy.Spec, on server, refused 
 		}
 		r.Findings = append(r.Findings, found(severity, err))
 	}
-	p, err := spec.Parse(on.states, c.safe)
+	p, err := spec.Parse(on.States, c.safe)
 	if err != nil {
 		find("error", err)
 		return r
 	}
-	if stub := p.AboutTenants(); stub != "" && !on.tenants {
+	if stub := p.AboutTenants(); stub != "" && !on.Tenants {
 		find("error", fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub))
 		return r
 	}

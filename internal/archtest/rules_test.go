@@ -17,6 +17,7 @@ var below = map[string]string{
 	"policy":             "stubs",
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
+	"policytest":         "stubs policy analyzer isolate",
 	"cocoon":             "safepoint internal/sched internal/goroutine internal/fromc stubs notify policy analyzer isolate",
 	"cocoonhttp":         "safepoint stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
