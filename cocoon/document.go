@@ -16,6 +16,7 @@ type document struct {
 	tenants  *tenantTable // nil: it says nothing of them
 	before   *tenantTable // in force before those
 	versions []*version   // in their order
+	source   *policy.Document
 }
 
 // change is what it takes to put a document in force in place of another: all that can fail is done in the making of it.
@@ -29,7 +30,7 @@ type change struct {
 
 // newChange checks and prepares a document. Called with regMu held.
 func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, error) {
-	c := &change{rt: rt, was: was, is: &document{}}
+	c := &change{rt: rt, was: was, is: &document{source: doc}}
 	var err error
 	if c.is.tasks, err = rt.declaredOf(doc, was); err != nil {
 		return nil, err

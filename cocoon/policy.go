@@ -20,6 +20,9 @@ type Match = policy.Match
 // TimeLimit is a ready-made policy: a time limit on a section, or on the tasks of a name.
 type TimeLimit = policy.TimeLimit
 
+// PolicyChange is one thing that a file of policies would change, see Runtime.CheckPolicyFile.
+type PolicyChange = policy.Change
+
 // Modes of a policy.
 const (
 	Enforce = policy.Enforce // carry out verdicts and effects

@@ -100,8 +100,8 @@ func InFile(err error, file string) error {
 
 // Part is one thing that a document declares.
 type Part struct {
-	Kind string // "state", "task", "tenants" or "policy"
-	Name string // "" of tenants
+	Kind string `json:"kind"`           // "state", "task", "tenants" or "policy"
+	Name string `json:"name,omitempty"` // "" of tenants
 }
 
 func (p Part) String() string {

@@ -60,10 +60,10 @@ func TestCommandLines(t *testing.T) {
 		{args: nil, code: 2, err: []string{"usage: cocoon VERB", "policy"}},
 		{args: []string{"-h"}, out: []string{"usage: cocoon VERB", "Exit codes"}},
 		{args: []string{"polic"}, code: 2, err: []string{`there is no verb "polic"`}},
-		{args: []string{"policy"}, code: 2, err: []string{"say one of check, explain"}},
+		{args: []string{"policy"}, code: 2, err: []string{"say one of check, explain, test, diff, fmt, schema"}},
 		{args: []string{"policy", "-h"}, out: []string{"usage: cocoon policy SUBVERB", "  explain ", "Exit codes"}},
 		{args: []string{"policy", "check", "-h"}, out: []string{"usage: cocoon policy check", "which is 1000", "Exit codes"}},
-		{args: []string{"policy", "chek"}, code: 2, err: []string{`"chek" is none of check, explain`}},
+		{args: []string{"policy", "chek"}, code: 2, err: []string{`"chek" is none of check, explain, test`}},
 		{args: []string{"policy", "check"}, code: 2, err: []string{"name at least one document, or give -expr"}},
 		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
 		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
@@ -209,13 +209,65 @@ func TestPolicyTestCommand(t *testing.T) {
 	code, out, _ := command("", "policy", "test", "-json", good, bad, wrong)
 	var reports []struct {
 		File, Error string
-		Tests       []struct{ Failures []struct{ Place, What, Said string } }
-		Coverage    struct{ Branches, Reached int }
+		Tests       []struct {
+			Failures []struct{ Place, What, Said string }
+		}
+		Coverage struct{ Branches, Reached int }
 	}
 	if err := json.Unmarshal([]byte(out), &reports); err != nil || code != 1 || len(reports) != 3 {
 		t.Fatalf("exit code %d, %v: %s", code, err, out)
 	}
 	if f := reports[1].Tests[0].Failures; len(f) != 1 || f[0].Place != bad+":6:9" || reports[0].Coverage.Reached != 1 || reports[2].Error == "" {
 		t.Errorf("%+v", reports)
+	}
+}
+
+func TestPolicyFileCommands(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	old := file("old.yaml", "version: 1\nstates: {a: 1, b: 2}\norder: fifo\n")
+	new := file("new.yaml", "version: 1\nstates: {b: 3, c: 0}\norder: shortest\n")
+	ugly, broken := file("ugly.yaml", "version: 1\nstates:\n    a: 1 # one\n"), file("broken.yaml", "version: [\n")
+	const pretty = "version: 1\nstates:\n  a: 1 # one\n"
+	for _, c := range []struct {
+		args     []string
+		in       string
+		code     int
+		out, err []string
+	}{
+		{args: []string{"schema"}, out: []string{`"$schema"`, `"policies"`}},
+		{args: []string{"schema", "-h"}, out: []string{"yaml-language-server"}},
+		{args: []string{"schema", old}, code: 2, err: []string{"it takes no files"}},
+		{args: []string{"diff", old, new}, code: 1, out: []string{`- state "a"` + "\n" + `~ state "b": 2 -> 3, and gets that value` + "\n" + `+ state "c"` + "\n" + `~ policy "order": expr:`, "      - rank(0)\n      + rank(arriving.cost - arriving.running)\n"}},
+		{args: []string{"diff", old, "-"}, in: "version: 1\norder: fifo\nstates: {b: 2, a: 1} # the same\n"},
+		{args: []string{"diff", "-json", old, new}, code: 1, out: []string{`"what": "remove"`}},
+		{args: []string{"diff", old}, code: 2, err: []string{"name two documents"}},
+		{args: []string{"diff", old, old}, code: 2, err: []string{"is named twice"}},
+		{args: []string{"diff", old, broken}, code: 1, err: []string{"broken.yaml:1:1: "}},
+		{args: []string{"diff", "-h"}, out: []string{"usage: cocoon policy diff", "Exit codes"}},
+		{args: []string{"fmt", "-h"}, out: []string{"usage: cocoon policy fmt", "Exit codes"}},
+		{args: []string{"fmt"}, code: 2, err: []string{"name at least one"}},
+		{args: []string{"fmt", ugly}, out: []string{pretty}},
+		{args: []string{"fmt", "-"}, in: "version:    1  \n", out: []string{"version:    1\n"}},
+		{args: []string{"fmt", "-w", "-"}, in: "version: 1\n", code: 2, err: []string{"cannot be written"}},
+		{args: []string{"fmt", "-l", old, ugly}, code: 1, out: []string{ugly + "\n"}},
+		{args: []string{"fmt", broken}, code: 1, err: []string{"broken.yaml:1:1: "}},
+		{args: []string{"fmt", ugly + "x"}, code: 2, err: []string{"no such file"}},
+		{args: []string{"fmt", "-w", ugly}},
+		{args: []string{"fmt", "-l", ugly}},
+	} {
+		code, out, err := command(c.in, append([]string{"policy"}, c.args...)...)
+		if code != c.code || !contains(out, c.out) || !contains(err, c.err) {
+			t.Errorf("cocoon policy %q: exit code %d, want %d\nstdout %q, want %q\nstderr %q, want %q", c.args, code, c.code, out, c.out, err, c.err)
+		}
+	}
+	if text, err := os.ReadFile(ugly); err != nil || string(text) != pretty {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -11,6 +11,9 @@ var policyVerbs = []verb{
 	{"check", "what is wrong with policies", runCheck(false)},
 	{"explain", "what they read, what they can do, and what they cost at most", runCheck(true)},
 	{"test", "run tests of policies", runPolicyTests},
+	{"diff", "what a server would change that loads another document", fileVerb("diff", diffUsage, runDiff)},
+	{"fmt", "write documents as they are usually written", fileVerb("fmt", fmtUsage, runFmt)},
+	{"schema", "the JSON Schema of documents, for editors", fileVerb("schema", schemaUsage, runSchema)},
 }
 
 func runPolicy(args []string, s streams) int {
