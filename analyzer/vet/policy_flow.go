@@ -1,0 +1,302 @@
+package vet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// flows is what becomes of the parameters of a function that helps to register policies. It is a fact, because such functions
+// may be in other packages than their callers.
+type flows struct{ Flows []flow }
+
+func (*flows) AFact() {}
+
+// flow is what becomes of one parameter.
+type flow struct {
+	Param int
+	What  string // "expr", "document" (its text, or a reader of it) or "file" (its path)
+
+	// Of an expression: when it is evaluated, and its private states.
+	Interval time.Duration
+	On       []stubs.Event
+	OnParam  int // the parameter that says when, or -1
+	Private  map[string][]stubs.Type
+	Open     bool // there may be other private states
+}
+
+// variables is what is known of the variables of a package.
+type variables struct {
+	values  map[types.Object]ast.Expr // what they are made with
+	changed map[types.Object]bool     // they may be something else later
+	params  map[types.Object]param
+	consts  map[types.Object]ast.Expr // of constants, what they are declared as
+}
+
+// param is a parameter of a declared function.
+type param struct {
+	of    *types.Func
+	index int
+}
+
+// findVariables looks at all variables of a package.
+func findVariables(pass *analysis.Pass) *variables {
+	v := &variables{map[types.Object]ast.Expr{}, map[types.Object]bool{}, map[types.Object]param{}, map[types.Object]ast.Expr{}}
+	for _, f := range pass.Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				v.declare(pass.TypesInfo, n)
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					v.define(pass.TypesInfo, name, i, n.Values)
+				}
+			case *ast.AssignStmt:
+				for i, left := range n.Lhs {
+					v.assign(pass.TypesInfo, left, i, n)
+				}
+			case *ast.RangeStmt:
+				v.change(pass.TypesInfo, n.Key)
+				v.change(pass.TypesInfo, n.Value)
+			case *ast.IncDecStmt:
+				v.change(pass.TypesInfo, n.X)
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					v.change(pass.TypesInfo, n.X)
+				}
+			}
+			return true
+		})
+	}
+	return v
+}
+
+func (v *variables) declare(info *types.Info, f *ast.FuncDecl) {
+	fn, ok := info.Defs[f.Name].(*types.Func)
+	if !ok {
+		return
+	}
+	s := fn.Signature()
+	for i := range s.Params().Len() {
+		if !s.Variadic() || i < s.Params().Len()-1 {
+			v.params[s.Params().At(i)] = param{fn, i}
+		}
+	}
+}
+
+// define notes what a name is declared as.
+func (v *variables) define(info *types.Info, name *ast.Ident, i int, values []ast.Expr) {
+	o := info.Defs[name]
+	var value ast.Expr
+	switch {
+	case o == nil:
+		return
+	case i < len(values):
+		value = values[i]
+	case i == 0 && len(values) == 1:
+		value = values[0]
+	default:
+		return
+	}
+	if _, ok := o.(*types.Const); ok {
+		v.consts[o] = value
+	} else {
+		v.values[o] = value
+	}
+}
+
+func (v *variables) assign(info *types.Info, left ast.Expr, i int, n *ast.AssignStmt) {
+	name, ok := left.(*ast.Ident)
+	if ok && n.Tok == token.DEFINE && info.Defs[name] != nil {
+		if len(n.Rhs) == len(n.Lhs) || i == 0 {
+			v.define(info, name, min(i, len(n.Rhs)-1), n.Rhs)
+		}
+		return
+	}
+	v.change(info, left)
+}
+
+// change notes that the variable behind e is written, or may be.
+func (v *variables) change(info *types.Info, e ast.Expr) {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			if o := info.ObjectOf(x); o != nil {
+				v.changed[o] = true
+			}
+			return
+		case *ast.SelectorExpr: // a part of it
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return
+		}
+	}
+}
+
+// follow returns what an expression is, if it is a variable that is made once and for all.
+func (c *specCheck) follow(e ast.Expr) ast.Expr {
+	for range 8 { // variables may be made with each other in a circle
+		e = ast.Unparen(e)
+		name, ok := e.(*ast.Ident)
+		if !ok {
+			return e
+		}
+		o := c.pass.TypesInfo.ObjectOf(name)
+		value := c.vars.values[o]
+		if value == nil || c.vars.changed[o] || o.Exported() && o.Parent() == c.pass.Pkg.Scope() {
+			return e
+		}
+		e = value
+	}
+	return e
+}
+
+// paramOf returns the parameter that an expression is, or is made of: text, []byte(text), strings.NewReader(text).
+func (c *specCheck) paramOf(e ast.Expr) (param, bool) {
+	e = c.follow(e)
+	switch e := e.(type) {
+	case *ast.Ident:
+		o := c.pass.TypesInfo.ObjectOf(e)
+		p, ok := c.vars.params[o]
+		return p, ok && !c.vars.changed[o]
+	case *ast.CallExpr:
+		if len(e.Args) == 1 && (c.isConversion(e) || readers[c.calleeName(e)]) {
+			return c.paramOf(e.Args[0])
+		}
+	}
+	return param{}, false
+}
+
+func (c *specCheck) isConversion(call *ast.CallExpr) bool {
+	return c.pass.TypesInfo.Types[call.Fun].IsType()
+}
+
+// calleeName returns what a call calls: "strings.NewReader", "embed.FS.Open".
+func (c *specCheck) calleeName(call *ast.CallExpr) string {
+	f, ok := typeutil.Callee(c.pass.TypesInfo, call).(*types.Func)
+	if !ok || f.Pkg() == nil {
+		return ""
+	}
+	return pathOf(f.Pkg()) + "." + nameIn(f, pathOf(f.Pkg()))
+}
+
+// sinks are what takes documents, and what they take.
+var sinks = map[string]string{
+	cocoonPath + ".LoadPolicies": "document", cocoonPath + ".Runtime.LoadPolicies": "document", policyPath + ".ReadDocument": "document",
+	cocoonPath + ".LoadPolicyFile": "file", cocoonPath + ".Runtime.LoadPolicyFile": "file",
+	cocoonPath + ".CheckPolicyFile": "file", cocoonPath + ".Runtime.CheckPolicyFile": "file",
+}
+
+// flowsOf returns what becomes of the arguments of a call.
+func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
+	if what := sinks[c.calleeName(call)]; what != "" {
+		return []flow{{What: what, OnParam: -1}}
+	}
+	f, ok := typeutil.Callee(c.pass.TypesInfo, call).(*types.Func)
+	if !ok {
+		return nil
+	}
+	f = f.Origin()
+	if f.Pkg() == c.pass.Pkg {
+		return c.flows[f]
+	}
+	var known flows
+	c.pass.ImportObjectFact(f, &known)
+	return known.Flows
+}
+
+// findFlows finds the functions of the package that help to register policies, those that call such ones too, and tells other
+// packages of them.
+func (c *specCheck) findFlows(literals []*ast.CompositeLit, calls []*ast.CallExpr) {
+	for grown := true; grown; {
+		grown = false
+		add := func(e ast.Expr, f flow) {
+			p, ok := c.paramOf(e)
+			if !ok {
+				return
+			}
+			f.Param = p.index
+			if !slices.ContainsFunc(c.flows[p.of], func(g flow) bool { return reflect.DeepEqual(f, g) }) {
+				c.flows[p.of] = append(c.flows[p.of], f)
+				grown = true
+			}
+		}
+		for _, lit := range literals {
+			if e := fieldsOf(c.pass.TypesInfo, lit)["Expr"]; e != nil && (!c.amended["Expr"] || c.given[lit] != "") {
+				add(e, c.flowOf(lit))
+			}
+		}
+		for _, call := range calls {
+			for _, f := range c.flowsOf(call) {
+				if f.Param < len(call.Args) {
+					add(call.Args[f.Param], c.through(f, call))
+				}
+			}
+		}
+	}
+	for f, all := range c.flows {
+		if f.Exported() {
+			c.pass.ExportObjectFact(f, &flows{all})
+		}
+	}
+}
+
+// flowOf says how the expression of a literal is evaluated.
+func (c *specCheck) flowOf(lit *ast.CompositeLit) flow {
+	fields := fieldsOf(c.pass.TypesInfo, lit)
+	f := flow{What: "expr", On: anyTrigger.on, OnParam: -1, Open: c.amended["State"] && c.given[lit] == ""}
+	if e := fields["On"]; e != nil && (!c.amended["On"] || c.given[lit] != "") {
+		on := c.trigger(c.follow(e))
+		f.On, f.Interval = on.on, on.Interval
+		if p, ok := c.paramOf(e); ok {
+			f.OnParam = p.index
+		}
+	}
+	if e := fields["State"]; e != nil {
+		var all bool
+		f.Private, all = statesIn(c.pass.TypesInfo, e) // a map that has a name may have other keys later
+		f.Open = f.Open || !all
+	}
+	return f
+}
+
+// through is a flow seen from the caller's own parameters: when the expression is evaluated, the call may say.
+func (c *specCheck) through(f flow, call *ast.CallExpr) flow {
+	if f.OnParam < 0 || f.OnParam >= len(call.Args) {
+		f.OnParam = -1
+		return f
+	}
+	arg := call.Args[f.OnParam]
+	f.OnParam = -1
+	if p, ok := c.paramOf(arg); ok {
+		f.OnParam = p.index
+		return f
+	}
+	on := c.trigger(c.follow(arg))
+	f.On, f.Interval = on.on, on.Interval
+	return f
+}
+
+// triggerOf is the trigger of a flow.
+func (f flow) trigger() trigger { return trigger{Trigger: policy.Every(f.Interval), on: f.On} }
+
+// readers make readers of texts.
+var readers = map[string]bool{"strings.NewReader": true, "bytes.NewReader": true, "bytes.NewBufferString": true, "bytes.NewBuffer": true,
+	"io.NopCloser": true, "bufio.NewReader": true, "strings.TrimSpace": true}
+
+// isLocalPath reports whether a path stands for a file beside the source.
+func isLocalPath(path string) bool { return path != "" && !strings.HasPrefix(path, "/") }
