@@ -271,3 +271,22 @@ func TestPolicyFileCommands(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// TestDocSubverbs compares the table of subverbs in docs/policy.md with those there are.
+func TestDocSubverbs(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(doc), "| subverb |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")[2:]
+	if len(rows) != len(policyVerbs) {
+		t.Errorf("docs/policy.md has %d subverbs of policy; there are %s", len(rows), policyVerbNames())
+	}
+	for i, v := range policyVerbs {
+		if i < len(rows) && !strings.HasPrefix(rows[i], "| `"+v.name+"` |") {
+			t.Errorf("docs/policy.md has %q in place of %s", rows[i], v.name)
+		}
+	}
+}
