@@ -135,9 +135,11 @@ func (d *Document) Refused(part Part, err error) error {
 		return d.mark(de)
 	}
 	from, to := d.within(s.expr, pe.Pos, pe.End)
-	if de.Line, de.Col, de.Width = from.line, from.col, max(1, to.col-from.col); from.line < to.line {
-		de.Width = max(1, utf8.RuneCountInString(d.lines[from.line-1])-from.col+1)
+	if from.line < to.line {
+		to = place{from.line, len(d.lines[from.line-1])}
 	}
+	de.Line, de.Col = from.line, from.column(d.lines)
+	de.Width = max(1, to.column(d.lines)-de.Col)
 	endsEarly := pe.End == len(pe.Text) || strings.HasSuffix(pe.Reason, " is never closed")
 	if cut := strings.TrimSpace(s.expr.LineComment); cut != "" && s.expr.Style == 0 && endsEarly {
 		de.Hint = "YAML takes " + clip(cut) + " for a comment; begin the text in a line of its own, behind expr: |"
@@ -150,7 +152,7 @@ func (d *Document) within(expr *yaml.Node, pos, end int) (from, to place) {
 	if at := places(d.lines, expr); pos <= end && end < len(at) {
 		return at[pos], at[end]
 	}
-	begin := place{expr.Line, expr.Column}
+	begin := place{expr.Line, byteColumn(d.lines[expr.Line-1], expr.Column)}
 	return begin, begin
 }
 
@@ -188,7 +190,7 @@ func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
 		return 0, 0, false
 	}
 	at, _ := d.within(s.expr, offset, offset)
-	return at.line, at.col, true
+	return at.line, at.column(d.lines), true
 }
 
 // Parts returns what the document declares, in the order of the text.

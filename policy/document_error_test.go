@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -224,5 +225,23 @@ func TestLongListOfLet(t *testing.T) {
 	const want = "the policy is nested more than 100 deep; all that follows a let or else is inside it, and 99 are open here; use fewer, or split the policy"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestLongLines: what a document can hold is read in time that grows with it.
+func TestLongLines(t *testing.T) {
+	for name, text := range map[string]string{
+		"a long line":        "version: 1\npolicies:\n  - {name: p, on: start, expr: '" + strings.Repeat("continue() // ", MaxDocument/16) + "'}\n",
+		"a long indentation": "version: 1\npolicies:\n  - name: p\n    on: start\n    expr: >\n" + strings.Repeat(" ", MaxDocument/2) + "/* // */" + strings.Repeat("//\n\n", MaxDocument/16),
+		"many comments":      "version: 1\n" + strings.Repeat("#\n", MaxDocument/4),
+	} {
+		begin := time.Now()
+		if err := refusalOf(text); err == nil && name == "a long line" {
+			t.Errorf("%s: no error", name)
+		}
+		Format([]byte(text))
+		if took := time.Since(begin); took > 20*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -228,6 +229,7 @@ func TestReadDocumentKeepsReadErrors(t *testing.T) {
 func FuzzReadDocument(f *testing.F) {
 	f.Add(fullDocument)
 	f.Add("version: 1\nstates: {a: &x [*x]}")
+	f.Add("version: 1\npolicies:\n- {name: p, on: start, expr: \"a\\\n  \\u00e9 '\"}\n-\n  name: q\n  on: exit\n  expr: >1-\n    a\n\n     b\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := ReadDocument(strings.NewReader(text))
 		if err != nil {
@@ -237,6 +239,18 @@ func FuzzReadDocument(f *testing.F) {
 			if err := s.Validate(); err != nil {
 				t.Errorf("%q gives an invalid policy: %v", text, err)
 			}
+			if _, err := s.Parse(nil, nil); err != nil {
+				refused := d.Refused(Part{"policy", s.Name}, err)
+				if line := fmt.Sprintf("%+v", refused); !strings.HasPrefix(line, "document:") {
+					t.Errorf("%q: the error has no place: %s", text, line)
+				}
+			}
 		}
+		if out, err := Format([]byte(text)); err == nil {
+			if again, err := Format(out); err != nil || !bytes.Equal(out, again) {
+				t.Errorf("%q is formatted as %q, and that as %q: %v", text, out, again, err)
+			}
+		}
+		ReadTests(strings.NewReader(text))
 	})
 }

@@ -88,6 +88,9 @@ func withoutZeros(number, digits string) string {
 // checkSwallowed refuses an expression of which a comment hides more than its author sees: where YAML joins lines, the newline
 // that would end a comment is gone.
 func checkSwallowed(lines []string, n *yaml.Node) error {
+	if n.Style&yaml.LiteralStyle != 0 || !strings.Contains(n.Value, "//") {
+		return nil
+	}
 	at := places(lines, n)
 	if at == nil {
 		return nil
@@ -95,7 +98,7 @@ func checkSwallowed(lines []string, n *yaml.Node) error {
 	for _, c := range comments(n.Value) {
 		for i := c[0]; i < c[1]; i++ {
 			if at[i].line > at[c[0]].line && n.Value[i] != ' ' {
-				return &DocumentError{File: "document", Line: at[c[0]].line, Col: at[c[0]].col, Width: 2,
+				return &DocumentError{File: "document", Line: at[c[0]].line, Col: at[c[0]].column(lines), Width: 2,
 					Reason: "the comment swallows the lines behind it, because YAML joins them to one",
 					Hint:   "write expr: | and begin the text in the next line, or /* ... */ for the comment"}
 			}

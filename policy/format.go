@@ -3,6 +3,8 @@ package policy
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,6 +21,7 @@ func Format(text []byte) ([]byte, error) {
 	}
 	f := formatter{lines: lines, begins: map[int]beginning{}, blocks: map[int]block{}}
 	f.node(root, 0, 0, "")
+	f.order = slices.Sorted(maps.Keys(f.begins))
 	out := []byte(f.text())
 	_, after, err := readSource(bytes.NewReader(out))
 	if err != nil || !alike(root, after, "") {
@@ -30,6 +33,7 @@ func Format(text []byte) ([]byte, error) {
 // formatter indents lines anew. All lines count from 1, and columns from 0.
 type formatter struct {
 	lines  []string
+	order  []int             // the lines of begins
 	begins map[int]beginning // lines in which a key, an element or a value of the structure begins
 	blocks map[int]block     // lines of texts behind | and >
 }
@@ -128,7 +132,8 @@ func (f *formatter) block(n *yaml.Node, col, was int, trim bool) {
 // text puts the lines together.
 func (f *formatter) text() string {
 	var out []string
-	moved := 0 // how far the line moved that a continued one belongs to
+	above := map[int]int{} // columns where lines stood, and where they stand now
+	moved := 0             // how far the line moved that a continued one belongs to
 	for i, text := range f.lines {
 		line := i + 1
 		if b, ok := f.blocks[line]; ok {
@@ -152,9 +157,10 @@ func (f *formatter) text() string {
 			}
 		case begins:
 			moved = len(begin.prefix) - begin.was
+			above[indent], _ = f.moves(line, 0)
 			out = append(out, begin.prefix+text[byteColumn(text, begin.was+1):])
 		case text[indent] == '#':
-			out = append(out, strings.Repeat(" ", f.comment(line, indent))+text[indent:])
+			out = append(out, strings.Repeat(" ", f.comment(line, indent, above))+text[indent:])
 		default:
 			out = append(out, strings.Repeat(" ", max(0, indent+moved))+text[indent:])
 		}
@@ -162,33 +168,24 @@ func (f *formatter) text() string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n"
 }
 
-// comment returns the column of a comment: that of the line below, or of one above, with which it stood in one column.
-func (f *formatter) comment(line, was int) int {
-	column := func(at int) (col int, same bool) {
-		begin, ok := f.begins[at]
-		if !ok {
-			return 0, false
-		}
-		text := f.lines[at-1]
-		return len(begin.prefix) - len(strings.TrimLeft(begin.prefix, " ")), len(text)-len(strings.TrimLeft(text, " ")) == was
+// comment returns the column of a comment: that of the next line that begins something, if both stood in one column, or of the
+// last one above that did.
+func (f *formatter) comment(line, was int, above map[int]int) int {
+	i, _ := slices.BinarySearch(f.order, line)
+	below, beside := 0, false
+	if i < len(f.order) {
+		below, beside = f.moves(f.order[i], was)
 	}
-	below := 0
-	for at := line + 1; at <= len(f.lines); at++ {
-		if _, ok := f.begins[at]; ok {
-			col, same := column(at)
-			if same {
-				return col
-			}
-			below = col
-			break
-		}
-	}
-	for at := line - 1; at > 0; at-- {
-		if col, same := column(at); same {
-			return col
-		}
+	if col, ok := above[was]; ok && !beside {
+		return col
 	}
 	return below
+}
+
+// moves returns where a line that begins something will stand, and whether it stood at a column.
+func (f *formatter) moves(line, was int) (is int, stood bool) {
+	prefix, text := f.begins[line].prefix, f.lines[line-1]
+	return len(prefix) - len(strings.TrimLeft(prefix, " ")), len(text)-len(strings.TrimLeft(text, " ")) == was
 }
 
 // alike reports whether two texts say the same; a comment stays one where the values do. Spaces at the ends of an expression's lines do not count.

@@ -8,8 +8,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is where a byte of a scalar's value stands in the document: line and column count from 1, columns in characters.
+// place is where a byte of a scalar's value stands in the document: its line, from 1, and its byte in that, from 0.
 type place struct{ line, col int }
+
+// column returns the column of a place, in characters from 1.
+func (p place) column(lines []string) int {
+	text := lines[p.line-1]
+	return utf8.RuneCountInString(text[:min(p.col, len(text))]) + 1
+}
 
 // sourceLines splits a document into its lines, without their ends.
 func sourceLines(text []byte) []string {
@@ -68,10 +74,8 @@ func (t *tracer) here() string { return t.lines[t.line-1] }
 
 // emit notes that s stands at the byte offset col of the line.
 func (t *tracer) emit(s string, line, col int) {
-	text := t.lines[line-1]
-	p := place{line, utf8.RuneCountInString(text[:min(col, len(text))]) + 1}
 	for range len(s) {
-		t.at = append(t.at, p)
+		t.at = append(t.at, place{line, col})
 	}
 	t.value.WriteString(s)
 }
@@ -91,10 +95,11 @@ func (t *tracer) done(value string) []place {
 		return nil
 	}
 	at := t.at[:len(value):len(value)]
-	end := place{t.line, 1}
+	end := place{t.line, 0}
 	if len(value) > 0 {
-		if end = at[len(value)-1]; value[len(value)-1] != '\n' {
-			end.col++
+		end = at[len(value)-1]
+		if _, n := utf8.DecodeRuneInString(t.lines[end.line-1][min(end.col, len(t.lines[end.line-1])):]); value[len(value)-1] != '\n' {
+			end.col += n
 		}
 	}
 	return append(at, end)
@@ -174,8 +179,7 @@ func escape(s string) (text string, n int) {
 	return string(rune(r)), 1 + digits
 }
 
-// blockPlaces is places for a scalar behind | or >. How far its lines are indented may be said relative to what is around it,
-// so the indentation that fits is looked for.
+// blockPlaces is places for a scalar behind | or >. How far its lines are indented, its first line tells.
 func blockPlaces(lines []string, n *yaml.Node) []place {
 	first := n.Line
 	for first < len(lines) && strings.Trim(lines[first], " ") == "" {
@@ -184,15 +188,15 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 	if first == len(lines) {
 		return nil
 	}
-	most := len(lines[first]) - len(strings.TrimLeft(lines[first], " "))
-	for indent := most; indent >= 0; indent-- {
-		t := tracer{lines: lines, want: len(n.Value), line: n.Line}
-		t.block(indent, n.Style&yaml.FoldedStyle != 0)
-		if at := t.done(n.Value); at != nil {
-			return at
-		}
+	before := n.Value[:len(n.Value)-len(strings.TrimLeft(n.Value, " \n"))]
+	own := len(before) - strings.LastIndexByte(before, '\n') - 1 // spaces that are part of the value
+	indent := len(lines[first]) - len(strings.TrimLeft(lines[first], " ")) - own
+	if indent < 0 {
+		return nil
 	}
-	return nil
+	t := tracer{lines: lines, want: len(n.Value), line: n.Line}
+	t.block(indent, n.Style&yaml.FoldedStyle != 0)
+	return t.done(n.Value)
 }
 
 // block reads the lines of a block. A folded one joins lines by a space, but not beside one that is indented further.
