@@ -12,10 +12,11 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// LoadPolicyFile is LoadPolicies of a file; its errors begin with the file's name, and the line and column. When the file was loaded before, what it
-// says now replaces what it said then: policies that it still has are not touched, states that it still has keep their
-// values unless their first ones are others, and the rest is taken out of force. On an error all stays as it was. Tasks
-// that have arrived keep their kind, priority and labels. Which file it is, its absolute path says.
+// LoadPolicyFile is LoadPolicies of a file; its errors begin with the file's name, and the line and
+// column. When the file was loaded before, what it says now replaces what it said then: policies
+// that it still has are not touched, states that it still has keep their values unless their first
+// ones are others, and the rest is taken out of force. On an error all stays as it was. Tasks that
+// have arrived keep their kind, priority and labels. Which file it is, its absolute path says.
 func (rt *Runtime) LoadPolicyFile(name string) error {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()
@@ -26,8 +27,9 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	return inFile(err, name)
 }
 
-// CheckPolicyFile says what LoadPolicyFile of that file would change now, and changes nothing: what it would add, put in place of
-// what is in force, or take out of force. The error is the one that LoadPolicyFile would return.
+// CheckPolicyFile says what LoadPolicyFile of that file would change now, and changes nothing: what
+// it would add, put in place of what is in force, or take out of force. The error is the one that
+// LoadPolicyFile would return.
 func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()
@@ -62,8 +64,9 @@ func inFile(err error, name string) error {
 	return policy.InFile(err, name)
 }
 
-// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, tenants and policies, and what it says of
-// tasks. Either all are registered or, on an error, none. Functions that its policies call must be registered before.
+// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, tenants and
+// policies, and what it says of tasks. Either all are registered or, on an error, none. Functions
+// that its policies call must be registered before.
 func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	doc, err := policy.ReadDocument(r)
 	if err != nil {

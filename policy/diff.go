@@ -15,7 +15,8 @@ type Change struct {
 	Details []string `json:"details,omitempty"` // of a change: what is another, as in "mode: observe -> enforce"; may be several lines each
 }
 
-// String returns "+ policy "shed"", "~ policy "shed": mode: observe -> enforce" or "- policy "shed"".
+// String returns "+ policy "shed"", "~ policy "shed": mode: observe -> enforce" or "- policy
+// "shed"".
 func (c Change) String() string {
 	s := map[string]string{"add": "+ ", "change": "~ ", "remove": "- "}[c.What] + c.Part.String()
 	switch {
@@ -27,8 +28,8 @@ func (c Change) String() string {
 	return s
 }
 
-// Diff returns what a reload would do when it finds the new document in place of the old: states first, then tasks, tenants and
-// policies, each in the order of their names.
+// Diff returns what a reload would do when it finds the new document in place of the old: states
+// first, then tasks, tenants and policies, each in the order of their names.
 func Diff(old, new *Document) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(a, b any) []string {
 		if reflect.TypeOf(a) != reflect.TypeOf(b) {
@@ -168,7 +169,7 @@ func (d differences) orOther() []string {
 // maxDiff bounds the lines that lineDiff compares one by one.
 const maxDiff = 1000
 
-// lineDiff writes the lines that only one of two texts has, and those that both have, each in a line of its own.
+// lineDiff compares two texts line by line: - marks a line of the first text, + one of the second.
 func lineDiff(a, b string) string {
 	x, y := strings.Split(strings.TrimRight(a, "\n"), "\n"), strings.Split(strings.TrimRight(b, "\n"), "\n")
 	if len(x) > maxDiff || len(y) > maxDiff {

@@ -51,7 +51,8 @@ func docTables(t *testing.T) (all []table) {
 	return all
 }
 
-// TestDocTables reads every table of docs/policy.md against the code. A table that nothing here knows fails it.
+// TestDocTables reads every table of docs/policy.md against the code. A table that nothing here
+// knows fails it.
 func TestDocTables(t *testing.T) {
 	checks := map[string]func(*testing.T, [][]string){
 		"statement": docStatements, "type": docTypes, "operator": docOperators, "function": docFunctions, "verdict": docVerdicts, "effect": docEffects,

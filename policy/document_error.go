@@ -13,14 +13,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// DocumentError says why a document is refused, and where in it: also of an expression, whose error it wraps.
+// DocumentError says why a document is refused, and where in it: also of an expression, whose error
+// it wraps.
 //
-// Error() is one line that editors can follow, FILE:LINE:COLUMN: reason; hint. The verb %+v prints the marked place as well.
+// Error() is one line that editors can follow, FILE:LINE:COLUMN: reason; hint. The verb %+v prints
+// the marked place as well.
 type DocumentError struct {
-	File      string // "document", when nobody has said which it is
+	File      string // "document" where no file is known
 	Line, Col int    // both count from 1, columns in characters; 0 when it is about the file
 	Width     int    // of the marked place, in characters
-	Part      Part   // that it is about; zero when it is about the text
+	Part      Part   // what the error is about; zero for the text itself
 	Reason    string
 	Hint      string // what to write instead; may be empty
 	Err       error  // what was refused, when the document itself was fine; or nil
@@ -66,7 +68,8 @@ func (e *DocumentError) Format(f fmt.State, verb rune) {
 	}
 }
 
-// Marked returns the line with its place marked, and the hint, each in a line of its own that begins with a newline.
+// Marked returns the line with its place marked, and the hint, each in a line of its own that
+// begins with a newline.
 func (e *DocumentError) Marked() string {
 	if e.Line == 0 {
 		return ""
@@ -117,8 +120,9 @@ type declaration struct {
 	expr *yaml.Node // of a policy: its expression; nil: the document does not have it in so many words
 }
 
-// Refused returns the error with which a part of the document was refused, as one of the document: its place is that in the
-// expression, if the expression stands in the document, or else where the part begins.
+// Refused returns the error with which a part of the document was refused, as one of the document:
+// its place is that in the expression, if the expression stands in the document, or else where the
+// part begins.
 func (d *Document) Refused(part Part, err error) error {
 	s, ok := d.parts[part]
 	if !ok {
@@ -162,7 +166,7 @@ func withoutPart(message string, part Part) string {
 	return strings.TrimPrefix(message, part.String()+": ")
 }
 
-// markIn gives an error the line that it is about.
+// markIn adds the text of the line to an error.
 func markIn(lines []string, err error) error {
 	var de *DocumentError
 	if errors.As(err, &de) && de.Line > 0 && de.Line <= len(lines) {
@@ -182,8 +186,8 @@ func (d *Document) Place(part Part) (line, col int) {
 	return 0, 0
 }
 
-// PlaceIn returns where a byte of a policy's expression stands in the document; ok is false when the document does not have the
-// expression in so many words.
+// PlaceIn returns where a byte of a policy's expression stands in the document; ok is false when
+// the document does not have the expression in so many words.
 func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
 	s := d.parts[Part{"policy", policy}]
 	if s.expr == nil {

@@ -31,7 +31,8 @@ func refusalOf(text string) error {
 	return nil
 }
 
-// TestPlaceOfErrors looks for the text X in documents, and in the error for where it stands: columns count characters.
+// TestPlaceOfErrors looks for the text X in documents, and in the error for where it stands:
+// columns count characters.
 func TestPlaceOfErrors(t *testing.T) {
 	const begin = "version: 1\npolicies:\n  - name: p\n    on: start\n    "
 	for name, text := range map[string]string{

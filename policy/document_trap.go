@@ -10,15 +10,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// invisible reports whether a character takes no space where it is shown, or moves what stands beside it: a text that has
-// some reads otherwise than it is read by a machine (https://trojansource.codes).
+// invisible reports whether a character takes no space where it is shown, or moves what stands
+// beside it: a text that has some reads otherwise than it is read by a machine
+// (https://trojansource.codes).
 func invisible(r rune) bool {
 	return r > 0x7e && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
 		unicode.IsControl(r))
 }
 
-// checkCharacters refuses a document, its comments too, whose characters do not show what it says. Selectors of variants are
-// let be: emojis have them.
+// checkCharacters refuses a document, its comments too, whose characters do not show what it says.
+// Selectors of variants are let be: emojis have them.
 func checkCharacters(text []byte) error {
 	line, col := 1, 0
 	refuse := func(hint, format string, args ...any) error {
@@ -44,7 +45,8 @@ func checkCharacters(text []byte) error {
 	return nil
 }
 
-// checkNodes refuses aliases, which can make a small text expand without end, tags, and escapes of what nobody sees.
+// checkNodes refuses aliases, which can make a small text expand without end, tags, and escapes of
+// what nobody sees.
 func checkNodes(n *yaml.Node) error {
 	switch i := strings.IndexFunc(n.Value, invisible); {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -63,7 +65,7 @@ func checkNodes(n *yaml.Node) error {
 	return nil
 }
 
-// leadingZero refuses a number that some readers of YAML take for octal, and others not.
+// leadingZero refuses a number that is octal in YAML 1.1 and decimal in YAML 1.2.
 func leadingZero(n *yaml.Node) error {
 	digits := strings.TrimLeft(n.Value, "+-")
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || len(digits) < 2 || digits[0] != '0' || (digits[1] < '0' || digits[1] > '9') && digits[1] != '_' {
@@ -72,7 +74,8 @@ func leadingZero(n *yaml.Node) error {
 	return lineError(n, "the number %s begins with 0, which is octal to some readers and not to others; write %s", n.Value, withoutZeros(n.Value, digits))
 }
 
-// withoutZeros says what to write for digits that begin with 0: the decimal number and, if it could be one, the octal.
+// withoutZeros says what to write for digits that begin with 0: the decimal number and, if it could
+// be one, the octal.
 func withoutZeros(number, digits string) string {
 	sign := strings.TrimSuffix(number, digits)
 	rest := strings.TrimLeft(digits, "0_")
@@ -85,8 +88,8 @@ func withoutZeros(number, digits string) string {
 	return sign + rest + ", or " + sign + "0o" + rest
 }
 
-// checkSwallowed refuses an expression of which a comment hides more than its author sees: where YAML joins lines, the newline
-// that would end a comment is gone.
+// checkSwallowed refuses an expression of which a comment hides more than its author sees: where
+// YAML joins lines, the newline that would end a comment is gone.
 func checkSwallowed(lines []string, n *yaml.Node) error {
 	if n.Style&yaml.LiteralStyle != 0 || !strings.Contains(n.Value, "//") {
 		return nil

@@ -10,10 +10,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Format returns a document, or a file of tests, as it is usually written: indented by two, without spaces at the ends of
-// lines, and with one empty line at most between others. Comments, order and quotes stay as they are, and so does what it
-// means: where it could not, as for a text in quotes whose spaces matter, the error says so. It takes what ReadDocument would
-// refuse, as long as it is YAML that documents may have.
+// Format returns a document, or a file of tests, as it is usually written: indented by two, without
+// spaces at the ends of lines, and with one empty line at most between others. Comments, order and
+// quotes stay as they are, and so does what it means: where it could not, as for a text in quotes
+// whose spaces matter, the error says so. It takes what ReadDocument would refuse, as long as it is
+// YAML that documents may have.
 func Format(text []byte) ([]byte, error) {
 	lines, root, err := readSource(bytes.NewReader(text))
 	if err != nil {
@@ -168,8 +169,8 @@ func (f *formatter) text() string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n"
 }
 
-// comment returns the column of a comment: that of the next line that begins something, if both stood in one column, or of the
-// last one above that did.
+// comment returns the column of a comment: that of the next line that begins something, if both
+// stood in one column, or of the last one above that did.
 func (f *formatter) comment(line, was int, above map[int]int) int {
 	i, _ := slices.BinarySearch(f.order, line)
 	below, beside := 0, false
@@ -188,7 +189,8 @@ func (f *formatter) moves(line, was int) (is int, stood bool) {
 	return len(prefix) - len(strings.TrimLeft(prefix, " ")), len(text)-len(strings.TrimLeft(text, " ")) == was
 }
 
-// alike reports whether two texts say the same; a comment stays one where the values do. Spaces at the ends of an expression's lines do not count.
+// alike reports whether two texts say the same; a comment stays one where the values do. Spaces at
+// the ends of an expression's lines do not count.
 func alike(a, b *yaml.Node, key string) bool {
 	x, y := a.Value, b.Value
 	if key == "expr" {

@@ -35,8 +35,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatAnything formats documents that were indented at random. What it writes says the same, is formatted for good, and
-// has all comments.
+// TestFormatAnything formats documents that were indented at random. What it writes says the same,
+// is formatted for good, and has all comments.
 func TestFormatAnything(t *testing.T) {
 	valid, done := 0, 0
 	for seed := range uint64(2000) {

@@ -11,11 +11,12 @@ import (
 type Loaded struct {
 	States  map[string]stubs.Type // registered, by code or documents
 	Tenants bool                  // there are some
-	label   string                // of those that a document has
-	where   map[Part]string       // parts of documents, and who has declared them
+	label   string                // the label of the tenants in a document
+	where   map[Part]string       // which document, or code, declares a part
 }
 
-// NewLoaded returns what there is when code has registered states, and tenants or none; by names the code in errors.
+// NewLoaded returns what there is when code has registered states, and tenants or none; by names
+// the code in errors.
 func NewLoaded(states map[string]stubs.Type, tenants bool, by string) *Loaded {
 	l := &Loaded{States: maps.Clone(states), Tenants: tenants, where: map[Part]string{}}
 	if l.States == nil {
@@ -27,7 +28,7 @@ func NewLoaded(states map[string]stubs.Type, tenants bool, by string) *Loaded {
 	return l
 }
 
-// Add adds a document, and returns what would be refused because others have it already.
+// Add adds a document. It returns an error for each part that another document declares too.
 func (l *Loaded) Add(file string, d *Document) (refused []error) {
 	refuse := func(part Part, format string, args ...any) {
 		refused = append(refused, InFile(d.Refused(part, fmt.Errorf(format, args...)), file))

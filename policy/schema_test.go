@@ -147,8 +147,8 @@ func isType(rule, v any) bool {
 	return false
 }
 
-// asJSON returns a document as what an editor would validate. It reports false for a text that is no YAML, or that JSON cannot
-// say: a key twice, or no text, an infinite number.
+// asJSON returns a document as what an editor would validate. It reports false for a text that is
+// no YAML, or that JSON cannot say: a key twice, or no text, an infinite number.
 func asJSON(n *yaml.Node) (v any, ok bool) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -185,8 +185,8 @@ func asJSON(n *yaml.Node) (v any, ok bool) {
 	return nil, n.ShortTag() == "!!null"
 }
 
-// beyondSchema are the reasons for which the parser may refuse what the schema takes: they are about more than one value, or
-// about texts that JSON Schema cannot describe.
+// beyondSchema are the reasons for which the parser may refuse what the schema takes: they are
+// about more than one value, or about texts that JSON Schema cannot describe.
 var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"there is another policy", "it is never evaluated", "is not between", "is not positive", "no printable text", "time limit:",
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",

@@ -14,11 +14,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Tests is a file of tests of policies. Package policytest runs them; docs/policy.md describes the format.
+// Tests is a file of tests of policies. Package policytest runs them; docs/policy.md describes the
+// format.
 type Tests struct {
 	Documents []string       // files, relative to this one
 	States    map[string]any // that the server's code registers
-	Safe      []string       // functions that it registers as safe
+	Safe      []string       // functions that the code registers as safe
 	Tenants   bool           // it registers tenants
 	Coverage  float64        // the least share of branches that the tests reach, 0 to 1
 	Tests     []Test
@@ -54,7 +55,7 @@ type TestWant struct {
 	Counts  map[string]int // how often which verdict is given in all
 	States  map[string]any // values afterwards, by name; "POLICY.NAME" of a private one, where another has the name
 	Error   string         // with which an evaluation is expected to err, each time
-	Asked   *[]string      // the policies that are evaluated, each time; nil: at least one, if anything is expected
+	Asked   *[]string      // the policies that are evaluated each time; nil: at least one
 }
 
 // Any reports whether anything is expected.

@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// readGiven reads values of stubs, by path: queue.length: 3, task.labels: {tenant: gold}, state.n: 1. A value that a server
-// could not show is refused.
+// readGiven reads values of stubs, by path: queue.length: 3, task.labels: {tenant: gold}, state.n:
+// 1. A value that a server could not show is refused.
 func readGiven(n *yaml.Node) (map[string]any, error) {
 	if _, err := mapping(n, "given"); err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is where a byte of a scalar's value stands in the document: its line, from 1, and its byte in that, from 0.
+// place is where a byte of a scalar's value stands in the document: its line, from 1, and its byte
+// in that, from 0.
 type place struct{ line, col int }
 
 // column returns the column of a place, in characters from 1.
@@ -26,9 +27,10 @@ func sourceLines(text []byte) []string {
 	return lines
 }
 
-// places says where each byte of the scalar n's value stands, and at the end where the value ends. The YAML parser tells no
-// more than where a scalar begins, and between there and an expression's error lie escapes, folds and indentation. It
-// returns nil when it comes to another value than the parser.
+// places says where each byte of the scalar n's value stands, and at the end where the value ends.
+// The YAML parser tells no more than where a scalar begins, and between there and an expression's
+// error lie escapes, folds and indentation. It returns nil when it comes to another value than the
+// parser.
 func places(lines []string, n *yaml.Node) []place {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(lines) {
 		return nil
@@ -105,8 +107,9 @@ func (t *tracer) done(value string) []place {
 	return append(at, end)
 }
 
-// flow reads a scalar that is not a block: read emits what stands in one line from t.col on, and reports whether the fold
-// behind it is escaped. Lines are joined by a space, and k empty lines between them are k newlines.
+// flow reads a scalar that is not a block: read emits what stands in one line from t.col on, and
+// reports whether the fold behind it is escaped. Lines are joined by a space, and k empty lines
+// between them are k newlines.
 func (t *tracer) flow(read func(line string) (escaped bool)) {
 	for {
 		escaped := read(t.here())
@@ -179,7 +182,8 @@ func escape(s string) (text string, n int) {
 	return string(rune(r)), 1 + digits
 }
 
-// blockPlaces is places for a scalar behind | or >. How far its lines are indented, its first line tells.
+// blockPlaces is places for a scalar behind | or >. How far its lines are indented, its first line
+// tells.
 func blockPlaces(lines []string, n *yaml.Node) []place {
 	first := n.Line
 	for first < len(lines) && strings.Trim(lines[first], " ") == "" {
@@ -199,7 +203,8 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 	return t.done(n.Value)
 }
 
-// block reads the lines of a block. A folded one joins lines by a space, but not beside one that is indented further.
+// block reads the lines of a block. A folded one joins lines by a space, but not beside one that is
+// indented further.
 func (t *tracer) block(indent int, folded bool) {
 	empty, wasIndented, ended := 0, true, place{t.line, 0}
 	for i := t.line; i < len(t.lines); i++ {

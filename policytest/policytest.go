@@ -1,8 +1,9 @@
-// Package policytest runs tests of policies: files that say which values the stubs have, what happens when, and what the
-// policies of a document are expected to say and do. docs/policy.md describes them; cocoon policy test is the same as a
-// command.
+// Package policytest runs tests of policies: files that say which values the stubs have, what
+// happens when, and what the policies of a document are expected to say and do. docs/policy.md
+// describes them; cocoon policy test is the same as a command.
 //
-// Each evaluation is made twice, by the reference interpreter and by the compiled code that servers run, and both must agree.
+// Each evaluation is made twice, by the reference interpreter and by the compiled code that servers
+// run, and both must agree.
 package policytest
 
 import (
@@ -48,7 +49,8 @@ type Options struct {
 	Coverage float64        // the least share of branches, 0 to 1; 0: what the file says
 }
 
-// Report is what a file of tests came to. Its JSON form is for machines: names stay, others may be added.
+// Report is what a file of tests came to. Its JSON form is for machines: names stay, others may be
+// added.
 type Report struct {
 	File     string   `json:"file"`
 	Results  []Result `json:"tests"`
@@ -75,8 +77,8 @@ func (r *Report) Failed() bool {
 // Short reports whether the tests reach fewer branches than they have to.
 func (r *Report) Short() bool { return r.Coverage.Share() < r.Coverage.Wanted }
 
-// File runs the tests of a file. The error says why they cannot be run: a *policy.DocumentError about the file or about one of
-// the documents that it names, or one of reading.
+// File runs the tests of a file. The error says why they cannot be run: a *policy.DocumentError
+// about the file or about one of the documents that it names, or one of reading.
 func File(file string, o Options) (*Report, error) {
 	tests, err := read(file, func(f *os.File) (*policy.Tests, error) { return policy.ReadTests(f) })
 	if err != nil {

@@ -48,7 +48,8 @@ func report(t *testing.T, head, events string) (*Report, error) {
 	return File(filepath.Join(dir, "p_test.yaml"), Options{})
 }
 
-// TestEvents gives one event or more and looks at what is not as expected: parts of each failure, none for a test that passes.
+// TestEvents gives one event or more and looks at what is not as expected: parts of each failure,
+// none for a test that passes.
 func TestEvents(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"a throw", `- {at: 0s, on: enqueue, given: {queue.length: 101}, expect: throw("busy")}`, ""},

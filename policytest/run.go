@@ -25,7 +25,7 @@ func (ev evaluation) verdict() string {
 	return ev.out.Decision.String() + "()"
 }
 
-// Failure is one thing that is not as expected.
+// Failure is one difference between a test and what the policies do.
 type Failure struct {
 	Place string `json:"place"` // FILE:LINE:COLUMN of the event
 	Test  string `json:"test"`
@@ -74,7 +74,8 @@ type badTest struct {
 
 func (b *badTest) Error() string { return b.err.Error() }
 
-// event tells the policies of an event, as often as it happens. Of many times the first that is not as expected is enough.
+// event tells the policies of an event, as often as it happens. Of many times the first that is not
+// as expected is enough.
 func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	counts := map[string]int{}
 	var last []evaluation
@@ -125,8 +126,8 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	return failures, nil
 }
 
-// tell evaluates all policies that an event concerns, one after the other: what one sets, the next sees. A throw on enqueue
-// refuses the task, so that no more are asked.
+// tell evaluates all policies that an event concerns, one after the other: what one sets, the next
+// sees. A throw on enqueue refuses the task, so that no more are asked.
 func (w *world) tell(e *policy.TestEvent) (all []evaluation) {
 	for _, c := range w.suite.policies {
 		if w.concerns(c, e.On, e.Custom) != "" {
@@ -178,7 +179,8 @@ func agree(a, b stubs.Outcome) bool {
 	return true
 }
 
-// together returns the verdict of all, and who gives it: the first throw, else the first switch.
+// together returns the verdict of all policies, and the policy that gives it: the first throw, else
+// the first switch.
 func together(all []evaluation) (verdict, by string) {
 	verdict, gives := "continue()", stubs.Continue
 	for _, ev := range all {
@@ -227,7 +229,7 @@ func wrong(want policy.TestWant, all []evaluation, verdict, by string) (what []s
 	return what
 }
 
-// said tells what each policy said and saw; of those that were not asked, why.
+// said tells what each policy said and read. Where no policy was asked, it tells why.
 func (w *world) said(e *policy.TestEvent, all []evaluation) string {
 	var lines []string
 	for _, ev := range all {

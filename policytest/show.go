@@ -66,7 +66,8 @@ func (w *world) saw(c *compiled) (all []string) {
 
 var unit = regexp.MustCompile(`(?:duration|bytes)\(\s*"([^"]*)"\s*\)`)
 
-// same compares effects or values as they are written: numbers and durations by their value, floats but for rounding.
+// same compares effects or values as they are written: numbers and durations by their value, floats
+// but for rounding.
 func same(a, b string) bool {
 	x, y := arguments(a), arguments(b)
 	if len(x) != len(y) {

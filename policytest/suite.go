@@ -103,8 +103,8 @@ func pathOf(r policy.Read) string {
 	return stub.Path
 }
 
-// Coverage is which branches of the documents' expressions the tests reach: of each choice both sides, and of an expression
-// without a choice the whole.
+// Coverage is which branches of the documents' expressions the tests reach: of each choice both
+// sides, and of an expression without a choice the whole.
 type Coverage struct {
 	Branches int      `json:"branches"`
 	Reached  int      `json:"reached"`
@@ -119,7 +119,7 @@ type Missed struct {
 	Text   string `json:"text"`
 }
 
-// Share returns the share of branches that are reached, 1 when there are none.
+// Share returns reached branches by all branches; 1 when there are no branches.
 func (c Coverage) Share() float64 {
 	if c.Branches == 0 {
 		return 1
@@ -159,8 +159,8 @@ func (s *suite) coverage() (all Coverage) {
 	return all
 }
 
-// branches returns the sides of all choices, in the order of the text. A side that is a choice itself, as behind else if, does
-// not count beside its own sides.
+// branches returns the sides of all choices, in the order of the text. A side that is a choice
+// itself, as behind else if, does not count beside its own sides.
 func branches(p *policy.Program) (all []*policy.Node) {
 	for _, choice := range p.Choices {
 		for _, side := range []*policy.Node{choice.B, choice.C} {

@@ -89,7 +89,8 @@ func wordFor(name string, t stubs.Type, value any) (uint64, error) {
 	return word, nil
 }
 
-// state returns the state of that name: a registered one, the private one that alone has it, or POLICY.NAME.
+// state returns the state of that name: a registered one, the private one that alone has it, or
+// POLICY.NAME.
 func (w *world) state(name string) (*variable, error) {
 	if v := w.registered[name]; v != nil {
 		return v, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// flows is what becomes of the parameters of a function that helps to register policies. It is a fact, because such functions
-// may be in other packages than their callers.
+// flows is what becomes of the parameters of a function that helps to register policies. It is a
+// fact, because such functions may be in other packages than their callers.
 type flows struct{ Flows []flow }
 
 func (*flows) AFact() {}
@@ -147,7 +147,7 @@ func (v *variables) change(info *types.Info, e ast.Expr) {
 	}
 }
 
-// follow returns what an expression is, if it is a variable that is made once and for all.
+// follow returns the value of a variable that the package assigns once; other expressions as they are.
 func (c *specCheck) follow(e ast.Expr) ast.Expr {
 	for range 8 { // variables may be made with each other in a circle
 		e = ast.Unparen(e)
@@ -165,7 +165,8 @@ func (c *specCheck) follow(e ast.Expr) ast.Expr {
 	return e
 }
 
-// paramOf returns the parameter that an expression is, or is made of: text, []byte(text), strings.NewReader(text).
+// paramOf returns the parameter that an expression is, or is made of: text, []byte(text),
+// strings.NewReader(text).
 func (c *specCheck) paramOf(e ast.Expr) (param, bool) {
 	e = c.follow(e)
 	switch e := e.(type) {
@@ -219,8 +220,8 @@ func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
 	return known.Flows
 }
 
-// findFlows finds the functions of the package that help to register policies, those that call such ones too, and tells other
-// packages of them.
+// findFlows finds the functions of the package that help to register policies, those that call such
+// ones too, and tells other packages of them.
 func (c *specCheck) findFlows(literals []*ast.CompositeLit, calls []*ast.CallExpr) {
 	for grown := true; grown; {
 		grown = false
@@ -274,7 +275,8 @@ func (c *specCheck) flowOf(lit *ast.CompositeLit) flow {
 	return f
 }
 
-// through is a flow seen from the caller's own parameters: when the expression is evaluated, the call may say.
+// through is a flow seen from the caller's own parameters: when the expression is evaluated, the
+// call may say.
 func (c *specCheck) through(f flow, call *ast.CallExpr) flow {
 	if f.OnParam < 0 || f.OnParam >= len(call.Args) {
 		f.OnParam = -1

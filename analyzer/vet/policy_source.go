@@ -19,7 +19,8 @@ type source struct {
 	expr ast.Expr // in Go: the constant
 }
 
-// document returns the document that an expression is the text of, or a reader of it; nil when it cannot be seen.
+// document returns the document that an expression is the text of, or a reader of it; nil when it
+// cannot be seen.
 func (c *specCheck) document(e ast.Expr) *source {
 	if e = c.follow(e); e == nil {
 		return nil
@@ -68,7 +69,7 @@ func (c *specCheck) madeSource(call *ast.CallExpr) *source {
 	return nil
 }
 
-// path returns the value of a path that is known: a constant, or one that is joined of constants.
+// path returns a path that is a constant, or that filepath.Join makes of constants.
 func (c *specCheck) path(e ast.Expr) (string, bool) {
 	e = c.follow(e)
 	if text, ok := c.text(e); ok {
@@ -89,8 +90,9 @@ func (c *specCheck) path(e ast.Expr) (string, bool) {
 	return filepath.Join(parts...), true
 }
 
-// documentFile returns the document in the file whose path an expression is. A program finds a relative path from where it is
-// started: most often from its own folder, or from that of the module.
+// documentFile returns the document in the file whose path an expression is. A program finds a
+// relative path from where it is started: most often from its own folder, or from that of the
+// module.
 func (c *specCheck) documentFile(e ast.Expr) *source {
 	path, ok := c.path(e)
 	if !ok || !isLocalPath(path) {

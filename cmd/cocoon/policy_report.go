@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// report is what there is to say about one policy, or about a document that cannot be read. Its JSON form is for machines:
-// names stay, others may be added.
+// report is what there is to say about one policy, or about a document that cannot be read. Its
+// JSON form is for machines: names stay, others may be added.
 type report struct {
 	File      string    `json:"file,omitempty"`
 	Policy    string    `json:"policy,omitempty"`
@@ -44,7 +44,8 @@ func (r report) failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Severity == "error" })
 }
 
-// found makes a finding of an error: of a *policy.DocumentError, of a *policy.Error, or of one without a place.
+// found makes a finding of an error: of a *policy.DocumentError, of a *policy.Error, or of one
+// without a place.
 func found(severity string, err error) finding {
 	f := finding{Severity: severity, Reason: err.Error()}
 	var pe *policy.Error
@@ -124,7 +125,8 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// report parses and verifies one policy; refused gives an error its place in a document, if there is one.
+// report parses and verifies one policy; refused gives an error its place in a document, if there
+// is one.
 func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) report {
 	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	find := func(severity string, err error) {
