@@ -95,7 +95,7 @@ func TestPlaces(t *testing.T) {
 	pieces := []string{"a", "b c", " ", "  ", "\n", "\n\n", "\n   ", "\n     ", "\t", "é", "''", "\\n", "\\\"", "\\u00e9", "\\\n", "?", "//x", "{", ":", "-", "\\ "}
 	headers := []string{"", "'", "\"", "|\n", ">\n", "|-\n", ">+\n", "|2\n", ">1-\n"}
 	read, found := 0, 0
-	for seed := range uint64(40000) {
+	for seed := range uint64(10000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		header := headers[r.IntN(len(headers))]
 		text := "k:\n  x: " + header
@@ -124,7 +124,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q, of style %d: it is not read as %q", text, n.Style, n.Value)
 		}
 	}
-	if read < 5000 || found < read {
+	if read < 1500 || found < read {
 		t.Errorf("of %d scalars %d were read alike", read, found)
 	}
 }

@@ -39,7 +39,7 @@ func TestFormat(t *testing.T) {
 // is formatted for good, and has all comments.
 func TestFormatAnything(t *testing.T) {
 	valid, done := 0, 0
-	for seed := range uint64(2000) {
+	for seed := range uint64(800) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		shift := []string{"", " ", "  ", "   "}[r.IntN(4)]
 		var b strings.Builder
@@ -70,7 +70,7 @@ func TestFormatAnything(t *testing.T) {
 			t.Fatalf("it had %d comments, and has %d\n%s", was, is, out)
 		}
 	}
-	if valid < 300 || done < valid {
+	if valid < 120 || done < valid {
 		t.Errorf("%d of %d documents were formatted", done, valid)
 	}
 }
