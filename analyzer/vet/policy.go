@@ -28,7 +28,8 @@ the place in the text:
 It looks at composite literals of cocoon.Policy and policy.Spec, and at assignments to their field Expr, where the parts
 are constants, or variables that are made once; and at documents that are loaded: constants, what go:embed embeds, and files
 whose path is constant. Errors in those have their place in the document. Functions that help to register, of this package or
-another, are seen through: what they are given is checked where they are called. What it does not see (a trigger, the type of a state) it takes to be whatever makes the policy valid. A state
+another, are seen through: what they are given is checked where they are called. go vet keeps its results: it does not notice
+that a file with a constant path has changed; cocoonvet does. What it does not see (a trigger, the type of a state) it takes to be whatever makes the policy valid. A state
 or function that is not registered is reported when the package is a main package or makes its runtime itself, registers
 by constant names only, loads no document that cannot be seen, and imports no other package that uses Cocoon. What the policy's verifier only
 warns about is reported as questionable.`,
@@ -43,7 +44,7 @@ func runPolicy(pass *analysis.Pass) (any, error) {
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	c := &specCheck{pass: pass, registered: findRegistered(pass, in), amended: map[string]bool{}, given: map[*ast.CompositeLit]string{},
-		vars: findVariables(pass), flows: map[*types.Func][]flow{}, files: map[string]*token.File{}}
+		vars: findVariables(pass), flows: map[types.Object][]flow{}, files: map[string]*token.File{}}
 	var literals []*ast.CompositeLit
 	var calls []*ast.CallExpr
 	var texts []ast.Expr // assigned to fields Expr

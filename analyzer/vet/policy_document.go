@@ -57,14 +57,16 @@ func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, al
 
 // calledOnly reports whether what takes documents is called where it is named, and not passed on.
 func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
-	takes := func(f *types.Func) bool {
-		if f.Pkg() == nil {
-			return false
+	takes := func(o types.Object) bool {
+		f, ok := o.(*types.Func)
+		if ok {
+			f = f.Origin()
+			o = f
 		}
-		if sinks[pathOf(f.Pkg())+"."+nameIn(f, pathOf(f.Pkg()))] != "" {
+		if ok && f.Pkg() != nil && sinks[pathOf(f.Pkg())+"."+nameIn(f, pathOf(f.Pkg()))] != "" {
 			return true
 		}
-		for _, g := range c.flows[f] {
+		for _, g := range c.flows[o] {
 			if g.What != "expr" {
 				return true
 			}
@@ -73,12 +75,12 @@ func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
 	}
 	named, called := 0, 0
 	for id, o := range c.pass.TypesInfo.Uses {
-		if f, ok := o.(*types.Func); ok && takes(f.Origin()) && !inTest(c.pass, id.Pos()) {
+		if takes(o) && !inTest(c.pass, id.Pos()) {
 			named++
 		}
 	}
 	for _, call := range calls {
-		if f, ok := typeutil.Callee(c.pass.TypesInfo, call).(*types.Func); ok && takes(f.Origin()) {
+		if o := typeutil.Callee(c.pass.TypesInfo, call); o != nil && takes(o) {
 			called++
 		}
 	}

@@ -41,17 +41,18 @@ type variables struct {
 	changed map[types.Object]bool     // they may be something else later
 	params  map[types.Object]param
 	consts  map[types.Object]ast.Expr // of constants, what they are declared as
+	ranges  map[types.Object]ast.Expr // of the variables of loops, whose elements they are
 }
 
-// param is a parameter of a declared function.
+// param is a parameter of a declared function, or of one that a variable holds.
 type param struct {
-	of    *types.Func
+	of    types.Object
 	index int
 }
 
 // findVariables looks at all variables of a package.
 func findVariables(pass *analysis.Pass) *variables {
-	v := &variables{map[types.Object]ast.Expr{}, map[types.Object]bool{}, map[types.Object]param{}, map[types.Object]ast.Expr{}}
+	v := &variables{map[types.Object]ast.Expr{}, map[types.Object]bool{}, map[types.Object]param{}, map[types.Object]ast.Expr{}, map[types.Object]ast.Expr{}}
 	for _, f := range pass.Files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -66,8 +67,7 @@ func findVariables(pass *analysis.Pass) *variables {
 					v.assign(pass.TypesInfo, left, i, n)
 				}
 			case *ast.RangeStmt:
-				v.change(pass.TypesInfo, n.Key)
-				v.change(pass.TypesInfo, n.Value)
+				v.iterate(pass.TypesInfo, n)
 			case *ast.IncDecStmt:
 				v.change(pass.TypesInfo, n.X)
 			case *ast.UnaryExpr:
@@ -82,11 +82,13 @@ func findVariables(pass *analysis.Pass) *variables {
 }
 
 func (v *variables) declare(info *types.Info, f *ast.FuncDecl) {
-	fn, ok := info.Defs[f.Name].(*types.Func)
-	if !ok {
-		return
+	if fn, ok := info.Defs[f.Name].(*types.Func); ok {
+		v.takes(fn, fn.Signature())
 	}
-	s := fn.Signature()
+}
+
+// takes notes the parameters of a function.
+func (v *variables) takes(fn types.Object, s *types.Signature) {
 	for i := range s.Params().Len() {
 		if !s.Variadic() || i < s.Params().Len()-1 {
 			v.params[s.Params().At(i)] = param{fn, i}
@@ -113,6 +115,21 @@ func (v *variables) define(info *types.Info, name *ast.Ident, i int, values []as
 	} else {
 		v.values[o] = value
 	}
+	if lit, ok := value.(*ast.FuncLit); ok {
+		v.takes(o, info.TypeOf(lit).(*types.Signature))
+	}
+}
+
+// iterate notes the variables of a loop.
+func (v *variables) iterate(info *types.Info, n *ast.RangeStmt) {
+	if n.Tok == token.DEFINE {
+		if name, ok := n.Value.(*ast.Ident); ok && info.Defs[name] != nil {
+			v.ranges[info.Defs[name]] = n.X
+		}
+		return
+	}
+	v.change(info, n.Key)
+	v.change(info, n.Value)
 }
 
 func (v *variables) assign(info *types.Info, left ast.Expr, i int, n *ast.AssignStmt) {
@@ -147,7 +164,8 @@ func (v *variables) change(info *types.Info, e ast.Expr) {
 	}
 }
 
-// follow returns the value of a variable that the package assigns once; other expressions as they are.
+// follow returns the value of a variable that the package assigns once; other expressions as they
+// are.
 func (c *specCheck) follow(e ast.Expr) ast.Expr {
 	for range 8 { // variables may be made with each other in a circle
 		e = ast.Unparen(e)
@@ -163,6 +181,41 @@ func (c *specCheck) follow(e ast.Expr) ast.Expr {
 		e = value
 	}
 	return e
+}
+
+// alternatives returns what an expression is in a loop over a literal, element by element: the
+// element, or a field of it.
+func (c *specCheck) alternatives(e ast.Expr) (all []ast.Expr) {
+	field := ""
+	if sel, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
+		e, field = sel.X, sel.Sel.Name
+	}
+	name, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	o := c.pass.TypesInfo.ObjectOf(name)
+	over := c.vars.ranges[o]
+	if over == nil || c.vars.changed[o] {
+		return nil
+	}
+	list, ok := c.follow(over).(*ast.CompositeLit)
+	if !ok {
+		return nil
+	}
+	for _, element := range list.Elts {
+		if kv, ok := element.(*ast.KeyValueExpr); ok {
+			element = kv.Value
+		}
+		if field == "" {
+			all = append(all, element)
+		} else if lit, ok := element.(*ast.CompositeLit); ok && !isSpec(c.pass.TypesInfo.TypeOf(lit)) {
+			if e := fieldsOf(c.pass.TypesInfo, lit)[field]; e != nil {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }
 
 // paramOf returns the parameter that an expression is, or is made of: text, []byte(text),
@@ -207,16 +260,18 @@ func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
 	if what := sinks[c.calleeName(call)]; what != "" {
 		return []flow{{What: what, OnParam: -1}}
 	}
-	f, ok := typeutil.Callee(c.pass.TypesInfo, call).(*types.Func)
-	if !ok {
+	callee := typeutil.Callee(c.pass.TypesInfo, call)
+	f, ok := callee.(*types.Func)
+	switch {
+	case !ok && c.vars.changed[callee]:
 		return nil
-	}
-	f = f.Origin()
-	if f.Pkg() == c.pass.Pkg {
-		return c.flows[f]
+	case !ok:
+		return c.flows[callee]
+	case f.Pkg() == c.pass.Pkg:
+		return c.flows[f.Origin()]
 	}
 	var known flows
-	c.pass.ImportObjectFact(f, &known)
+	c.pass.ImportObjectFact(f.Origin(), &known)
 	return known.Flows
 }
 
@@ -249,8 +304,8 @@ func (c *specCheck) findFlows(literals []*ast.CompositeLit, calls []*ast.CallExp
 			}
 		}
 	}
-	for f, all := range c.flows {
-		if f.Exported() {
+	for o, all := range c.flows {
+		if f, ok := o.(*types.Func); ok && f.Exported() {
 			c.pass.ExportObjectFact(f, &flows{all})
 		}
 	}

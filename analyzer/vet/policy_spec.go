@@ -21,8 +21,8 @@ type specCheck struct {
 	amended    map[string]bool              // fields that are assigned somewhere: a literal does not tell their value
 	given      map[*ast.CompositeLit]string // the literals that are an argument of RegisterPolicy or Update, and of which
 	vars       *variables
-	flows      map[*types.Func][]flow // of the package's functions
-	files      map[string]*token.File // of documents
+	flows      map[types.Object][]flow // of the package's functions
+	files      map[string]*token.File  // of documents
 }
 
 // noteCall notes a literal that is registered as it is.

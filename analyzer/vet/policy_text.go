@@ -19,6 +19,11 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs
 	e = c.follow(e)
 	text, ok := c.text(e)
 	if !ok {
+		for _, other := range c.alternatives(e) {
+			if _, ok := c.text(other); ok {
+				c.checkText(other, on, private, open)
+			}
+		}
 		return
 	}
 	r := reader{text: text, interval: on.Interval, registered: c.registered}

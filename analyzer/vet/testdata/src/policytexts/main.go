@@ -58,6 +58,23 @@ func main() {
 	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "l", On: cocoon.Every(time.Second), Expr: changed})
 	_, err = rt.RegisterPolicy(spec("m", `queue.lenth > 1 ? switch() : continue()`)) // want `there is no state stub queue.lenth; did you mean`
 	_, err = rt.RegisterPolicy(spec("n", `rank(arriving.cost)`))
+	register := func(name, expr string) {
+		_, err = rt.RegisterPolicy(cocoon.Policy{Name: name, On: cocoon.OnStart, Expr: expr})
+	}
+	register("o", `tsk.running > 1 ? switch() : continue()`) // want `there is no tsk`
+	register("p", `switch()`)
+	for _, p := range []struct{ name, expr string }{
+		{"q", `switch()`},
+		{"r", `swich()`}, // want `there is no function swich`
+		{name: "s", expr: `task.running > 5 ? switch() : continue()`}, // want `task.running is a duration and 5 is a plain number`
+	} {
+		policyhelp.Must(rt, p.name, p.expr)
+	}
+	for name, expr := range map[string]string{"t": `switch()`, "u": `swith()`} { // want `there is no function swith`
+		_, err = rt.RegisterPolicy(cocoon.Policy{Name: name, On: cocoon.OnStart, Expr: expr})
+	}
+	loadText := func(text string) error { return rt.LoadPolicies(strings.NewReader(text)) }
+	err = loadText("version: 2\n") // want `version 2 is not known`
 	notConstant = "version: 1\n"
 	err = load(rt, []byte(notConstant))
 	_ = err
