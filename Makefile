@@ -1,7 +1,11 @@
 .DEFAULT_GOAL := help
 
+# How long the server of make soak is under load.
+SOAK ?= 10m
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
+# For each protocol.
+CHAOSTIME ?= 5m
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 help: ## Show this help
@@ -42,10 +46,17 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 explore: ## Check the scheduler's core over ten million random operations
 	go test ./internal/sched -run Explore -sched.steps=10000000
 
+chaos: ## Check each byte of HTTP answers for CHAOSTIME (default 5m): random handlers, throws, clients; raw scripts; h2spec
+	go test ./cocoonhttp -run 'TestChaos|TestScripts' -timeout 0 -v -chaos.time=$(CHAOSTIME) -scripts=20000
+	go test -C cocoonhttp/wire -v -h2spec .
+
+soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK (default 10m)
+	cd cocoonsql/sqltest && go test -count 1 -v -timeout 0 -run '^TestSoak$$' -soak $(SOAK) .
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ci

@@ -6,7 +6,8 @@ import (
 )
 
 // apply computes the values of an operation from those of its operands, b being ignored by operations of one. It leaves
-// out operands for which the operation is a run-time error; never reports that it is one for all of them.
+// out operands for which the operation is a run-time error; never reports that it is one for all of them, or would be if durations
+// did not stop at the farthest.
 func apply(op policy.Op, of stubs.Type, a, b value) (v value, never bool) {
 	switch op {
 	case policy.OpNot:
@@ -72,6 +73,10 @@ func applyFloats(op policy.Op, a, b floats) floats {
 		return a.mul(b)
 	case policy.OpDiv:
 		return a.div(b)
+	case policy.OpMin:
+		return a.neg().max(b.neg()).neg()
+	case policy.OpMax:
+		return a.max(b)
 	}
 	return anyFloat
 }

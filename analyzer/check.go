@@ -43,7 +43,7 @@ func (v value) equalsZero() bool {
 // checkPossible refuses an operation that fails for every value its operands can have.
 func (a *analysis) checkPossible(n *policy.Node, operand value) {
 	if n.Op == policy.OpInt {
-		a.refuse(n, "", "%s never fits an integer: it is %s", a.text(n.A), describe(operand))
+		a.refuse(n, "", "%s never fits an integer: it is %s", a.text(n.A), a.describe(operand))
 		return
 	}
 	a.refuse(n, "", "%s always overflows: its result is beyond 64 bits", a.text(n))
@@ -56,7 +56,7 @@ func (a *analysis) checkInterval(n *policy.Node, v value) {
 	}
 	allowed := interval{lo: int64(policy.MinInterval), hi: int64(policy.MaxInterval)}
 	if v.ints.meet(allowed).empty() {
-		a.refuse(n.A, "", "an interval is %v to %v; this is %s", policy.MinInterval, policy.MaxInterval, describe(v))
+		a.refuse(n.A, "", "an interval is %v to %v; this is %s", policy.MinInterval, policy.MaxInterval, a.describe(v))
 	}
 }
 

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +27,12 @@ func (a *analysis) text(n *policy.Node) string {
 }
 
 // describe tells the values in words: "0 or more", `"safe" or "both"`.
-func describe(v value) string {
+func (a *analysis) describe(v value) string {
 	switch {
 	case v.of == stubs.Bool:
 		return map[truth]string{{yes: true}: "true", {no: true}: "false"}[v.truth]
 	case v.of == stubs.Name:
-		return describeNames(v.names)
+		return a.describeNames(v.names)
 	case v.of == stubs.Float:
 		f := v.floats
 		return describeRange(math.IsInf(f.lo, -1), math.IsInf(f.hi, 1), f.lo == f.hi, fmt.Sprint(f.lo), fmt.Sprint(f.hi))
@@ -64,11 +65,20 @@ func describeRange(noLo, noHi, single bool, lo, hi string) string {
 	return lo + " to " + hi
 }
 
-func describeNames(s nameSet) string {
-	quoted := make([]string, len(s.ids))
-	for i, id := range s.ids {
-		quoted[i] = fmt.Sprintf("%q", id)
+func (a *analysis) describeNames(s nameSet) string {
+	var quoted []string
+	for _, id := range stubs.Kinds { // these in their order, which is known
+		if slices.Contains(s.ids, id) {
+			quoted = append(quoted, fmt.Sprintf("%q", id))
+		}
 	}
+	kinds := len(quoted)
+	for _, id := range s.ids {
+		if !slices.Contains(stubs.Kinds[:], id) {
+			quoted = append(quoted, fmt.Sprintf("%q", a.p.Names[id]))
+		}
+	}
+	slices.Sort(quoted[kinds:])
 	list := strings.Join(quoted, " or ")
 	switch {
 	case !s.except:

@@ -109,22 +109,49 @@ func (s floats) add(t floats) floats {
 	return spanFloats(s.nan || t.nan || clash, s.lo+t.lo, s.hi+t.hi)
 }
 
+// max is the greater of two, NaN if either is.
+func (s floats) max(t floats) floats {
+	if s.noNumber() || t.noNumber() {
+		return noFloats(true)
+	}
+	return floats{math.Max(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), s.nan || t.nan}.normal()
+}
+
+// mul is the product. Zero times infinity is NaN, and what is beside it is between zero and infinity: as a corner it counts as zero.
 func (s floats) mul(t floats) floats {
 	if s.noNumber() || t.noNumber() {
 		return noFloats(true)
 	}
 	clash := s.hasZero() && t.infinite() || t.hasZero() && s.infinite()
-	return spanFloats(s.nan || t.nan || clash, s.lo*t.lo, s.lo*t.hi, s.hi*t.lo, s.hi*t.hi)
+	product := func(a, b float64) float64 {
+		if a == 0 || b == 0 {
+			return 0
+		}
+		return a * b
+	}
+	return spanFloats(s.nan || t.nan || clash, product(s.lo, t.lo), product(s.lo, t.hi), product(s.hi, t.lo), product(s.hi, t.hi))
 }
 
+// div is the quotient. Infinity by infinity is NaN, and what is beside it is between zero and infinity: as a corner it counts as
+// zero.
 func (s floats) div(t floats) floats {
 	if s.noNumber() || t.noNumber() {
 		return noFloats(true)
 	}
-	if t.lo <= 0 && 0 <= t.hi {
+	nan := s.nan || t.nan || s.infinite() && t.infinite()
+	switch {
+	case t.hasZero():
 		return anyFloat
+	case t.nonzero: // by something small, of whatever sign
+		return floats{lo: math.Inf(-1), hi: math.Inf(1), nan: nan}
 	}
-	return spanFloats(s.nan || t.nan || s.infinite() && t.infinite(), s.lo/t.lo, s.lo/t.hi, s.hi/t.lo, s.hi/t.hi)
+	quotient := func(a, b float64) float64 {
+		if math.IsInf(a, 0) && math.IsInf(b, 0) {
+			return 0
+		}
+		return a / b
+	}
+	return spanFloats(nan, quotient(s.lo, t.lo), quotient(s.lo, t.hi), quotient(s.hi, t.lo), quotient(s.hi, t.hi))
 }
 
 func (s floats) less(t floats) truth {
@@ -147,10 +174,15 @@ func (i interval) toFloats() floats {
 // twoTo63 is the least float64 above every int64.
 const twoTo63 = 1 << 63
 
-// toInts converts towards zero. never reports that no member fits an int64.
+// toInts converts towards zero. never reports that no member fits an int64; a duration is then the farthest.
 func (s floats) toInts() (i interval, never bool) {
-	if s.noNumber() || s.lo >= twoTo63 || s.hi < -twoTo63 {
+	switch {
+	case s.noNumber():
 		return anyInt, true
+	case s.lo >= twoTo63:
+		return exactly(math.MaxInt64), true
+	case s.hi < -twoTo63:
+		return exactly(math.MinInt64), true
 	}
 	i = anyInt
 	if s.lo >= -twoTo63 {

@@ -38,6 +38,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	switch s.Effect {
 	case stubs.Set:
 		wrong = !scalar(s.Type)
+	case stubs.Add, stubs.Max, stubs.Min:
+		wrong = !s.Type.Numeric()
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
@@ -52,7 +54,7 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	if wrong {
 		return malformed("effect %d, %v, has an operand of type %v", i, s.Effect, s.Type)
 	}
-	if s.Name == "" && (s.Effect == stubs.Set || s.Effect == stubs.Call) {
+	if s.Name == "" && (s.Effect.Writes() || s.Effect == stubs.Call) {
 		return malformed("effect %d, %v, has no name", i, s.Effect)
 	}
 	return nil
@@ -93,10 +95,21 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, nil
 	}
 	stub := stubs.Catalogue[r.Stub]
+	keyed := stub.Keyed
+	if r.Pattern != "" {
+		switch {
+		case r.Stub == stubs.TaskSections:
+			keyed = false
+		case stub.Type == stubs.Name && !stub.Enum:
+			stub.Type = stubs.Bool
+		default:
+			return false, malformed("%s is compared with a pattern", stub.Path)
+		}
+	}
 	switch {
 	case r.Type != stub.Type:
 		return false, malformed("%s is read as a %v; it is a %v", stub.Path, r.Type, stub.Type)
-	case r.Key != "" && !stub.Keyed:
+	case r.Key != "" && !keyed:
 		return false, malformed("%s is read with a key", stub.Path)
 	case f.p.On&^stub.On != 0:
 		return false, malformed("%s is not there on %v", stub.Path, f.p.On&^stub.On)

@@ -61,6 +61,16 @@ func TestMalformed(t *testing.T) {
 		{"task.stack takes 3 words", func(p *policy.Program) { p.Reads[0].Words = 3 }},
 		{"is read as a bool", func(p *policy.Program) { p.Reads[1].Type = stubs.Bool }},
 		{"is read with a key", func(p *policy.Program) { p.Reads[1].Key = "k" }},
+		{"is compared with a pattern", func(p *policy.Program) { p.Reads[1].Pattern = "k*" }},
+		{"task.name is read as a name; it is a bool", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Type: stubs.Name}
+		}},
+		{"task.kind is compared with a pattern", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskKind, Pattern: "k*", Type: stubs.Bool}
+		}},
+		{"task.sections is read with a key", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskSections, Key: "k", Pattern: "k*", Type: stubs.Duration}
+		}},
 		{"arriving.name is not there on tick", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.ArrivingName, Type: stubs.Name} }},
 		{"the state \"\"", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
 		{"has the type list of names", func(p *policy.Program) { p.Locals[0] = stubs.NameList }},
@@ -103,7 +113,6 @@ func TestMalformed(t *testing.T) {
 		{"reason 0 of 0", func(p *policy.Program) { p.Reasons = nil }},
 		{"reason -1 of 1", at(policy.OpVerdict, func(n *policy.Node) { n.Index = -1 })},
 		{"0x2 is no bool", func(p *policy.Program) { find(p.Root, policy.OpAnd).B = literal(stubs.Bool, 2) }},
-		{"is no name", at(policy.OpConst, func(n *policy.Node) { n.Imm = 1 << 40 })},
 		{"is read at word 99", func(p *policy.Program) { find(find(p.Root, policy.OpLet), policy.OpRead).Index = 99 }},
 		{"no list of 99 names", at(policy.OpCount, func(n *policy.Node) { n.Source.Max = 99 })},
 		{"no list of 16 names", at(policy.OpCount, func(n *policy.Node) { n.Source.Offset = 17 })},

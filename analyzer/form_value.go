@@ -52,7 +52,7 @@ func (f *form) leaf(n *policy.Node) error {
 	}
 	switch n.Op {
 	case policy.OpConst:
-		if n.Type == stubs.Bool && n.Imm > 1 || n.Type == stubs.Name && n.Imm>>32 != 0 {
+		if n.Type == stubs.Bool && n.Imm > 1 {
 			return at(n, "%#x is no %v", n.Imm, n.Type)
 		}
 	case policy.OpRead:
@@ -87,6 +87,8 @@ func (f *form) operator(n *policy.Node, depth int) error {
 		ok, types = t.Numeric(), []stubs.Type{t}
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv:
 		ok, types = t.Numeric(), []stubs.Type{t, t}
+	case policy.OpMin, policy.OpMax:
+		ok, types = t == stubs.Float, []stubs.Type{t, t}
 	case policy.OpMod:
 		ok, types = t.Integral(), []stubs.Type{t, t}
 	case policy.OpEq, policy.OpNe:

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -47,6 +48,9 @@ func compute(op policy.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
 	effect := operation(policy.OpEffect, stubs.Unit, n)
 	p.Root = operation(policy.OpSeq, stubs.Verdict, effect, operation(policy.OpVerdict, stubs.Verdict))
 	out, _, err := policy.Interpret(p, nil)
+	if errors.Is(err, policy.ErrNotANumber) {
+		return math.Float64bits(math.NaN()), true
+	}
 	if err != nil {
 		return 0, false
 	}
@@ -56,7 +60,7 @@ func compute(op policy.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
 func TestOperations(t *testing.T) {
 	comparisons := []policy.Op{policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe}
 	arithmetic := []policy.Op{policy.OpNeg, policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv}
-	for _, operand := range []stubs.Type{stubs.Int, stubs.Float} {
+	for _, operand := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Float} {
 		for _, op := range comparisons {
 			checkOperation(t, op, stubs.Bool, operand)
 		}
@@ -67,9 +71,13 @@ func TestOperations(t *testing.T) {
 	checkOperation(t, policy.OpMod, stubs.Int, stubs.Int)
 	checkOperation(t, policy.OpFloat, stubs.Float, stubs.Int)
 	checkOperation(t, policy.OpInt, stubs.Int, stubs.Float)
+	checkOperation(t, policy.OpInt, stubs.Duration, stubs.Float)
+	checkOperation(t, policy.OpMin, stubs.Float, stubs.Float)
+	checkOperation(t, policy.OpMax, stubs.Float, stubs.Float)
 }
 
-// checkOperation checks that the result of members is a member of the result, and that what never works does not.
+// checkOperation checks that the result of members is a member of the result, and that what never works does not; of durations
+// never says that all come to the farthest.
 func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
 	t.Helper()
 	sets, words := sampleValues(operand)
@@ -97,12 +105,31 @@ func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
 			v, never := apply(op, of, x, y)
 			for _, a := range members[i] {
 				for _, b := range members[j] {
-					if r := results[a][b]; r.ok && (never || !v.has(r.word)) {
+					if r := results[a][b]; r.ok && (never && of != stubs.Duration || !v.has(r.word)) {
 						t.Fatalf("%s of %v in %+v and %v in %+v is %v, not in %+v (never: %v)", opNames[op], stubs.Value(words[a], operand), x,
 							stubs.Value(words[b], operand), y, stubs.Value(r.word, of), v, never)
 					}
 				}
 			}
+		}
+	}
+}
+
+// A float that may be NaN has bounds beside that.
+func TestBoundsBesideNaN(t *testing.T) {
+	nan := func(lo, hi float64) floats { return floats{lo: lo, hi: hi, nan: true} }
+	most := math.Inf(1)
+	for _, c := range []struct {
+		what      string
+		got, want floats
+	}{
+		{"the greater of 1 and anything", exactlyFloat(1).max(anyFloat), nan(1, most)},
+		{"a share by something without a bound", floats{lo: 0, hi: 1}.mul(floats{lo: 0, hi: most}), nan(0, most)},
+		{"one without a bound by another", floats{lo: 0, hi: most}.div(floats{lo: 1, hi: most}), nan(0, most)},
+		{"by what is not zero", exactlyFloat(1).div(anyFloat.numbers().without(0)), floats{lo: -most, hi: most}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %+v, want %+v", c.what, c.got, c.want)
 		}
 	}
 }

@@ -54,6 +54,9 @@ func randomProgram(r *random) *policy.Program {
 		}
 		add(read)
 	}
+	add(policy.Read{Stub: stubs.TaskName, Pattern: "a*", Type: stubs.Bool, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Pattern: "*b", Type: stubs.Bool, Words: 1})
+	add(policy.Read{Stub: stubs.TaskSections, Pattern: "json.*", Type: stubs.Duration, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
 	}
@@ -135,10 +138,12 @@ func (r *random) act(t stubs.Type, depth int) *policy.Node {
 	}
 	site := policy.Site{Effect: pick(r, stubs.Cancel, stubs.Background), Type: stubs.Unit}
 	n := r.node(policy.OpEffect, t)
-	switch r.below(4) {
+	switch r.below(5) {
 	case 1, 2:
 		site = policy.Site{Effect: stubs.Set, Name: "s", Type: randomStates[r.below(len(randomStates))]}
 	case 3:
+		site = policy.Site{Effect: pick(r, stubs.Add, stubs.Max, stubs.Min), Name: "s", Type: pick(r, stubs.Int, stubs.Float, stubs.Duration, stubs.Bytes)}
+	case 4:
 		site = policy.Site{Effect: stubs.Rank, Type: pick(r, stubs.Int, stubs.Duration, stubs.Bytes)}
 	}
 	if site.Type != stubs.Unit {
@@ -201,6 +206,9 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 		ops = 5
 	}
 	op := policy.OpAdd + policy.Op(r.below(ops))
+	if t == stubs.Float && r.below(3) == 0 {
+		op = policy.OpMin + policy.Op(r.below(2))
+	}
 	a, b := r.value(t, depth-1), r.value(t, depth-1)
 	if op != policy.OpDiv && op != policy.OpMod || r.below(4) == 0 {
 		return r.node(op, t, a, b)

@@ -88,7 +88,7 @@ func (f *facts) refineLess(x, y term, b bool) {
 		f.ordered(x, y, vx, vy, true)
 	case b:
 		f.orderedFloats(x, y, vx.floats.numbers(), vy.floats.numbers(), true)
-	case !vx.floats.nan && !vy.floats.nan:
+	default:
 		f.orderedFloats(y, x, vy.floats, vx.floats, false)
 	}
 }
@@ -96,10 +96,9 @@ func (f *facts) refineLess(x, y term, b bool) {
 // refineLessOrEqual adds that the floats x <= y, or not.
 func (f *facts) refineLessOrEqual(x, y term, b bool) {
 	vx, vy := f.value(x, reach).floats, f.value(y, reach).floats
-	switch {
-	case b:
+	if b {
 		f.orderedFloats(x, y, vx.numbers(), vy.numbers(), false)
-	case !vx.nan && !vy.nan:
+	} else {
 		f.orderedFloats(y, x, vy, vx, true)
 	}
 }
@@ -119,13 +118,19 @@ func (f *facts) ordered(x, y term, vx, vy value, strict bool) {
 	f.relate(y, x, interval{lo: gap, hi: math.MaxInt64}, floats{})
 }
 
+// orderedFloats adds that x < y, or x <= y when not strict; or that either is NaN, where vx or vy says so. A number is bounded by
+// what cannot be NaN, and may be NaN itself beside its bounds.
 func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 	upper, lower, gap := vy.hi, vx.lo, 0.0
 	if strict {
 		upper, lower, gap = below(upper), above(lower), above(0)
 	}
-	f.narrow(x, floatValue(floats{lo: math.Inf(-1), hi: upper}))
-	f.narrow(y, floatValue(floats{lo: lower, hi: math.Inf(1)}))
+	if !vy.nan {
+		f.narrow(x, floatValue(floats{lo: math.Inf(-1), hi: upper, nan: vx.nan}))
+	}
+	if !vx.nan {
+		f.narrow(y, floatValue(floats{lo: lower, hi: math.Inf(1), nan: vy.nan}))
+	}
 	f.relate(y, x, interval{}, floats{lo: gap, hi: math.Inf(1), nan: true})
 }
 
@@ -173,9 +178,13 @@ func (f *facts) narrow(t term, v value) {
 	switch {
 	case s.op == policy.OpNeg && s.of == stubs.Float:
 		f.narrow(s.a, floatValue(v.floats.neg()))
+	case s.op == policy.OpMax:
+		f.narrowExtreme(s.a, s.b, v.floats, greater)
+	case s.op == policy.OpMin:
+		f.narrowExtreme(s.a, s.b, v.floats, lesser)
 	case s.op == policy.OpNeg:
 		i, _ := v.ints.neg()
-		f.narrow(s.a, intValue(s.of, i))
+		f.narrow(s.a, intValue(s.of, i.open(s.of, v.ints.hi, v.ints.lo)))
 	case s.op == policy.OpRetype:
 		f.narrow(s.a, v.retyped(f.shapes[s.a].of))
 	case s.op == policy.OpFloat:
@@ -187,22 +196,58 @@ func (f *facts) narrow(t term, v value) {
 	}
 }
 
-// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact inverse holds.
+// narrowExtreme adds that the greater of x and y, or the lesser, is v. Where it is NaN one of them is, and the other anything.
+func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) floats) {
+	vx, vy := f.value(x, reach).floats, f.value(y, reach).floats
+	if !v.nan || !vy.nan {
+		f.narrow(x, floatValue(one(v, vy)))
+	}
+	if !v.nan || !vx.nan {
+		f.narrow(y, floatValue(one(v, vx)))
+	}
+}
+
+// greater is what one of two numbers can be whose greater is v. If the other is below v, it is the one.
+func greater(v, other floats) floats {
+	one := floats{lo: math.Inf(-1), hi: v.hi, nan: v.nan}
+	if other.hi < v.lo {
+		one.lo = v.lo
+	}
+	return one
+}
+
+// lesser is the same where v is the lesser.
+func lesser(v, other floats) floats { return greater(v.neg(), other.neg()).neg() }
+
+// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact inverse holds; but a duration that
+// stopped at the farthest could have been anywhere beyond.
 func (f *facts) narrowSum(x, y term, sum interval) {
 	vx, vy := f.value(x, reach), f.value(y, reach)
 	nx, _ := sum.sub(vy.ints)
 	ny, _ := sum.sub(vx.ints)
-	f.narrow(x, intValue(vx.of, nx))
-	f.narrow(y, intValue(vy.of, ny))
+	f.narrow(x, intValue(vx.of, nx.open(vx.of, sum.lo, sum.hi)))
+	f.narrow(y, intValue(vy.of, ny.open(vy.of, sum.lo, sum.hi)))
 }
 
-// narrowDifference adds that the integers x - y = difference.
+// narrowDifference adds that the integers x - y = difference, as narrowSum does.
 func (f *facts) narrowDifference(x, y term, difference interval) {
 	vx, vy := f.value(x, reach), f.value(y, reach)
 	nx, _ := difference.add(vy.ints)
 	ny, _ := vx.ints.sub(difference)
-	f.narrow(x, intValue(vx.of, nx))
-	f.narrow(y, intValue(vy.of, ny))
+	f.narrow(x, intValue(vx.of, nx.open(vx.of, difference.lo, difference.hi)))
+	f.narrow(y, intValue(vy.of, ny.open(vy.of, difference.hi, difference.lo)))
+}
+
+// open takes away the bounds of what came to one end, and to the other, where these are as far as durations go.
+func (i interval) open(of stubs.Type, lo, hi int64) interval {
+	farthest := func(n int64) bool { return n == math.MinInt64 || n == math.MaxInt64 }
+	if of == stubs.Duration && farthest(lo) {
+		i.lo = math.MinInt64
+	}
+	if of == stubs.Duration && farthest(hi) {
+		i.hi = math.MaxInt64
+	}
+	return i
 }
 
 // integers are those whose conversion to float64 is in s. Beyond 2^53 the conversion rounds, and nothing is concluded.

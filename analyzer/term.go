@@ -78,7 +78,7 @@ func (f *facts) operation(op policy.Op, of stubs.Type, a, b term) term {
 		if integral { // of floats both a <= b and b < a may be false
 			return f.not(f.operation(policy.OpLt, of, b, a))
 		}
-	case policy.OpEq, policy.OpAdd, policy.OpMul:
+	case policy.OpEq, policy.OpAdd, policy.OpMul, policy.OpMin, policy.OpMax:
 		a, b = min(a, b), max(a, b)
 	}
 	return f.term(shape{op, of, a, b, none, 0}, nil)

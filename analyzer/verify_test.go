@@ -101,7 +101,16 @@ var divisions = []struct{ text, want string }{
 	{`loop.utilization >= 0 and 1.0 / loop.utilization > 2.0`, "loop.utilization may be 0 here"},
 	{`state.f != 0.0 and 1.0 / state.f > 2.0`, ""},
 	{`state.f > 0 and 1.0 / state.f > 2.0`, ""},
-	{`not (state.f <= 0) and 1.0 / state.f > 2.0`, "state.f may be 0 here"}, // proves nothing of NaN, and the analysis keeps no union
+	{`not (state.f <= 0) and 1.0 / state.f > 2.0`, ""}, // it may be NaN, and is not 0
+	{`not (state.f < 0) and 1.0 / state.f > 2.0`, "state.f may be 0 here"},
+	{`not (state.f <= state.g) and 1.0 / (state.f - state.g) > 2.0`, ""}, // NaN, or more
+	{`1.0 / max(1.0, state.f) > 0.5 and 1.0 / max(state.f, 1.0) > 0.1 and 1.0 / min(-1.0, state.f) < 0`, ""},
+	{`1.0 / min(1.0, state.f) > 2.0`, "may be 0 here"},
+	{`min(1.0, max(0.0, state.f)) > 0.1 and 1.0 / state.f > 2.0`, ""},
+	{`not (min(1.0, max(0.0, state.f)) <= 0.1) and 1.0 / state.f > 2.0`, ""},
+	{`not (max(state.g, state.f) >= 0) and 1.0 / state.f > 2.0`, "state.f may be 0 here"},          // the other may be NaN
+	{`task.deadline + state.d != state.d and task.elapsed / task.deadline > 0.5`, `may be 0 here`}, // the sum may stop at the farthest
+	{`task.deadline - state.d > duration("0s") and task.elapsed / (task.deadline - state.d) > 0.5`, ""},
 	{`float(queue.length) > 0.5 and 1 / queue.length > 0`, ""},
 	{`any(1..3, 1 / # > 0)`, ""},
 	{`any(0..3, 1 / # > 0)`, "# may be 0 here"},

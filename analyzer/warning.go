@@ -18,7 +18,7 @@ func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
 
 // review collects, after the program was followed, what was always the same and what was never reached.
 func (a *analysis) review() {
-	r := review{analysis: a, constant: make([]bool, len(a.p.Locals))}
+	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
 	r.statement(a.p.Root)
 	switch {
 	case r.acts == 0:
@@ -36,8 +36,10 @@ func (a *analysis) review() {
 // review walks the tree a second time, for warnings.
 type review struct {
 	*analysis
-	constant  []bool // by local: its definition is always the same, and that was said there
-	acts      int    // throws, switches and effects
+	many      stubs.Event  // on these the policy is evaluated for each of several tasks
+	rest      *policy.Node // the verdict, or what leads to one, behind the effects that are looked at
+	constant  []bool       // by local: its definition is always the same, and that was said there
+	acts      int          // throws, switches and effects
 	unreached []*policy.Node
 }
 
@@ -57,8 +59,12 @@ func (r *review) statement(n *policy.Node) {
 		}
 	case policy.OpEffect:
 		r.act(n)
+		r.repeated(n)
 		r.expression(n.A, n)
 	case policy.OpSeq:
+		if n.Type == stubs.Verdict {
+			r.rest = n.B
+		}
 		r.statement(n.A)
 		r.statement(n.B)
 	case policy.OpLet:
@@ -76,6 +82,51 @@ func (r *review) act(n *policy.Node) {
 	if !r.reached[n] {
 		r.unreached = append(r.unreached, n)
 	}
+}
+
+// repeated warns, once a policy, of an effect that one notification may have carried out several times, though its author counts
+// on one: a token is taken for each running task instead of for the arriving one. What comes with a throw or a switch is meant for the
+// task that it is about.
+func (r *review) repeated(n *policy.Node) {
+	decided := !r.rest.Any(func(m *policy.Node) bool {
+		return m.Op == policy.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
+	})
+	if r.many == 0 || !r.reached[n] || decided || r.idempotent(n) {
+		return
+	}
+	r.warn(n, "put it into a policy of its own, which neither reads task.* nor switches",
+		"%s may be carried out several times on one %s: the policy is evaluated for each running task, because %s", r.text(n), r.many, r.becauseOfTasks())
+	r.many = 0
+}
+
+// idempotent reports whether it is all the same how often the effect is carried out: it is about the policy or the arriving task, or
+// the only value that the policy gives the state.
+func (r *review) idempotent(n *policy.Node) bool {
+	site := r.p.Sites[n.Index]
+	switch site.Effect {
+	case stubs.Set:
+		return n.A.Op == policy.OpConst && !r.p.Root.Any(func(m *policy.Node) bool {
+			other := m.Op == policy.OpEffect && r.p.Sites[m.Index].Name == site.Name
+			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != policy.OpConst || m.A.Imm != n.A.Imm)
+		})
+	case stubs.Call, stubs.Add:
+		return false
+	}
+	return true
+}
+
+// becauseOfTasks says why the policy is about running tasks.
+func (r *review) becauseOfTasks() string {
+	for _, read := range r.p.Reads {
+		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.TenantThrown
+		if read.Stub <= stubs.TaskSlice || tenant && r.many&^stubs.Enqueue != 0 {
+			return "it reads " + stubs.Catalogue[read.Stub].Path
+		}
+	}
+	if r.p.MaySwitch() {
+		return "it may switch"
+	}
+	return "it may throw"
 }
 
 func (r *review) let(n *policy.Node) {
@@ -123,7 +174,7 @@ func (r *review) because(n *policy.Node) string {
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool {
-			return fmt.Sprintf(": %s is %s here", r.text(operand), describe(r.values[operand]))
+			return fmt.Sprintf(": %s is %s here", r.text(operand), r.describe(r.values[operand]))
 		}
 	}
 	return ""

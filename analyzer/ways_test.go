@@ -29,12 +29,14 @@ func text(ways []Way) string {
 		for _, f := range w.Fixed {
 			ids, ok := f.Names()
 			switch {
+			case f.Read.Type == stubs.Bool:
+				parts = append(parts, fmt.Sprintf("%s %v", path(f.Read), f.values.truth.yes))
 			case f.Read.Type != stubs.Name:
 				parts = append(parts, fmt.Sprintf("%s %d..%d", path(f.Read), f.values.ints.lo, f.values.ints.hi))
 			case ok:
-				parts = append(parts, fmt.Sprintf("%s %v", path(f.Read), ids))
+				parts = append(parts, fmt.Sprintf("%s %v", path(f.Read), textsOf(ids)))
 			default:
-				parts = append(parts, fmt.Sprintf("%s not %v", path(f.Read), ids))
+				parts = append(parts, fmt.Sprintf("%s not %v", path(f.Read), textsOf(ids)))
 			}
 		}
 		if parts == nil {
@@ -45,7 +47,27 @@ func text(ways []Way) string {
 	return strings.Join(all, "; ")
 }
 
+// textsOf returns the names that stand for the numbers, of those that the tests use, sorted.
+func textsOf(ids []stubs.NameID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+		for _, s := range []string{"a", "b", "r", "free", "report"} {
+			if stubs.Intern(s) == id {
+				texts[i] = s
+			}
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
 func path(r policy.Read) string {
+	if r.Pattern != "" {
+		pattern := "~" + r.Pattern
+		r.Pattern = ""
+		return path(r) + pattern
+	}
 	if r.Key != "" {
 		return stubs.Catalogue[r.Stub].Path + "." + r.Key
 	}
@@ -77,6 +99,9 @@ func TestWays(t *testing.T) {
 		`task.deadline < duration("5ms") and task.running > duration("1s") ? throw("x") : continue()`:                           "task.deadline<=4.999999ms and task.running>=1.000000001s",
 		`task.name == "a" and task.running > duration("1s") ? throw("x") : continue()`:                                          "task.running>=1.000000001s and task.name [a]",
 		`task.name != "a" and task.running > duration("1s") ? throw("x") : continue()`:                                          "task.running>=1.000000001s and task.name not [a]",
+		`task.name in pattern("a*") and task.running > duration("1s") ? throw("x") : continue()`:                                "task.running>=1.000000001s and task.name~a* true",
+		`task.running > duration("1s") and task.labels.t not in pattern("a*") ? throw("x") : continue()`:                        "task.running>=1.000000001s and task.labels.t~a* false",
+		`task.sections[pattern("r*")] > duration("1s") ? throw("x") : continue()`:                                               "task.sections~r*>=1.000000001s",
 		`task.name in ["a", "b"] ? throw("x") : continue()`:                                                                     "task.name [a]; task.name [b]",
 		`task.priority < 0 and task.elapsed >= duration("1s") ? throw("x") : continue()`:                                        "task.elapsed>=1s and task.priority -2147483648..-1",
 		`task.labels["t"] == "free" and task.slice >= duration("1ms") ? switch() : continue()`:                                  "task.slice>=1ms and task.labels.t [free]",

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// httpClient is a connection that makes the same request again and again, and reads as many bytes as the first answer had, which
-// is cheaper than to understand them. One goroutine uses it.
+// httpClient is a connection that makes the same request again and again, and reads as many bytes
+// as the first answer had, which is cheaper than to understand them. One goroutine uses it.
 type httpClient struct {
 	conn    net.Conn
 	request []byte

@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowd is a number of connections that ask at once, each for the next answer when it has the one before: all on one thread, by
-// epoll, as wrk does it. With a goroutine a connection the client costs as much as the server, and then it is the client that
-// decides how much the server does. One goroutine uses it.
+// crowd is a number of connections that ask at once, each for the next answer when it has the one
+// before: all on one thread, by epoll, as wrk does it. With a goroutine a connection the client
+// costs as much as the server, and then it is the client that decides how much the server does. One
+// goroutine uses it.
 type crowd struct {
 	request []byte
 	length  int // of an answer

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// crowd is a number of connections that ask at once, each for the next answer when it has the one before.
+// crowd is a number of connections that ask at once, each for the next answer when it has the one
+// before.
 type crowd struct{ members []*httpClient }
 
 // newCrowd opens so many connections.

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// example runs one of the examples, which is built already, and returns what it prints for each of its modes.
+// example runs one of the examples, which is built already, and returns what it prints for each of
+// its modes.
 func example[Figures any](ctx context.Context, r *report, program string) (all []Figures, err error) {
 	args := []string{"-json"}
 	if n := r.otherCores(); n != 0 {

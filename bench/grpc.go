@@ -16,9 +16,9 @@ const grpcCalls = 64
 // grpcClaims are the least ratios of calls and of messages, of tasks and of tasks with reports.
 var grpcClaims = [2][2]float64{{0.95, 0.9}, {0.9, 0.9}}
 
-// grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with a load report in each answer, each server
-// a process of its own, and this one its client; and what the interceptors take without gRPC around. Then it measures what the
-// load reports are for.
+// grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with load
+// reports, each server a process of its own, and this one its client; and what the interceptors
+// take without gRPC around. Then it measures what the load reports are for.
 func grpcSection(ctx context.Context, r *report) error {
 	if err := grpcWith(ctx, r, effort{rounds: 100, span: 50 * time.Millisecond}); err != nil {
 		return err

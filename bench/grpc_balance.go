@@ -37,9 +37,9 @@ const (
 	backAfter        // ms from the end of that work until its share was above back; four spans if it never was
 )
 
-// balance measures what load reports are for: how little of the calls a busy server gets if its clients weigh servers by
-// them, beside a balancer that asks in turn. The servers are in this process, and what they do is to wait in their slots: it
-// stands for work on machines of their own.
+// balance measures what load reports are for: how little of the calls a busy server gets if its
+// clients weigh servers by them, beside a balancer that asks in turn. The servers are in this
+// process, and what they do is to wait in their slots: it stands for work on machines of their own.
 func balance(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e,
 		balanceSide(`{"weighted_round_robin": {"blackoutPeriod": "0s", "weightUpdatePeriod": "0.1s"}}`),
@@ -80,7 +80,8 @@ func balanceSide(balancer string) side {
 	}
 }
 
-// shift has both servers called, gives one of them other work after a span, and takes that away again; it returns the figures.
+// shift has both servers called, gives one of them other work after a span, and takes that away
+// again; it returns the figures.
 func shift(ctx context.Context, span time.Duration, client pb.TestServiceClient, busy, idle *balanced) (figures, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -114,7 +115,8 @@ func shift(ctx context.Context, span time.Duration, client pb.TestServiceClient,
 	return f, context.Cause(ctx)
 }
 
-// until returns how long it took until a glance at the share was as wanted, or the limit if it never was.
+// until returns how long it took until a glance at the share was as wanted, or the limit if it
+// never was.
 func until(ctx context.Context, limit time.Duration, share func(time.Duration) float64, wanted func(float64) bool) time.Duration {
 	for begin := time.Now(); time.Since(begin) < limit && ctx.Err() == nil; {
 		if wanted(share(glance)) {
@@ -132,8 +134,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// balanced is a server with a runtime of its own, which counts its calls. Its tasks sleep in place of work, so their loop is
-// exclusive: any other would see that they wait, and count them as no load.
+// balanced is a server with a runtime of its own, which counts its calls. Its tasks sleep in place
+// of work, so their loop is exclusive: any other would see that they wait, and count them as no
+// load.
 type balanced struct {
 	pb.UnimplementedTestServiceServer
 	rt       *cocoon.Runtime

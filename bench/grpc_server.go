@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
+	"strings"
 
 	"google.golang.org/grpc"
 	pb "google.golang.org/grpc/interop/grpc_testing"
@@ -13,8 +15,23 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// reportsServer is a server with Cocoon that sends a load report in each answer.
+// reportsServer is a server with Cocoon that sends load reports.
 const reportsServer = "reports"
+
+// grpcPolicies are those of a server whose streams may run for a second, each, and be suspended for
+// others.
+const grpcPolicies = `
+version: 1
+tasks:
+  /grpc.testing.TestService/FullDuplexCall: both
+  /grpc.testing.TestService/StreamingInputCall: both
+  /grpc.testing.TestService/StreamingOutputCall: both
+preemption: {on: enqueue}
+limits:
+  - {func: /grpc.testing.TestService/FullDuplexCall, limit: 1s}
+  - {func: /grpc.testing.TestService/StreamingInputCall, limit: 1s}
+  - {func: /grpc.testing.TestService/StreamingOutputCall, limit: 1s}
+`
 
 // serveGRPC is the server process.
 func serveGRPC(kind string) error {
@@ -23,6 +40,11 @@ func serveGRPC(kind string) error {
 		rt, err := cocoon.New(cocoon.Config{})
 		if err != nil {
 			return err
+		}
+		if kind == policiesServer {
+			if err := rt.LoadPolicies(strings.NewReader(grpcPolicies)); err != nil {
+				return err
+			}
 		}
 		options = asTasks(rt.Loop(), kind == reportsServer)
 	}
@@ -50,7 +72,7 @@ func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(loop, o)))
 }
 
-// idleService answers calls by nothing, and feeds a stream as fast as its client reads.
+// idleService answers calls by nothing, echoes, and feeds a stream as fast as its client reads.
 type idleService struct {
 	pb.UnimplementedTestServiceServer
 }
@@ -60,6 +82,27 @@ func (idleService) EmptyCall(context.Context, *pb.Empty) (*pb.Empty, error) { re
 func (idleService) StreamingOutputCall(_ *pb.StreamingOutputCallRequest, stream pb.TestService_StreamingOutputCallServer) error {
 	for message := (&pb.StreamingOutputCallResponse{}); ; {
 		if err := stream.Send(message); err != nil {
+			return err
+		}
+	}
+}
+
+func (idleService) FullDuplexCall(stream pb.TestService_FullDuplexCallServer) error {
+	for message := (&pb.StreamingOutputCallResponse{}); ; {
+		if _, err := stream.Recv(); err != nil {
+			return err
+		}
+		if err := stream.Send(message); err != nil {
+			return err
+		}
+	}
+}
+
+func (idleService) StreamingInputCall(stream pb.TestService_StreamingInputCallServer) error {
+	for {
+		if _, err := stream.Recv(); err == io.EOF {
+			return stream.SendAndClose(&pb.StreamingInputCallResponse{})
+		} else if err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// holRuns is how often the experiment is repeated. What is reported are medians: one run of six seconds has few enough
-// scans for a compaction of the machine's memory, or a neighbour, to show in its 99th percentile.
+// holRuns is how often the experiment is repeated. What is reported are medians: one run of six
+// seconds has few enough scans for a compaction of the machine's memory, or a neighbour, to show in
+// its 99th percentile.
 const holRuns = 3
 
 // holFigures is what the example prints for a mode.
@@ -20,7 +21,8 @@ type holFigures struct {
 	loadtest.Cost
 }
 
-// hol runs the example with its defaults: does a get pass scans as if there were none, at no cost to the scans?
+// hol runs the example with its defaults: does a get pass scans as if there were none, at no cost
+// to the scans?
 func hol(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {
@@ -51,7 +53,8 @@ func hol(ctx context.Context, r *report) error {
 	return nil
 }
 
-// reportHOL takes the figures of the runs of each mode. All servers of a run do the same work: they answer the same requests.
+// reportHOL takes the figures of the runs of each mode. All servers of a run do the same work: they
+// answer the same requests.
 func reportHOL(r *report, runs map[string][]holFigures) {
 	of := func(mode string, figure func(holFigures) float64) float64 {
 		var values []float64

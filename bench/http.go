@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// httpConnections is how many connections ask at once, each for the next answer when it has the one before.
+// httpConnections is how many connections ask at once, each for the next answer when it has the one
+// before.
 const httpConnections = 64
 
-// httpSection measures what cocoonhttp costs: a server that says hello, without the middleware, with it, and with policies as
-// servers have them, each a process of its own. This process asks; what that costs is among the results.
+// httpSection measures what cocoonhttp costs: a server that says hello, without the middleware,
+// with it, and with policies as servers have them, each a process of its own. This process asks;
+// what that costs is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// The servers: as Go has them, with Cocoon, and with policies of a server whose other requests take long.
+// The servers: as Go has them, with Cocoon, and with policies of a server whose other requests take
+// long.
 const (
 	plainServer    = "plain"
 	cocoonServer   = "cocoon"

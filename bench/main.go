@@ -1,5 +1,5 @@
-// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio says more than a number
-// from another machine.
+// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio
+// says more than a number from another machine.
 //
 // A section is one file with a func(context.Context, *report) error, and one line in sections.
 package main
@@ -41,8 +41,10 @@ var sections = []section{
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
 	{"pause", "what a stall report and the search for gaps do to others among 100,000 goroutines: medians of seven rounds of 3 s (1 min)", 0, pauses},
+	{"streams", "messages of gRPC's streams, 1 to 64 streams at once: tasks, with policies, and gRPC alone; medians of 20 rounds of 0.1 s (1 min)", everyCore, streams},
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build with nothing to do, beside go build: medians of 15 (1 min)", 0, rebuild},
+	{"sql", "transactions of PostgreSQL, where it is installed, in tasks and plain: undisturbed, broken off 25 times a second, and for a pool that is too small: medians of 15 rounds of 0.5 s (1 min)", 0, sqlSection},
 	{"unannounced", "handlers that wait and do not say so, and short requests beside them: with the middleware, with cocoon.Block, and plain: medians of five rounds of 0.5 s (2 min)", 1, unannounced},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
@@ -63,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "print one JSON object a result instead of a table")
-	cpus := flags.Int("cpus", 0, "how many cores what is measured may use: the server of a section that starts one, the loop of fair, the largest of scale; `N` up to the machine's (default: 1, but all for grpc, http and scale)")
+	cpus := flags.Int("cpus", 0, "how many cores what is measured may use: the server of a section that starts one, the loop of fair, the largest of scale; `N` up to the machine's (default: 1, but all for grpc, http, scale and streams)")
 	pattern := flags.String("run", "", "run only the sections whose name matches this regular `expression`")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, "Bench measures what Cocoon claims, beside its peers.\n\nSections:\n\n")

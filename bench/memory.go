@@ -16,8 +16,9 @@ type memoryEffort struct {
 	links   int
 }
 
-// memory measures what tasks cost that wait, that have ended, and that follow each other, beside plain goroutines that do the
-// same. Each measurement is a process of its own, so that none finds what another left.
+// memory measures what tasks cost that wait, that have ended, and that follow each other, beside
+// plain goroutines that do the same. Each measurement is a process of its own, so that none finds
+// what another left.
 func memory(ctx context.Context, r *report) error {
 	return memoryWith(ctx, r, memoryEffort{rounds: 3, blocked: 100_000, queued: 1_000_000, streams: 100, links: 100_000})
 }
@@ -72,8 +73,8 @@ func reportCrowd(r *report, name string, plain, cocoon figures) {
 	r.add(result{Name: name, Metric: "time", Value: cocoon[crowdUp] + cocoon[crowdDown], Unit: "ms", Peer: peer, PeerValue: plain[crowdUp] + plain[crowdDown]}, claim{atMost: 2})
 }
 
-// reportRetained takes the KiB that are alive when all requests have ended, and streams are idle that came by the same
-// connections.
+// reportRetained takes the KiB that are alive when all requests have ended, and streams are idle
+// that came by the same connections.
 func reportRetained(r *report, name string, plain, cocoon figures) {
 	r.add(result{Name: name, Metric: "heap", Value: cocoon[0], Unit: "KiB", Peer: "goroutines", PeerValue: plain[0]}, claim{atMost: 1, plus: 1024})
 }

@@ -17,8 +17,8 @@ const (
 
 type carriedKey struct{}
 
-// retained is what is alive when requests have ended that carried much: each connection has many of them, then becomes a stream
-// that waits. The figure is in KiB.
+// retained is what is alive when requests have ended that carried much: each connection has many of
+// them, then becomes a stream that waits. The figure is in KiB.
 func retained(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	run := func(ctx context.Context, name string, f func(context.Context) error) error {
 		if rt == nil {

@@ -62,7 +62,8 @@ const (
 	crowdPatience = time.Minute
 )
 
-// blockedCrowd is a number of goroutines that wait for a channel, each inside a Block of its task or as it is.
+// blockedCrowd is a number of goroutines that wait for a channel, each inside a Block of its task
+// or as it is.
 func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	var waiting atomic.Int64
 	release := make(chan struct{})
@@ -80,7 +81,8 @@ func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	return crowdFigures(c.N, member, func() bool { return waiting.Load() == int64(c.N) }, func() { close(release) })
 }
 
-// queuedCrowd is a number of goroutines that wait in the queue of a loop that is held, or for a channel.
+// queuedCrowd is a number of goroutines that wait in the queue of a loop that is held, or for a
+// channel.
 func queuedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	if rt == nil {
 		return blockedCrowd(c, nil)

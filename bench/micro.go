@@ -42,8 +42,8 @@ type figures []float64
 // side measures one of the things that are compared.
 type side func(ctx context.Context, e effort) (figures, error)
 
-// medians measures the sides in turn, round after round, so that what the machine does meanwhile meets all of them. It
-// returns the median of each figure of each side.
+// medians measures the sides in turn, round after round, so that what the machine does meanwhile
+// meets all of them. It returns the median of each figure of each side.
 func medians(ctx context.Context, e effort, sides ...side) ([]figures, error) {
 	rounds := make([][]figures, len(sides))
 	for range e.rounds {
@@ -81,9 +81,10 @@ const (
 // slice is how long operations are timed together.
 const slice = time.Millisecond
 
-// perOperation calls f, which performs n operations, again and again for a span. The time of an operation is the median
-// of slices of a millisecond: on a shared machine another process takes the core for milliseconds, and that is not what
-// the operation costs. Allocations are counted over the whole span.
+// perOperation calls f, which performs n operations, again and again for a span. The time of an
+// operation is the median of slices of a millisecond: on a shared machine another process takes the
+// core for milliseconds, and that is not what the operation costs. Allocations are counted over the
+// whole span.
 func perOperation(span time.Duration, f func(n int)) figures {
 	n := 1
 	for begin := time.Now(); n < 1<<30; n *= 2 {
@@ -119,8 +120,8 @@ func quantiles(values []float64) (figures, error) {
 	return figures{values[(len(values)-1)/2], values[(len(values)*99+99)/100-1]}, nil
 }
 
-// withRuntime calls f with a runtime that lives as long as the call, so that what is measured beside it has the process
-// as Go made it.
+// withRuntime calls f with a runtime that lives as long as the call, so that what is measured
+// beside it has the process as Go made it.
 func withRuntime(cfg cocoon.Config, f func(rt *cocoon.Runtime) (figures, error)) (figures, error) {
 	rt, err := cocoon.New(cfg)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evalCase is a policy, a task to look at, and the same for expr, which knows no verdicts: numbers stand for them.
+// evalCase is a policy, a task to look at, and the same for expr, which knows no verdicts: numbers
+// stand for them.
 type evalCase struct {
 	name   string
 	spec   policy.Spec
@@ -44,10 +45,11 @@ var evalCases = []evalCase{
 	},
 }
 
-// microEval measures one evaluation of a policy in the isolate, from the values in Go variables, which are written into
-// its snapshot, to the outcome. The peer is expr's virtual machine, one that is used again and again, over a struct that is
-// written anew for each evaluation. "_notify_ns" is the same policy all the way through the runtime: Notify takes the
-// loop's lock, reads the clock, fills the snapshot from the task that calls it, and evaluates.
+// microEval measures one evaluation of a policy in the isolate, from the values in Go variables,
+// which are written into its snapshot, to the outcome. The peer is expr's virtual machine, one that
+// is used again and again, over a struct that is written anew for each evaluation. "_notify_ns" is
+// the same policy all the way through the runtime: Notify takes the loop's lock, reads the clock,
+// fills the snapshot from the task that calls it, and evaluates.
 func microEval(ctx context.Context, r *report, e effort) error {
 	const peer = "expr's VM"
 	for _, c := range evalCases {

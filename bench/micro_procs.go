@@ -14,9 +14,10 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// microProcs shows why a runtime has cocoon.SparePs more Ps than slots: the time of an echo over loopback, as a client in
-// another process sees it, while tasks that poll take all slots and a policy looks every 100 µs, with none, one, and two
-// Ps to spare. The echo is plain Go: a goroutine that reads and writes.
+// microProcs shows why a runtime has cocoon.SparePs more Ps than slots: the time of an echo over
+// loopback, as a client in another process sees it, while tasks that poll take all slots and a
+// policy looks every 100 µs, with none, one, and two Ps to spare. The echo is plain Go: a goroutine
+// that reads and writes.
 func microProcs(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, echoSide(0), echoSide(1), echoSide(2))
 	if err != nil {
@@ -90,8 +91,8 @@ type echoConfig struct {
 	Span    time.Duration
 }
 
-// echoClient is the other process: it sends a byte each millisecond, or when the one before it is back, and prints the
-// quantiles of the time each took.
+// echoClient is the other process: it sends a byte each millisecond, or when the one before it is
+// back, and prints the quantiles of the time each took.
 func echoClient(c echoConfig) error {
 	conn, err := net.Dial("tcp", c.Address)
 	if err != nil {

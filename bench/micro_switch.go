@@ -8,19 +8,21 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// microSwitch measures a switch: a preemptible task polls in a loop on the only slot, under the ready-made preemption by
-// enqueue, and another goroutine calls Run of an empty safe task, again and again. The figure is the time of one such
-// call, from its beginning to the beginning of the next:
+// microSwitch measures a switch: a preemptible task polls in a loop on the only slot, under the
+// ready-made preemption by enqueue, and another goroutine calls Run of an empty safe task, again
+// and again. The figure is the time of one such call, from its beginning to the beginning of the
+// next:
 //
 //   - the safe task arrives, the policy is evaluated and posts the request, its goroutine parks;
 //   - the preemptible task polls, answers, is suspended, hands its slot over, parks;
 //   - the safe task runs and ends, and hands the slot back;
 //   - the preemptible task is ready to go on.
 //
-// On one P the preemptible task polls as soon as it gets the processor, so no time until a safe point is in it, and no
-// other core's wake-up; the peer, two goroutines that answer each other over unbuffered channels, changes goroutines as
-// often. "spread_ns" is the same with a P for each, as they come by default: how fast other cores wake up is most of it,
-// for both. What looks at the clock is off, the breath, stalls and the bypass: when another process takes the core they act,
+// On one P the preemptible task polls as soon as it gets the processor, so no time until a safe
+// point is in it, and no other core's wake-up; the peer, two goroutines that answer each other over
+// unbuffered channels, changes goroutines as often. "spread_ns" is the same with a P for each, as
+// they come by default: how fast other cores wake up is most of it, for both. What looks at the
+// clock is off, the breath, stalls and the bypass: when another process takes the core they act,
 // and it is not a switch that is measured then.
 func microSwitch(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, switchSide(1), pingSide(1), switchSide(3), pingSide(3))
@@ -51,9 +53,10 @@ func switchSide(ps int) side {
 	}
 }
 
-// turn is how often the preemptible task polls before it yields to Go's scheduler. When that takes the processor from the
-// other goroutine, each 10 ms or so, the preemptible task has nobody to make room for and works, for 10 ms if it may: a fifth
-// of all the time was that, and nobody switched in it.
+// turn is how often the preemptible task polls before it yields to Go's scheduler. When that takes
+// the processor from the other goroutine, each 10 ms or so, the preemptible task has nobody to make
+// room for and works, for 10 ms if it may: a fifth of all the time was that, and nobody switched in
+// it.
 const turn = 64
 
 func switches(ctx context.Context, rt *cocoon.Runtime, e effort) (f figures, err error) {

@@ -15,14 +15,15 @@ import (
 // tickEvery is the interval of the policies that are timed.
 const tickEvery = 100 * time.Microsecond
 
-// microTick measures how late the evaluations of a time policy come, in a runtime whose slots (as many as there are
-// processors) are all taken by preemptible tasks that do nothing but poll; its peer is a time.Ticker in plain Go with as
-// many goroutines that spin, and as many Ps.
+// microTick measures how late the evaluations of a time policy come, in a runtime whose slots (as
+// many as there are processors) are all taken by preemptible tasks that do nothing but poll; its
+// peer is a time.Ticker in plain Go with as many goroutines that spin, and as many Ps.
 //
-// The policy measures itself, so that no tick is lost to an observer that would have to run as well: from task.elapsed,
-// the clock at the evaluation, and the time when it is due, it finds how late it is, and counts that in one of a row of
-// states. It is due an interval after it was due before, as the runtime has it, or an interval after the last evaluation
-// if that time has passed. A quantile is the upper bound of the state it falls into.
+// The policy measures itself, so that no tick is lost to an observer that would have to run as
+// well: from task.elapsed, the clock at the evaluation, and the time when it is due, it finds how
+// late it is, and counts that in one of a row of states. It is due an interval after it was due
+// before, as the runtime has it, or an interval after the last evaluation if that time has passed.
+// A quantile is the upper bound of the state it falls into.
 func microTick(ctx context.Context, r *report, e effort) error {
 	e.span *= 10 // a ticker under load comes fifty times a second
 	got, err := medians(ctx, e, policyTicks, tickerTicks)
@@ -40,7 +41,8 @@ func microTick(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// lateBounds are the upper bounds of the counts, each a fifth above the one before; the last count has none.
+// lateBounds are the upper bounds of the counts, each a fifth above the one before; the last count
+// has none.
 var lateBounds = func() (bounds []time.Duration) {
 	for b := 5 * time.Microsecond; b < 20*time.Millisecond; b += b / 5 {
 		bounds = append(bounds, b)
@@ -51,8 +53,8 @@ var lateBounds = func() (bounds []time.Duration) {
 // lateState is the name of a count's state.
 func lateState(i int) string { return fmt.Sprintf("late%d", i) }
 
-// tickPolicy counts how late it is. What comes before it is due, for the first time or because the runtime's own idea of
-// when it is due is an earlier one, makes it due an interval from there.
+// tickPolicy counts how late it is. What comes before it is due, for the first time or because the
+// runtime's own idea of when it is due is an earlier one, makes it due an interval from there.
 func tickPolicy() (cocoon.Policy, map[string]any) {
 	states := map[string]any{"due": time.Duration(0)}
 	var count strings.Builder
@@ -106,7 +108,8 @@ func counted(rt *cocoon.Runtime) (late []float64) {
 	return late
 }
 
-// spin takes n slots by preemptible tasks that poll, the first of which has that name, and returns when they run.
+// spin takes n slots by preemptible tasks that poll, the first of which has that name, and returns
+// when they run.
 func spin(ctx context.Context, rt *cocoon.Runtime, n int, name string) (stop func(), err error) {
 	var over atomic.Bool
 	var tasks []*cocoon.Handle

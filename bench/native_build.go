@@ -47,8 +47,8 @@ func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
 	return b, err
 }
 
-// copyModule makes a copy that may be built in: the module cache is read-only, and the go command builds the tests of a
-// dependency with the main module's requirements.
+// copyModule makes a copy that may be built in: the module cache is read-only, and the go command
+// builds the tests of a dependency with the main module's requirements.
 func (w *workshop) copyModule(ctx context.Context, module string) (folder string, err error) {
 	out, err := output(ctx, w.folder, "go", "mod", "download", "-json", module)
 	if err != nil {

@@ -57,8 +57,9 @@ func (b built) compare(ctx context.Context, e nativeEffort, name string) (all []
 // often is how often a run measures each benchmark.
 const often = 5
 
-// run runs a function's benchmarks on one P, and with the collector as seldom as a little memory allows: it has no polls, and
-// when it comes is chance; but memory that is used for the first time costs more than all else, and by chance, too.
+// run runs a function's benchmarks on one P, and with the collector as seldom as a little memory
+// allows: it has no polls, and when it comes is chance; but memory that is used for the first time
+// costs more than all else, and by chance, too.
 func (b built) run(ctx context.Context, program, name string, span time.Duration) ([]timed, error) {
 	args := []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.cpu=1", "-test.benchtime=" + span.String(), "-test.count=" + strconv.Itoa(often)}
 	if b.skip != "" {
@@ -71,7 +72,8 @@ func (b built) run(ctx context.Context, program, name string, span time.Duration
 	return parseBenchmarks(out)
 }
 
-// parseBenchmarks finds the lines of results: a name, the number of operations, and the time of one.
+// parseBenchmarks finds the lines of results: a name, the number of operations, and the time of
+// one.
 func parseBenchmarks(out []byte) (all []timed, err error) {
 	for line := range bytes.Lines(out) {
 		words := bytes.Fields(line)

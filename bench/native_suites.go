@@ -14,9 +14,9 @@ var programs = suite{name: "workloads"}
 // programNames are the names of those results.
 var programNames = map[string]string{"Fib": "fib", "Dot": "dot", "MatMul": "matmul"}
 
-// packages are other people's. Left out are benchmarks of which one operation takes more than about 100 ms, which have
-// smaller ones of their kind, and the one of encoding/json that is all sync and reflect. A package of the standard library
-// is measured with all of them that poll.
+// packages are other people's. Left out are benchmarks of which one operation takes more than about
+// 100 ms, which have smaller ones of their kind, and the one of encoding/json that is all sync and
+// reflect. A package of the standard library is measured with all of them that poll.
 var packages = []suite{
 	{name: "regexp2", module: "github.com/dlclark/regexp2@v1.12.0", skip: `_32M|Hard_1M`},
 	{name: "goja", module: "github.com/dop251/goja@v0.0.0-20260917113740-793a2a65c13b", skip: `^BenchmarkFib$`},

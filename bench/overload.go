@@ -16,8 +16,8 @@ type overloadFigures struct {
 	loadtest.Cost
 }
 
-// overload runs the example with its defaults: which of the limiters answers most in time, with what latency of the critical
-// class, and which is the first to act?
+// overload runs the example with its defaults: which of the limiters answers most in time, with
+// what latency of the critical class, and which is the first to act?
 func overload(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {

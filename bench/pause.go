@@ -14,16 +14,19 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// pauses measures what a report of a stall, and the search for gaps, do to the others in a process with many goroutines:
-// the longest time that a goroutine sees between two wakes a millisecond apart, less that millisecond; and the longest time
-// that the world took to stop, other than for the collector, as package runtime/metrics has it; what is done then takes
-// microseconds. (Its figure for the whole stop goes on until all threads are woken, when most have long run.) One task spins without a safe
-// point meanwhile, and another waits for its slot; the peer is the same with reports and gaps turned off.
+// pauses measures what a report of a stall, and the search for gaps, do to the others in a process
+// with many goroutines: the longest time that a goroutine sees between two wakes a millisecond
+// apart, less that millisecond; and the longest time that the world took to stop, other than for
+// the collector, as package runtime/metrics has it; what is done then takes microseconds. (Its
+// figure for the whole stop goes on until all threads are woken, when most have long run.) One task
+// spins without a safe point meanwhile, and another waits for its slot; the peer is the same with
+// reports and gaps turned off.
 //
-// On each side the memory is collected once a second, and read by runtime.ReadMemStats, which stops the world as shortly as a
-// profile does. A profile of 100,000 goroutines leaves 130 MB, which brings the next
-// collection nearer; and one among so many goroutines makes a sleeper on two busy cores up to 20 ms late, in plain Go as well. So the
-// pause is compared with that of a process that collects, as one with so many goroutines does.
+// On each side the memory is collected once a second, and read by runtime.ReadMemStats, which stops
+// the world as shortly as a profile does. A profile of 100,000 goroutines leaves 130 MB, which
+// brings the next collection nearer; and one among so many goroutines makes a sleeper on two busy
+// cores up to 20 ms late, in plain Go as well. So the pause is compared with that of a process that
+// collects, as one with so many goroutines does.
 func pauses(ctx context.Context, r *report) error {
 	return pauseWith(ctx, r, effort{rounds: 7, span: 3 * time.Second}, 100_000)
 }

@@ -25,8 +25,9 @@ const (
 	adaptHigh = 10 * time.Millisecond  // and among the long ones
 )
 
-// quantum draws the curve of the quantum: on one slot, long tasks take turns, and short ones come in between. A short
-// quantum costs the long ones, and a long one the short ones; the adaptive quantum is to have both good ends.
+// quantum draws the curve of the quantum: on one slot, long tasks take turns, and short ones come
+// in between. A short quantum costs the long ones, and a long one the short ones; the adaptive
+// quantum is to have both good ends.
 func quantum(ctx context.Context, r *report) error {
 	return quantumWith(ctx, r, effort{rounds: 3, span: time.Second})
 }
@@ -67,8 +68,8 @@ func quantumWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// quantumSide returns how long short tasks took at the median and the 99th percentile, in µs, and how much work long ones did,
-// in ms a second.
+// quantumSide returns how long short tasks took at the median and the 99th percentile, in µs, and
+// how much work long ones did, in ms a second.
 func quantumSide(turns *cocoon.Policy) side {
 	return func(ctx context.Context, e effort) (figures, error) {
 		return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (figures, error) {
@@ -135,8 +136,8 @@ func mixed(ctx context.Context, rt *cocoon.Runtime, span time.Duration) (figures
 	return append(f, done), nil
 }
 
-// speed is how many iterations of spinFor a nanosecond has, at best, measured once: so that all sides do the same work, and
-// count work and not time that others took.
+// speed is how many iterations of spinFor a nanosecond has, at best, measured once: so that all
+// sides do the same work, and count work and not time that others took.
 var speed = sync.OnceValue(func() float64 {
 	const n = 1 << 16
 	best := time.Duration(1 << 62)

@@ -9,7 +9,8 @@ import (
 // rebuilds is how often a build with nothing to do is repeated.
 const rebuilds = 15
 
-// rebuild measures a second build with nothing changed, of the example redos: what does cocoon build add to go build?
+// rebuild measures a second build with nothing changed, of the example redos: what does cocoon
+// build add to go build?
 func rebuild(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {

@@ -64,7 +64,8 @@ type row struct {
 	bound, met string // "" without a claim
 }
 
-// report takes results as they come: it prints JSON lines at once, a table at the end, and collects broken claims.
+// report takes results as they come: it prints JSON lines at once, a table at the end, and collects
+// broken claims.
 type report struct {
 	stdout, stderr io.Writer
 	json           bool
@@ -95,7 +96,8 @@ func (r *report) otherCores() int {
 	return r.cores
 }
 
-// place returns the cores for a server, and those for its client: so many as -cpus says, or else one each where there are two.
+// place returns the cores for a server, and those for its client: so many as -cpus says, or else
+// one each where there are two.
 func (r *report) place() (loadtest.Placement, error) {
 	flag := "auto"
 	if r.otherCores() != 0 {

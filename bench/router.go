@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How the routers' servers are loaded: by so many connections that ask at once, and by so many requests a second at moments drawn
-// beforehand.
+// How the routers' servers are loaded: by so many connections that ask at once, and by so many
+// requests a second at moments drawn beforehand.
 const (
 	routerCrowd = 16
 	routerRate  = 2000
@@ -23,9 +23,9 @@ var (
 	fullSwitches     = claim{atMost: 1.1, plus: 0.05} // a plain server at full load waits for next to nothing: 0.04 an answer
 )
 
-// routerSection measures what a realistic server pays: chi and gin with an item endpoint that answers JSON, as docs/guide.md has
-// them, with its policies, beside the same servers without Cocoon. Each is a process on a core of its own; this one, on
-// another, asks.
+// routerSection measures what a realistic server pays: chi and gin with an item endpoint that
+// answers JSON, as docs/guide.md has them, with its policies, beside the same servers without
+// Cocoon. Each is a process on a core of its own; this one, on another, asks.
 func routerSection(ctx context.Context, r *report) error {
 	return routerWith(ctx, r, effort{rounds: 40, span: 100 * time.Millisecond}, effort{rounds: 9, span: time.Second})
 }
@@ -79,7 +79,8 @@ func routerWith(ctx context.Context, r *report, closed, open effort) (err error)
 	return nil
 }
 
-// reportRouter takes the figures of the closed loop and of the open one, each of the plain server first.
+// reportRouter takes the figures of the closed loop and of the open one, each of the plain server
+// first.
 func reportRouter(r *report, router string, plainFull, full, plainPart, part figures) {
 	for _, loop := range []struct {
 		name        string

@@ -12,15 +12,16 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// scale measures what Runs of an empty function come to on 1, 2, 4, 8 and 16 slots, as far as there are cores, with as many
-// goroutines as slots: slots are free, so nothing but what tasks share can be in the way. There are as many Ps as slots, and
-// no spare ones: the collector's work for one core is not to be done by the others. Its peers are as many times one core's,
-// in the same round.
+// scale measures what Runs of an empty function come to on 1, 2, 4, 8 and 16 slots, as far as there
+// are cores, with as many goroutines as slots: slots are free, so nothing but what tasks share can
+// be in the way. There are as many Ps as slots, and no spare ones: the collector's work for one
+// core is not to be done by the others. Its peers are as many times one core's, in the same round.
 //
-// With next to nothing else on the heap the collector is always at work. What it takes is seen beside the same Runs with a
-// tenth of its cycles, and with those where a policy sheds load; and what would be left if Runs had one word in common, beside
-// those that add to a counter. The clock, which each core reads for itself, and a semaphore, a channel that all share, are
-// what can be had at best, and else.
+// With next to nothing else on the heap the collector is always at work. What it takes is seen
+// beside the same Runs with a tenth of its cycles, and with those where a policy sheds load; and
+// what would be left if Runs had one word in common, beside those that add to a counter. The clock,
+// which each core reads for itself, and a semaphore, a channel that all share, are what can be had
+// at best, and else.
 func scale(ctx context.Context, r *report) error {
 	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
 }
@@ -138,8 +139,8 @@ func semaphoreRate(cores int) side {
 	}
 }
 
-// together has f perform operations on that many goroutines at once for a span. The figure is how many there were a second,
-// in millions, added up over the goroutines.
+// together has f perform operations on that many goroutines at once for a span. The figure is how
+// many there were a second, in millions, added up over the goroutines.
 func together(goroutines int, span time.Duration, f func(n int) error) (figures, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(goroutines))
 	const batch = 1000

@@ -77,8 +77,9 @@ func (s *server) drive(clients int, span time.Duration, ask func(client int, end
 	})
 }
 
-// apart returns the cores for the servers of a section, and moves this process, their client, to the others until release is
-// called. Where the section's own number of cores is all there are, they share them.
+// apart returns the cores for the servers of a section, and moves this process, their client, to
+// the others until release is called. Where the section's own number of cores is all there are,
+// they share them.
 func (r *report) apart() (servers []int, release func() error, err error) {
 	if r.otherCores() == 0 && r.cores == everyCore {
 		return nil, func() error { return nil }, nil

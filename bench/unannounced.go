@@ -28,8 +28,8 @@ var waitings = append([]waiting{
 	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
 }, systemWaitings...)
 
-// The three servers of a kind: as Go has it, in the middleware without a word of what it waits for, and with cocoon.Block
-// around each wait.
+// The three servers of a kind: as Go has it, in the middleware without a word of what it waits for,
+// and with cocoon.Block around each wait.
 var waitingKinds = []string{plainServer, cocoonServer, blockServer}
 
 const blockServer = "block"
@@ -43,8 +43,9 @@ const (
 	shortPath   = "/short"
 )
 
-// unannounced measures servers that say nothing of what they wait for: how much those do that wait, and how long short requests
-// take beside them. Each is a process on a core of its own; this one, on another, asks.
+// unannounced measures servers that say nothing of what they wait for: how much those do that wait,
+// and how long short requests take beside them. Each is a process on a core of its own; this one,
+// on another, asks.
 func unannounced(ctx context.Context, r *report) error {
 	return unannouncedWith(ctx, r, effort{rounds: 5, span: 500 * time.Millisecond}, waitings)
 }
@@ -112,8 +113,8 @@ func reportWaiting(r *report, name string, plain, with, block figures) {
 	}
 }
 
-// waitsPerSecond is the figure of the answers to those that wait; it comes beside those of an open loop, which are about the
-// short requests and, what an answer costs the server, about both.
+// waitsPerSecond is the figure of the answers to those that wait; it comes beside those of an open
+// loop, which are about the short requests and, what an answer costs the server, about both.
 const waitsPerSecond = openP99 + 1
 
 // visited is a server and its clients. One goroutine uses it.
@@ -126,7 +127,8 @@ type visited struct {
 	firstErr error
 }
 
-// under measures the server under its load. The clients that keep handlers waiting hang up at the end.
+// under measures the server under its load. The clients that keep handlers waiting hang up at the
+// end.
 func (v *visited) under(ctx context.Context, w waiting, span time.Duration) (figures, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup

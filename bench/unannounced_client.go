@@ -25,7 +25,8 @@ func hello(ctx context.Context, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// askAgain asks for the same again and again. All answers have the same length, which the first client learns.
+// askAgain asks for the same again and again. All answers have the same length, which the first
+// client learns.
 func askAgain(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	v.once.Do(func() { v.first, v.firstErr = newHTTPClient(v.server.address, waitingPath) })
 	if v.firstErr != nil {

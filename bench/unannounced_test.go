@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestUnannounced runs the section with little effort: which lines there are, not what they say. A server with Cocoon may do
-// nothing in so short a time, and the others may not.
+// TestUnannounced runs the section with little effort: which lines there are, not what they say. A
+// server with Cocoon may do nothing in so short a time, and the others may not.
 func TestUnannounced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("24 servers, most of which answer late, take seconds")

@@ -44,7 +44,8 @@ func (w *workshop) buildExample(ctx context.Context, folder, pkg string) (progra
 	return program, nil
 }
 
-// output runs a command in a folder and returns what it prints. An error has what the command says of it.
+// output runs a command in a folder and returns what it prints. An error has what the command says
+// of it.
 func output(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
 	return outputWith(ctx, nil, folder, name, args...)
 }

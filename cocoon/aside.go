@@ -56,7 +56,7 @@ func (s *strand) standsAside() bool {
 		return false
 	}
 	k := l.leads.Load()
-	return k == nil || k.lead(c.name, s.core.Kind) == notify.Never
+	return k == nil || k.lead(l.rt, c, s.core.Kind) == notify.Never
 }
 
 // aside reports whether the task stands aside now. It takes no lock; called by the task's goroutine.

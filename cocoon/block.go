@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -14,6 +13,7 @@ import (
 //
 // Block is a safe point before fn runs, and none afterwards: a throw that comes meanwhile waits for the next safe point, so
 // what fn acquired is not lost, and reaches the caller's deferred release. While a throw unwinds the task, fn just runs.
+// So it does with a context that does not end when the task's does, as that of context.WithoutCancel: that is clean-up.
 //
 // A lock wants no Block, but on an exclusive loop: the task would hold it while it waits for its slot. A task that waits
 // without Block loses its slot as well, when another task needs it and the runtime has found it waiting; it runs on when it
@@ -24,46 +24,33 @@ func Block(ctx context.Context, fn func() error) error {
 	if s == nil || s.blocked {
 		return fn()
 	}
-	s.answer()
+	s.heedFor(ctx)
 	if s.loop.wants(stubs.Block) {
 		s.loop.happened(s, stubs.Block)
-		s.answer()
+		s.heedFor(ctx)
 	}
 	return s.away(fn)
 }
 
 // BlockCall is Block for calls that are made through other people's code, such as database/sql, which may lose a connection
-// when it is unwound: it is no safe point. A throw that is due already is returned, and fn is not called; one that comes
-// meanwhile waits for the next safe point. So the code around fn sees an error and cleans up, and the task is thrown out
-// of when it is back in its own code. While a throw unwinds the task, its clean-up makes its calls as ever.
+// when it is unwound: it is no safe point, and never panics by itself. A throw that is due ends the task's context, or that
+// of the section, before fn runs. So fn meets just what it meets in plain Go when its context is cancelled: a call with this
+// context fails, clean-up with another succeeds, and the code around it sees an error and comes back. Then the task is thrown
+// out of. The throw is the error of BlockCall, and fn is not called, where a policy on the event block throws for this very
+// call, and where the task has not come back for 100 ms; but not if ctx goes on when the task's context has ended.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
 		return fn()
 	}
+	due := s.requests.Load()&wantThrow != 0
 	if s.loop.wants(stubs.Block) {
 		s.loop.happened(s, stubs.Block)
 	}
-	if err := s.thrown(); err != nil {
+	if err := s.warn(ctx, due); err != nil {
 		return err
 	}
 	return s.away(fn)
-}
-
-// thrown returns the error of the throw that is due, or nil. One that unwinds the task already was due before.
-func (s *strand) thrown() error {
-	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
-		return nil
-	}
-	s.loop.lock()
-	defer s.loop.unlock()
-	if s.pending == nil {
-		return nil
-	}
-	if p := s.due(); p != nil {
-		return p.err
-	}
-	return nil
 }
 
 // away runs fn while the task's slot is given to others.
@@ -71,8 +58,8 @@ func (s *strand) away(fn func() error) error {
 	if s.aside() {
 		return s.blockAside(fn)
 	}
-	s.block()
-	defer s.unblock()
+	s.beginRest()
+	defer s.afterRest()
 	return fn()
 }
 

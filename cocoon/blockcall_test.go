@@ -4,47 +4,79 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
-// A throw that is due when BlockCall is called is its error; one that comes meanwhile waits for a safe point.
+// A throw that is due when BlockCall is called has ended the context when its function runs, as a cancelled context does in
+// plain Go; one that comes meanwhile waits for a safe point, as that one does.
 func TestBlockCall(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
+	signal := throwOnSignal(t, rt, "caller")
 	for _, c := range []struct {
 		name   string
 		before bool // the throw
-		called bool
-		want   error
-	}{
-		{"due", true, false, ErrCancelled},
-		{"meanwhile", false, true, own},
-	} {
+	}{{"due", true}, {"meanwhile", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			called, after := false, false
 			err := rt.Go(background, "caller", func(ctx context.Context) error {
 				if c.before {
-					TaskOf(ctx).Cancel()
+					signal()
 				}
 				err := BlockCall(ctx, func() error {
-					called = true
+					if called = true; c.before != (ctx.Err() != nil) {
+						t.Errorf("the context: %v", ctx.Err())
+					}
 					if n := rt.Loop().Stats().Busy; n != 0 {
 						t.Errorf("%d slots are taken during the call", n)
 					}
 					TaskOf(ctx).Cancel()
 					return own
 				})
-				if !errors.Is(err, c.want) {
-					t.Errorf("returned %v; want %v", err, c.want)
+				if err != own {
+					t.Errorf("returned %v; want %v", err, own)
 				}
 				after = true
 				SafePoint(ctx)
 				t.Error("it was not thrown into at the safe point")
 				return nil
 			}).Wait(background)
-			if called != c.called || !after || !errors.Is(err, ErrCancelled) {
-				t.Errorf("called %t, came back %t, ended with %v", called, after, err)
+			preemption(t, err)
+			if !called || !after {
+				t.Errorf("called %t, came back %t", called, after)
 			}
 		})
+	}
+}
+
+// A task that does not come back from its calls, and does not look at its context either, is told after a while: by the error
+// of a call that is not made. Clean-up is made even then.
+func TestBlockCallTellsInTheEnd(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	own := errors.New("own")
+	for name, in := range map[string]func(context.Context, func() error) error{
+		"task":    func(_ context.Context, fn func() error) error { return fn() },
+		"section": func(ctx context.Context, fn func() error) error { return inSection(ctx, "s", fn) },
+	} {
+		signal := throwOnSignal(t, rt, name)
+		begin := time.Now()
+		_ = rt.Run(background, name, func(ctx context.Context) error {
+			return in(ctx, func() error {
+				signal()
+				var err error
+				for err == nil {
+					err = BlockCall(ctx, func() error { time.Sleep(time.Millisecond); return nil })
+				}
+				preemption(t, err)
+				if err := BlockCall(context.WithoutCancel(ctx), func() error { return own }); err != own {
+					t.Errorf("%s: the clean-up: %v", name, err)
+				}
+				return err
+			})
+		})
+		if d := time.Since(begin); d < unwinds {
+			t.Errorf("%s: told after %v", name, d)
+		}
 	}
 }
 

@@ -17,13 +17,19 @@ type bound struct {
 	version *version
 	loop    *Loop
 	eval    *isolate.Evaluator
-	reads   []read
+	reads   []read // but for states
+	states  stateUse
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
+	match   *selector      // of Match.Tasks and Match.Except, where names will not do; else nil
+	refers  []*selector    // to these
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
-	perTask bool
-	mild    bool // it can do nothing but switch a task and give the arriving one its place in the queue
-	places  bool // it may do the latter
+	perTask bool           // it is evaluated for each running task, on ticks and custom events
+	asking  bool           // it is evaluated for each running task that may make room, on enqueue
+	mild    bool           // it can do nothing but switch a task and give the arriving one its place in the queue
+	places  bool           // it may do the latter
+
+	inForce atomic.Uint32 // its mode; written under the loop's lock
 
 	// Of a time policy. Guarded by the loop's lock; the interval is also read without it.
 	interval atomic.Int64 // ns; 0: it is none
@@ -44,46 +50,50 @@ type read struct {
 	offset int
 	words  int
 	key    stubs.NameID
-	state  *stateVar
+
+	of       stubs.ID  // of a patternRead: whose name is compared
+	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
 
-// site is one effect, with what it acts on.
+// site is one effect, with what it acts on unless that is a state.
 type site struct {
 	effect stubs.Effect
-	state  *stateVar
 	fn     *safeFunc
 }
 
 // newBound is called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
-	b := &bound{version: v, loop: l, eval: eval, perTask: p.PerTask(), mild: len(p.Reasons) == 0}
+	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0,
+		states: newStateUse(p, v.states)}
+	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
-		x := read{stub: r.Stub, offset: r.Offset, words: r.Words}
-		if r.Stub == stubs.State {
-			x.state = v.states[r.Key]
-		} else {
-			x.key = stubs.Intern(r.Key)
+		if r.Stub != stubs.State {
+			b.reads = append(b.reads, b.newRead(r))
 		}
-		b.reads = append(b.reads, x)
 	}
 	for _, s := range p.Sites {
 		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
 		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
-		switch s.Effect {
-		case stubs.Set:
-			x.state = v.states[s.Name]
-		case stubs.Call:
+		if s.Effect == stubs.Call {
 			x.fn = l.rt.funcs[s.Name]
 		}
 		b.sites = append(b.sites, x)
 	}
-	for _, n := range v.spec.Match.Tasks {
-		b.names = append(b.names, stubs.Intern(n))
+	if b.match = l.rt.ofMatch(v.spec.Match); b.match != nil {
+		b.refers = append(b.refers, b.match)
+	}
+	for _, text := range slices.Concat(v.spec.Match.Tasks, v.spec.Match.Except) {
+		if p, _ := policy.ParsePattern(text); b.match == nil {
+			name, _ := p.Name()
+			b.names = append(b.names, stubs.Intern(name))
+		} else if _, one := p.Name(); !one { // so that it is known whether something has had such a name
+			b.refers = append(b.refers, l.rt.ofPattern(text))
+		}
 	}
 	for _, k := range v.spec.Match.Kinds {
-		b.kinds |= 1 << slices.Index(stubs.Kinds[:], stubs.Intern(k))
+		b.kinds |= 1 << slices.Index(stubs.KindNames[:], k)
 	}
 	if v.spec.On.Interval > 0 {
 		b.keepTime(p)
@@ -94,31 +104,41 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 // keepTime prepares a time policy.
 func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
-	b.ways = waysOn(b.loop, b.version.ways)
+	b.ways = b.waysOn(b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
-	b.once = b.prompt && b.version.spec.Mode == policy.Enforce && !maySwitch(p.Root)
-	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 &&
+	b.once = b.prompt && !p.MaySwitch()
+	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
-}
-
-// maySwitch reports whether a switch is written in the program.
-func maySwitch(n *policy.Node) bool {
-	return n != nil && (n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Switch || maySwitch(n.A) || maySwitch(n.B) || maySwitch(n.C))
 }
 
 // matches reports whether the policy is concerned with tasks like s.
 func (b *bound) matches(s *strand) bool {
-	return b.matchesKind(s.core.Kind) && (len(b.names) == 0 || slices.Contains(b.names, s.task.class.name))
+	return b.matchesKind(s.core.Kind) && b.matchesName(s.task.class)
+}
+
+func (b *bound) matchesName(c *class) bool {
+	if b.match != nil {
+		return c.in(b.match, b.loop.rt)
+	}
+	return len(b.names) == 0 || slices.Contains(b.names, c.id)
+}
+
+// close frees what the policy has on the loop. Called with regMu held.
+func (b *bound) close() {
+	b.eval.Close()
+	b.loop.rt.release(b.refers)
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
 
 // watches reports whether the ticks of a time policy may come to something about s, which runs. To one that can only throw,
 // a task is nothing new before the throw into it has arrived: arm is called then.
-func (b *bound) watches(s *strand) bool { return b.concerns(s) && !(b.once && s.pending != nil) }
+func (b *bound) watches(s *strand) bool {
+	return b.concerns(s) && !(b.once && s.pending != nil && b.mode() == Enforce)
+}
 
 // guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
-func (b *bound) guards() bool { return !b.mild && !b.version.queued }
+func (b *bound) guards() bool { return !b.mild && !b.version.queued && !b.silent() }
 
 // concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
 // about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
@@ -129,7 +149,7 @@ func (b *bound) concernsKind(k Kind) bool { return b.matchesKind(k) && (!b.mild 
 // concerned reports whether some policy of the event is to be evaluated for s. It takes no lock.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	for _, b := range l.hub.Listeners(uint16(e)) {
-		if b.concerns(s) {
+		if b.concerns(s) && !b.silent() {
 			return true
 		}
 	}
@@ -184,15 +204,15 @@ func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 	}
 }
 
-// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. They are evaluated
-// for each running preemptible task that might make room, until one is switched; and once without any when there is none.
-// A throw refuses s. Called under the loop's lock.
+// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. Those that are
+// about running tasks as well are evaluated for each preemptible one that might make room, until one is switched; and once
+// without any when there is none. The others are evaluated once. A throw refuses s. Called under the loop's lock.
 func (l *Loop) arriving(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.matches(s) {
 			continue
 		}
-		asked := b.perTask && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
+		asked := b.asking && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
 		if !asked && (!b.mild || b.places) {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
@@ -224,7 +244,7 @@ func (l *Loop) returning(s *strand, now int64) {
 		if !b.mild || !b.matches(s) {
 			continue
 		}
-		if asked := b.perTask && l.askToMakeRoom(b, s, now); !asked && b.places {
+		if asked := b.asking && l.askToMakeRoom(b, s, now); !asked && b.places {
 			l.view.about(nil, s)
 			l.evaluate(b, now)
 		}
@@ -239,7 +259,9 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	l.lockAll()
 	defer l.unlock()
 	now := notify.Now()
-	l.view.event, l.view.value = stubs.InternOutside(name), value
+	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
+	defer func() { l.view.text = "" }() // it is the caller's
+	noteEvent(l.view.event)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {
 			l.evaluateEach(b, now)

@@ -55,7 +55,11 @@ type Config struct {
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
 	MaxFailures int
 
-	// Logger gets stalls, policy errors, what observing policies would have done, and panics of tasks. nil: slog.Default(), as
+	// QuietThrows leaves out the log line, at level Warn and at most one a second for a policy, that says which task a policy has
+	// thrown into or refused, why, and where.
+	QuietThrows bool
+
+	// Logger gets stalls, policy errors, throws, what observing policies would have done, and panics of tasks. nil: slog.Default(), as
 	// it is when the line is logged.
 	//
 	// It is called on a goroutine of its own, one line after the other, soon after the event and with the event's time: a

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -29,10 +30,12 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 type attrs struct {
 	next     *attrs
 	what     attribute
-	declared bool // by a document, for the tasks of a name; what contexts give counts before it
+	declared bool   // by a document, for the tasks of a name; what contexts give counts before it
+	noted    uint32 // see note; read and written atomically
 	label    stubs.NameID
-	number   int64 // the priority, the cost in ns, or the label's value
-	within   *Task // of a cost: for tasks that are started in this one, not for their children
+	number   int64  // the priority, the cost in ns, or the label's value
+	text     string // the label's value: a copy, for it may be part of a whole request
+	within   *Task  // of a cost: for tasks that are started in this one, not for their children
 }
 
 type attribute uint8
@@ -68,15 +71,21 @@ func (a *attrs) prio() int32 {
 	return 0
 }
 
-// lookup returns a label's value, 0 when it is not set. An empty one, as of a header that is not there, is none.
+// lookup returns a label's value, 0 when it is not set.
 func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
-	switch given, declared := a.find(labelAttr, label); {
-	case given != nil && given.number != 0:
-		return stubs.NameID(given.number)
-	case declared != nil:
-		return stubs.NameID(declared.number)
+	if set := a.labelled(label); set != nil {
+		return stubs.NameID(set.number)
 	}
 	return 0
+}
+
+// labelled returns the label, or nil when it is not set. An empty one, as of a header that is not there, is none.
+func (a *attrs) labelled(label stubs.NameID) *attrs {
+	given, declared := a.find(labelAttr, label)
+	if given != nil && given.number != 0 {
+		return given
+	}
+	return declared
 }
 
 // cost returns the cost given for a task that is started in parent, or 0.
@@ -115,14 +124,18 @@ func WithPriority(ctx context.Context, priority int32) context.Context {
 }
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
-// inherit it. It counts before what a document says of the tasks, unless the value is empty. Label names and values are
-// interned for the life of the process, at most 49,152 of them; later values, and those of more than 1024 bytes, count as
-// "other".
+// inherit it. It counts before what a document says of the tasks, unless the value is empty. There may be any number of
+// values: the runtime keeps none of them beyond its tasks.
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
 	}
-	return withAttr(ctx, attrs{what: labelAttr, label: stubs.InternOutside(name), number: int64(stubs.InternOutside(value))})
+	return withAttr(ctx, labelled(name, value))
+}
+
+// labelled is a label with its value.
+func labelled(name, value string) attrs {
+	return attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)}
 }
 
 // WithCost returns a context whose tasks are expected to run for d: policies see it as arriving.cost, and tenants are

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,19 +182,26 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// When the table of names is full, a name that would stand for all others is refused.
+// What is said of names counts when there is no room for theirs, too.
 func TestDeclareWithAFullTable(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	rt.classCount.Store(maxClasses)
-	for _, err := range []error{
-		rt.RegisterSafeFunc("late"), rt.RegisterPreemptibleFunc("late"), rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {late: {priority: 9}}")),
-	} {
-		if err == nil || !strings.Contains(err.Error(), `task "late": there are 65536 names of tasks already`) {
-			t.Errorf("error %v", err)
+	for _, count := range []int64{maxClasses, 2 * maxClasses} {
+		rt := start(t, Config{Slots: 1})
+		rt.naming.classCount.Store(count)
+		must(t, rt.RegisterSafeFunc("late"))
+		must(t, rt.RegisterPreemptibleFunc("late"))
+		load(t, rt, "tasks: {later: {priority: 9}}\nstates: {seen: 0, kind: false}\npolicies: "+
+			`[{name: p, on: start, match: {tasks: [late, later]}, expr: 'set("seen", task.priority); set("kind", task.kind == "both")'}]`)
+		must(t, rt.Run(background, "later", idle))
+		if rt.State("seen") != int64(9) || rt.State("kind") != false {
+			t.Errorf("%d names: later has the priority %v", count, rt.State("seen"))
 		}
-	}
-	if rt.otherClass.kind.Load() != 0 || rt.otherClass.declared.Load() != nil {
-		t.Error("it counts for all others")
+		must(t, rt.Run(background, "late", idle))
+		if rt.State("seen") != int64(0) || rt.State("kind") != true {
+			t.Errorf("%d names: late has the priority %v, and is of kind both: %v", count, rt.State("seen"), rt.State("kind"))
+		}
+		if got, want := rt.Stats().Unkept == 0, count == maxClasses; got != want {
+			t.Errorf("%d names: %d were not kept", count, rt.Stats().Unkept)
+		}
 	}
 }
 
@@ -211,45 +217,5 @@ func TestLoadAfterShutdown(t *testing.T) {
 	}
 	if rt.classOf("a").kind.Load() != 0 || rt.State("x") != nil {
 		t.Error("half-registered")
-	}
-}
-
-// Names that no task has had are told, so that a misspelt one is found.
-func TestUnmet(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	if got := rt.Stats().Unmet; got != nil {
-		t.Errorf("of a new runtime: %q", got)
-	}
-	load(t, rt, "tasks: {scan: preemptible, gte: {priority: 1}, export: atomic}")
-	must(t, rt.RegisterSafeFunc("get"))
-	must(t, rt.RegisterSafeFunc(Func{Name: "called by policies", Do: func(context.Context) {}}))
-	if err := rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {refused: safe, scan: atomic}\n")); err == nil {
-		t.Error("scan was declared twice")
-	}
-	if got, want := rt.Stats().Unmet, []string{"export", "get", "gte", "scan"}; !slices.Equal(got, want) {
-		t.Errorf("before any task: %q; want %q", got, want)
-	}
-	must(t, rt.Run(background, "get", idle))
-	must(t, rt.Run(background, "scan", func(ctx context.Context) error { return rt.Run(ctx, "export", idle) }))
-	if got, want := rt.Stats().Unmet, []string{"gte"}; !slices.Equal(got, want) {
-		t.Errorf("after some tasks: %q; want %q", got, want)
-	}
-
-	load(t, rt, `
-limits: [{func: regex.mach, limit: 1s}, {func: regex.match, limit: 1s}, {func: scan, limit: 1s}, {func: report, limit: 1s}]
-policies: [{name: p, on: enqueue, match: {tasks: [get, pots]}, expr: 'throw("never")'}, {name: q, on: exit, expr: 'task.sections["parse"] > duration("1s") ? cancel() : continue()'}]
-`)
-	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach", "regex.match", "report"}; !slices.Equal(got, want) {
-		t.Errorf("of limits and policies: %q; want %q", got, want)
-	}
-	must(t, rt.Run(background, "report", func(ctx context.Context) error {
-		_, err := Section(ctx, "regex.match", func() (int, error) { return 0, nil })
-		return err
-	}))
-	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach"}; !slices.Equal(got, want) {
-		t.Errorf("after a section: %q; want %q", got, want)
-	}
-	if got := start(t, Config{Slots: 1}).Stats().Unmet; got != nil {
-		t.Errorf("of another runtime: %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 var defaultRuntime = sync.OnceValue(func() *Runtime {
 	rt, err := New(Config{})
 	if err != nil {
-		// The zero Config is valid, so only an operating system that refuses memory gets here.
+		// The zero Config is valid, so only an operating system that refuses memory gets here, or an unknown COCOON_MODE.
 		panic(fmt.Sprintf("cocoon: the default runtime: %v", err))
 	}
 	return rt

@@ -12,7 +12,7 @@ import (
 // document is what a YAML document has put in force, or is about to. It does not change; regMu guards what it leads to.
 type document struct {
 	states   map[string]*stateVar // as declared: their first values, not those that they have
-	tasks    map[*class]*declared
+	tasks    map[string]*declared
 	tenants  *tenantTable // nil: it says nothing of them
 	before   *tenantTable // in force before those
 	versions []*version   // in their order
@@ -26,6 +26,12 @@ type change struct {
 	is      *document
 	scope   scope      // of policies afterwards
 	changed []*version // made for it
+	modes   []newMode  // of versions that stay
+}
+
+type newMode struct {
+	of   *version
+	mode Mode
 }
 
 // newChange checks and prepares a document. Called with regMu held.
@@ -70,9 +76,7 @@ func (c *change) states(doc *policy.Document) (err error) {
 		case was != nil && was.typ == v.typ:
 			c.scope.states[name] = now[name]
 		default:
-			fresh := &stateVar{typ: v.typ, first: v.first}
-			fresh.word.Store(v.first)
-			c.scope.states[name] = fresh
+			c.scope.states[name] = newState(v.typ, v.first)
 		}
 	}
 	return nil
@@ -124,6 +128,9 @@ func (c *change) policies(doc *policy.Document) error {
 			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, ErrDuplicate)
 		case c.stands(v, p):
 			c.is.versions = append(c.is.versions, v)
+			if p.Mode != v.spec.Mode {
+				c.modes = append(c.modes, newMode{v, p.Mode})
+			}
 			continue
 		}
 		fresh, err := r.ready(p, c.scope)
@@ -136,8 +143,9 @@ func (c *change) policies(doc *policy.Document) error {
 	return nil
 }
 
-// stands reports whether v, which is registered, is in force and is what p would come to.
+// stands reports whether v, which is registered, is in force and is what p would come to, but for the mode.
 func (c *change) stands(v *version, p Policy) bool {
+	p.Mode = v.spec.Mode
 	return !v.off.Load() && reflect.DeepEqual(v.spec, p) && v.missing(c.scope) == ""
 }
 
@@ -159,24 +167,22 @@ func (v *version) missing(in scope) string {
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)
-	for name, v := range c.is.states {
-		if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
-			c.scope.states[name].word.Store(v.first)
+	rt.betweenSteps(func() {
+		for name, v := range c.is.states {
+			if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
+				c.scope.states[name].word.Store(v.first)
+			}
 		}
-	}
-	for class := range c.was.tasks {
-		if c.is.tasks[class] == nil {
-			rt.declare(class, nil)
-		}
-	}
-	for class, d := range c.is.tasks {
-		rt.declare(class, d)
-	}
+	})
+	rt.redeclare(c.was.tasks, c.is.tasks)
 	var out []*version
 	for _, v := range c.was.versions {
 		if rt.policies[v.of.name] == v.of { // it has not cancelled itself
-			out = append(out, v)
+			out = append(out, v.of.now) // which Update may have put in its place
 		}
+	}
+	for _, m := range c.modes {
+		m.of.spec.Mode, m.of.own = m.mode, m.mode
 	}
 	if c.scope.tenants != nil { // before the policies that read them, and not after
 		rt.installTenants(c.scope.tenants)

@@ -1,12 +1,10 @@
 package cocoon
 
 import (
-	"fmt"
 	"log/slog"
 	"math/bits"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
-	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -16,12 +14,22 @@ import (
 // (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	v, r := b.version, b.version.of
-	if v.off.Load() {
+	mode := b.mode()
+	if mode == Off || v.off.Load() || mode == Observe && v.ended.Load() {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
-	out, err := b.eval.Eval()
 	r.stats.evaluations.Add(1)
+	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
+	out, err := b.eval.Eval()
+	if writes := out.Fired & b.states.writing; writes != 0 {
+		if err = b.states.carryOut(writes, out.Values, mode == Observe); err != nil {
+			out = stubs.Outcome{}
+		}
+	}
+	if locked {
+		l.rt.steps.mu.Unlock()
+	}
 	if err != nil {
 		v.failed(err)
 		return false
@@ -29,11 +37,13 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	if v.failures.Load() != 0 {
 		v.failures.Store(0)
 	}
-	if b.version.spec.Mode == policy.Observe {
-		r.observed(l, b, out)
-		return false
+	if mode == Observe {
+		return l.observe(b, out, now)
 	}
-	for fired := out.Fired; fired != 0; fired &= fired - 1 {
+	if out.Fired != 0 {
+		r.stats.effects.Add(int64(bits.OnesCount64(out.Fired)))
+	}
+	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 { // step has carried out the others
 		i := bits.TrailingZeros64(fired)
 		l.act(b, &b.sites[i], out.Values[i], now)
 	}
@@ -72,6 +82,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()
 		err := a.preempted(b.version.of.name, text, "", nil, now)
+		b.version.of.tellThrow(err, func() string { return "on arrival" })
 		err.Started = false
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
@@ -86,26 +97,26 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	}
 	section, id := "", uint64(0)
 	if open := l.view.sections(); len(open) > 0 {
-		section, id = open[len(open)-1].name.String(), open[len(open)-1].id
+		section, id = open[len(open)-1].name.text, open[len(open)-1].id
 	}
 	if s.pending == nil {
 		b.version.of.stats.throws.Add(1)
 		s.tenant.threw()
 		s.postThrow(s.preempted(b.version.of.name, text, section, nil, now), id, now)
+		s.pending.by = b.version.of
 	}
 }
 
 // act carries out one effect. Called under the loop's lock.
 func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
-	r := b.version.of
-	r.stats.effects.Add(1)
 	switch s.effect {
-	case stubs.Set:
-		s.state.word.Store(operand)
 	case stubs.Call:
-		s.fn.call(r.rt)
+		s.fn.call(l.rt)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(policy.MinInterval)), int64(policy.MaxInterval))
+		if d != int64(operand) {
+			b.version.of.stats.clamped.Add(1)
+		}
 		was := b.interval.Swap(d)
 		if d == was {
 			return
@@ -142,32 +153,4 @@ func (v *version) failed(err error) {
 	} else {
 		r.rt.log.add(slog.LevelWarn, "cocoon: policy erred; its verdict counts as continue", "policy", r.name, "error", text)
 	}
-}
-
-// observed counts what an observing policy would have done, and logs it at most once a second.
-func (r *Registration) observed(l *Loop, b *bound, out stubs.Outcome) {
-	if out.Decision == stubs.Continue && out.Fired == 0 {
-		return
-	}
-	switch out.Decision {
-	case stubs.Throw:
-		r.stats.wouldThrow.Add(1)
-	case stubs.Switch:
-		r.stats.wouldSwitch.Add(1)
-	}
-	r.stats.wouldEffect.Add(int64(bits.OnesCount64(out.Fired)))
-	if !r.stats.logs.due(notify.Now()) {
-		return
-	}
-	task := ""
-	if s := l.view.subject(); s != nil {
-		task = s.task.Path()
-	}
-	would := out.Decision.String()
-	if out.Decision == stubs.Throw {
-		would = fmt.Sprintf("throw(%q)", b.version.verified.Program().Reasons[out.Reason])
-	}
-	st := r.stats.snapshot()
-	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "would", would,
-		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
 }

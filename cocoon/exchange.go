@@ -28,12 +28,16 @@ func (rt *Runtime) exchange(out, in []*version) {
 		}
 	}
 	rt.recost()
+	rt.await()
 	for _, l := range *rt.loops.Load() {
 		l.exchange(out, in)
 	}
 	for _, v := range out {
 		if !stays[v] {
 			v.off.Store(true)
+			for _, b := range v.bounds {
+				b.states.forget(&rt.steps)
+			}
 			v.discard()
 		}
 	}
@@ -53,6 +57,7 @@ func (l *Loop) exchange(out, in []*version) {
 	var enter []notify.Subscription[*bound]
 	for _, v := range in {
 		if b := v.on(l); b != nil {
+			b.setMode(v.mode())
 			if b.due == 0 {
 				b.looked = notify.Now()
 				b.due = b.looked + b.interval.Load()
@@ -61,11 +66,16 @@ func (l *Loop) exchange(out, in []*version) {
 		}
 	}
 	l.hub.Exchange(leave, enter)
+	l.reask()
+	l.rearm()
+}
+
+// rearm sees to it that the loop's policies are evaluated when they must be, after a change of them. Called under the loop's lock.
+func (l *Loop) rearm() {
 	l.guarded = false
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
 		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)
 	}
-	l.reask()
 	if l.retime(); l.leads.Load() != nil {
 		l.tickBy(0) // tasks may be running already
 	}

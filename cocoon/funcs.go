@@ -39,8 +39,7 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.mayBe(name, Safe)
-	if err != nil {
+	if err := rt.mayBe(name, Safe); err != nil {
 		return err
 	}
 	if do != nil {
@@ -48,7 +47,7 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 			return err
 		}
 	}
-	rt.register(c, Safe)
+	rt.register(name, Safe)
 	return nil
 }
 
@@ -61,11 +60,10 @@ func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.mayBe(name, Preemptible)
-	if err != nil {
+	if err := rt.mayBe(name, Preemptible); err != nil {
 		return err
 	}
-	rt.register(c, Preemptible)
+	rt.register(name, Preemptible)
 	return nil
 }
 

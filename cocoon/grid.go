@@ -44,7 +44,7 @@ func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	busy := l.busy + quick
 	n := 0
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() {
+		if b.silent() {
 			continue
 		}
 		n++
@@ -162,7 +162,7 @@ func (b *bound) tickAfter(now int64) int64 {
 // horizonTick returns when the policy is to be looked at for a horizon that is ahead. One with effects has its first tick from
 // there on; the ticks before are skipped.
 func (b *bound) horizonTick(at, now int64) int64 {
-	interval := b.interval.Load()
+	interval, horizon := b.interval.Load(), at
 	switch {
 	case at == notify.Never:
 		return at
@@ -170,6 +170,9 @@ func (b *bound) horizonTick(at, now int64) int64 {
 		at = now + interval/4
 	case at < now+int64(policy.MinInterval): // a clock that is slower than time would have us come all the time
 		at = now + int64(policy.MinInterval)
+	}
+	if at > b.due && horizon <= b.due {
+		return b.due // a tick that comes before the end of that pause is not missed for it
 	}
 	if !b.prompt && at > b.due {
 		return b.due + (at-b.due+interval-1)/interval*interval

@@ -23,8 +23,10 @@ type way struct {
 // clock is an analyzer.Clock.
 type clock struct {
 	stub  stubs.ID
-	key   stubs.NameID // of task.sections
+	key   read // of task.sections
 	bound int64
+
+	sections sectionKey // in the key
 }
 
 // fixedValue is an analyzer.Fixed.
@@ -36,19 +38,29 @@ type fixedValue struct {
 // anyTime is a wait that was over long ago.
 const anyTime = int64(math.MinInt64 / 4)
 
-// waysOn returns the ways that there are on the loop. Those that its name or its number of slots shut are left out.
-func waysOn(l *Loop, all []analyzer.Way) (ways []way) {
+func (b *bound) newClock(c analyzer.Clock) clock {
+	key := b.newRead(c.Read)
+	return clock{stub: c.Read.Stub, key: key, bound: c.Bound, sections: sectionKey{c.Read.Key, key.selector}}
+}
+
+// waysOn returns the ways that there are on the loop. Those that its name or its number of slots shut are left out. Called with
+// regMu held.
+func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
+	l := b.loop
 	for _, a := range all {
 		w, open := way{}, true
 		for _, c := range a.Clocks {
-			w.clocks = append(w.clocks, clock{c.Read.Stub, stubs.Intern(c.Read.Key), c.Bound})
+			w.clocks = append(w.clocks, b.newClock(c))
 		}
 		for _, f := range a.Fixed {
-			switch f.Read.Stub {
-			case stubs.LoopName, stubs.LoopSlots:
-				open = open && f.Allows(l.ofLoop(f.Read.Stub, 0))
+			r := b.newRead(f.Read)
+			switch {
+			case f.Read.Stub != stubs.LoopName && f.Read.Stub != stubs.LoopSlots:
+				w.fixed = append(w.fixed, fixedValue{r, f})
+			case r.stub == patternRead:
+				open = open && f.Allows(stubs.FromBool(r.selector.selects(l.cfg.Name)))
 			default:
-				w.fixed = append(w.fixed, fixedValue{read{stub: f.Read.Stub, key: stubs.Intern(f.Read.Key)}, f})
+				open = open && f.Allows(l.ofLoop(f.Read.Stub, 0))
 			}
 		}
 		if open {
@@ -125,7 +137,7 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 // moment, so task.section_running counts from the outermost. Of a task that keeps changing its sections nothing is known but
 // how long it has run.
 func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
-	if c.stub == stubs.TaskSections && !l.rt.sections.has(c.key) {
+	if c.stub == stubs.TaskSections && !l.rt.hasHad(c.sections) {
 		return notify.Never // meets looks again when there is one
 	}
 	open, running := v.sections(), v.task.core.Ran(now)
@@ -133,7 +145,7 @@ func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 		return c.bound - running
 	}
 	for _, o := range open {
-		if c.stub == stubs.TaskSectionRunning || o.name == c.key {
+		if c.stub == stubs.TaskSectionRunning || c.key.matches(o.name, l.rt) {
 			return c.bound - (running - o.start)
 		}
 	}

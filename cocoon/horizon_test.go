@@ -176,21 +176,21 @@ func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 	} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1})
 		r := register(t, rt, Policy{Name: "p", On: Every(time.Millisecond), Expr: condition + ` ? throw("x") : continue()`})
-		rt.meets(stubs.Intern("open"))
-		rt.meets(stubs.Intern("shut"))
+		rt.meets("open")
+		rt.meets("shut")
 		l := rt.Loop()
 		i := &imitation{t: t, l: l, b: r.now.on(l), now: notify.Now(), tasks: map[*strand]int64{}}
 		l.lockAll()
 		s := i.arrive("job", "v")
 		i.now += hour / 4
-		s.sections.push(stubs.Intern("open"), s.core.Ran(i.now))
+		s.sections.push(rt.meets("open"), s.core.Ran(i.now))
 		i.now += hour / 2
 		i.block(s)
 		i.now += 4 * hour
 		i.b.due, i.b.looked = i.now, i.now
 		l.tickAt.Store(i.now + hour/2) // for another task
 		i.unblock(s)
-		first := sampleFrom(l.leads.Load().lead(s.task.class.name, s.core.Kind))
+		first := sampleFrom(l.leads.Load().lead(l.rt, s.task.class, s.core.Kind))
 		if got, want := l.tickAt.Load()-i.now, min(want, first, hour/2); got < want || got-want > 2 {
 			t.Errorf("%s: the timer is to come in %v; want %v", condition, time.Duration(got), time.Duration(want))
 		}
@@ -274,7 +274,7 @@ func TestTicksLeftOut(t *testing.T) {
 			continue // it can never do anything
 		}
 		for _, name := range []string{"a", "b"} {
-			rt.meets(stubs.Intern(name))
+			rt.meets(name)
 		}
 		i := &imitation{t: t, rng: rng, l: rt.Loop(), b: r.now.on(rt.Loop()), tasks: map[*strand]int64{}}
 		n, k, a := i.play(r)
@@ -307,6 +307,9 @@ func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 			event += int64(i.rng.IntN(int(2 * interval)))
 		}
 		must, may := i.acting(interval)
+		for s := range i.tasks {
+			s.would = s.would[:0] // each tick counts, and not each task
+		}
 		looked, before := l.tickAt.Load() <= i.now, would()
 		if looked {
 			if next := l.ticks(i.now, cpuSample{}); next != l.tickAt.Load() {
@@ -350,6 +353,10 @@ func (i *imitation) acting(interval int64) (must, may int) {
 		i.l.view.about(s, nil)
 		i.l.view.fill(i.l, i.b.reads, i.b.eval.Snapshot(), i.now)
 		out, err := i.b.eval.Eval()
+		if out.Decision == stubs.Switch {
+			_, ok := i.l.core.SwitchAt(&s.core, i.now)
+			return ok
+		}
 		return err == nil && (out.Decision != stubs.Continue || out.Fired != 0)
 	}
 	if !i.b.perTask {
@@ -394,7 +401,7 @@ func (i *imitation) happen() {
 		l.core.Suspend(&s.core, i.now)
 		i.deliver()
 	case n < 9:
-		s.sections.push(stubs.Intern([]string{"a", "b"}[i.rng.IntN(2)]), s.core.Ran(i.now))
+		s.sections.push(l.rt.meets([]string{"a", "b"}[i.rng.IntN(2)]), s.core.Ran(i.now))
 	default:
 		s.sections.cut(max(0, s.sections.depth.Load()-1))
 	}

@@ -16,7 +16,7 @@ func enterSection(name string) (leave func(err *error)) {
 	if s == nil {
 		return func(*error) {}
 	}
-	id, depth := s.openSection(stubs.Intern(name))
+	id, depth := s.openSection(name)
 	return func(err *error) {
 		s.sections.cut(depth)
 		switch {

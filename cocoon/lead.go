@@ -13,9 +13,10 @@ import (
 type leads struct {
 	general byKind                  // of tasks of most names
 	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
+	chosen  []chosen                // of tasks that policies speak of by patterns
 	aged    bool                    // some policy goes by a clock that may be ahead of the task's running time
 	waiting int64                   // for policies about the loop: from when a task waits
-	unmet   []stubs.NameID          // sections of which policies speak, and that no task has opened so far
+	unmet   []sectionKey            // that no task has opened so far
 	of      int                     // how many policies they are made of
 }
 
@@ -30,7 +31,7 @@ func (l *Loop) newLeads() *leads {
 	}
 	k := &leads{general: never(), named: map[stubs.NameID]byKind{}, waiting: notify.Never}
 	for _, b := range all {
-		if !b.version.off.Load() {
+		if !b.silent() {
 			k.of++
 			k.include(b)
 		}
@@ -53,11 +54,28 @@ func (k *leads) include(b *bound) {
 		if !b.perTask {
 			k.waiting = min(k.waiting, lead)
 		}
-		names, some := w.names(b.names)
+		match := b.names
+		if b.match != nil {
+			match = nil // the selector says it
+		}
+		names, some := w.names(match)
 		if !b.perTask {
 			names, some = nil, false // it is evaluated whoever runs
 		}
-		if !some {
+		in := w.selectors(b)
+		if !b.perTask {
+			in = nil
+		}
+		switch {
+		case len(in) > 0:
+			c := chosen{in, nil, never()}
+			if some {
+				c.names = names
+			}
+			c.lead.lower(b, w, lead)
+			k.chosen = append(k.chosen, c)
+			continue
+		case !some:
 			k.general.lower(b, w, lead)
 			continue
 		}
@@ -78,8 +96,8 @@ func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
 		case stubs.TaskSections:
-			if !b.loop.rt.sections.has(c.key) {
-				k.unmet = append(k.unmet, c.key)
+			if !b.loop.rt.hasHad(c.sections) {
+				k.unmet = append(k.unmet, c.sections)
 				lead = notify.Never
 			}
 			lead = max(lead, c.bound)
@@ -93,22 +111,6 @@ func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 		lead = b.interval.Load()
 	}
 	return lead
-}
-
-// names returns the names of the tasks that the way is for, among those that match, of which none stands for all; some is
-// false when it is for all but a few.
-func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
-	ids, some = match, len(match) > 0
-	for i := range w.fixed {
-		f := &w.fixed[i]
-		if own, ok := f.value.Names(); ok && f.read.stub == stubs.TaskName {
-			if some {
-				own = slices.DeleteFunc(slices.Clone(ids), func(n stubs.NameID) bool { return !f.value.Allows(uint64(n)) })
-			}
-			ids, some = own, true
-		}
-	}
-	return ids, some
 }
 
 // lower notes the lead for the kinds that the way is for.
@@ -130,14 +132,20 @@ func (w *way) fitsKind(k Kind) bool {
 	return true
 }
 
-// lead returns the lead for tasks of the name and kind.
-func (k *leads) lead(name stubs.NameID, kind Kind) int64 {
+// lead returns the lead for tasks of the class and kind.
+func (k *leads) lead(rt *Runtime, class *class, kind Kind) (lead int64) {
+	lead = k.general[kind]
 	if len(k.named) > 0 {
-		if own, ok := k.named[name]; ok {
-			return own[kind]
+		if own, ok := k.named[class.id]; ok {
+			lead = own[kind]
 		}
 	}
-	return k.general[kind]
+	for i := range k.chosen {
+		if c := &k.chosen[i]; c.lead[kind] < lead && c.has(class, rt) {
+			lead = c.lead[kind]
+		}
+	}
+	return lead
 }
 
 // retime puts leads in force for the policies as they are now. A section that is met meanwhile was looked up too early by one
@@ -146,7 +154,7 @@ func (l *Loop) retime() {
 	for again := true; again; {
 		k := l.newLeads()
 		l.leads.Store(k)
-		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.sections.has)
+		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.hasHad)
 	}
 }
 
@@ -166,7 +174,7 @@ func (l *Loop) tickBy(at int64) {
 func (s *strand) armStart() {
 	l := s.loop
 	if k := l.leads.Load(); k != nil {
-		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
+		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
 			l.tickBy(s.runBase.Load() + min(lead, sampleFrom(lead)))
 		}
 	}
@@ -178,7 +186,7 @@ func (l *Loop) arm(s *strand, now int64) {
 	if k == nil {
 		return
 	}
-	lead := k.lead(s.task.class.name, s.core.Kind)
+	lead := k.lead(l.rt, s.task.class, s.core.Kind)
 	if lead == notify.Never {
 		return
 	}
@@ -207,7 +215,7 @@ func (l *Loop) armWaiting(now int64) {
 func (l *Loop) soonest(s *strand, now int64) (at int64) {
 	at = notify.Never
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.version.off.Load() || b.perTask && !b.watches(s) {
+		if b.silent() || b.perTask && !b.watches(s) {
 			continue
 		}
 		about := s
@@ -221,23 +229,6 @@ func (l *Loop) soonest(s *strand, now int64) (at int64) {
 		}
 	}
 	return at
-}
-
-// meets notes that a task opens a section of that name. The first time policies that speak of it are to look at all tasks.
-func (rt *Runtime) meets(section stubs.NameID) {
-	if rt.sections.has(section) {
-		return
-	}
-	rt.sections.add(section)
-	for _, l := range *rt.loops.Load() {
-		if k := l.leads.Load(); k == nil || !slices.Contains(k.unmet, section) {
-			continue
-		}
-		l.lock()
-		l.retime()
-		l.unlock()
-		l.tickBy(0)
-	}
 }
 
 // later returns now + d, or Never.

@@ -65,9 +65,10 @@ func (l *Loop) lockAll() {
 	}
 }
 
-// unlock opens the slots that may be open, and gives the lock back. While a task waits none may be, and the check is a few
+// unlock notes whether a task waits, opens the slots that may be open, and gives the lock back. While a task waits none may be, and the check is a few
 // nanoseconds; so there is no second way out that leaves slots shut.
 func (l *Loop) unlock() {
+	l.noteWaiters()
 	l.open()
 	l.guard.owner.Store(0)
 	l.guard.mu.Unlock()

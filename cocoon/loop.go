@@ -28,6 +28,8 @@ type Loop struct {
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
 	tickAt atomic.Int64          // when the time policies are to be looked at; the timer comes by then
 
+	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
+
 	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core
 	live      *strand // those with a task, a list
@@ -78,7 +80,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.sampled, s.cpuAt = now, 0
+	s.sampled, s.cpuAt, s.foundWaiting = now, 0, false
 	l.busy++
 	l.arm(s, now)
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
@@ -89,6 +91,7 @@ func (l *Loop) seat(s *strand, now int64) {
 // unseat records that s is about to give up slot i. Called under the loop's lock, before the core is told, so that whoever gets the
 // slot is recorded over it.
 func (l *Loop) unseat(s *strand, now int64) {
+	s.settlePast(now)
 	s.endGap(now)
 	s.quiet()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {

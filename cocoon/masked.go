@@ -140,7 +140,7 @@ func keeps(function string) bool {
 // named reports whether a section of the name is open. Called by the task's goroutine.
 func (st *sectionStack) named(name string) bool {
 	for i := range min(int(st.depth.Load()), stubs.MaxStack) {
-		if stubs.NameID(st.open.Load()[i].name.Load()).String() == name {
+		if st.open.Load()[i].name.Load().text == name {
 			return true
 		}
 	}

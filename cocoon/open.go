@@ -68,6 +68,7 @@ func (s *strand) leaveOpen() bool {
 	if !slot.holder.CompareAndSwap(&s.quick, nil) {
 		return false
 	}
+	s.rest.Store(0)
 	slot.ended.Add(1)
 	slot.running.Add(running)
 	return true
@@ -83,21 +84,30 @@ func (l *Loop) open() {
 	}
 }
 
-// gather shuts all open slots, and makes the tasks in them known. Called under the loop's lock.
+// gather shuts all open slots, makes the tasks in them known, and takes the slots of tasks that rest. Called under the loop's lock.
 func (l *Loop) gather() {
+	l.adopt()
+	l.takeRests(len(l.slots))
+}
+
+// adopt shuts all open slots, and makes the tasks in them known. Called under the loop's lock.
+func (l *Loop) adopt() {
 	for i := 0; i < len(l.slots) && l.core.Opened() > 0; i++ {
 		l.shut(i)
 	}
 }
 
-// gatherOne shuts one open slot that is free, or else, for somebody is going to wait, all. Called under the loop's lock.
+// gatherOne shuts one open slot that is free, or else, for somebody may have to wait, all; then, if none is free, it takes the slot of
+// a task that rests. Called under the loop's lock.
 func (l *Loop) gatherOne() {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
 			return
 		}
 	}
-	l.gather()
+	if l.adopt(); l.core.Full() {
+		l.takeRests(1)
+	}
 }
 
 // meet makes the calling task known, if it took an open slot, and notes that it runs, if it seemed to wait. Called under the
@@ -109,6 +119,7 @@ func (s *strand) meet(now int64) {
 	if s.parked.Load() {
 		s.loop.surface(s, now)
 	}
+	s.settlePast(now)
 }
 
 // shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called
@@ -127,7 +138,7 @@ func (l *Loop) shut(i int) (free bool) {
 		default:
 			if s := c.strand; holder.CompareAndSwap(c, &s.firm) {
 				l.core.Adopt(&s.core, i, s.runBase.Load())
-				s.sampled, s.cpuAt = s.runBase.Load(), 0
+				s.sampled, s.cpuAt, s.foundWaiting = s.runBase.Load(), 0, false
 				s.enlist()
 				return false
 			}

@@ -75,6 +75,9 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 		if o == nil || !o.alike(ctx, up, bare, a, c) {
 			o = s.share(ctx, up, bare, a)
 		}
+		if a != nil {
+			a.note()
+		}
 		return &Task{origin: o}
 	}
 	t := new(sole)
@@ -83,6 +86,9 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	o.begin(ctx, up, bare, a, c, s)
 	if adorned {
 		o.adorn(d)
+	}
+	if o.attrs != nil {
+		o.attrs.note()
 	}
 	return &t.Task
 }
@@ -100,12 +106,13 @@ func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *orig
 
 // classOf returns the class of a name, which is that of the strand's last task, often.
 func (m *memory) classOf(rt *Runtime, name string) *class {
-	if m.class != nil && m.class.text == name {
+	if m.class != nil && m.class.text == name && m.class.kept {
 		return m.class
 	}
 	c := rt.classOf(name)
 	if !c.met.Load() { // all tasks of the name share it
 		c.met.Store(true)
+		rt.naming.metTask(name)
 	}
 	return c
 }

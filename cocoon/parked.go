@@ -85,8 +85,9 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 // lendTo lends the slots of holders that wait unannounced for s, which has to wait for a slot, and
 // reports whether s has one now. Called under the loop's lock by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
-	l.contended = true
-	if !l.lendWaits(now) || !s.onSlot() {
+	l.noteWaiters()
+	if !s.onSlot() && !l.lendWaits(now) || !s.onSlot() {
+		l.contended = true
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}
@@ -97,6 +98,10 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 // park takes the slot from s, which holds it and waits, for the tasks that wait for a slot. Called
 // under the loop's lock.
 func (l *Loop) park(s *strand, now int64) {
+	if s.settleRest(now) { // it has just begun
+		l.deliver(now)
+		return
+	}
 	l.unseat(s, now)
 	l.core.Block(&s.core, now)
 	l.absent.addParked(s)
@@ -119,7 +124,7 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe, s.sampled, s.cpuAt = now, now, 0
+	s.lastSafe, s.sampled, s.cpuAt, s.foundWaiting = now, now, 0, false
 	l.busy++
 	l.arm(s, now)
 	l.rt.armGaps()

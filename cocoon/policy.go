@@ -17,16 +17,23 @@ type Trigger = policy.Trigger
 // Match limits a policy to loops, task names and kinds.
 type Match = policy.Match
 
+// PerLoop declares a private state of which each loop has its own, in Policy.State.
+type PerLoop = policy.PerLoop
+
 // TimeLimit is a ready-made policy: a time limit on a section, or on the tasks of a name.
 type TimeLimit = policy.TimeLimit
 
 // PolicyChange is one thing that a file of policies would change, see Runtime.CheckPolicyFile.
 type PolicyChange = policy.Change
 
-// Modes of a policy.
+// Mode says what becomes of what policies decide.
+type Mode = policy.Mode
+
+// Modes of a policy, and of all of a runtime.
 const (
 	Enforce = policy.Enforce // carry out verdicts and effects
-	Observe = policy.Observe // only count and log them
+	Observe = policy.Observe // a dry run: only count and log them
+	Off     = policy.Off     // do not evaluate them
 )
 
 // Triggers of the events of a task.

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -135,10 +136,13 @@ func (s *strand) answerOnce() (parked bool) {
 // throwRequest is a throw on its way.
 type throwRequest struct {
 	err     *PreemptedError
-	section uint64      // the section it was made for; 0: the task
-	overdue bool        // the context was ended, for the task does not answer; guarded by the loop's lock
-	flying  bool        // it unwinds the task, or did; guarded by the loop's lock
-	late    *time.Timer // ends the context of a task that unwinds for long; the task's goroutine's
+	section uint64        // the section it was made for; 0: the task
+	at      int64         // when it was made
+	overdue bool          // the context was ended, for the task does not answer; guarded by the loop's lock
+	flying  bool          // it unwinds the task, or did; guarded by the loop's lock
+	by      *Registration // the policy that threw; nil: it was none
+	told    atomic.Bool   // it was logged
+	late    *time.Timer   // ends the context of a task that unwinds for long; the task's goroutine's
 }
 
 // unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has a context that works; and
@@ -171,6 +175,7 @@ func (s *strand) throw(p *throwRequest) {
 		p.late = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
 	}
 	s.throwing = p
+	p.tell(err.Where)
 	panic(err)
 }
 
@@ -207,7 +212,7 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if s.pending != nil {
 		return false
 	}
-	s.pending = &throwRequest{err: err, section: section}
+	s.pending = &throwRequest{err: err, section: section, at: now}
 	s.post(wantThrow, now)
 	if !s.onSlot() {
 		s.insist()
@@ -239,6 +244,7 @@ func (s *strand) insist() {
 //go:noinline
 func (s *strand) persist(p *throwRequest) {
 	p.overdue = true
+	p.tell(func() string { return "at no safe point so far; its context has ended" })
 	if t := s.task; !s.bubbled { // else the caller may be outside of its bubble: the context ends when the task has unwound
 		go s.endFor(t, p.section, p.err)
 	}

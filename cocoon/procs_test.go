@@ -164,17 +164,6 @@ func TestBadConfigs(t *testing.T) {
 	}
 }
 
-// More names than the table holds: the later ones share a class, and all tasks run.
-func TestMoreNamesThanTheTableHolds(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	rt.classCount.Store(maxClasses)
-	h := rt.Go(background, "one too many", idle)
-	must(t, h.Wait(background))
-	if n := h.Task().Name(); n != "other" {
-		t.Errorf("its name is %q", n)
-	}
-}
-
 // With Breath off, and no policy and nobody waiting, a task is never asked for anything.
 func TestNobodyAsksWithoutReason(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1, StallAfter: time.Millisecond})

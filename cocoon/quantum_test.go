@@ -65,7 +65,7 @@ func TestIntervalOfALoop(t *testing.T) {
 	if hurried, calm := intervals(); hurried != 100*time.Microsecond || calm != time.Hour {
 		t.Errorf("intervals %v where a task waits, and %v where none does", hurried, calm)
 	}
-	lead := func() time.Duration { return time.Duration(rt.Loop().leads.Load().lead(0, Atomic)) }
+	lead := func() time.Duration { return time.Duration(rt.Loop().leads.Load().lead(rt, new(class), Atomic)) }
 	eventually(t, "a quick pace", func() bool { return lead() == 100*time.Microsecond })
 	release()
 	must(t, waiting.Wait(background))

@@ -25,8 +25,13 @@ import (
 // Of a task that is not sampled yet the time that it held a slot counts. The first sample is made after
 // an eighth of the least that its policies leave it, its lead: so a limit may count an eighth of itself
 // that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a second, not 100.
-// A task about which no time policy can do anything is not sampled.
+// Where the lead is short the later samples are as far apart: a task with a limit of 5 ms that waits for
+// a connection of its pool would be over it before a second look after 10 ms. What is found waiting is
+// looked at more seldom. A task about which no time policy can do anything is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
+
+// leastSample is the time between samples for the shortest leads. A look is a load, but it wakes the timer.
+const leastSample = int64(500 * time.Microsecond)
 
 // tooLate is a lateness of the timer that says that the process lacked processors. Go itself delays a
 // goroutine by 10 ms, where all Ps are busy.
@@ -37,8 +42,11 @@ func sampleFrom(lead int64) int64 {
 	if lead == notify.Never {
 		return lead
 	}
-	return max(sampleRunning, lead/8)
+	return max(leastSample, lead/8)
 }
+
+// samplesOf returns the time between later samples.
+func samplesOf(lead int64) int64 { return min(sampleRunning, sampleFrom(lead)) }
 
 // cpuSample is a reading of the process's processor time, and the reading before. The zero cpuSample
 // says that it is too early for another.
@@ -74,23 +82,27 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 	}
 	next = notify.Never
 	l.running(func(s *strand) bool {
-		if lead := k.lead(s.task.class.name, s.core.Kind); lead != notify.Never {
-			next = min(next, s.sampleRan(sampleFrom(lead), now, late, cpu))
+		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
+			next = min(next, s.sampleRan(lead, now, late, cpu))
 		}
 		return true
 	})
 	return next
 }
 
-func (s *strand) sampleRan(from, now, late int64, cpu cpuSample) (next int64) {
-	span := now - s.sampled
-	if s.cpuAt == 0 && span < from {
-		return s.sampled + from
+func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
+	span, from, every := now-s.sampled, sampleFrom(lead), samplesOf(lead)
+	if s.cpuAt == 0 && from > sampleRunning { // the first of one that has time
+		if span < from {
+			return s.sampled + from
+		} else if !cpu.expected {
+			return now + sampleRunning
+		}
 	}
-	if !cpu.expected || span < sampleRunning/2 {
-		return max(now, s.sampled) + sampleRunning
+	off, blocked := int64(0), false
+	if cpu.expected {
+		off = max(0, s.unserved(now, cpu))
 	}
-	off, blocked := s.unserved(now, cpu), false
 	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
 	switch goroutine.StatusOf(s.g.Load()) {
 	case goroutine.Parked:
@@ -107,19 +119,22 @@ func (s *strand) sampleRan(from, now, late int64, cpu cpuSample) (next int64) {
 	default:
 		s.inCall = false
 	}
-	if off >= vouched {
-		s.foundWaiting = true
+	again := every
+	if off > 0 && off >= vouched {
+		s.foundWaiting, again = true, min(4*every, sampleRunning)
 	} else if s.foundWaiting {
-		// It waited at the last sample: in doubt it ran for half of the time since.
-		off, s.foundWaiting = max(off, span/2), false
+		// It waited at the last sample: in doubt it ran for half of the time since, and not for long.
+		off, s.foundWaiting = max(off, span/2, span-every), false
 	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)
 		s.runBase.Store(now - s.core.Ran(now))
 	}
-	s.sampled, s.cpuAt, s.ranAt = now, cpu.used, s.core.Ran(now)
+	if s.sampled = now; cpu.expected {
+		s.cpuAt, s.ranAt = cpu.used, s.core.Ran(now)
+	}
 	// Not at even times: a task that a ticker wakes would be found running whenever both timers meet.
-	return now + sampleRunning*3/4 + rand.Int64N(sampleRunning/2)
+	return now + again*3/4 + rand.Int64N(again/2)
 }
 
 // unserved returns by how much the task's running exceeds what the process has used of its

@@ -31,6 +31,27 @@ func TestWaitingIsNotRunning(t *testing.T) {
 	}
 }
 
+// The same of a limit that is shorter than the time between two samples of a long one.
+func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	goroutine.Learn()
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "waits", Limit: 8 * time.Millisecond})
+	must(t, err)
+	for range 20 {
+		h := rt.Go(background, "waits", func(ctx context.Context) error {
+			time.Sleep(30 * time.Millisecond)
+			if ctx.Err() != nil {
+				t.Error("its context has ended")
+			}
+			SafePoint(ctx)
+			return nil
+		})
+		if err := h.Wait(background); err != nil {
+			t.Errorf("%v; %+v", err, h.Account())
+		}
+	}
+}
+
 // What runs is thrown out of at its limit as before, while the process has other work: samples take
 // nothing off.
 func TestRunningIsRunning(t *testing.T) {

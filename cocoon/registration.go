@@ -51,11 +51,12 @@ func (r *Registration) Cancel() {
 	r.now.withdraw()
 }
 
-// Policy returns the version in force, as it was registered.
+// Policy returns the version in force, as it was registered, but with the mode that it has now.
 func (r *Registration) Policy() Policy {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()
 	p := r.now.spec
+	p.Mode = r.now.own
 	p.State = maps.Clone(p.State)
 	return p
 }
@@ -81,7 +82,7 @@ func (r *Registration) Stats() PolicyStats {
 // counted is called with regMu held.
 func (r *Registration) counted() PolicyStats {
 	st := r.stats.snapshot()
-	st.Off = r.now.off.Load()
+	st.Off, st.Mode = r.now.off.Load(), r.now.mode()
 	if least := r.now.leastInterval(); least != notify.Never {
 		st.Interval = time.Duration(least)
 	}

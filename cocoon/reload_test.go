@@ -51,11 +51,14 @@ func inForce(rt *Runtime) string {
 		}
 		fmt.Fprintln(&b, "loop", l.cfg.Name, l.guarded)
 	}
-	for _, name := range slices.Sorted(maps.Keys(rt.named)) {
-		c := rt.named[name]
-		fmt.Fprint(&b, "task ", name, " ", Kind(c.kind.Load()), c.registered)
-		if d := c.declared.Load(); d != nil {
-			fmt.Fprint(&b, " declared ", d.cost, d.fixed)
+	said := maps.Clone(rt.naming.declared)
+	for name := range rt.naming.registered {
+		said[name] = rt.naming.declared[name]
+	}
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		fmt.Fprint(&b, "task ", name, " ", rt.naming.registered[name])
+		if d := said[name]; d != nil {
+			fmt.Fprint(&b, " declared ", d.kind, d.cost, d.fixed)
 			for _, a := range d.attrs {
 				fmt.Fprint(&b, " ", a.what, a.label, a.number)
 			}

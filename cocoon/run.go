@@ -33,7 +33,7 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	up, attrs := scopeOf(ctx)
 	outer := up.here()
 	if outer != nil {
-		outer.answer() // before anything is begun: it may unwind
+		outer.heedFor(ctx) // before anything is begun: it may unwind
 	}
 	said := l.greet(ctx) // likewise: it may panic
 	s := l.idle()
@@ -101,7 +101,7 @@ func (l *Loop) closedFor(t *Task) error {
 
 // begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody else knows of the task.
 func (s *strand) begin(t *Task) {
-	s.task, s.pending, s.withdrawn = t, nil, nil
+	s.task, s.pending, s.withdrawn, s.would = t, nil, nil, s.would[:0]
 	s.safePoints = 0
 }
 
@@ -259,25 +259,30 @@ func (s *strand) leave(t *Task, err *error) {
 			t.endContext(s.throwing.err)
 		}
 	} else if s.requests.Load()&wantThrow != 0 && s.returned {
-		*err, status = s.unanswered(*err)
+		status, *err = s.unanswered(*err)
 	}
 	s.landed()
 	s.depart(t, status)
 }
 
-// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless it has ended
-// the task's context and err says no more than that: then it is what ended the task.
-func (s *strand) unanswered(err error) (error, Status) {
-	if err == nil || !errors.Is(err, context.Canceled) {
-		return err, Returned
+// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless err tells of
+// it, or says no more than that the context has ended, which the throw has done: then it is what ended the task.
+func (s *strand) unanswered(err error) (Status, error) {
+	if err == nil {
+		return Returned, err
 	}
 	s.loop.lock()
 	p, t := s.pending, s.task
 	s.loop.unlock()
-	if p == nil || p.section != 0 || t.endCause() != error(p.err) {
-		return err, Returned
+	var told *PreemptedError
+	switch {
+	case p == nil || p.section != 0:
+	case errors.As(err, &told) && told == p.err:
+		return CancelledBeforeReturn, err
+	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
+		return CancelledBeforeReturn, p.err
 	}
-	return p.err, CancelledBeforeReturn
+	return Returned, err
 }
 
 // depart ends the task: account, slot, tree, pool.
@@ -354,6 +359,7 @@ func (s *strand) end(now int64) {
 // recycle puts the strand aside for another task. From here on it leads to nothing of this one.
 func (s *strand) recycle() {
 	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
+	s.rest.Store(0)
 	s.heard = heard{}
 	s.loop.pool.Put(s)
 }

@@ -31,27 +31,30 @@ type Runtime struct {
 
 	made    int64                       // when, on the clock of package notify
 	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
+	spoken  atomic.Pointer[spoken]      // tenants of which policies speak; likewise
 	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
 
 	warmth    warmth
 	following following
 	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
 
-	classes    sync.Map // name -> *class
-	classCount atomic.Int64
-	otherClass *class
-	sections   nameSet // the names that sections have had
+	naming  naming       // of tasks and sections
+	speaks  atomic.Bool  // policies or documents may speak of names
+	unmetAt atomic.Int64 // when names are to be logged that nothing has had; 0: there is no such time
+	told    []string     // of these, those that were logged; guarded by regMu
 
 	passedOver sync.Map // places of SafePoints that were logged because they are none there
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
+	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
-	named    map[string]*class    // those that documents and registrations speak of
 	files    map[string]*document // what documents have put in force, by the absolute path of their file
+	mode     Mode                 // of all policies, as far as they have no greater one
+	modeLogs seldom
 	closing  bool
 	empty    chan struct{} // gets an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown has done all it can
@@ -88,20 +91,25 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	mode, err := modeOfEnvironment()
+	if err != nil {
+		return nil, err
+	}
 	store, err := isolate.NewStore(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
 	}
 	rt := &Runtime{
-		cfg: cfg, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, named: map[string]*class{}, files: map[string]*document{},
+		cfg: cfg, mode: mode, store: store, made: notify.Now(),
+		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, files: map[string]*document{},
 		log:   &logQueue{given: cfg.Logger},
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
-	rt.otherClass = &class{text: "other", name: 1}
+	rt.naming.selectors.Store(&selectors{})
+	rt.naming.registered, rt.naming.declared, rt.naming.wholes = map[string]Kind{}, map[string]*declared{}, map[string]*declared{}
 	rt.states.Store(&map[string]*stateVar{})
 	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	first.first = true
@@ -114,6 +122,9 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.addSlots(cfg.Slots)
 	rt.breathes = canYield && cfg.Breath > 0
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
+	if mode != Enforce {
+		rt.tellMode()
+	}
 	return rt, nil
 }
 
@@ -145,6 +156,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
 		}
 	}
+	rt.severalLoops()
 	loops = append(slices.Clone(loops), l)
 	rt.loops.Store(&loops)
 	rt.addSlots(cfg.Slots)

@@ -77,6 +77,12 @@ func (l *Loop) load(now int64) sched.Load {
 			load.Busy++
 			load.BusyTime += max(0, now-s.runBase.Load())
 		}
+		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil {
+			rested, rests := c.strand.rested(now)
+			if load.BusyTime -= rested; rests {
+				load.Busy--
+			}
+		}
 	}
 	return load
 }
@@ -99,7 +105,7 @@ func (l *Loop) utilization(now int64) float64 {
 	}
 	load := l.load(now)
 	recent := float64(load.BusyTime-u.busy) / (float64(d) * float64(load.Slots)) * l.working()
-	u.share += (min(1, recent) - u.share) * (1 - math.Exp(-float64(d)/usageWindow))
+	u.share += (min(max(0, recent), 1) - u.share) * (1 - math.Exp(-float64(d)/usageWindow))
 	u.asOf, u.busy = now, load.BusyTime
 	return u.share
 }
@@ -113,7 +119,7 @@ func (l *Loop) working() float64 {
 	}
 	held, waiting := 0, 0
 	for i := range l.slots {
-		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil {
+		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c.strand.rest.Load() >= 0 {
 			held++
 			if goroutine.StatusOf(c.strand.g.Load()) == goroutine.Parked {
 				waiting++

@@ -25,7 +25,7 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	if s == nil {
 		return fn()
 	}
-	id, depth := s.openSection(stubs.InternOutside(name))
+	id, depth := s.openSection(name)
 	returned := false
 	defer s.leaveSection(id, depth, &returned, &err)
 	result, err = fn()
@@ -42,7 +42,7 @@ func SectionContext[T any](ctx context.Context, name string, fn func(ctx context
 		return fn(ctx)
 	}
 	inner, own := s.ownContext(ctx)
-	id, depth := s.openSection(stubs.InternOutside(name))
+	id, depth := s.openSection(name)
 	s.sections.own(id, own)
 	returned := false
 	defer s.sections.disown(own, &err)
@@ -53,14 +53,13 @@ func SectionContext[T any](ctx context.Context, name string, fn func(ctx context
 }
 
 // openSection opens a section of the task, which the calling goroutine runs.
-func (s *strand) openSection(name stubs.NameID) (id uint64, depth int32) {
+func (s *strand) openSection(name string) (id uint64, depth int32) {
 	if s.lent.Load() {
 		s.loop.lock()
 		s.meet(notify.Now()) // its running time stood still while it waited
 		s.loop.unlock()
 	}
-	s.loop.rt.meets(name)
-	return s.sections.push(name, s.running(notify.Now()))
+	return s.sections.push(s.loop.rt.meets(name), s.running(notify.Now()))
 }
 
 // leaveSection is the section's boundary.
@@ -128,7 +127,7 @@ type sectionStack struct {
 }
 
 type openSection struct {
-	name  atomic.Uint32
+	name  atomic.Pointer[named]
 	start atomic.Int64 // the task's running time when it was opened
 	id    atomic.Uint64
 }
@@ -136,7 +135,7 @@ type openSection struct {
 // push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no other section of the
 // strand, whatever its task, so that a request for one never meets another. To number those of the process would be a word
 // that all cores write.
-func (st *sectionStack) push(name stubs.NameID, running int64) (id uint64, depth int32) {
+func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32) {
 	st.last++
 	id, depth = st.last, st.depth.Load()
 	open := st.open.Load()
@@ -147,7 +146,7 @@ func (st *sectionStack) push(name stubs.NameID, running int64) (id uint64, depth
 	st.change.Add(1)
 	if depth < stubs.MaxStack {
 		o := &open[depth]
-		o.name.Store(uint32(name))
+		o.name.Store(name)
 		o.start.Store(running)
 		o.id.Store(id)
 	}
@@ -178,7 +177,7 @@ func (st *sectionStack) has(id uint64) bool {
 
 // seenSection is one section as policies see it.
 type seenSection struct {
-	name  stubs.NameID
+	name  *named
 	start int64
 	id    uint64
 }
@@ -191,7 +190,7 @@ func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
 		n := min(int(st.depth.Load()), stubs.MaxStack)
 		for i := range n {
 			o := &st.open.Load()[i]
-			buf[i] = seenSection{stubs.NameID(o.name.Load()), o.start.Load(), o.id.Load()}
+			buf[i] = seenSection{o.name.Load(), o.start.Load(), o.id.Load()}
 		}
 		if before%2 == 0 && st.change.Load() == before {
 			return buf[:n]

@@ -53,3 +53,13 @@ func (st *sectionStack) endContext(id uint64, cause error) {
 		}
 	}
 }
+
+// ends reports whether done is of the context of an open section. Called by the task's goroutine.
+func (st *sectionStack) ends(done <-chan struct{}) bool {
+	for c := st.owned.Load(); c != nil; c = c.up {
+		if c.inner.Done() == done {
+			return true
+		}
+	}
+	return false
+}

@@ -1,17 +1,11 @@
 package cocoon
 
-import "time"
-
-// stallAfter is how long a task may be silent; where stalls are not looked for, what it is by default.
-func (rt *Runtime) stallAfter() time.Duration {
-	if rt.cfg.StallAfter > 0 {
-		return rt.cfg.StallAfter
-	}
-	return defaultStallAfter
-}
-
 // lend gives the slot of a stalled task to the others. Called under the loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
+	if s.settleRest(now) { // it has just begun a Block
+		l.deliver(now)
+		return
+	}
 	i := s.core.Slot()
 	silent := now - max(s.core.Since(), s.lastSafe)
 	l.slots[i].holder.Store(&shut)

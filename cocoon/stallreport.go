@@ -149,7 +149,7 @@ func ownStack(pcs []uintptr) (stack []runtime.Frame) {
 		if f, more = frames.Next(); isCall(f) || isMark(f.Function) {
 			break
 		}
-		if len(stack) > 0 || !ours(f.Function) {
+		if len(stack) > 0 || !ours(f.Function) && f.Function != "runtime.gopanic" { // a throw ended it: its safe point is told
 			stack = append(stack, f)
 		}
 	}

@@ -3,17 +3,57 @@ package cocoon
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // stateVar is a registered or private state: policies write it, tasks read it.
 type stateVar struct {
-	typ   stubs.Type
-	first uint64 // its value when it was registered
-	word  atomic.Uint64
+	typ     stubs.Type
+	perLoop bool          // what it declares: each loop has one like it
+	first   uint64        // its value when it was registered
+	word    atomic.Uint64 // written as step says
+
+	// What observing policies have made of it since an enforcing one wrote it, for them to read.
+	shadow   atomic.Uint64
+	shadowed atomic.Bool
+}
+
+// value returns the word that a policy reads.
+func (v *stateVar) value(observing bool) uint64 {
+	if observing && v.shadowed.Load() {
+		return v.shadow.Load()
+	}
+	return v.word.Load()
+}
+
+// write writes the word for a policy.
+func (v *stateVar) write(word uint64, observing bool) {
+	if observing || v.shadowed.Load() {
+		v.writeBeside(word, observing)
+	} else {
+		v.word.Store(word)
+	}
+}
+
+// writeBeside is write where there is a shadow, or shall be.
+func (v *stateVar) writeBeside(word uint64, observing bool) {
+	v.shadowed.Store(observing)
+	if observing {
+		v.shadow.Store(word)
+	} else {
+		v.word.Store(word)
+	}
+}
+
+func newState(typ stubs.Type, first uint64) *stateVar {
+	v := &stateVar{typ: typ, first: first}
+	v.word.Store(first)
+	return v
 }
 
 // newStates checks and encodes the states of a registration.
@@ -23,16 +63,19 @@ func newStates(values map[string]any) (map[string]*stateVar, error) {
 		if !validName(name) {
 			return nil, fmt.Errorf("cocoon: state %q: a name has letters, digits and '_', and begins with no digit", name)
 		}
-		word, typ, err := stubs.Word(values[name])
+		first, perLoop := policy.FirstValue(values[name])
+		word, typ, err := stubs.Word(first)
+		if f, ok := first.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			err = fmt.Errorf("%v; want a finite number", f)
+		}
 		if err == nil && typ == stubs.Name {
 			err = fmt.Errorf("a string; want bool, int, int64, float64 or time.Duration")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cocoon: state %q is %w", name, err)
 		}
-		v := &stateVar{typ: typ, first: word}
-		v.word.Store(word)
-		states[name] = v
+		states[name] = newState(typ, word)
+		states[name].perLoop = perLoop
 	}
 	return states, nil
 }
@@ -54,6 +97,11 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 	states, err := newStates(values)
 	if err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if states[name].perLoop {
+			return fmt.Errorf("cocoon: state %q is one of each loop; only a private state of a policy can be", name)
+		}
 	}
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

@@ -67,13 +67,19 @@ func (s *loopStats) ended(a sched.Account) {
 type Stats struct {
 	Tasks     int64 // that have not ended
 	LinesLost int64 // that Config.Logger never got, or panicked at
-	Loops     []LoopStats
-	Policies  map[string]PolicyStats
 
-	// Unmet are the names that nothing has had yet, sorted, of tasks that documents, RegisterSafeFunc and
-	// RegisterPreemptibleFunc say something of; and of tasks and sections of time limits, of Match.Tasks, and of task.sections
-	// in policies. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
-	// Functions that policies may call are left out.
+	// Unkept counts tasks and sections that came with a name for which the runtime has no room: one of more than 1024 bytes, or
+	// a new one when 65,536 names of tasks, or 16,384 of sections, were there. Policies apply to them as to all others, but no average
+	// cost is kept of them, and each is looked up anew, which takes about 1 µs.
+	Unkept int64
+
+	Loops    []LoopStats
+	Policies map[string]PolicyStats
+
+	// Unmet are the names that nothing has had yet, sorted: of tasks that documents, RegisterSafeFunc and RegisterPreemptibleFunc
+	// say something of; of time limits and of Match; and in expressions of policies, of tasks, sections, loops, tenants, labels and
+	// their values, and events. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
+	// Functions that policies may call are left out. The names are logged when tasks have come for a minute.
 	Unmet []string
 }
 
@@ -105,7 +111,7 @@ type LoopStats struct {
 
 // Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}
@@ -142,8 +148,8 @@ func (l *Loop) Stats() LoopStats {
 type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
-	errors                                           atomic.Int64
-	logs                                             seldom // of what it would do
+	errors, clamped                                  atomic.Int64
+	logs, throwLogs                                  seldom // of what it would do, and of throws
 	lastError                                        atomic.Pointer[string]
 }
 
@@ -155,8 +161,13 @@ type PolicyStats struct {
 	Switches    int64 // requests to switch
 	Effects     int64
 
-	WouldThrow, WouldSwitch, WouldEffect int64 // in observe mode
+	// In observe mode. A task counts once for each throw that would have ended it or one of its sections, refusals included, and
+	// once for each time in a slot that a switch would have ended.
+	WouldThrow, WouldSwitch, WouldEffect int64
 
+	Mode Mode // as it counts: that of the policy or of the runtime, whichever is greater
+
+	Clamped   int64         // intervals out of bounds that interval() asked for, and the nearest one came of
 	Errors    int64         // evaluations that erred
 	LastError string        // of the last of them
 	Off       bool          // cancelled, or switched off after failures
@@ -168,7 +179,7 @@ func (s *policyStats) snapshot() PolicyStats {
 		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
 		Switches: s.switches.Load(), Effects: s.effects.Load(),
 		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
-		Errors: s.errors.Load(),
+		Errors: s.errors.Load(), Clamped: s.clamped.Load(),
 	}
 	if e := s.lastError.Load(); e != nil {
 		st.LastError = *e

@@ -25,6 +25,7 @@ type strand struct {
 	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why it was taken out of the queue
+	would      []wouldBe     // what observing policies would have decided about the task
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
@@ -55,6 +56,8 @@ type strand struct {
 	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
 	g        atomic.Uintptr
+	rest     atomic.Int64 // see rest.go
+	restedAt atomic.Int64 // when its last rest ended
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.
@@ -117,7 +120,10 @@ func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *
 func (s *strand) account(now int64) Account { return accountOf(s.core.Account(now), s.safePoints) }
 
 // running returns the running time so far. Called under the loop's lock or by the task's goroutine while it runs.
-func (s *strand) running(now int64) int64 { return now - s.runBase.Load() }
+func (s *strand) running(now int64) int64 {
+	rested, _ := s.rested(now)
+	return now - s.runBase.Load() - rested
+}
 
 // strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the innermost of those nested on
 // this goroutine. A context that was handed to another goroutine leads nowhere there.

@@ -3,6 +3,8 @@ package cocoon
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -17,7 +19,7 @@ type Tenants = policy.Tenants
 // all of them.
 type tenant struct {
 	sched.Group
-	name   stubs.NameID
+	named
 	thrown int64
 }
 
@@ -64,11 +66,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
-		id, err := internWhole(name)
-		if err != nil {
-			return nil, fmt.Errorf("cocoon: tenants: %w", err)
-		}
-		table.shares[id] = int64(share)
+		table.shares[stubs.Intern(name)] = int64(share)
 	}
 	return table, nil
 }
@@ -102,24 +100,69 @@ func (l *Loop) join(s *strand, t *Task) {
 	if table == nil {
 		return
 	}
-	s.tenant = l.tenantNamed(table, t.attrs.lookup(table.label))
+	name := ""
+	if set := t.attrs.labelled(table.label); set != nil {
+		name = set.text
+	}
+	s.tenant = l.tenantNamed(table, name)
 	s.core.Group, s.core.Cost = &s.tenant.Group, t.cost()
 	orDefault(&s.core.Cost, unknownCost)
 }
 
+// spoken are tenants that policies name. They have accounts of their own, whoever came before them.
+type spoken map[stubs.NameID]bool
+
+// keepsTenant reports whether the tenant has an account of its own however many there are.
+func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
+	s := rt.spoken.Load()
+	return table.shares[name] != 0 || s != nil && (*s)[name]
+}
+
+// keepTenants looks which tenants policies speak of. Accounts that are too many without those that they spoke of before end, where
+// no task is left. Called with regMu held.
+func (rt *Runtime) keepTenants() {
+	now := spoken{}
+	for _, r := range rt.policies {
+		for _, m := range r.now.mentions() {
+			if m.Read.Stub == stubs.TenantName {
+				now[stubs.Intern(m.Name)] = true
+			}
+		}
+	}
+	was := rt.spoken.Swap(&now)
+	table := rt.tenants.Load()
+	if table == nil || was == nil || maps.Equal(*was, now) {
+		return
+	}
+	for _, l := range *rt.loops.Load() {
+		l.lockAll()
+		for id, t := range l.tenants {
+			if (*was)[id] && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
+				delete(l.tenants, id)
+			}
+		}
+		l.unlock()
+	}
+}
+
+// others is the name of the tenants that have no account of their own.
+const others = "other"
+
 // tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of one that has a share.
 // Called under the loop's lock.
-func (l *Loop) tenantNamed(table *tenantTable, name stubs.NameID) *tenant {
+func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
+	name := stubs.Intern(text)
 	if t := l.tenants[name]; t != nil {
 		return t
 	}
-	if len(l.tenants) >= table.most && table.shares[name] == 0 && name != stubs.Other {
-		return l.tenantNamed(table, stubs.Other)
+	full := len(l.tenants) >= table.most && !l.rt.keepsTenant(table, name)
+	if (full || len(text) > stubs.MaxName) && text != others {
+		return l.tenantNamed(table, others)
 	}
 	if l.tenants == nil {
 		l.tenants = map[stubs.NameID]*tenant{}
 	}
-	t := &tenant{name: name, Group: sched.Group{Weight: table.shares[name]}}
+	t := &tenant{named: named{text: strings.Clone(text), id: name}, Group: sched.Group{Weight: table.shares[name]}}
 	l.tenants[name] = t
 	return t
 }
@@ -143,8 +186,8 @@ func (l *Loop) tenantStats(now int64) map[string]TenantStats {
 		return nil
 	}
 	all := make(map[string]TenantStats, len(l.tenants))
-	for id, t := range l.tenants {
-		all[id.String()] = TenantStats{
+	for _, t := range l.tenants {
+		all[t.text] = TenantStats{
 			Share: int(max(1, t.Weight)), Tasks: t.Live(), Queued: t.Waiting(), Busy: t.Busy(), Ended: t.Ended(),
 			Running: time.Duration(t.Running(now)), Thrown: t.thrown,
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -79,17 +77,7 @@ func TestTenantOfARunningTask(t *testing.T) {
 }
 
 // A million distinct values are counted as "other" where they have no account, and cost no more than the accounts.
-// It floods the process's table of names, so it has a process of its own.
 func TestAMillionTenants(t *testing.T) {
-	const flood = "COCOON_TEST_FLOOD"
-	if os.Getenv(flood) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestAMillionTenants$", fmt.Sprintf("-test.short=%t", testing.Short()))
-		cmd.Env = append(os.Environ(), flood+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-		return
-	}
 	n := 1_000_000
 	if testing.Short() {
 		n = 100_000
@@ -143,7 +131,7 @@ func TestTenantsAreChecked(t *testing.T) {
 func TestTenantsOfLongNames(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
-	register(t, rt, Policy{Name: "p", On: OnEnqueue, Expr: `tenant.name == "other" and arriving.labels.tenant == "other" ? throw("too long") : continue()`})
+	register(t, rt, Policy{Name: "p", On: OnEnqueue, Expr: `tenant.name == "other" and arriving.labels.tenant != "" ? throw("too long") : continue()`})
 	for i := range 10 {
 		long := strings.Repeat(fmt.Sprint(i), stubs.MaxName+1)
 		if pe := preemption(t, rt.Run(WithLabel(background, "tenant", long), "job", idle)); pe.Reason != "too long" {
@@ -170,5 +158,27 @@ func TestTenantsOfADocument(t *testing.T) {
 	must(t, rt.Run(WithLabel(background, "tenant", "gold"), "job", idle))
 	if st := rt.Loop().Stats().Tenants["gold"]; st.Share != 3 || rt.tenants.Load().label != stubs.Intern("tenant") {
 		t.Errorf("%+v", st)
+	}
+}
+
+// Tenants that policies name have accounts of their own, however many came before; and give them up when no policy names them.
+func TestTenantsThatPoliciesName(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Max: 4}))
+	as := func(tenant string) error { return rt.Run(WithLabel(background, "tenant", tenant), "job", idle) }
+	for i := range 100 {
+		must(t, as(fmt.Sprint("flood-", i)))
+	}
+	f := newPolicyFile(t)
+	for i := range 50 {
+		name := fmt.Sprint("acme-", i)
+		must(t, f.load(t, rt, fmt.Sprintf(`policies: [{name: p, on: enqueue, expr: 'tenant.name == %q and tenant.tasks == 1 ? throw("acme") : continue()'}]`, name)))
+		if pe := preemption(t, as(name)); pe.Reason != "acme" {
+			t.Fatalf("%s: %v", name, pe)
+		}
+		must(t, as("later"))
+	}
+	if n := len(rt.Loop().Stats().Tenants); n > 6 {
+		t.Errorf("%d accounts", n)
 	}
 }

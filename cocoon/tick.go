@@ -21,9 +21,13 @@ const (
 	// take the core; and where code recovers it, it is to be met at the next safe point and not a little later.
 	flight = int64(100 * time.Millisecond)
 
-	// grace is how long a running task may take to answer a throw that ends it before its context ends without that, for
-	// it may be waiting for just this; and how soon a throw that was swallowed comes again.
+	// grace is how long a task may take to answer a throw before its context ends without that, if it waits: for it may wait
+	// for just this; and how soon a throw that was swallowed comes again.
 	grace = int64(500 * time.Microsecond)
+
+	// graceOfBusy is the same of a task that runs, or is ready to run and has no processor. It does not wait, and will answer
+	// at its next safe point; a context that ends before costs a connection whose transaction it would roll back.
+	graceOfBusy = 10 * grace
 )
 
 // onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the timer's thread and
@@ -35,7 +39,7 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
-	next = min(next, rt.keepHeat(now))
+	next = min(next, rt.keepHeat(now), rt.listened(now))
 	rt.sample.expect(next)
 	return next
 }
@@ -63,8 +67,8 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// nag lowers the word for a task that does not answer, and raises it again after a pause. A throw towards a section that
-// is overdue ends the task's context, for what waits for that.
+// nag lowers the word for a task that does not answer, and raises it again after a pause. A throw that is overdue ends the
+// context, for what waits for that.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
 	case s.requests.Load()&wantGap != 0: // or the gap would seem to go on while the word is down
@@ -85,15 +89,21 @@ func (s *strand) nag(now int64) (next int64) {
 	default:
 		next = s.raisedAt + hush + s.pause
 	}
-	if p := s.pending; p != nil && !p.overdue {
+	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		at := s.postedAt + grace
-		if p.section != 0 {
-			at = s.postedAt + int64(s.loop.rt.stallAfter())
+		if now >= at {
+			switch goroutine.StatusOf(s.g.Load()) {
+			case goroutine.Running, goroutine.Runnable:
+				at = s.postedAt + graceOfBusy
+			}
 		}
 		if now < at {
 			return min(next, at)
 		}
-		s.insist()
+		if s.insist(); !s.raised { // what ends its wait brings it to a safe point
+			s.raise(now)
+			next = min(next, now+hush)
+		}
 	}
 	return next
 }

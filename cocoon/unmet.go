@@ -1,56 +1,150 @@
 package cocoon
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
-	"sync/atomic"
+	"time"
 
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// nameSet is a set of names, to which names are added by many and often: each writes to memory once.
-type nameSet [stubs.MaxNames / 64]atomic.Uint64
+// unmetAfter is how long tasks come before the names are logged that nothing has had.
+const unmetAfter = time.Minute
 
-func (s *nameSet) add(n stubs.NameID) {
-	if word, bit := &s[n/64], uint64(1)<<(n%64); word.Load()&bit == 0 {
-		word.Or(bit)
-	}
-}
-
-func (s *nameSet) has(n stubs.NameID) bool { return s[n/64].Load()>>(n%64)&1 != 0 }
-
-// unmet returns the names that something is said of, and that nothing has had yet, sorted: of tasks and, where policies speak of
-// them, of sections. Called with regMu held.
+// unmet returns the names that something is said of, and that nothing has had yet, sorted. Called with regMu held.
 func (rt *Runtime) unmet() []string {
 	names := map[string]bool{}
-	for name, c := range rt.named {
-		if rt.funcs[name] == nil && !c.met.Load() {
+	said := func(name string) {
+		if rt.funcs[name] == nil && !rt.taskMet(name) {
+			names[name] = true
+		}
+	}
+	for name := range rt.naming.registered {
+		said(name)
+	}
+	for name, d := range rt.naming.declared {
+		if whole, one := d.pattern.Name(); one {
+			said(whole)
+		} else if !d.met.Load() {
 			names[name] = true
 		}
 	}
 	for _, r := range rt.policies {
-		for _, name := range r.now.speaksOf() {
-			if !rt.taskMet(name) && !rt.sections.has(stubs.Intern(name)) {
-				names[name] = true
-			}
-		}
+		r.now.unmet(names)
 	}
 	return slices.Sorted(maps.Keys(names))
 }
 
 // taskMet reports whether some task has had the name.
 func (rt *Runtime) taskMet(name string) bool {
-	c, ok := rt.classes.Load(name)
+	c, ok := rt.naming.classes.Load(name)
 	return ok && c.(*class).met.Load()
 }
 
-// speaksOf returns the names of tasks and sections that the policy is about.
-func (v *version) speaksOf() []string {
-	names := slices.Clone(v.spec.Match.Tasks)
-	for _, r := range v.verified.Program().Reads {
-		if r.Stub == stubs.TaskSections {
-			names = append(names, r.Key)
+// metLike reports whether some task or section has had the name, or one that the pattern matches. Called with regMu held.
+func (rt *Runtime) metLike(text string) bool {
+	p, _ := policy.ParsePattern(text)
+	if name, one := p.Name(); one {
+		return rt.taskMet(name) || rt.sectionMet(name)
+	}
+	for _, s := range *rt.naming.selectors.Load() {
+		if s != nil && s.key == patternKey+text {
+			return s.taskMet.Load() || s.sectionMet.Load()
 		}
 	}
-	return names
+	s := selector{selects: p.Matches} // no loop has a policy about it
+	s.meet(&rt.naming)
+	return s.taskMet.Load() || s.sectionMet.Load()
+}
+
+// unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu held.
+func (v *version) unmet(names map[string]bool) {
+	rt, p := v.of.rt, v.verified.Program()
+	note := func(name string, met bool) {
+		if !met {
+			names[name] = true
+		}
+	}
+	called := func(name string) bool { return rt.taskMet(name) || rt.sectionMet(name) }
+	for _, name := range slices.Concat(v.spec.Match.Tasks, v.spec.Match.Except) {
+		note(name, rt.metLike(name))
+	}
+	for _, name := range v.spec.Match.Loops {
+		note(name, rt.hasLoop(name))
+	}
+	for _, m := range v.awaits() {
+		if m.Name == "" {
+			note(m.Read.Key, awaited.has(m))
+		} else {
+			note(m.Name, awaited.has(m))
+		}
+	}
+	for _, r := range p.Reads {
+		switch r.Stub {
+		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskSections:
+			if r.Pattern != "" {
+				note(r.Pattern, rt.metLike(r.Pattern))
+			} else if r.Key != "" {
+				note(r.Key, called(r.Key))
+			}
+		}
+	}
+	for _, m := range v.mentions() {
+		switch m.Read.Stub {
+		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
+			note(m.Name, called(m.Name))
+		case stubs.LoopName:
+			note(m.Name, rt.hasLoop(m.Name))
+		case stubs.TenantName:
+			note(m.Name, rt.hasTenant(m.Name))
+		}
+	}
+}
+
+func (rt *Runtime) hasLoop(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return l.cfg.Name == name })
+}
+
+func (rt *Runtime) hasTenant(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
+		l.lock()
+		defer l.unlock()
+		return l.tenants[stubs.Intern(name)] != nil
+	})
+}
+
+// listen has the names that nothing has had logged a while after tasks come: the first of them, or the first after something new is
+// said of names.
+func (rt *Runtime) listen(now int64) {
+	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
+		rt.timer.WakeAt(now + int64(unmetAfter))
+	}
+}
+
+// listened has them logged when it is time, and returns when that is.
+func (rt *Runtime) listened(now int64) (next int64) {
+	at := rt.unmetAt.Load()
+	switch {
+	case at == 0:
+		return notify.Never
+	case now < at:
+		return at
+	}
+	rt.unmetAt.Store(0)
+	go rt.tellUnmet()
+	return notify.Never
+}
+
+// tellUnmet logs the names that nothing has had, each once as long as that is so.
+func (rt *Runtime) tellUnmet() {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	names := rt.unmet()
+	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.told, name) })
+	if rt.told = names; len(news) > 0 {
+		rt.log.add(slog.LevelWarn, "cocoon: policies or documents speak of names that nothing has had so far; they may be misspelt", "names", news)
+	}
 }

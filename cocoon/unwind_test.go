@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
 // What a task acquires inside of Block while a throw comes is its own: Block returns, and the deferred release is in place
@@ -83,7 +85,7 @@ func TestCleanUpRuns(t *testing.T) {
 					ctx := detach(ctx)
 					call := func(what string) func() error {
 						return func() error {
-							time.Sleep(5 * time.Millisecond) // longer than any grace, as a call of another server
+							time.Sleep(time.Millisecond) // longer than grace, as a call of another server
 							if ctx.Err() == nil {
 								done = append(done, what)
 							}
@@ -228,5 +230,64 @@ func TestSectionContext(t *testing.T) {
 	}))
 	if n, err := SectionContext(background, "s", func(ctx context.Context) (int, error) { return 3, ctx.Err() }); n != 3 || err != nil {
 		t.Errorf("without a task: %d, %v", n, err)
+	}
+}
+
+// Clean-up with a context that does not end by the throw is made with a throw due, also where nothing unwinds: the code
+// returns because a call has failed. None of it is a safe point.
+func TestCleanUpOfCodeThatReturns(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	for name, detach := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"WithoutCancel": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithoutCancel(ctx), func() {}
+		},
+		"with a time of its own": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		},
+	} {
+		undone := 0
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			defer func() {
+				ctx, cancel := detach(ctx)
+				defer cancel()
+				for range 3 {
+					undo := func() error { undone++; return ctx.Err() }
+					must(t, Block(ctx, undo))
+					must(t, BlockCall(ctx, undo))
+					must(t, rt.Run(ctx, "undo", func(context.Context) error { return undo() }))
+				}
+			}()
+			signal()
+			return BlockCall(ctx, ctx.Err)
+		})
+		if preemption(t, err); undone != 9 {
+			t.Errorf("%s: %d of 9 steps are undone", name, undone)
+		}
+	}
+}
+
+// A task that runs without a safe point for a while keeps its context: it does not wait for it, and its deferred Rollback
+// will need it.
+func TestBusyTaskKeepsItsContext(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	signal := throwOnSignal(t, rt, "job")
+	kept := 0
+	for range 20 {
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			defer func() {
+				if ctx.Err() == nil {
+					kept++
+				}
+			}()
+			signal()
+			for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
+			}
+			return spinForever(ctx)
+		}))
+	}
+	if kept < 10 { // the kernel may take the core for more than that now and then
+		t.Errorf("%d of 20 tasks had a context when they unwound", kept)
 	}
 }

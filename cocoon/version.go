@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/analyzer"
@@ -26,6 +27,11 @@ type version struct {
 	bounds   []*bound             // one a loop that it matches; guarded by regMu
 	failures atomic.Int64         // evaluations in a row that erred
 	off      atomic.Bool          // cancelled, or switched off after failures: not evaluated from now on
+
+	speaksOf      sync.Once        // see lookAtNames
+	names, labels []policy.Mention // that it speaks of
+	own           Mode             // as registered, or set since; guarded by regMu
+	ended         atomic.Bool      // in observe mode: it would have cancelled itself
 }
 
 // scope is what policies may refer to, beside functions: what is registered, or is about to be.
@@ -47,7 +53,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
-	v := &version{of: r, spec: p, states: statesOf(program, private, in.states)}
+	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would see nothing but zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}
@@ -103,7 +109,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 		}
 	}
 	for _, s := range p.Sites {
-		if s.Effect == stubs.Set {
+		if s.Effect.Writes() {
 			refer(s.Name)
 		}
 	}
@@ -148,7 +154,7 @@ func (v *version) bind(l *Loop) error {
 // unbindFrom undoes bind, if it was done, for a loop that did not come to be.
 func (v *version) unbindFrom(l *Loop) {
 	if b := v.on(l); b != nil {
-		b.eval.Close()
+		b.close()
 		v.bounds = slices.DeleteFunc(v.bounds, func(x *bound) bool { return x == b })
 	}
 }
@@ -170,7 +176,7 @@ func (v *version) withdraw() {
 // discard frees the module, when no loop evaluates it any more.
 func (v *version) discard() {
 	for _, b := range v.bounds {
-		b.eval.Close()
+		b.close()
 	}
 	v.bounds = nil
 	v.module.Close()

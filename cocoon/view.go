@@ -13,6 +13,7 @@ type view struct {
 	task     *strand
 	arriving *strand
 	event    stubs.NameID
+	text     string // of the event's name
 	value    float64
 
 	haveSections bool
@@ -47,7 +48,7 @@ func (v *view) sections() []seenSection {
 // without a deadline.
 const greatest = 1 << 62
 
-// fill writes the snapshot that a policy reads.
+// fill writes the snapshot that a policy reads, but for the states.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 	for i := range reads {
 		r := &reads[i]
@@ -68,8 +69,8 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:
 			words[r.offset] = math.Float64bits(v.value)
-		case r.stub == stubs.State:
-			words[r.offset] = r.state.word.Load()
+		default: // patternRead
+			words[r.offset] = stubs.FromBool(v.selected(l, r))
 		}
 	}
 }
@@ -82,7 +83,7 @@ func (v *view) fillStack(words []uint64) {
 	open := v.sections()
 	words[0] = uint64(len(open))
 	for i, o := range open {
-		words[1+i] = uint64(o.name)
+		words[1+i] = uint64(o.name.id)
 	}
 }
 
@@ -96,14 +97,18 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 			return greatest
 		case stubs.TaskKind:
 			return uint64(stubs.Kinds[Atomic])
+		case patternRead:
+			return stubs.FromBool(r.selector.selects(""))
 		}
 		return 0
 	}
 	switch r.stub {
 	case stubs.TaskName:
-		return uint64(s.task.class.name)
+		return uint64(s.task.class.id)
 	case stubs.TaskKind:
 		return uint64(stubs.Kinds[s.core.Kind])
+	case patternRead: // of what is fixed
+		return stubs.FromBool(v.selected(s.loop, r))
 	case stubs.TaskPriority:
 		return uint64(int64(s.task.attrs.prio()))
 	case stubs.TaskLabels:
@@ -142,7 +147,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	running := v.task.core.Ran(now)
 	if r.stub == stubs.TaskSections {
 		for _, o := range open { // the outermost of that name: it has run longest
-			if o.name == r.key {
+			if r.matches(o.name, v.task.loop.rt) {
 				return uint64(max(0, running-o.start))
 			}
 		}
@@ -153,7 +158,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	}
 	last := open[len(open)-1]
 	if r.stub == stubs.TaskSection {
-		return uint64(last.name)
+		return uint64(last.name.id)
 	}
 	return uint64(max(0, running-last.start))
 }
@@ -162,7 +167,7 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	s := v.arriving
 	switch r.stub {
 	case stubs.ArrivingName:
-		return uint64(s.task.class.name)
+		return uint64(s.task.class.id)
 	case stubs.ArrivingKind:
 		return uint64(stubs.Kinds[s.core.Kind])
 	case stubs.ArrivingPriority:
@@ -188,7 +193,7 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 	}
 	switch t := s.tenant; id {
 	case stubs.TenantName:
-		return uint64(t.name)
+		return uint64(t.id)
 	case stubs.TenantTasks:
 		return uint64(t.Live())
 	case stubs.TenantQueued:

@@ -70,7 +70,7 @@ func (l *Loop) ticksBy(now, next int64) int64 {
 		return next
 	}
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
-		if b.interval.Load() < fineTick && !b.version.off.Load() {
+		if b.interval.Load() < fineTick && !b.silent() {
 			l.rt.needHeat(now)
 			break
 		}

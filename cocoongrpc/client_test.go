@@ -14,7 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serveItself serves the service as tasks, and returns a client of it whose calls give the slot back.
+// serveItself serves the service as tasks, and returns a client of it whose calls give the slot
+// back.
 func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 	t.Helper()
 	srv := grpc.NewServer(interceptors(tasks, Options{})...)
@@ -93,7 +94,8 @@ func TestStreamGivesSlotBack(t *testing.T) {
 	}))
 }
 
-// A throw that is due is the error of each call, and nobody is called; it unwinds the task at its next safe point.
+// A throw that is due is the error of each call, and nobody is called; it unwinds the task at its
+// next safe point.
 func TestThrowBeforeCall(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
 	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {

@@ -35,11 +35,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+// patience is how long a test waits for what must come: long enough for a machine that others keep
+// busy.
 const patience = 20 * time.Second
 
-// start returns a runtime that is shut down at the end of the test, when all slots of its loops must
-// be free.
+// start returns a runtime that is shut down at the end of the test, when all slots of its loops
+// must be free.
 func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -61,8 +62,8 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 }
 
 // exclusive returns a loop whose slots the runtime never lends: a call that keeps a slot while it
-// waits holds up the others. On the default loop the runtime would lend that slot, and no test would
-// see that a Block is missing.
+// waits holds up the others. On the default loop the runtime would lend that slot, and no test
+// would see that a Block is missing.
 func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	t.Helper()
 	cfg.Name, cfg.Exclusive = "exclusive", true
@@ -71,7 +72,8 @@ func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	return loop
 }
 
-// service is the test service of gRPC, whose messages can be of any size. What a test does not set is not implemented.
+// service is the test service of gRPC, whose messages can be of any size. What a test does not set
+// is not implemented.
 type service struct {
 	pb.UnimplementedTestServiceServer
 	unary func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error)

@@ -1,6 +1,7 @@
 package cocoongrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -8,7 +9,9 @@ import (
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -19,22 +22,36 @@ import (
 // domain says in an ErrorInfo whose reasons they are.
 const domain = "github.com/cocoon-go/cocoon"
 
-// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of limits in a document, and of
-// whoever wants the same answer.
+// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of
+// limits in a document, and of whoever wants the same answer.
 const timeLimits = "time-limit/"
 
-// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the call's.
-func (s *server) refuse(ctx context.Context, method string, thrown error) error {
+// pushback is the trailer by which a server tells clients with a retry policy when to try again, in
+// ms, or with a negative number not to (gRFC A6).
+const pushback = "grpc-retry-pushback-ms"
+
+// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the
+// call's; started says that its handler has begun. Such a call must not be made again by a client
+// that knows nothing of it, whatever the answer says: half of what it does may be done.
+func (s *server) refuse(ctx context.Context, method string, thrown error, started bool) error {
+	if started {
+		grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1")) // its error is that there is no stream, as in a test of a handler
+	}
 	if s.options.Refuse != nil {
 		if err := s.options.Refuse(ctx, method, thrown); err != nil {
 			return err
 		}
 	}
-	return answerTo(ctx, thrown, s.options.RetryAfter).Err()
+	answer := s.options.answerTo(ctx, thrown)
+	if again, ok := s.options.again(answer.Code()); ok && !started {
+		ms := (again + time.Millisecond - 1).Milliseconds()
+		grpc.SetTrailer(ctx, metadata.Pairs(pushback, strconv.FormatInt(ms, 10)))
+	}
+	return answer.Err()
 }
 
 // answerTo returns the status for a throw or a refusal.
-func answerTo(ctx context.Context, thrown error, retryAfter time.Duration) *status.Status {
+func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
 	code, reason, message := classify(ctx, thrown)
 	info := &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: map[string]string{}}
 	var p *cocoon.PreemptedError
@@ -50,11 +67,8 @@ func answerTo(ctx context.Context, thrown error, retryAfter time.Duration) *stat
 		}
 	}
 	details := []protoadapt.MessageV1{info}
-	if retryAfter >= 0 && (code == codes.ResourceExhausted || code == codes.Unavailable) {
-		if retryAfter == 0 {
-			retryAfter = time.Second
-		}
-		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(retryAfter)})
+	if again, ok := o.again(code); ok {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(again)})
 	}
 	plain := status.New(code, message)
 	detailed, err := plain.WithDetails(details...)
@@ -64,8 +78,14 @@ func answerTo(ctx context.Context, thrown error, retryAfter time.Duration) *stat
 	return detailed
 }
 
-// classify tells the client what happened. Of a throw it learns the reason, but not the place in the program that
-// PreemptedError.Error names.
+// again returns when a client that got this code may come again, and whether that may help.
+func (o *Options) again(code codes.Code) (after time.Duration, ok bool) {
+	ok = o.RetryAfter >= 0 && (code == codes.ResourceExhausted || code == codes.Unavailable)
+	return cmp.Or(o.RetryAfter, time.Second), ok
+}
+
+// classify tells the client what happened. Of a throw it learns the reason, but not the place in
+// the program that PreemptedError.Error names.
 func classify(ctx context.Context, thrown error) (code codes.Code, reason, message string) {
 	var p *cocoon.PreemptedError
 	errors.As(thrown, &p)
@@ -87,7 +107,8 @@ func classify(ctx context.Context, thrown error) (code codes.Code, reason, messa
 	}
 }
 
-// ended returns the code for a call whose context has ended, or that which Options.Context made of it.
+// ended returns the code for a call whose context has ended, or that which Options.Context made of
+// it.
 func ended(ctx context.Context, thrown error) codes.Code {
 	if err := ctx.Err(); err != nil {
 		thrown = err

@@ -89,7 +89,7 @@ func TestAnswerTo(t *testing.T) {
 			if c.ctx == nil {
 				c.ctx = context.Background()
 			}
-			st := answerTo(c.ctx, c.thrown, 0)
+			st := new(Options).answerTo(c.ctx, c.thrown)
 			info, retry := details(t, st)
 			if st.Code() != c.code || st.Message() != c.message || info.Reason != c.reason {
 				t.Errorf("%v %q %q; want %v %q %q", st.Code(), st.Message(), info.Reason, c.code, c.message, c.reason)
@@ -100,13 +100,13 @@ func TestAnswerTo(t *testing.T) {
 			if !maps.Equal(info.Metadata, c.metadata) {
 				t.Errorf("metadata %v; want %v", info.Metadata, c.metadata)
 			}
-			if _, retry := details(t, answerTo(c.ctx, c.thrown, -1)); retry != nil {
+			if _, retry := details(t, (&Options{RetryAfter: -1}).answerTo(c.ctx, c.thrown)); retry != nil {
 				t.Error("a RetryInfo against the will of Options")
 			}
 		})
 	}
 	bad := &cocoon.PreemptedError{Reason: "\xff"}
-	if st := answerTo(context.Background(), bad, 0); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {
+	if st := new(Options).answerTo(context.Background(), bad); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {
 		t.Errorf("a reason that is not UTF-8: %v", st)
 	}
 }
@@ -216,7 +216,8 @@ func throwInto(ctx context.Context) error {
 	return errors.New("it was not thrown into")
 }
 
-// A throw that the handler's code recovers as it does any panic is answered like a throw. Other statuses are the handler's own.
+// A throw that the handler's code recovers as it does any panic is answered like a throw. Other
+// statuses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
@@ -265,7 +266,8 @@ func TestRecoveredThrow(t *testing.T) {
 	}
 }
 
-// A stream whose handler takes the end of its context for the client's going has not come to its end.
+// A stream whose handler takes the end of its context for the client's going has not come to its
+// end.
 func TestUnheardThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")

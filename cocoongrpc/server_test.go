@@ -22,8 +22,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A call is a task with its method's name, of the kind that is registered, with what Options.Context gives it, in the call's
-// context.
+// A call is a task with its method's name, of the kind that is registered, with what
+// Options.Context gives it, in the call's context.
 func TestTask(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "tasks: {"+unaryMethod+": preemptible, "+talkMethod+": safe}")

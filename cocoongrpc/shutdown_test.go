@@ -33,7 +33,8 @@ func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 200*time.Millisecond)
 }
 
-// A shutdown under load: whole answers or Unavailable, and those that would never end are thrown out.
+// A shutdown under load: whole answers or Unavailable, and those that would never end are thrown
+// out.
 func TestShutdown(t *testing.T) {
 	begun := make(chan bool, 3)
 	note := func() { begun <- true }
@@ -115,7 +116,8 @@ func TestShutdownDrains(t *testing.T) {
 	must(t, receive(t, "the shutdown", down))
 }
 
-// A stream that is no task, and a handler that ignores its throw, do not hold it up for ever; the latter is named.
+// A stream that is no task, and a handler that ignores its throw, do not hold it up for ever; the
+// latter is named.
 func TestShutdownGivesUp(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -11,20 +12,24 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serverStream is the stream of a handler that runs as a task. It gives the slot back while it waits for the client, always
-// and not only once that turns out slow, because the client decides how slow.
+// serverStream is the stream of a handler that runs as a task. The slot is for others while it
+// waits for the client, always and not only once that turns out slow, because the client decides
+// how slow.
 type serverStream struct {
 	grpc.ServerStream
-	ctx    context.Context   // the task's
-	refuse func(error) error // makes an answer of a throw
+	ctx    context.Context // the task's
+	refuse func(thrown error, started bool) (answer error)
+
+	watch   sync.Once
+	waiting atomic.Int32 // sends and receives under way, also on goroutines that the handler started
+	broken  atomic.Bool  // the task was thrown into
 
 	// Guarded by mu.
-	mu      sync.Mutex
-	stop    func() bool // of watching ctx; nil as long as nothing has waited
-	waiting int         // sends and receives under way, also on goroutines that the handler started
-	thrown  error       // into the task
-	answer  error       // to thrown, once there is one
-	ended   bool
+	mu     sync.Mutex
+	stop   func() bool // of watching ctx; nil as long as nothing has waited
+	thrown error       // into the task
+	answer error       // to thrown, once there is one
+	ended  bool
 }
 
 // Context implements grpc.ServerStream.
@@ -32,73 +37,90 @@ func (s *serverStream) Context() context.Context { return s.ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return s.wait(func() error { return s.ServerStream.SendMsg(m) })
+	return cocoon.Block(s.ctx, func() error {
+		s.begin()
+		defer s.waiting.Add(-1)
+		return s.ServerStream.SendMsg(m)
+	})
 }
 
 // RecvMsg implements grpc.ServerStream.
 func (s *serverStream) RecvMsg(m any) error {
-	return s.wait(func() error { return s.ServerStream.RecvMsg(m) })
-}
-
-// wait calls fn, which waits for the client, while the slot is given to others.
-func (s *serverStream) wait(fn func() error) error {
 	return cocoon.Block(s.ctx, func() error {
 		s.begin()
-		defer s.done()
-		return fn()
+		defer s.waiting.Add(-1)
+		return s.ServerStream.RecvMsg(m)
 	})
 }
 
+// begin notes a send or a receive. It takes no lock, but for the first, and where the task was
+// thrown into.
 func (s *serverStream) begin() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting++
-	if s.stop == nil && !s.ended {
-		s.stop = context.AfterFunc(s.ctx, s.interrupt)
+	s.waiting.Add(1)
+	s.watch.Do(func() {
+		stop := context.AfterFunc(s.ctx, s.interrupt)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.stop = stop; s.ended {
+			stop()
+		}
+	})
+	if s.broken.Load() { // before, interrupt has seen that something waits
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.release()
 	}
-	s.release()
 }
 
-func (s *serverStream) done() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting--
-}
-
-// interrupt is called when the task's context has ended. Where the client has gone, or time is up, the stream ends by
-// itself; a throw it does not know of.
+// interrupt is called when the task's context has ended. Where the client has gone, or time is up,
+// the stream ends by itself; a throw it does not know of.
 func (s *serverStream) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var p *cocoon.PreemptedError
 	if errors.As(context.Cause(s.ctx), &p) {
 		s.thrown = p
+		s.broken.Store(true)
 		s.release()
 	}
 }
 
-// release ends the waiting of a task that was thrown into, by the end of its stream: by its status, since there is no other
-// way to end a send or a receive but to cancel the stream's context, whose status it would be then. The method is not in the
-// interface, but what there is behind it has it (TestThrowEndsWaiting); without it, the throw would wait for the client.
-// Called under mu.
+// release ends the waiting of a task that was thrown into, by the end of its stream: by its status,
+// since there is no other way to end a send or a receive but to cancel the stream's context, whose
+// status it would be then. The method is not in the interface, but what there is behind it has it
+// (TestThrowEndsWaiting); without it, the throw would wait for the client. Called under mu.
 func (s *serverStream) release() {
-	if s.thrown == nil || s.waiting == 0 || s.ended {
+	if s.thrown == nil || s.waiting.Load() == 0 || s.ended {
 		return
 	}
 	s.ended = true
-	s.answer = s.refuse(s.thrown)
+	s.answer = s.refuse(s.thrown, true)
 	transport, ok := grpc.ServerTransportStreamFromContext(s.ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		transport.WriteStatus(status.Convert(s.answer)) // its error is that the client has gone
 	}
 }
 
+// cutOff returns the throw that has ended the stream while the task waited for the client, or nil.
+// Whatever the handler says after that is about the stream's end.
+func (s *serverStream) cutOff() error {
+	if !s.broken.Load() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		return nil
+	}
+	return s.thrown
+}
+
 // refused returns the answer to a throw, which the client may have already.
-func (s *serverStream) refused(thrown error) error {
+func (s *serverStream) refused(thrown error, started bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.answer == nil {
-		s.answer = s.refuse(thrown)
+		s.answer = s.refuse(thrown, started)
 	}
 	return s.answer
 }

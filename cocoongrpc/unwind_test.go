@@ -18,8 +18,8 @@ import (
 //go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
 var holdLink func(pkg, file string, lines []int)
 
-// Polls inside of a client's calls do not throw, in Invoke and in the methods of its streams: what a call has taken of its
-// connection would not be given back.
+// Polls inside of a client's calls do not throw, in Invoke and in the methods of its streams: what
+// a call has taken of its connection would not be given back.
 func TestClientIsNotUnwound(t *testing.T) {
 	holdLink("a/rewritten/package", "", nil)
 	rt := start(t, cocoon.Config{})

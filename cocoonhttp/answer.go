@@ -8,25 +8,28 @@ import (
 	"sync"
 )
 
-// holdSize is how much of an answer is held back. It is what net/http's own writer of a response holds: so what fits in here
-// also fits in there, and to pass it on at the end of a handler never blocks.
+// holdSize is how much of an answer is held back. It is what net/http's own writer of a response
+// holds: so what fits in here also fits in there, and to pass it on at the end of a handler never
+// blocks.
 const holdSize = 2048
 
 var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
 
-// answer is what a handler that runs as a task has written. It holds the status and the first bytes back, so that a throw can
-// still become another answer, and so that a small answer costs no Block. Like every http.ResponseWriter it is used by one
-// goroutine at a time.
+// answer is what a handler that runs as a task has written. It holds the status and the first bytes
+// back, so that a throw can still become another answer, and so that a small answer costs no Block.
+// Like every http.ResponseWriter it is used by one goroutine at a time.
 type answer struct {
-	under http.ResponseWriter
-	ctx   context.Context // the task's; nil before it has begun
-	io    *blocking       // nil as long as nothing has blocked
+	under   http.ResponseWriter
+	request *http.Request   // the server's
+	ctx     context.Context // the task's; nil before it has begun
+	io      *blocking       // nil as long as nothing has blocked
 
 	asked  bool   // the handler has asked for the header
 	before copied // as it was then
 
 	status  int    // 0: the handler has not decided yet
-	late    bool   // it decided after it had been thrown into
+	late    bool   // it decided after it had been thrown into, so it had recovered the throw
+	early   bool   // it decided before there was a throw
 	header  copied // the header as it was when it had
 	length  int64  // of the body, as the header declares it; -1: it does not
 	written int64  // by the handler
@@ -36,6 +39,7 @@ type answer struct {
 
 	sent     bool // the header has been passed on: no other answer is possible
 	exposed  bool // the handler has the writer below, so nobody knows what it has sent
+	duplex   bool // the handler may read while it writes, so the server leaves the body to it
 	hijacked bool
 }
 
@@ -47,7 +51,8 @@ func (a *answer) blocking() *blocking {
 	return a.io
 }
 
-// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and in net/http.
+// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and
+// in net/http.
 func (a *answer) Header() http.Header {
 	h := a.under.Header()
 	if !a.asked {
@@ -60,16 +65,18 @@ func (a *answer) Header() http.Header {
 	return h
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are held.
+// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are
+// held.
 func (a *answer) WriteHeader(status int) {
 	switch {
-	case a.status != 0 || a.hijacked:
-		a.send() // so that net/http finds it superfluous, and says so
-		a.under.WriteHeader(status)
+	case a.hijacked:
+		a.complain("response.WriteHeader on hijacked connection")
+	case a.status != 0:
+		a.complain("superfluous response.WriteHeader call")
 	case status < 100 || status > 999:
 		a.under.WriteHeader(status) // it panics
 	case status < 200 && status != http.StatusSwitchingProtocols:
-		a.blocking().write(func() error { a.under.WriteHeader(status); return nil })
+		a.blocking().write(func() error { a.inform(status); return nil })
 	default:
 		a.decide(status)
 		if a.exposed {
@@ -78,28 +85,33 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// decide fixes the status and the header, as WriteHeader does: what the handler does to the header later counts for trailers
-// only.
+// decide fixes the status and the header, as WriteHeader does: what the handler does to the header
+// later counts for trailers only.
 func (a *answer) decide(status int) {
 	a.status, a.length = status, -1
-	if a.ctx.Err() != nil {
-		a.late = hit(thrown(a.ctx))
-	}
-	if !a.asked {
-		return
-	}
-	a.header.take(a.under.Header())
-	if declared := a.header.get("Content-Length"); declared != "" {
-		if n, err := strconv.ParseInt(declared, 10, 64); err == nil && n >= 0 {
-			a.length = n
+	p := thrown(a.ctx)
+	a.early, a.late = p == nil, hit(p)
+	if a.asked {
+		a.header.take(a.under.Header())
+		if declared := a.header.get("Content-Length"); declared != "" {
+			if n, err := strconv.ParseInt(declared, 10, 64); err == nil && n >= 0 {
+				a.length = n
+			}
 		}
 	}
+	if !bodyAllowed(status) {
+		a.length = 0
+	}
 }
+
+// whole reports whether the handler had decided before there was a throw, and has then said all
+// that its header declares.
+func (a *answer) whole() bool { return a.early && a.written == a.length }
 
 // Write implements io.Writer.
 func (a *answer) Write(p []byte) (int, error) {
 	if !a.fits(len(p)) {
-		return a.pass(func() (int, error) { return a.under.Write(p) })
+		return a.pass(len(p), func() (int, error) { return a.put(p) })
 	}
 	a.held = append(a.held, p...)
 	return len(p), nil
@@ -108,14 +120,19 @@ func (a *answer) Write(p []byte) (int, error) {
 // WriteString implements io.StringWriter.
 func (a *answer) WriteString(s string) (int, error) {
 	if !a.fits(len(s)) {
-		return a.pass(func() (int, error) { return io.WriteString(a.under, s) })
+		return a.pass(len(s), func() (int, error) {
+			if a.unframed() {
+				return a.put([]byte(s))
+			}
+			return io.WriteString(a.under, s)
+		})
 	}
 	a.held = append(a.held, s...)
 	return len(s), nil
 }
 
-// fits makes room for n bytes, and reports false if they are to be passed on instead: because they are too many, or because
-// the writer below has an error to return for them.
+// fits makes room for n bytes, and reports false if they are to be passed on instead: because they
+// are too many, or because the writer below has an error to return for them.
 func (a *answer) fits(n int) bool {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
@@ -140,8 +157,14 @@ func (a *answer) fits(n int) bool {
 	return true
 }
 
-// pass sends what is held, and then calls write.
-func (a *answer) pass(write func() (int, error)) (n int, err error) {
+// pass sends what is held, and then calls write for as many bytes.
+func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
+	if a.hijacked {
+		if bytes > 0 {
+			a.complain("response.Write on hijacked connection")
+		}
+		return 0, http.ErrHijacked
+	}
 	err = a.blocking().write(func() error {
 		if err := a.send(); err != nil {
 			return err
@@ -154,14 +177,20 @@ func (a *answer) pass(write func() (int, error)) (n int, err error) {
 
 // send passes on what is held, if anything is. It may block unless it is the first to be sent.
 func (a *answer) send() error {
-	if a.status != 0 && !a.sent {
+	first := a.status != 0 && !a.sent
+	if first {
 		a.sent = true
 		a.sendHeader()
 	}
-	if len(a.held) > 0 && a.err == nil {
-		_, a.err = a.under.Write(a.held)
-		a.held = a.held[:0]
+	switch {
+	case len(a.held) == 0 || a.err != nil:
+		return a.err
+	case first:
+		_, a.err = a.under.Write(a.held) // if that is all, the server finds the length
+	default:
+		_, a.err = a.put(a.held)
 	}
+	a.held = a.held[:0]
 	return a.err
 }
 
@@ -181,22 +210,6 @@ func (a *answer) sendHeader() {
 	a.header.restore(h)
 	a.under.WriteHeader(a.status)
 	later.restore(h)
-}
-
-// drop forgets what the handler wrote and did to the header.
-func (a *answer) drop() {
-	a.release()
-	if a.asked {
-		a.before.restore(a.under.Header())
-	}
-}
-
-// last has the server close the connection behind the answer.
-func (a *answer) last() {
-	a.Header().Set("Connection", "close")
-	if a.status != 0 {
-		a.header.set("Connection", "close")
-	}
 }
 
 func (a *answer) release() {

@@ -1,6 +1,7 @@
 package cocoonhttp
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -213,7 +214,7 @@ func answers(t *testing.T, s *httptest.Server, request string) string {
 func describe(resp *http.Response) string {
 	body, err := io.ReadAll(resp.Body)
 	if resp.Body.Close(); err != nil {
-		body = nil // it depends on the pieces how much of it arrived
+		body, err = nil, errors.New("cut") // it depends on the pieces how much of it arrived, and how it ended
 	}
 	resp.Header.Del("Date")
 	return fmt.Sprintln(resp.Proto, resp.StatusCode, resp.Close, resp.Header, resp.ContentLength, resp.TransferEncoding, len(body), string(body), err, resp.Trailer)

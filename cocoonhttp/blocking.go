@@ -10,9 +10,10 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// blocking is how a task waits for its client: without its slot, and not for ever. A throw ends the task's context, but a read
-// or a write that a client holds up does not look at that; so their deadlines are set into the past, and the connection is
-// of no more use. What does not wait is left alone: its handler may come to its end before it hears of the throw.
+// blocking is how a task waits for its client: without its slot, and not for ever. A throw ends the
+// task's context, but a read or a write that a client holds up does not look at that; so their
+// deadlines are set into the past, and the connection is of no more use. What does not wait is left
+// alone: its handler may come to its end before it hears of the throw.
 type blocking struct {
 	under http.ResponseWriter
 	ctx   context.Context // the task's
@@ -33,8 +34,8 @@ var longAgo = time.Unix(1, 0)
 // control returns what sets the connection's deadlines, and flushes.
 func (b *blocking) control() *http.ResponseController { return http.NewResponseController(b.under) }
 
-// read calls fn, which reads from the client, while the slot is given to others. fn reports whether there may be more to
-// read.
+// read calls fn, which reads from the client, while the slot is given to others. fn reports whether
+// there may be more to read.
 func (b *blocking) read(fn func() (more bool)) {
 	cocoon.Block(b.ctx, func() error {
 		b.begin(&b.unread)
@@ -43,15 +44,33 @@ func (b *blocking) read(fn func() (more bool)) {
 		}
 		return nil
 	})
+	b.heed()
 }
 
-// write calls fn, which writes what cannot be taken back to the client, while the slot is given to others.
+// write calls fn, which writes what cannot be taken back to the client, while the slot is given to
+// others. While a throw unwinds the handler, nothing is written: what code does then to bring its
+// answer to an end makes no whole one of it.
 func (b *blocking) write(fn func() error) error {
-	return cocoon.Block(b.ctx, func() error {
+	err := cocoon.Block(b.ctx, func() error {
+		if p := thrown(b.ctx); hit(p) {
+			return p
+		}
 		b.begin(&b.writing)
 		defer b.done(&b.writing)
 		return fn()
 	})
+	b.heed()
+	return err
+}
+
+// heed is a safe point after a read or a write that a throw cut off.
+func (b *blocking) heed() {
+	b.mu.Lock()
+	cut := b.cut
+	b.mu.Unlock()
+	if cut {
+		cocoon.SafePoint(b.ctx)
+	}
 }
 
 // begin sees to it that a throw ends what begins.
@@ -98,9 +117,18 @@ func (b *blocking) cutOff() {
 	}
 }
 
-// thrown returns the throw because of which a task's context has ended, or nil. Where the client has gone, or time is up, the
-// handler may still have something to say.
-func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
+// thrown returns the throw that is to end the task, or because of which its context has ended; nil
+// if there is none. Where the client has gone, or time is up, the handler may still have something
+// to say.
+func thrown(ctx context.Context) *cocoon.PreemptedError {
+	if p := cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
+		return p
+	}
+	return causeOf(ctx)
+}
+
+// causeOf is a function of its own because its result is an allocation.
+func causeOf(ctx context.Context) (p *cocoon.PreemptedError) {
 	errors.As(context.Cause(ctx), &p)
 	return p
 }
@@ -108,12 +136,13 @@ func thrown(ctx context.Context) (p *cocoon.PreemptedError) {
 // hit reports whether a throw has come to the handler itself, and not only ended its context.
 func hit(p *cocoon.PreemptedError) bool { return p != nil && p.Where() != "" }
 
-// end is called when the handler has returned, and reports whether a throw has cut something off. It cuts off the rest of
-// a body if interrupt has not yet come to that: net/http would wait for it before it sends an answer.
-func (b *blocking) end() (cut bool) {
+// end is called when the handler has returned, and reports whether a throw has cut something off.
+// If the handler was thrown into it cuts off the rest of a body, should interrupt not have come to
+// that yet: net/http would wait for it before it sends an answer.
+func (b *blocking) end(thrown bool) (cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unread && thrown(b.ctx) != nil {
+	if b.unread && thrown {
 		b.cutOff()
 	}
 	b.ended = true

@@ -13,7 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A connection that has answered a throw is as good as any: what waited for the client, and has ended, was not cut off.
+// A connection that has answered a throw is as good as any: what waited for the client, and has
+// ended, was not cut off.
 func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +73,8 @@ func TestThrowUnheard(t *testing.T) {
 	}
 }
 
-// A throw does not wait for the rest of a body that the handler has begun to read, and the connection ends with it.
+// A throw does not wait for the rest of a body that the handler has begun to read, and the
+// connection ends with it.
 func TestThrowWithBodyUnread(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -128,5 +130,35 @@ func TestCutOffConnectionEnds(t *testing.T) {
 		if l.Code != 503 || l.Result().Header.Get("Connection") != "close" {
 			t.Errorf("%s: %d %v", name, l.Code, l.Result().Header)
 		}
+	}
+}
+
+// An answer that had begun, of which nothing may have left the server, is cut at once: net/http
+// would wait for the rest of the body first, and the client for the server.
+func TestCutDoesNotWaitForBody(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/duplex" {
+			http.NewResponseController(w).EnableFullDuplex()
+			w.(http.Flusher).Flush()
+		}
+		w.Write(make([]byte, holdSize-500))
+		w.Write(make([]byte, 1000)) // now the server has the first
+		throwInto(r.Context())
+	})
+	for name, request := range map[string]string{
+		"half a body":  "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf",
+		"no chunk yet": "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"Expect":       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n",
+		"full duplex":  "POST /duplex HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, r := dial(t, s)
+			send(t, c, request)
+			ended := receive1(func() error { _, err := io.Copy(io.Discard, r); return err })
+			if err := receive(t, "the end of the connection", ended); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// body is a request's body. A read gives the slot back always, and not only once it turns out slow, because the client
-// decides how slow.
+// body is a request's body. A read gives the slot back always, and not only once it turns out slow,
+// because the client decides how slow.
 type body struct {
 	io.ReadCloser
 	io      *blocking

@@ -3,15 +3,22 @@ package cocoonhttp
 import (
 	"io"
 	"net/http"
-	"os"
 	"sync"
 )
 
-// ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy them. Of other sources
-// nobody knows whether reading them is waiting or work, so they are read while the task has its slot.
+// ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy
+// them. To read pipes and connections is to wait. Of other sources nobody knows whether reading
+// them is waiting or work, so they are read while the task has its slot.
 func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
+	file := isFile(src)
 	under, ok := a.under.(io.ReaderFrom)
-	if !ok || !isFile(src) {
+	if !ok || !file {
+		if !file {
+			if s := waiting(a.ctx, src); s != nil {
+				defer s.end()
+				src = s
+			}
+		}
 		buf := copies.Get().(*[]byte)
 		defer copies.Put(buf)
 		return io.CopyBuffer(struct{ io.Writer }{a}, src, *buf)
@@ -19,7 +26,7 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
-	_, err = a.pass(func() (_ int, err error) {
+	_, err = a.pass(1, func() (_ int, err error) {
 		n, err = under.ReadFrom(src)
 		return 0, err
 	})
@@ -32,7 +39,7 @@ func (a *answer) FlushError() error {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
-	_, err := a.pass(func() (int, error) { return 0, a.control().Flush() })
+	_, err := a.pass(0, func() (int, error) { return 0, a.control().Flush() })
 	return err
 }
 
@@ -41,13 +48,3 @@ func (a *answer) control() *http.ResponseController { return http.NewResponseCon
 
 // copies are buffers to copy answers with.
 var copies = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
-
-// isFile reports whether a source is a file, or the beginning of one as http.ServeContent has it: to read it is to wait for
-// the disk at most.
-func isFile(src io.Reader) bool {
-	if limited, ok := src.(*io.LimitedReader); ok {
-		src = limited.R
-	}
-	_, ok := src.(*os.File)
-	return ok
-}

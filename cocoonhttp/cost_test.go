@@ -20,7 +20,8 @@ func (s *sink) WriteHeader(int)                              {}
 func (s *sink) Flush()                                       {}
 func (s *sink) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, http.ErrNotSupported }
 
-// BenchmarkMiddleware is what the middleware costs a request, without a server around: see bench http for one with.
+// BenchmarkMiddleware is what the middleware costs a request, without a server around: see bench
+// http for one with.
 func BenchmarkMiddleware(b *testing.B) {
 	rt, err := cocoon.New(cocoon.Config{KeepProcs: true, Breath: -1})
 	if err != nil {

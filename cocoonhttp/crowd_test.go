@@ -15,7 +15,8 @@ import (
 
 const crowd = 10_000
 
-// Ten thousand clients that are half-way through their bodies hold nobody up, and all get their answers.
+// Ten thousand clients that are half-way through their bodies hold nobody up, and all get their
+// answers.
 func TestTenThousandConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

@@ -9,18 +9,19 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// exchange is a request and its answer, as long as they are under way. Exchanges are used again, because at tens of thousands
-// of requests a second a task's garbage costs more than the rest of it (bench: http). So the handler gets none of it
-// but its writer, which ends with the exchange.
+// exchange is a request and its answer, as long as they are under way. Exchanges are used again,
+// because at tens of thousands of requests a second a task's garbage costs more than the rest of it
+// (bench: http). So the handler gets none of it but its writer, which ends with the exchange.
 type exchange struct {
 	answer
 	handler *handler
-	request *http.Request // the server's
-	found   http.Handler  // what to call; nil: all that the middleware is around
-	writer  *writer       // nil before the task has begun
+	found   http.Handler // what to call; nil: all that the middleware is around
+	writer  *writer      // nil before the task has begun
+	body    *body        // the handler's; nil if the request has none
 	run     func(ctx context.Context) error
 
-	// A throw into the task that has not ended the handler: its code recovered it, or saw only that its context ended.
+	// A throw into the task that has not ended the handler: its code recovered it, saw only that
+	// its context ended or that a call failed, or has not heard of it at all.
 	survived *cocoon.PreemptedError
 
 	// Kept from one request to the next.
@@ -40,7 +41,8 @@ var exchanges = sync.Pool{New: func() any {
 	return e
 }}
 
-// serve is the task: it calls the handler. What that has learned about the request, the server and middlewares around may use.
+// serve is the task: it calls the handler. What that has learned about the request, the server and
+// middlewares around may use.
 func (e *exchange) serve(ctx context.Context) error {
 	e.ctx = ctx
 	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
@@ -50,7 +52,8 @@ func (e *exchange) serve(ctx context.Context) error {
 		next = e.found
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}
+		e.body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}
+		r.Body = e.body
 	}
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
@@ -59,41 +62,43 @@ func (e *exchange) serve(ctx context.Context) error {
 		e.like, e.can = t, skillsOf(e.under)
 	}
 	next.ServeHTTP(e.writer.facet(e.can), r)
-	if ctx.Err() != nil {
-		e.survived = thrown(ctx)
-	}
+	e.survived = thrown(ctx)
 	return nil
 }
 
-// broken reports whether the handler was thrown into and has returned all the same, without an answer of which somebody could
-// know that it is whole and its own. Code that recovers all panics answers 500, if the answer has not begun, and so does code
-// whose calls end with their context; other code returns without a word, for it takes its client for gone.
+// broken reports whether the handler was to be thrown into and has returned all the same, without
+// an answer of which somebody could know that it is whole and its own. What code decides when its
+// calls fail and its context ends is nobody's answer: it takes its client for gone, so it says
+// anything, nothing, or no more. Code that recovers all panics answers 500, or leaves the answer as
+// it is. An answer is the handler's own when it is as long as a header declares that was decided
+// before, and when the handler recovered the throw and then decided.
 func (e *exchange) broken() bool {
 	switch p := e.survived; {
-	case p == nil || p.Section != "": // the section's boundary is where it had to end
+	case p == nil || e.whole():
 		return false
-	case hit(p) && !e.late:
-		return true
+	case hit(p) && e.late:
+		return e.status == http.StatusInternalServerError && !e.sent && !e.exposed
 	default:
-		return !e.sent && !e.exposed && (e.status == 0 || e.status == http.StatusInternalServerError)
+		return true
 	}
 }
 
-// settle passes on the end of the answer when the handler has returned, or another answer in its place; err says why, if it
-// was refused or thrown into. The task has ended, so it may block.
+// settle passes on the end of the answer when the handler has returned, or another answer in its
+// place; err says why, if it was refused or thrown into. The task has ended, so it may block.
 func (e *exchange) settle(err error) {
-	cut := e.io != nil && e.io.end()
 	if err == nil && e.broken() {
 		err = e.survived
 	}
+	cut := e.ended(err != nil || e.survived != nil)
 	switch {
 	case e.hijacked:
 		return // the connection is the handler's affair
 	case err == nil && !cut:
 		e.send()
+		e.settleBody()
 		return
 	case e.sent || e.exposed:
-		panic(http.ErrAbortHandler) // too late for another answer
+		e.abort() // too late for another answer
 	case err != nil:
 		e.drop()
 	}
@@ -104,17 +109,32 @@ func (e *exchange) settle(err error) {
 		e.send()
 		return
 	}
+	if !e.duplex {
+		e.closeBody()
+	}
 	e.handler.refuse(e.under, e.request, err)
 	e.sent, e.status = true, http.StatusServiceUnavailable // or what Refuse has made of it
+	e.settleBody()
+}
+
+// ended ends what the handler began to read and to write, and reports whether a throw has cut that
+// off.
+func (e *exchange) ended(thrown bool) (cut bool) {
+	if e.io == nil {
+		return false
+	}
+	cut = e.io.end(thrown)
+	e.io = nil
+	return cut
 }
 
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
+	if e.ended(false) && e.request.ProtoMajor == 1 && !e.hijacked {
+		e.under.Header().Set("Connection", "close") // the handler panicked, and somebody around may answer
+	}
 	if e.writer != nil {
 		e.writer.leave(e)
-	}
-	if e.io != nil {
-		e.io.end()
 	}
 	e.release()
 	before, header := e.before, e.header

@@ -55,7 +55,8 @@ func diff(before, after string) (lines []string) {
 	return lines
 }
 
-// TestGuideText: what docs/guide.md shows is what is built and run here, and is as short as it says.
+// TestGuideText: what docs/guide.md shows is what is built and run here, and is as short as it
+// says.
 func TestGuideText(t *testing.T) {
 	before, after := read(t, guide+"/before/main.go"), read(t, guide+"/after/main.go")
 	lines := diff(before, after)

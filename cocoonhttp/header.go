@@ -44,6 +44,18 @@ func (c copied) restore(h http.Header) {
 	}
 }
 
+// inform sends an informational answer. HTTP/2 passes the map itself to the goroutine that writes,
+// and does not wait for that when the stream ends meanwhile. A header with a length is copied
+// before, because a length has no place in such an answer; so it gets one for that moment.
+func (a *answer) inform(status int) {
+	h := a.under.Header()
+	if _, ok := h["Content-Length"]; !ok && a.request != nil && a.request.ProtoMajor == 2 {
+		h["Content-Length"] = []string{"0"}
+		defer delete(h, "Content-Length")
+	}
+	a.under.WriteHeader(status)
+}
+
 // get returns the first value of a field, "" if there is none.
 func (c copied) get(name string) string {
 	for _, f := range c {

@@ -8,20 +8,23 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// hijacked is a connection that a handler has taken over from the server. Its task gives the slot back while it reads and
-// writes, and a throw into the task ends them; goroutines that the handler starts use it as any connection.
+// hijacked is a connection that a handler has taken over from the server. Its task gives the slot
+// back while it reads and writes, and a throw into the task ends them; goroutines that the handler
+// starts use it as any connection.
 type hijacked struct {
 	net.Conn
-	ctx context.Context // the task's
+	ctx  context.Context // the task's
+	told atomic.Bool     // of the throw
 }
 
 // takeOver wraps a connection, and the server's buffers of it. What they hold stays in them.
 func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
-	h := &hijacked{c, ctx}
+	h := &hijacked{Conn: c, ctx: ctx}
 	context.AfterFunc(ctx, func() {
 		if thrown(ctx) != nil {
 			c.SetDeadline(longAgo)
@@ -36,25 +39,42 @@ func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.
 
 // Read implements io.Reader.
 func (h *hijacked) Read(p []byte) (n int, err error) {
-	cocoon.Block(h.ctx, func() error {
+	err = h.call(func() error {
 		n, err = h.Conn.Read(p)
-		return nil
+		return err
 	})
 	return n, err
 }
 
 // Write implements io.Writer.
 func (h *hijacked) Write(p []byte) (n int, err error) {
-	cocoon.Block(h.ctx, func() error {
+	err = h.call(func() error {
 		n, err = h.Conn.Write(p)
-		return nil
+		return err
 	})
 	return n, err
 }
 
+// call calls fn while the task's slot is given to others. A throw is its error, because packages
+// for web sockets hold locks around their writes, and release them without defer. A handler that
+// goes on regardless is thrown into at the next call.
+func (h *hijacked) call(fn func() error) error {
+	if h.told.Load() {
+		cocoon.SafePoint(h.ctx)
+	}
+	err := cocoon.BlockCall(h.ctx, fn)
+	if err != nil {
+		if p := thrown(h.ctx); p != nil {
+			h.told.Store(true)
+			return p
+		}
+	}
+	return err
+}
+
 // CloseWrite closes the direction to the client, as that of a *net.TCPConn or a *tls.Conn does.
 func (h *hijacked) CloseWrite() error {
-	return cocoon.Block(h.ctx, func() error { return closeWrite(h.Conn) })
+	return h.call(func() error { return closeWrite(h.Conn) })
 }
 
 // closeWrite closes one direction of a connection that can do that.

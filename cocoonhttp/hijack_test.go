@@ -10,12 +10,14 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// upgrade is a handler of a protocol that answers each line with the same; ended gets what it ends with.
+// upgrade is a handler of a protocol that answers each line with the same; ended gets what it ends
+// with.
 func upgrade(t *testing.T, ended chan<- error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "echo" {
@@ -76,7 +78,8 @@ func switched(t *testing.T, r *bufio.Reader) {
 	}
 }
 
-// A connection that was hijacked holds nobody up, and its task ends when the client goes, or by a throw.
+// A connection that was hijacked holds nobody up, and its task ends when the client goes, or by a
+// throw.
 func TestHijack(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
@@ -110,11 +113,13 @@ func TestHijack(t *testing.T) {
 	}
 }
 
-// A client that never reads from a connection that was hijacked holds nobody up, and a throw ends the write: without another
-// answer, because the connection is the handler's affair.
+// A client that never reads from a connection that was hijacked holds nobody up, and a throw ends
+// the write: without another answer, because the connection is the handler's affair. The write
+// returns first, and then the handler is thrown into.
 func TestHijackedClientNeverReads(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
+	var told atomic.Int32
 	o := Options{Refuse: func(http.ResponseWriter, *http.Request, error) { t.Error("Refuse was called") }}
 	s := serve(t, Middleware(loop, o)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/endless" {
@@ -132,7 +137,10 @@ func TestHijackedClientNeverReads(t *testing.T) {
 			panic(err)
 		}()
 		for {
-			io.WriteString(c, strings.Repeat("x", 1<<16))
+			// Packages for web sockets release their locks here, and not by defer.
+			if _, err := io.WriteString(c, strings.Repeat("x", 1<<16)); err != nil {
+				told.Add(1)
+			}
 		}
 	})))
 	c, _ := dial(t, s)
@@ -145,6 +153,9 @@ func TestHijackedClientNeverReads(t *testing.T) {
 	must(t, rt.Shutdown(past()))
 	if err := receive(t, "the throw", ended); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("the handler ended with %v", err)
+	}
+	if told.Load() == 0 {
+		t.Error("no write had an error before the throw")
 	}
 }
 
@@ -168,7 +179,8 @@ func TestHijackBuffered(t *testing.T) {
 	}
 }
 
-// What was written before is sent first, and goroutines of the handler use the connection like any other.
+// What was written before is sent first, and goroutines of the handler use the connection like any
+// other.
 func TestHijackAfterWrite(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -217,8 +229,8 @@ func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *
 	})
 }
 
-// To close one direction passes through, of the connection that was hijacked and of an answer that switched protocols, each
-// of which a proxy does when the other side has.
+// To close one direction passes through, of the connection that was hijacked and of an answer that
+// switched protocols, each of which a proxy does when the other side has.
 func TestCloseWriteThroughProxy(t *testing.T) {
 	back, loop := oneSlot(t)
 	front := start(t, cocoon.Config{Slots: 1})
@@ -247,8 +259,8 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 	eventually(t, "the backend to end", func() bool { return back.Stats().Tasks == 0 })
 }
 
-// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which nobody can see: so its slot
-// is lent, or, better, its handler is in a Block.
+// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which
+// nobody can see: so its slot is lent, or, better, its handler is in a Block.
 func TestUpgradeThroughProxy(t *testing.T) {
 	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestMain fails the whole run when it leaves a goroutine. The tests' program is also the server that TestSIGTERM ends.
+// TestMain fails the whole run when it leaves a goroutine. The tests' program is also the server
+// that TestSIGTERM ends.
 func TestMain(m *testing.M) {
 	if os.Getenv(termServer) != "" {
 		if err := serveUntilTerm(); err != nil {
@@ -38,11 +39,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+// patience is how long a test waits for what must come: long enough for a machine that others keep
+// busy.
 const patience = 20 * time.Second
 
-// start returns a runtime that is shut down at the end of the test, when all slots of its loops must
-// be free.
+// start returns a runtime that is shut down at the end of the test, when all slots of its loops
+// must be free.
 func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	cfg.Logger = slog.New(slog.DiscardHandler)
@@ -66,8 +68,8 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 }
 
 // oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
-// that keeps the slot while it waits holds up all others. On the default loop the runtime would lend
-// that slot, and no test would see that a Block is missing.
+// that keeps the slot while it waits holds up all others. On the default loop the runtime would
+// lend that slot, and no test would see that a Block is missing.
 func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
 	rt := start(t, cocoon.Config{})
@@ -88,7 +90,7 @@ func busy(rt *cocoon.Runtime) (n int) {
 func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ErrorLog = quiet
 	for _, f := range change {
 		f(s)
 	}
@@ -100,6 +102,9 @@ func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *http
 	t.Cleanup(s.Close)
 	return s
 }
+
+// quiet is a log that nobody reads.
+var quiet = log.New(io.Discard, "", 0)
 
 func http2(s *httptest.Server) { s.EnableHTTP2 = true }
 
@@ -169,10 +174,15 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
-			buf := make([]byte, 1<<18)
-			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+			t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 		}
 	}
+}
+
+// stacks returns those of all goroutines.
+func stacks() []byte {
+	buf := make([]byte, 1<<20)
+	return buf[:runtime.Stack(buf, true)]
 }
 
 func must(t testing.TB, err error) {
@@ -188,8 +198,7 @@ func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	select {
 	case v = <-c:
 	case <-time.After(patience):
-		buf := make([]byte, 1<<18)
-		t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
 	}
 	return v
 }

@@ -14,13 +14,13 @@ type Runner interface {
 
 // Options are what Middleware can be told. The zero Options are sound.
 type Options struct {
-	// Name returns a request's task name; "" handles the request outside any task, as a health check may want. It must not
-	// take names from the client: policies know only those that their author knew, and the runtime keeps each for ever.
-	// nil: see Middleware.
+	// Name returns a request's task name; "" handles the request outside any task, as a health
+	// check may want. It must not take names from the client: policies know only those that their
+	// author knew, and the runtime keeps each for ever. nil: see Middleware.
 	Name func(*http.Request) string
 
-	// Context returns the context that the task starts from, to give it a priority or labels; what it says counts before
-	// what a policy document says of the tasks of that name:
+	// Context returns the context that the task starts from, to give it a priority or labels; what
+	// it says counts before what a policy document says of the tasks of that name:
 	//
 	//	func(r *http.Request) context.Context {
 	//		return cocoon.WithLabel(r.Context(), "tenant", tenantOf(r))
@@ -29,38 +29,46 @@ type Options struct {
 	// nil: the request's.
 	Context func(*http.Request) context.Context
 
-	// Refuse answers a request whose task was refused or thrown into. err is what Run returned: a *cocoon.PreemptedError,
-	// or one that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or the cause of a context that ended in the queue. It
-	// runs outside the task, with the header as it was before the handler and Retry-After. nil: 503, with its text.
+	// Refuse answers a request whose task was refused or thrown into. err is what Run returned: a
+	// *cocoon.PreemptedError, or one that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or the
+	// cause of a context that ended in the queue. It runs outside the task, with the header as it
+	// was before the handler and Retry-After. nil: 503, with its text.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 
-	// RetryAfter is when a refused client may come again; whole seconds are sent, rounded up. 0: a second; negative: no
-	// such header.
+	// RetryAfter is when a refused client may come again; whole seconds are sent, rounded up. 0: a
+	// second; negative: no such header.
 	RetryAfter time.Duration
 }
 
-// Middleware returns a middleware that runs each request as a task of the runtime or loop, on the server's goroutine.
+// Middleware returns a middleware that runs each request as a task of the runtime or loop, on the
+// server's goroutine.
 //
-// A task has the name of the pattern that its request matches, as in "GET /items/{id}": in the handler that is wrapped, if
-// that is an *http.ServeMux (or has a Handler method like it), or else in the mux around it (http.Request.Pattern); and
-// "unmatched" without one. CONNECT requests are not looked up in the wrapped mux.
+// A task has the name of the pattern that its request matches, as in "GET /items/{id}": in the
+// handler that is wrapped, if that is an *http.ServeMux (or has a Handler method like it), or else
+// in the mux around it (http.Request.Pattern); and "unmatched" without one. CONNECT requests are
+// not looked up in the wrapped mux.
 //
-// When the client has gone the task is cancelled, as policies see it (task.cancelled). A task that is refused or thrown
-// into is answered by Options.Refuse. To make that possible, an answer is held back until it outgrows 2 KiB, is flushed,
-// or the handler returns. If some of it is sent already, the request is aborted as http.ErrAbortHandler does, so that the
-// client can tell. So is a handler treated that recovered the throw, or saw its context end, and then answers 500 or nothing at
-// all, or had begun its answer before. Panics of the handler pass through.
+// When the client has gone the task is cancelled, as policies see it (task.cancelled). A task that
+// is refused or thrown into is answered by Options.Refuse. To make that possible, an answer is held
+// back until it outgrows 2 KiB, is flushed, or the handler returns. If some of it is sent already,
+// the request is aborted as http.ErrAbortHandler does, so that the client can tell; connections of
+// HTTP/1.0 are reset. Whatever a handler decides after a throw is treated in the same way: it saw
+// only that its context ended, or that a call failed. Its own are answers that have the length
+// which their header declared before the throw, those after a throw that a Section caught, and
+// those after a throw that the handler recovered, but for 500 and for none at all. Panics of the
+// handler pass through.
 //
-// A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of HTTP/1, the connection is
-// not used again then.
+// A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of
+// HTTP/1, the connection is not used again then.
 //
-// Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection that was hijacked gives
-// the slot back while the handler's goroutine reads or writes it, and its NetConn method returns the real one. Not
-// supported is http.CloseNotifier, which is deprecated; and http.MaxBytesReader does not tell the server to close the
-// connection, unless it stands outside (http.MaxBytesHandler).
+// Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection
+// that was hijacked gives the slot back while the handler's goroutine reads or writes it, and its
+// NetConn method returns the real one. Not supported is http.CloseNotifier, which is deprecated;
+// and http.MaxBytesReader does not tell the server to close the connection, unless it stands
+// outside (http.MaxBytesHandler).
 //
-// Cost: about half a microsecond a request (BenchmarkMiddleware), and what the runtime costs (bench: http). It panics if tasks is
-// nil.
+// Cost: about half a microsecond a request (BenchmarkMiddleware), and what the runtime costs
+// (bench: http). It panics if tasks is nil.
 func Middleware(tasks Runner, o Options) func(http.Handler) http.Handler {
 	if tasks == nil {
 		panic("cocoonhttp: Middleware: the runtime is nil; want what cocoon.New returned, or one of its loops")
@@ -95,8 +103,9 @@ type router interface {
 // unmatched is the task name of requests that no pattern matches.
 const unmatched = "unmatched"
 
-// route returns the name of a request's task, and what to call if that is not the whole mux. Whatever the client sends,
-// there are only as many names as patterns. It notes the pattern in the request, which may never come to the mux.
+// route returns the name of a request's task, and what to call if that is not the whole mux.
+// Whatever the client sends, there are only as many names as patterns. It notes the pattern in the
+// request, which may never come to the mux.
 func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	if h.options.Name != nil {
 		return h.options.Name(r), nil

@@ -16,7 +16,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A task has the name of the pattern, wherever the middleware stands, and never one of the client's.
+// A task has the name of the pattern, wherever the middleware stands, and never one of the
+// client's.
 func TestName(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	tell := func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +128,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A document gives a route its kind, priority and labels; what the context of a request says counts before it.
+// A document gives a route its kind, priority and labels; what the context of a request says counts
+// before it.
 func TestDocument(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	must(t, rt.LoadPolicies(strings.NewReader(`
@@ -249,7 +251,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// What the handler has learned about the request is seen outside, and the server removes the files of a form.
+// What the handler has learned about the request is seen outside, and the server removes the files
+// of a form.
 func TestRequestOutside(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	mux := http.NewServeMux()

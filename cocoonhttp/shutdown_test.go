@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,8 +66,8 @@ func TestShutdownDeaf(t *testing.T) {
 	must(t, rt.Shutdown(context.Background()))
 }
 
-// It drains first: nobody can connect any more, while a request in flight goes on as before, with tasks of its own, to its whole
-// answer.
+// It drains first: nobody can connect any more, while a request in flight goes on as before, with
+// tasks of its own, to its whole answer.
 func TestShutdownDrains(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	running, gate := make(chan struct{}), make(chan struct{})
@@ -106,5 +107,66 @@ func TestShutdownDrains(t *testing.T) {
 	must(t, receive(t, "Shutdown", down))
 	if err := rt.Run(context.Background(), "late", func(context.Context) error { return nil }); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("a task after it: %v", err)
+	}
+}
+
+// Several servers drain side by side, and then their runtime ends.
+func TestShutdownSeveral(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	var servers []*http.Server
+	answers, hold := make(chan string, 3), make(chan struct{})
+	var begun sync.WaitGroup
+	for range 3 {
+		begun.Add(1)
+		s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+			begun.Done()
+			cocoon.Block(r.Context(), func() error { <-hold; return nil })
+			io.WriteString(w, "whole")
+		})
+		servers = append(servers, s.Config)
+		go func() { answers <- got(s, "GET") }()
+	}
+	begun.Wait()
+	ended := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		ended <- Shutdown(ctx, servers[0], rt, servers[1:]...)
+	}()
+	for _, s := range servers {
+		eventually(t, "a server to take no more connections", func() bool {
+			return s.ListenAndServe() == http.ErrServerClosed
+		})
+	}
+	close(hold)
+	for range servers {
+		same(t, receive(t, "an answer", answers), "200 whole")
+	}
+	must(t, receive(t, "the end", ended))
+}
+
+// What is left of each when the time is over is thrown into, and answered.
+func TestShutdownSeveralThrows(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 3})
+	var servers []*http.Server
+	answers := make(chan string, 3)
+	var begun sync.WaitGroup
+	for range 3 {
+		begun.Add(1)
+		s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+			begun.Done()
+			for {
+				cocoon.SafePoint(r.Context())
+			}
+		})
+		servers = append(servers, s.Config)
+		go func() { answers <- got(s, "GET") }()
+	}
+	begun.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	must(t, Shutdown(ctx, servers[0], rt, servers[1:]...))
+	for range servers {
+		same(t, receive(t, "an answer", answers), "refused")
 	}
 }

@@ -3,9 +3,11 @@ package cocoonhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can tell.
+// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can
+// tell.
 func TestThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -109,8 +112,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A panic after a partial write, whatever it is, passes through as it was; the client cannot take what it got for a whole answer,
-// and the slot is free again.
+// A panic after a partial write, whatever it is, passes through as it was; the client cannot take
+// what it got for a whole answer, and the slot is free again.
 func TestPanicAfterPartialWrite(t *testing.T) {
 	for name, write := range map[string]func(w http.ResponseWriter){
 		"held":    func(w http.ResponseWriter) { io.WriteString(w, "half") },
@@ -195,8 +198,9 @@ func TestSectionAnswers(t *testing.T) {
 	}
 }
 
-// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all as it does when its client
-// has gone, is answered like a throw. Other answers are the handler's own.
+// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all
+// as it does when its client has gone, is answered like a throw. Other answers are the handler's
+// own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -265,8 +269,9 @@ func TestThrowSaysWhere(t *testing.T) {
 	}
 }
 
-// An answer that had begun when the throw came, and whose handler did not end by it, may be half an answer: recovering code finds
-// that it cannot answer any more, and leaves it so (chi's Recoverer behind its Logger).
+// An answer that had begun when the throw came, and whose handler did not end by it, may be half an
+// answer: recovering code finds that it cannot answer any more, and leaves it so (chi's Recoverer
+// behind its Logger).
 func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -304,21 +309,48 @@ func TestRecoveredInTheMidst(t *testing.T) {
 	}
 }
 
-// An answer that was whole before the throw came to anybody's ears is the handler's own.
+// An answer that had begun when the throw came is the handler's own if it is as long as its header
+// says. Of others nobody knows what the handler would have said, had its context not ended.
 func TestThrowTooLate(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "done")
-		task := cocoon.TaskOf(r.Context())
-		time.AfterFunc(time.Millisecond, task.Cancel)
-		<-r.Context().Done()
-	})
-	if resp, body := get(t, s, "/"); resp.StatusCode != 200 || body != "done" {
-		t.Errorf("%d %q", resp.StatusCode, body)
+	for name, c := range map[string]struct {
+		do   func(w http.ResponseWriter)
+		want string
+	}{
+		"a length":              {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "4"); io.WriteString(w, "done") }, "200 done"},
+		"a length, not reached": {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "5"); io.WriteString(w, "done") }, "503 Service Unavailable\n"},
+		"no length":             {func(w http.ResponseWriter) { io.WriteString(w, "done") }, "503 Service Unavailable\n"},
+		"no body":               {func(w http.ResponseWriter) { w.WriteHeader(204) }, "204 "},
+		"flushed":               {func(w http.ResponseWriter) { io.WriteString(w, "done"); w.(http.Flusher).Flush() }, "cut"},
+		"large":                 {func(w http.ResponseWriter) { w.Write(make([]byte, 3*holdSize)) }, "cut"},
+		"large, of that length": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", strconv.Itoa(3*holdSize))
+			io.WriteString(w, strings.Repeat("x", 3*holdSize))
+		}, "200 " + strings.Repeat("x", 3*holdSize)},
+	} {
+		for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+			t.Run(name+" "+protocol, func(t *testing.T) {
+				s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+					c.do(w)
+					task := cocoon.TaskOf(r.Context())
+					time.AfterFunc(time.Millisecond, task.Cancel)
+					<-r.Context().Done()
+				}, change...)
+				got := "cut"
+				if resp, err := s.Client().Post(s.URL, "", nil); err == nil {
+					body, err := io.ReadAll(resp.Body)
+					if resp.Body.Close(); err == nil {
+						got = fmt.Sprint(resp.StatusCode, " ", string(body))
+					}
+				}
+				same(t, got, c.want)
+			})
+		}
 	}
 }
 
-// Handlers return without a word when their context ends, for their client has gone; after a throw it has not.
+// Handlers return without a word when their context ends, for their client has gone; after a throw
+// it has not.
 func TestThrowEndsTheContext(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

@@ -8,12 +8,13 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Transport is an http.RoundTripper for requests that tasks make: a task, which the request's context carries, gives its slot
-// back during the call and while it reads the answer's body. Without a task in the context it is its Base.
+// Transport is an http.RoundTripper for requests that tasks make: a task, which the request's
+// context carries, gives its slot back during the call and while it reads the answer's body.
+// Without a task in the context it is its Base.
 //
-// A throw does not unwind the client's code: one that is due before the call is its error, a *cocoon.PreemptedError inside
-// an *url.Error; one that comes during the call ends it by the request's context, and unwinds the task at its next
-// safe point, which the reads of the body are.
+// A throw does not unwind the client's code: one that is due before the call is its error, a
+// *cocoon.PreemptedError inside an *url.Error; one that comes during the call ends it by the
+// request's context, and unwinds the task at its next safe point, which the reads of the body are.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -33,6 +34,9 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	}
 	called := false
 	err = cocoon.BlockCall(ctx, func() (err error) {
+		if p := thrown(ctx); p != nil && ctx.Err() != nil {
+			return p
+		}
 		called = true
 		answer, err = t.base().RoundTrip(r)
 		return err
@@ -74,6 +78,7 @@ func (b *incoming) Read(p []byte) (n int, err error) {
 		n, err = b.ReadCloser.Read(p)
 		return nil
 	})
+	heed(b.ctx, err)
 	return n, err
 }
 
@@ -89,6 +94,7 @@ func (d *duplex) Write(p []byte) (n int, err error) {
 		n, err = d.w.Write(p)
 		return nil
 	})
+	heed(d.ctx, err)
 	return n, err
 }
 

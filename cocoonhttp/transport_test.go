@@ -72,8 +72,8 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A throw is the client's error when it is due before the call, and leaves the answer to the task when it comes later:
-// nothing of the client is unwound, nothing stays open.
+// A throw is the client's error when it is due before the call, and leaves the answer to the task
+// when it comes later: nothing of the client is unwound, nothing stays open.
 func TestTransportThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	sent, answer := &watched{Reader: strings.NewReader("x")}, &watched{Reader: strings.NewReader("y")}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writer is the http.ResponseWriter of a handler. It leads to the answer as long as the handler runs: after that the answer is
-// another request's.
+// writer is the http.ResponseWriter of a handler. It leads to the answer as long as the handler
+// runs: after that the answer is another request's.
 type writer struct {
 	answer *answer // of the handler; then nil, or what others write around it
 
@@ -25,9 +25,10 @@ type writer struct {
 // errEnded is what a handler hears that goes on writing when its request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
 
-// live returns the answer. When the handler has ended it leads to the writer below as long as the server has the request, for
-// frameworks leave the writer that they were given in its place, and write their answer to the handler's error to it
-// (echo.WrapMiddleware). After that it leads nowhere: the writer below may be another request's too.
+// live returns the answer. When the handler has ended it leads to the writer below as long as the
+// server has the request, for frameworks leave the writer that they were given in its place, and
+// write their answer to the handler's error to it (echo.WrapMiddleware). After that it leads
+// nowhere: the writer below may be another request's too.
 func (w *writer) live() *answer {
 	if w.request == nil {
 		return w.answer
@@ -38,7 +39,7 @@ func (w *writer) live() *answer {
 		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
 	case w.answer == nil:
 		w.answer = &answer{
-			under: w.under, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
+			under: w.under, request: w.request, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
 		}
 	}
 	return w.answer
@@ -83,10 +84,14 @@ func (w *writer) SetReadDeadline(t time.Time) error { return w.live().control().
 func (w *writer) SetWriteDeadline(t time.Time) error { return w.live().control().SetWriteDeadline(t) }
 
 // EnableFullDuplex is for http.ResponseController.
-func (w *writer) EnableFullDuplex() error { return w.live().control().EnableFullDuplex() }
+func (w *writer) EnableFullDuplex() error {
+	a := w.live()
+	a.duplex = true
+	return a.control().EnableFullDuplex()
+}
 
-// Unwrap returns the writer below. What is held is sent first, and from now on nothing is held, and a throw aborts the request,
-// because nobody knows what has been sent.
+// Unwrap returns the writer below. What is held is sent first, and from now on nothing is held, and
+// a throw aborts the request, because nobody knows what has been sent.
 func (w *writer) Unwrap() http.ResponseWriter {
 	a := w.live()
 	a.send()
@@ -94,8 +99,9 @@ func (w *writer) Unwrap() http.ResponseWriter {
 	return a.under
 }
 
-// Handlers ask by type assertion what a writer can do, so it must be able to do what the one below it is, and no more.
-// (ReaderFrom and StringWriter promise nothing but speed.) What net/http has is one pointer, and costs no allocation.
+// Handlers ask by type assertion what a writer can do, so it must be able to do what the one below
+// it is, and no more. (ReaderFrom and StringWriter promise nothing but speed.) What net/http has is
+// one pointer, and costs no allocation.
 type (
 	flusher  struct{ *writer }
 	hijacker struct{ flusher } // HTTP/1

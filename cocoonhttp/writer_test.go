@@ -243,7 +243,8 @@ func TestUnwrapInBetween(t *testing.T) {
 	}
 }
 
-// Frameworks answer a handler's error when the handler has ended, to the writer that it had (echo.WrapMiddleware).
+// Frameworks answer a handler's error when the handler has ended, to the writer that it had
+// (echo.WrapMiddleware).
 func TestAroundTheHandler(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {

@@ -8,58 +8,12 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// conn is a connection. It implements what a driver may leave out, each in the way that database/sql takes for leaving it out:
-// so nothing is lost, and nothing pretended.
+// conn is a connection. It implements what a driver may leave out, each in the way that
+// database/sql takes for leaving it out: so nothing is lost, and nothing pretended. What changes
+// what database/sql does is in types of its own: see variants.go.
 type conn struct{ driver.Conn }
 
-// To execute and to query without a statement is left to types of their own: where it is possible database/sql converts the
-// arguments before it asks, and without knowing the statement.
-type (
-	execConn      struct{ *conn }
-	queryConn     struct{ *conn }
-	execQueryConn struct{ *conn }
-)
-
-func wrapConn(under driver.Conn) driver.Conn {
-	_, execs := under.(driver.ExecerContext)
-	//lint:ignore SA1019 drivers from before Go 1.8 have it
-	_, executes := under.(driver.Execer)
-	_, queries := under.(driver.QueryerContext)
-	//lint:ignore SA1019 drivers from before Go 1.8 have it
-	_, asks := under.(driver.Queryer)
-	switch c := (&conn{under}); {
-	case (execs || executes) && (queries || asks):
-		return execQueryConn{c}
-	case execs || executes:
-		return execConn{c}
-	case queries || asks:
-		return queryConn{c}
-	default:
-		return c
-	}
-}
-
-// ExecContext implements driver.ExecerContext.
-func (c execConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return c.exec(ctx, query, args)
-}
-
-// QueryContext implements driver.QueryerContext.
-func (c queryConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.query(ctx, query, args)
-}
-
-// ExecContext implements driver.ExecerContext.
-func (c execQueryConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return c.exec(ctx, query, args)
-}
-
-// QueryContext implements driver.QueryerContext.
-func (c execQueryConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.query(ctx, query, args)
-}
-
-// Unwrap returns the driver's own connection, for sql.Conn.Raw.
+// Unwrap returns the driver's own connection, see Raw.
 func (c *conn) Unwrap() driver.Conn { return c.Conn }
 
 // Ping implements driver.Pinger.
@@ -118,7 +72,8 @@ func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue
 	return queried(ctx, func() (driver.Rows, error) { return c.Conn.(driver.Queryer).Query(query, values) })
 }
 
-// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the value itself.
+// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the
+// value itself.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error { return checkValue(c.Conn, v) }
 
 func checkValue(by any, v *driver.NamedValue) error {
@@ -126,19 +81,4 @@ func checkValue(by any, v *driver.NamedValue) error {
 		return checker.CheckNamedValue(v)
 	}
 	return driver.ErrSkip
-}
-
-// ResetSession implements driver.SessionResetter.
-func (c *conn) ResetSession(ctx context.Context) error {
-	r, ok := c.Conn.(driver.SessionResetter)
-	if !ok {
-		return nil
-	}
-	return release(ctx, func() error { return r.ResetSession(ctx) }) // or the next task would find what this one left
-}
-
-// IsValid implements driver.Validator.
-func (c *conn) IsValid() bool {
-	v, ok := c.Conn.(driver.Validator)
-	return !ok || v.IsValid()
 }

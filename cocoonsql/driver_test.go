@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// server is a database that keeps a list of values, and a record of what it was asked. Each request passes gate, in which a
-// test may make it wait.
+// server is a database that keeps a list of values, and a record of what it was asked. Each request
+// passes gate, in which a test may make it wait.
 type server struct {
 	mu     sync.Mutex
 	values []driver.Value
@@ -136,7 +136,8 @@ func (r *legacyRows) Next(row []driver.Value) error {
 	return nil
 }
 
-// middleDriver is of the time of Go 1.7: shortcuts without contexts, and statements that convert columns.
+// middleDriver is of the time of Go 1.7: shortcuts without contexts, and statements that convert
+// columns.
 type middleDriver struct{ legacyDriver }
 type middleConn struct{ legacyConn }
 type middleStmt struct{ legacyStmt }

@@ -65,19 +65,34 @@ func (c connector) Close() error {
 	return nil
 }
 
-// call makes a call of the driver while the task's slot is given to others.
+// call makes a call of the driver while the task's slot is given to others. Where a throw has ended
+// ctx it is the error instead: some drivers close a connection that they are to use with a context
+// which has ended.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
 	err = cocoon.BlockCall(ctx, func() (err error) {
+		if err := thrown(ctx); err != nil {
+			return err
+		}
 		result, err = fn()
 		return err
 	})
 	return result, err
 }
 
+// thrown returns the throw that has ended ctx, or nil.
+func thrown(ctx context.Context) error {
+	var p *cocoon.PreemptedError
+	if ctx.Err() != nil && errors.As(context.Cause(ctx), &p) {
+		return p
+	}
+	return nil
+}
+
 // errNamed is that of database/sql for drivers which know no names.
 var errNamed = errors.New("cocoonsql: the driver does not support named parameters; pass them by position")
 
-// positional returns the values for the interfaces of drivers from before there were names and contexts, unless ctx has ended.
+// positional returns the values for the interfaces of drivers from before there were names and
+// contexts, unless ctx has ended.
 func positional(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
 	values := make([]driver.Value, len(args))
 	for i, a := range args {

@@ -10,17 +10,19 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// rows are the rows of a query. What a driver may leave out has the answer that database/sql gives in its place.
+// rows are the rows of a query. What a driver may leave out has the answer that database/sql gives
+// in its place.
 type rows struct {
 	driver.Rows
 	ctx  context.Context // of the query
 	slow bool            // the row before came late, or there was none
 }
 
-// slowRow is what it takes a row to come that was waited for. Drivers read many rows at once, and hand most of them out in
-// less than a microsecond: to give the slot back for each would have the task wait for it again a thousand times. So
-// it is given back for the first row, and for those that come after a slow one. (bodies of requests are another matter: who
-// sends those may be hostile.)
+// slowRow is what it takes a row to come that was waited for. Drivers read many rows at once, and
+// hand most of them out in less than a microsecond: to give the slot back for each would have the
+// task wait for it again a thousand times. So it is given back for the first row, and for those
+// that come after a slow one. (bodies of requests are another matter: who sends those may be
+// hostile.)
 const slowRow = 50 * time.Microsecond
 
 func queried(ctx context.Context, query func() (driver.Rows, error)) (driver.Rows, error) {

@@ -14,8 +14,8 @@ import (
 )
 
 // start returns a runtime, and a loop of it with one slot that the runtime never lends: a task that
-// keeps the slot while it waits holds up all others. On the default loop the runtime would lend that
-// slot, and no test would see that a Block is missing.
+// keeps the slot while it waits holds up all others. On the default loop the runtime would lend
+// that slot, and no test would see that a Block is missing.
 func start(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -107,7 +107,8 @@ func TestSlotIsGivenBack(t *testing.T) {
 					return // a question to the driver, not to the database
 				}
 				time.Sleep(2 * slowRow)
-				// Another goroutine needs the slot of the task that is waiting for us. On this one the task would make room for it.
+				// Another goroutine needs the slot of the task that is waiting for us. On this one
+				// the task would make room for it.
 				ran := make(chan error, 1)
 				go func() { ran <- loop.Run(context.Background(), "other", func(context.Context) error { return nil }) }()
 				select {
@@ -157,7 +158,8 @@ func TestThrowAtEachCall(t *testing.T) {
 			cocoon.SafePoint(ctx)
 			return err
 		})
-		// A transaction whose context ends is rolled back by database/sql, on a goroutine of its own: it may take a moment.
+		// A transaction whose context ends is rolled back by database/sql, on a goroutine of its
+		// own: it may take a moment.
 		for end := time.Now().Add(20 * time.Second); db.Stats().InUse != 0; time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(end) {
 				t.Fatalf("thrown at call %d: %d connections are lost", at, db.Stats().InUse)
@@ -173,8 +175,8 @@ func TestThrowAtEachCall(t *testing.T) {
 	}
 }
 
-// A throw towards a section, which leaves the context alone, comes just before the commit: the transaction is rolled back, and the
-// connection is clean when the next one gets it.
+// A throw towards a section, which leaves the context alone, comes just before the commit: the
+// transaction is whole, and the connection is clean when the next one gets it.
 func TestThrowBeforeCommit(t *testing.T) {
 	rt, loop := start(t)
 	s := &server{}
@@ -198,15 +200,43 @@ func TestThrowBeforeCommit(t *testing.T) {
 		}
 		return err
 	})
-	var p *cocoon.PreemptedError
-	if !errors.As(err, &p) || p.Reason != "signalled" {
+	if err != nil {
 		t.Errorf("the commit: %v", err)
 	}
-	if want := []string{"open name", "begin {0 false}", "rollback", "valid?"}; !slices.Equal(s.asked, want) {
+	if want := []string{"open name", "begin {0 false}", "commit", "valid?"}; !slices.Equal(s.asked, want) {
 		t.Errorf("the server was asked %q; want %q", s.asked, want)
 	}
 	if free := db.Stats(); free.InUse != 0 || free.OpenConnections != 1 {
 		t.Errorf("%+v", free)
+	}
+}
+
+// With a throw due, a call is refused; one that is clean-up, by its context, is made, though the
+// task returns and does not unwind.
+func TestCleanUpWithAThrowDue(t *testing.T) {
+	_, loop := start(t)
+	s := &server{}
+	db := open(t, modern(s))
+	err := loop.Run(context.Background(), "job", func(ctx context.Context) error {
+		defer func() {
+			if _, err := db.ExecContext(context.WithoutCancel(ctx), "?", "clean"); err != nil {
+				t.Errorf("the clean-up: %v", err)
+			}
+		}()
+		c, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		cocoon.TaskOf(ctx).Cancel()
+		_, err = c.ExecContext(ctx, "?", "refused")
+		return err
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if len(s.values) != 1 || s.values[0] != "clean" {
+		t.Errorf("the server has %v", s.values)
 	}
 }
 

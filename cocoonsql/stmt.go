@@ -12,8 +12,8 @@ type stmt struct {
 	ctx  context.Context // with which it was prepared
 }
 
-// converting is a statement of a driver that has a driver.ColumnConverter. It is a type of its own, because there is no way
-// to implement that and to say no.
+// converting is a statement of a driver that has a driver.ColumnConverter. It is a type of its own,
+// because there is no way to implement that and to say no.
 type converting struct {
 	stmt
 	converter columnConverter

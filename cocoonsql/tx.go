@@ -11,16 +11,26 @@ import (
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	t := &tx{ctx: ctx}
+	theirs := ctx
+	if cocoon.TaskOf(ctx) != nil {
+		t.lasting = last(ctx)
+		theirs = t.lasting
+	}
 	under, err := call(ctx, func() (driver.Tx, error) {
 		if b, ok := c.Conn.(driver.ConnBeginTx); ok {
-			return b.BeginTx(ctx, opts)
+			return b.BeginTx(theirs, opts)
 		}
 		return c.beginPlain(ctx, opts)
 	})
 	if err != nil {
+		t.ended()
 		return nil, err
 	}
-	return &tx{under, ctx}, nil
+	if t.Tx = under; t.lasting != nil {
+		t.lasting.begun.Store(true)
+	}
+	return t, nil
 }
 
 // beginPlain begins a transaction with a driver that knows no options, as database/sql does.
@@ -42,24 +52,41 @@ func (c *conn) beginPlain(ctx context.Context, opts driver.TxOptions) (driver.Tx
 // tx is a transaction. Its end counts as a call of the task that began it.
 type tx struct {
 	driver.Tx
-	ctx context.Context
+	ctx     context.Context
+	lasting *lasting // the driver's; nil without a task
 }
 
-// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it returned, database/sql takes
-// the connection for free of the transaction.
+// ended is called when the driver needs its context no more.
+func (t *tx) ended() {
+	if t.lasting != nil {
+		t.lasting.end()
+	}
+}
+
+// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it
+// returned, database/sql takes the connection for free of the transaction.
 func (t *tx) Commit() error {
 	called := false
-	err := cocoon.BlockCall(t.ctx, func() error { called = true; return t.Tx.Commit() })
+	_, err := call(t.ctx, func() (struct{}, error) {
+		called = true
+		return struct{}{}, t.Tx.Commit()
+	})
 	if !called {
 		return errors.Join(err, t.Rollback())
 	}
+	t.ended()
 	return err
 }
 
-// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a transaction open.
-func (t *tx) Rollback() error { return release(t.ctx, t.Tx.Rollback) }
+// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a
+// transaction open.
+func (t *tx) Rollback() error {
+	defer t.ended()
+	return release(t.ctx, t.Tx.Rollback)
+}
 
-// release makes a call that gives something back to the database, and so must not be left out for a throw.
+// release makes a call that gives something back to the database, and so must not be left out for a
+// throw.
 func release(ctx context.Context, fn func() error) error {
 	called := false
 	err := cocoon.BlockCall(ctx, func() error { called = true; return fn() })

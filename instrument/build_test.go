@@ -161,8 +161,8 @@ func TestBulk(t *testing.T) {
 			if flag == "-tags=fresh" {
 				return // the polls are the runtime's
 			}
-			// One more than the pieces, for the call of a function value. Without a runtime there is no memory to extend to that
-			// is not cleared.
+			// One more than the pieces, for the call of a function value. Without a runtime there
+			// is no memory to extend to that is not cleared.
 			const polls = "append 1 17, append in place 1 5, append little to much 1 18, append text 1 17, extend 1 1, " +
 				"copy 1 5, make and copy 1 5, copy text 1 5, copy from within 1 1, clear 1 17, clear pointers 1 17, "
 			if got := strings.ReplaceAll(run(t, bin, "count"), "\n", ", "); got != polls {
@@ -198,7 +198,8 @@ func TestCounted(t *testing.T) {
 		want string
 	}{
 		"plain": {nil, "counted 0 short 0 fib 0 leaf 0 std false section <nil> 0 0"},
-		// One is count's, before it calls a function value. 10,000 iterations are ten pieces; 88 calls of fib go on.
+		// One is count's, before it calls a function value. 10,000 iterations are ten pieces; 88
+		// calls of fib go on.
 		"rewritten": {[]string{"-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
 		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
 	} {

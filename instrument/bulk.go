@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// bulksOf lets the function do in pieces, with a poll before each, what takes as long as its data, if there is much:
+// bulksOf lets the function do in pieces, with a poll before each, what takes as long as its data,
+// if there is much:
 //
 //	copy(a, b)               bulkCopy(a, b, bulkCopyPieces)
 //	append(a, b...)          bulkAppend(a, b, bulkAppendPieces)
@@ -17,12 +18,13 @@ import (
 //	a := make(T, n)          a := bulkMade[T](n, b, bulkMadePieces)
 //	copy(a, b)
 //
-// The functions on the right are in the file that the package gets (see bulkText). They are inlined, compare the size with a
-// quarter of a MiB, and up to that do what stands on the left. Like the poll they are passed what they call, for that costs the
-// inliner less.
+// The functions on the right are in the file that the package gets (see bulkText). They are
+// inlined, compare the size with a quarter of a MiB, and up to that do what stands on the left.
+// Like the poll they are passed what they call, for that costs the inliner less.
 //
-// A call stays as it is where that shows that there is not much, where there must not be a poll, and where its function might
-// lose being inlined for it: that would cost those with little data more.
+// A call stays as it is where that shows that there is not much, where there must not be a poll,
+// and where its function might lose being inlined for it: that would cost those with little data
+// more.
 func (r *rewriter) bulksOf(c *code) {
 	if c.exempt != "" || !r.takesBulk() || c.isLarge() {
 		return
@@ -53,7 +55,8 @@ func (r *rewriter) bulksOf(c *code) {
 // bulkNames are what bulkText means as the language does.
 var bulkNames = strings.Fields("any append bool byte cap clear complex128 copy float64 int int64 len make new nil string true uint uint64 uintptr")
 
-// takesBulk reports whether the functions of bulkText compile in this package: they are generic, and are inferred as values.
+// takesBulk reports whether the functions of bulkText compile in this package: they are generic,
+// and are inferred as values.
 func (r *rewriter) takesBulk() bool {
 	if r.types == nil || r.pkg.GoVersion != "" && version.Compare(r.pkg.GoVersion, "go1.21") < 0 {
 		return false
@@ -76,7 +79,8 @@ func inDefer(stack []ast.Node, call *ast.CallExpr) bool {
 	return false
 }
 
-// bulk returns what rewrites the call, or nil when it is none of those, or has little data for sure.
+// bulk returns what rewrites the call, or nil when it is none of those, or has little data for
+// sure.
 func (r *rewriter) bulk(c *code, call *ast.CallExpr) func() {
 	id, ok := call.Fun.(*ast.Ident)
 	if !ok || !r.info.Types[id].IsBuiltin() || len(call.Args) == 0 {
@@ -125,8 +129,9 @@ func (r *rewriter) isBytes(e ast.Expr) bool {
 	return ok && types.Identical(s.Elem(), types.Typ[types.Byte])
 }
 
-// isLittle reports whether the text shows that a slice or a string is short. In the standard library slices are, but for bytes
-// and what its generic functions are given: some are copied in its tightest loops, and regexp would take 4 % longer.
+// isLittle reports whether the text shows that a slice or a string is short. In the standard
+// library slices are, but for bytes and what its generic functions are given: some are copied in
+// its tightest loops, and regexp would take 4 % longer.
 func (r *rewriter) isLittle(e ast.Expr) bool {
 	if r.info.Types[e].Value != nil {
 		return true
@@ -173,8 +178,9 @@ func (r *rewriter) made(e ast.Expr) (n ast.Expr, ok bool) {
 	return call.Args[1], true
 }
 
-// anyOrder reports whether nobody can tell in which order the arguments are evaluated. The compiler reads the variables among
-// a builtin's arguments after it has made the calls, and those of an inlined function's as they come.
+// anyOrder reports whether nobody can tell in which order the arguments are evaluated. The compiler
+// reads the variables among a builtin's arguments after it has made the calls, and those of an
+// inlined function's as they come.
 func (r *rewriter) anyOrder(c *code, args []ast.Expr) bool {
 	for i, e := range args {
 		if r.silent(e) {
@@ -189,8 +195,8 @@ func (r *rewriter) anyOrder(c *code, args []ast.Expr) bool {
 	return true
 }
 
-// isFixed reports whether the value of the expression does not depend on what other expressions do: a constant, nil as a
-// slice, or a variable of the function that no other code can reach.
+// isFixed reports whether the value of the expression does not depend on what other expressions do:
+// a constant, nil as a slice, or a variable of the function that no other code can reach.
 func (r *rewriter) isFixed(c *code, e ast.Expr) bool {
 	e = ast.Unparen(e)
 	if tv := r.info.Types[e]; tv.Value != nil || tv.IsNil() {

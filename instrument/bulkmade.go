@@ -7,8 +7,8 @@ import (
 	"go/types"
 )
 
-// madeCopy is a slice that is made, and then copied to: two statements, of which the compiler makes one, that does not clear
-// what it will write. So does bulkMade.
+// madeCopy is a slice that is made, and then copied to: two statements, of which the compiler makes
+// one, that does not clear what it will write. So does bulkMade.
 type madeCopy struct {
 	make, copy *ast.CallExpr
 	n, from    ast.Expr
@@ -81,7 +81,8 @@ func (r *rewriter) isPlainText(c *code, from, to token.Pos) bool {
 	return !bytes.ContainsAny(c.file.src[r.offset(from):r.offset(to)], "\n/")
 }
 
-// madeInstead rewrites both statements. Of the second there remains the use of the variable, which may have no other.
+// madeInstead rewrites both statements. Of the second there remains the use of the variable, which
+// may have no other.
 func (r *rewriter) madeInstead(c *code, m madeCopy) {
 	text := func(e ast.Expr) string { return string(c.file.src[r.offset(e.Pos()):r.offset(e.End())]) }
 	r.replace(c.file, m.make.Pos(), m.n.Pos(), r.name("bulkMade")+"["+text(m.make.Args[0])+"](")

@@ -16,8 +16,9 @@ type call struct {
 	passed []*code // these
 }
 
-// callsOf finds the calls of a function that matter: those into this package, and those away from it. What a loop's body
-// calls is left out where the loop polls at each iteration, and what go calls, because it comes back on another stack.
+// callsOf finds the calls of a function that matter: those into this package, and those away from
+// it. What a loop's body calls is left out where the loop polls at each iteration, and what go
+// calls, because it comes back on another stack.
 func (r *rewriter) callsOf(c *code) {
 	polls := map[ast.Node]bool{} // the bodies of loops that do
 	for _, l := range c.loops {
@@ -52,8 +53,9 @@ func (r *rewriter) callsOf(c *code) {
 	})
 }
 
-// passed returns the functions among a call's arguments, and whether all of them are known: literals, and functions of this
-// package. Who calls nothing but what it is given then calls nothing else.
+// passed returns the functions among a call's arguments, and whether all of them are known:
+// literals, and functions of this package. Who calls nothing but what it is given then calls
+// nothing else.
 func (r *rewriter) passed(call *ast.CallExpr) (passed []*code, known bool) {
 	for _, arg := range call.Args {
 		t := r.info.TypeOf(arg)
@@ -98,13 +100,15 @@ func (r *rewriter) isGiven(c *code, fun ast.Expr) bool {
 	return ok && v.Kind() == types.ParamVar && c.typ.Params.Pos() <= v.Pos() && v.Pos() < c.typ.Params.End() && !r.touched(v, c.body)
 }
 
-// leavesIt reports whether the function calls away only what it was given. Then its callers poll for it: they pass what may
-// lead back to them, and the function, a small one as a rule, can still be inlined.
+// leavesIt reports whether the function calls away only what it was given. Then its callers poll
+// for it: they pass what may lead back to them, and the function, a small one as a rule, can still
+// be inlined.
 func (c *code) leavesIt() bool {
 	return c.decl != nil && !slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil && !k.given })
 }
 
-// addPassed adds calls of the functions that are known to be passed to one that leaves the polls for them to its callers.
+// addPassed adds calls of the functions that are known to be passed to one that leaves the polls
+// for them to its callers.
 func (c *code) addPassed() {
 	for _, k := range c.calls {
 		if k.to != nil && k.known && k.to.leavesIt() && k.to.callsAway() {
@@ -126,12 +130,13 @@ func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
 	return stmt.(*ast.RangeStmt).Body
 }
 
-// cut chooses the functions that poll for the cycles of the call graph, each before its calls in cycles.
+// cut chooses the functions that poll for the cycles of the call graph, each before its calls in
+// cycles.
 //
-// A cycle that leaves the package comes back through an interface, a function value or a callback, so it passes a call
-// that goes away, in this package or in another one. Every function with such a call polls, or those who call it do: see
-// leavesIt. What is left are cycles of
-// this package's own calls; of each, the function polls that is in most of them.
+// A cycle that leaves the package comes back through an interface, a function value or a callback,
+// so it passes a call that goes away, in this package or in another one. Every function with such a
+// call polls, or those who call it do: see leavesIt. What is left are cycles of this package's own
+// calls; of each, the function polls that is in most of them.
 func (r *rewriter) cut() {
 	for _, c := range r.codes {
 		c.addPassed()
@@ -182,8 +187,8 @@ func (r *rewriter) cut() {
 	}
 }
 
-// components numbers the strongly connected components of the call graph without the functions left out: from 1, and 0 for
-// a function in no cycle. It is Tarjan's algorithm.
+// components numbers the strongly connected components of the call graph without the functions left
+// out: from 1, and 0 for a function in no cycle. It is Tarjan's algorithm.
 func components(codes []*code, without map[*code]bool) map[*code]int {
 	s := search{index: map[*code]int{}, low: map[*code]int{}, comp: map[*code]int{}, without: without}
 	for _, c := range codes {
@@ -234,8 +239,8 @@ func (s *search) visit(c *code) {
 	}
 }
 
-// enter lets a function poll before it goes on to any of the calls: at the places where the paths to them part, so that a
-// path to none does not poll.
+// enter lets a function poll before it goes on to any of the calls: at the places where the paths
+// to them part, so that a path to none does not poll.
 func (r *rewriter) enter(c *code, calls []token.Pos) {
 	at := places(c.body.List, calls)
 	const tooMany = 4 // each place has its code
@@ -264,7 +269,8 @@ func (c *code) jumps() (found bool) {
 	return found
 }
 
-// places returns the statements before which to poll, so that on each path there is one, and before any of the calls.
+// places returns the statements before which to poll, so that on each path there is one, and before
+// any of the calls.
 func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
 	first := slices.IndexFunc(list, func(s ast.Stmt) bool { return countIn(s, calls) > 0 })
 	if first < 0 {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// code is the body of one function, a declaration's or a literal's, without the literals inside of it.
+// code is the body of one function, a declaration's or a literal's, without the literals inside of
+// it.
 type code struct {
 	file     *file
 	name     string        // such as "(*T).M", and "(*T).M.func1" for its first literal
@@ -39,7 +40,8 @@ func (r *rewriter) collect(f *file) {
 	for _, d := range f.tree.Decls {
 		fn, isFunc := d.(*ast.FuncDecl)
 		if !isFunc {
-			// A literal among the initialisers of variables runs as one only where it is called at once.
+			// A literal among the initialisers of variables runs as one only where it is called at
+			// once.
 			r.collectLiterals(&code{file: f, name: "var", exempt: "package variables are being initialised"}, d, r.exempt)
 			continue
 		}
@@ -65,7 +67,8 @@ func (r *rewriter) add(c *code) {
 	r.codes = append(r.codes, c)
 }
 
-// collectLiterals finds the literals in n, which belongs to outer; always is why all of them are exempt, or "".
+// collectLiterals finds the literals in n, which belongs to outer; always is why all of them are
+// exempt, or "".
 func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)

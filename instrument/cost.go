@@ -7,8 +7,8 @@ import (
 	"go/types"
 )
 
-// Costs are in units of a simple operation, a nanosecond or less. They bound how long code may run without a poll, so they
-// are upper estimates: all branches are added up.
+// Costs are in units of a simple operation, a nanosecond or less. They bound how long code may run
+// without a poll, so they are upper estimates: all branches are added up.
 const (
 	endless   = 1 << 29 // may run without bound, or is not known
 	quick     = 1 << 10 // a loop of at most this cost needs no poll
@@ -31,8 +31,8 @@ func int64Of(v constant.Value) (int64, bool) {
 	return constant.Int64Val(v)
 }
 
-// logarithmic are functions of the standard library whose only loops halve what is left: 64 iterations at most. Their callers
-// count on their being inlined, which a poll would end.
+// logarithmic are functions of the standard library whose only loops halve what is left: 64
+// iterations at most. Their callers count on their being inlined, which a poll would end.
 var logarithmic = map[string]bool{"sort.Search": true, "sort.Find": true, "slices.BinarySearch": true, "slices.BinarySearchFunc": true}
 
 // weigh bounds the cost of calling the function.
@@ -143,8 +143,8 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 	return endless
 }
 
-// times returns how often a loop runs at most, where that is written down: range over a constant or an array, or a counter
-// from a constant to a constant.
+// times returns how often a loop runs at most, where that is written down: range over a constant or
+// an array, or a counter from a constant to a constant.
 func (r *rewriter) times(loop ast.Stmt) (int64, bool) {
 	if rng, ok := loop.(*ast.RangeStmt); ok {
 		if n, ok := r.constant(rng.X); ok {

@@ -6,7 +6,8 @@ import (
 	"go/types"
 )
 
-// counter is the variable that counts a loop's iterations. The loop declares it, and nothing but its post statement writes it.
+// counter is the variable that counts a loop's iterations. The loop declares it, and nothing but
+// its post statement writes it.
 type counter struct {
 	name  string
 	obj   types.Object
@@ -99,7 +100,8 @@ func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
 	return found || r.addressed(obj, n)
 }
 
-// addressed reports whether the code may take the variable's address: by &, or by a method called on it.
+// addressed reports whether the code may take the variable's address: by &, or by a method called
+// on it.
 func (r *rewriter) addressed(obj types.Object, n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -53,8 +53,8 @@ func directivesOf(set *token.FileSet, f *file) directives {
 	return d
 }
 
-// exempt returns why the function never polls, or "". A directive holds for the next declaration, also with other comments
-// or empty lines between.
+// exempt returns why the function never polls, or "". A directive holds for the next declaration,
+// also with other comments or empty lines between.
 func (d directives) exempt(fn *ast.FuncDecl) string {
 	if fn.Recv == nil && d.linked[fn.Name.Name] != "" {
 		return d.linked[fn.Name.Name]

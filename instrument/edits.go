@@ -17,7 +17,8 @@ func (e *edits) insert(at int, text string) { e.replace(at, at, text) }
 
 func (e *edits) replace(at, end int, text string) { *e = append(*e, edit{at, end, text}) }
 
-// apply returns the changed text. Insertions at one place stay in the order in which they were made.
+// apply returns the changed text. Insertions at one place stay in the order in which they were
+// made.
 func (e edits) apply(src []byte) []byte {
 	sorted := slices.Clone(e)
 	slices.SortStableFunc(sorted, func(a, b edit) int { return a.at - b.at })

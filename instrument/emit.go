@@ -48,8 +48,9 @@ func (r *rewriter) choosePrefix() {
 // name returns a name that the package does not use.
 func (r *rewriter) name(s string) string { return r.prefix + s }
 
-// poll returns the text of a poll in a function. It costs 27 of the 80 units that the compiler's inliner allows a function
-// (71 if it did not pass what it calls: see linkText), so that small functions that poll are inlined still.
+// poll returns the text of a poll in a function. It costs 27 of the 80 units that the compiler's
+// inliner allows a function (71 if it did not pass what it calls: see linkText), so that small
+// functions that poll are inlined still.
 func (r *rewriter) poll(c *code) string {
 	if c.isLarge() {
 		return fmt.Sprintf("if %s() { %s() };", r.name("raised"), r.name("answer"))
@@ -87,7 +88,8 @@ func (r *rewriter) result() (*Result, error) {
 	return res, nil
 }
 
-// lineDirective names a place, which may itself come from a line directive: those of cgo and cover name the originals.
+// lineDirective names a place, which may itself come from a line directive: those of cgo and cover
+// name the originals.
 func lineDirective(p token.Position) string {
 	if p.Column == 0 {
 		return fmt.Sprintf("/*line %s:%d*/", p.Filename, p.Line)
@@ -95,9 +97,10 @@ func lineDirective(p token.Position) string {
 	return fmt.Sprintf("/*line %s:%d:%d*/", p.Filename, p.Line, p.Column)
 }
 
-// link adds the file by which the package reaches the poll. It names the variables of package safepoint by go:linkname and
-// does not import it: the standard library cannot, and others would need it among their requirements. Where a program lacks
-// package safepoint, the linker makes the variables up, and they are zero.
+// link adds the file by which the package reaches the poll. It names the variables of package
+// safepoint by go:linkname and does not import it: the standard library cannot, and others would
+// need it among their requirements. Where a program lacks package safepoint, the linker makes the
+// variables up, and they are zero.
 func (r *rewriter) link(res *Result) {
 	name, test := "zz_cocoon.go", true
 	for _, f := range r.files {

@@ -16,18 +16,20 @@ type Gap struct {
 	Kind GapKind
 	Why  string
 
-	// Length estimates how long it takes at most, from the costs by which the rewriting decides: a nanosecond for a simple
-	// operation. Unbounded, if nothing in the text bounds it.
+	// Length estimates how long it takes at most, from the costs by which the rewriting decides: a
+	// nanosecond for a simple operation. Unbounded, if nothing in the text bounds it.
 	Length time.Duration
 
-	// Package is that of the function called, of kind call; "" where the call does not leave its own.
+	// Package is that of the function called, of kind call; "" where the call does not leave its
+	// own.
 	Package string
 }
 
 // Unbounded is the length of what no text bounds.
 const Unbounded = time.Duration(math.MaxInt64)
 
-// GapKind says what makes a gap. The kinds are in the order in which gaps without bound are reported.
+// GapKind says what makes a gap. The kinds are in the order in which gaps without bound are
+// reported.
 type GapKind string
 
 const (
@@ -43,21 +45,22 @@ const (
 
 var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapWait, GapData, GapCode}
 
-// FunctionGaps are the gaps of one function, the longest first. There is at least the longest way from one safe point to the
-// next, where the function's calls of the package's own functions count with their longest.
+// FunctionGaps are the gaps of one function, the longest first. There is at least the longest way
+// from one safe point to the next, where the function's calls of the package's own functions count
+// with their longest.
 //
-// A gap without bound belongs to the function in whose text it is, and not to those that call it. What is called through
-// interfaces and function values has gaps of its own, and so do functions of other packages that are instrumented. The way
-// back out of a recursion counts once.
+// A gap without bound belongs to the function in whose text it is, and not to those that call it.
+// What is called through interfaces and function values has gaps of its own, and so do functions of
+// other packages that are instrumented. The way back out of a recursion counts once.
 type FunctionGaps struct {
 	Func string // such as "(*Regexp).run"
 	Pos  token.Position
 	Gaps []Gap
 }
 
-// Gaps says where the package as Rewrite returns it has no safe points, for each function with a body, literals included,
-// in the order of the source. Arguments and errors are those of Rewrite, and so are the decisions: no file is written, but all
-// is decided.
+// Gaps says where the package as Rewrite returns it has no safe points, for each function with a
+// body, literals included, in the order of the source. Arguments and errors are those of Rewrite,
+// and so are the decisions: no file is written, but all is decided.
 func Gaps(p Package, o Options) ([]FunctionGaps, error) {
 	r, err := decided(p, o)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// gapsIn returns the gaps of a text, each as "function: kind length: why", without those of kind code.
+// gapsIn returns the gaps of a text, each as "function: kind length: why", without those of kind
+// code.
 func gapsIn(t *testing.T, src string, o Options) (lines []string, code map[string]int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.go")
@@ -153,7 +154,8 @@ func TestGapsRefuses(t *testing.T) {
 	}
 }
 
-// TestGapsOfEverything: each function of a package with everything in it has its gaps, and they come in their order.
+// TestGapsOfEverything: each function of a package with everything in it has its gaps, and they
+// come in their order.
 func TestGapsOfEverything(t *testing.T) {
 	for _, p := range packages(list(t, "./testdata/hostile", "go/types", "encoding/json"), func(l listed) bool { return true }) {
 		all, err := Gaps(p, Options{})

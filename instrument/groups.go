@@ -6,8 +6,8 @@ import (
 	"go/types"
 )
 
-// owedIn returns where the body owes goroutines to a wait group, and will wait for it even when it is unwound. A throw in
-// there would wait for ever, for those that were not started yet:
+// owedIn returns where the body owes goroutines to a wait group, and will wait for it even when it
+// is unwound. A throw in there would wait for ever, for those that were not started yet:
 //
 //	wg.Add(n)
 //	defer wg.Wait()
@@ -15,8 +15,8 @@ import (
 //		go work(i, &wg)
 //	}
 //
-// It is from an Add to the next go statement, or the end of the loops around that; without one, to the end of the body. Groups
-// are seen by the names of their methods, like locks.
+// It is from an Add to the next go statement, or the end of the loops around that; without one, to
+// the end of the body. Groups are seen by the names of their methods, like locks.
 func owedIn(body *ast.BlockStmt) (owed []span) {
 	type add struct {
 		group string

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// heldCalls returns the calls that tell package safepoint where in this package locks are held, or goroutines are owed, for
-// what is called there and polls. There is at least one: it tells that the program is rewritten.
+// heldCalls returns the calls that tell package safepoint where in this package locks are held, or
+// goroutines are owed, for what is called there and polls. There is at least one: it tells that the
+// program is rewritten.
 func (r *rewriter) heldCalls(name string) string {
 	lines := map[string][]int{}
 	for _, c := range r.codes {
@@ -37,8 +38,8 @@ func (r *rewriter) heldCalls(name string) string {
 	return calls.String()
 }
 
-// symbolPath returns the package's path as the names of its functions have it: with the dots of its last element escaped,
-// so that the first dot behind it is that before the function.
+// symbolPath returns the package's path as the names of its functions have it: with the dots of its
+// last element escaped, so that the first dot behind it is that before the function.
 func symbolPath(path string) string {
 	slash := strings.LastIndexByte(path, '/') + 1
 	var out strings.Builder

@@ -6,18 +6,20 @@ import (
 	"go/types"
 )
 
-// What the compiler's inliner allows a function, and counts for a call that it does not inline. A node of its syntax counts
-// one; what is inlined counts as it does itself.
+// What the compiler's inliner allows a function, and counts for a call that it does not inline. A
+// node of its syntax counts one; what is inlined counts as it does itself.
 const (
 	inlineBudget = 80
 	inlineCall   = 57
 	inlineBulk   = 60 // at most, for what replaces a builtin function; see bulkText
 )
 
-// mayInline reports whether the compiler may inline the function, as far as the text tells: it does if nothing forbids it.
+// mayInline reports whether the compiler may inline the function, as far as the text tells: it does
+// if nothing forbids it.
 func (r *rewriter) mayInline(c *code) bool { return r.leastUnits(c) <= inlineBudget }
 
-// leastUnits is the least that the inliner may count for the function. What is never inlined counts above any budget.
+// leastUnits is the least that the inliner may count for the function. What is never inlined counts
+// above any budget.
 func (r *rewriter) leastUnits(c *code) int {
 	if c.inlining == 0 {
 		c.inlining = 1 // for a function that comes back to itself
@@ -68,8 +70,9 @@ func (r *rewriter) calledOnce(call *ast.CallExpr) bool {
 	return ok
 }
 
-// staysInline reports whether a function that is inlined still is with so many builtin functions replaced: its syntax is so
-// short that the inliner's count, which we do not know exactly, stays within the budget.
+// staysInline reports whether a function that is inlined still is with so many builtin functions
+// replaced: its syntax is so short that the inliner's count, which we do not know exactly, stays
+// within the budget.
 func (r *rewriter) staysInline(c *code, replaced int) bool {
 	units := replaced * inlineBulk
 	ast.Inspect(c.body, func(n ast.Node) bool {
@@ -92,8 +95,8 @@ func (r *rewriter) staysInline(c *code, replaced int) bool {
 	return units <= inlineBudget
 }
 
-// isLarge reports whether the compiler may hold the function for very large. Into one of 5000 nodes, which are more than
-// those of the syntax, it inlines nothing above 20 units.
+// isLarge reports whether the compiler may hold the function for very large. Into one of 5000
+// nodes, which are more than those of the syntax, it inlines nothing above 20 units.
 func (c *code) isLarge() bool {
 	if c.nodes == 0 {
 		c.walk(func(ast.Node, []ast.Node) { c.nodes++ })

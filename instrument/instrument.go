@@ -1,6 +1,7 @@
-// Package instrument rewrites Go source so that it polls for preemption: at the heads of loops, and where the call graph may
-// come back to a function. Nothing else changes: the texts are edited, not printed anew, so that comments, directives and
-// every line number stay. docs/safepoints.md says what is rewritten, what never is, and why.
+// Package instrument rewrites Go source so that it polls for preemption: at the heads of loops, and
+// where the call graph may come back to a function. Nothing else changes: the texts are edited, not
+// printed anew, so that comments, directives and every line number stay. docs/safepoints.md says
+// what is rewritten, what never is, and why.
 //
 // It knows the packages safepoint and cocoon by name only.
 package instrument
@@ -14,19 +15,21 @@ import (
 	"os"
 )
 
-// Package is one package of a build, as go list describes it. Test variants are packages of their own: the package with
-// its in-package tests, and the external test package.
+// Package is one package of a build, as go list describes it. Test variants are packages of their
+// own: the package with its in-package tests, and the external test package.
 type Package struct {
 	Path  string   // import path, without a variant's " [p.test]"; external tests have "p_test"
 	Files []string // absolute paths of the Go files selected for this build, cgo's originals included
 	Std   bool     // of the standard library, of which some packages are refused
 
-	// Moved says that the result will be compiled from another folder than its own, so each changed file begins with
-	// a line directive that names the original. Not for overlays: there the go command sees to it.
+	// Moved says that the result will be compiled from another folder than its own, so each changed
+	// file begins with a line directive that names the original. Not for overlays: there the go
+	// command sees to it.
 	Moved bool
 
-	// What go list -export says of it. Without export data, or with some missing, calls through what is not known count as
-	// calls that may come back: the result has more polls, and is as sound.
+	// What go list -export says of it. Without export data, or with some missing, calls through
+	// what is not known count as calls that may come back: the result has more polls, and is as
+	// sound.
 	GoVersion string            // language version such as "go1.21"; "" is the newest
 	ImportMap map[string]string // source import path to import path, where they differ
 	Exports   map[string]string // import path to the file with its export data
@@ -38,7 +41,8 @@ type Options struct {
 	// "github.com/dlclark/regexp2.(*Regexp).FindStringMatch" or "encoding/json.Marshal".
 	Sections map[string]bool
 
-	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back. Nil: none is.
+	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back.
+	// Nil: none is.
 	Instrumented func(path string) bool
 }
 
@@ -47,8 +51,8 @@ type Result struct {
 	Files map[string][]byte // the new texts, of changed files only, by path; and a file that is new, if any is
 	Stats Stats
 
-	// Mistaken says that the package does not type-check, as far as its imports are known. Its errors have their columns in
-	// the original text.
+	// Mistaken says that the package does not type-check, as far as its imports are known. Its
+	// errors have their columns in the original text.
 	Mistaken bool
 }
 
@@ -72,9 +76,10 @@ type Left struct {
 	Why  string
 }
 
-// Rewrite returns the package with polls. The files are read from disk. One that does not parse is an error that names its
-// place, for each mistake; what does not type-check is left to the compiler. The result depends on the arguments and the
-// files alone. A package that is never instrumented (see Refused) is an error.
+// Rewrite returns the package with polls. The files are read from disk. One that does not parse is
+// an error that names its place, for each mistake; what does not type-check is left to the
+// compiler. The result depends on the arguments and the files alone. A package that is never
+// instrumented (see Refused) is an error.
 func Rewrite(p Package, o Options) (*Result, error) {
 	r, err := decided(p, o)
 	if err != nil {

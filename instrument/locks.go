@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// unlocks maps the names of what acquires a lock to what releases it. It is the name that counts, for any type: who wrote a
-// lock of his own called it so, and a poll too few does no harm.
+// unlocks maps the names of what acquires a lock to what releases it. It is the name that counts,
+// for any type: who wrote a lock of his own called it so, and a poll too few does no harm.
 var unlocks = map[string]string{
 	"Lock": "Unlock", "TryLock": "Unlock", "lock": "unlock", "tryLock": "unlock",
 	"RLock": "RUnlock", "TryRLock": "RUnlock", "rlock": "runlock", "rLock": "rUnlock",
@@ -31,10 +31,11 @@ type lockCall struct {
 	deferred bool
 }
 
-// heldIn returns where in the body locks are held, as far as the text tells, and rather too much: from an acquisition to the
-// release of the same lock in the same block or one around it; a release deeper inside is an early exit. Without such a
-// release, to the end of the function, and from the beginning of the outermost loop. What is released before it was acquired
-// was held from the beginning, as it is where the release is deferred.
+// heldIn returns where in the body locks are held, as far as the text tells, and rather too much:
+// from an acquisition to the release of the same lock in the same block or one around it; a release
+// deeper inside is an early exit. Without such a release, to the end of the function, and from the
+// beginning of the outermost loop. What is released before it was acquired was held from the
+// beginning, as it is where the release is deferred.
 func heldIn(body *ast.BlockStmt) (held []span) {
 	acquired, released := lockCalls(body)
 	for _, a := range acquired {

@@ -41,9 +41,9 @@ func (r *rewriter) loopsOf(c *code) {
 	})
 }
 
-// loop decides where a for loop polls: nowhere when it is short whatever happens; every so many iterations when it counts
-// them and they are cheap; otherwise at the head of its body. One with a label is not taken apart: a continue would lead to
-// the wrong part.
+// loop decides where a for loop polls: nowhere when it is short whatever happens; every so many
+// iterations when it counts them and they are cheap; otherwise at the head of its body. One with a
+// label is not taken apart: a continue would lead to the wrong part.
 func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bool) {
 	r.stats.Loops++
 	l := &loop{stmt: stmt}
@@ -66,8 +66,8 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 	r.insert(c.file, body.Lbrace+1, r.poll(c))
 }
 
-// jump lets a goto poll that leads back. At its label there is no place: before the label a poll is passed once, and
-// behind it the label would not be that of its statement any more.
+// jump lets a goto poll that leads back. At its label there is no place: before the label a poll is
+// passed once, and behind it the label would not be that of its statement any more.
 func (r *rewriter) jump(c *code, stmt *ast.BranchStmt) {
 	r.stats.Loops++
 	if why := c.whyNot(stmt.Pos()); why != "" {

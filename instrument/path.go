@@ -30,7 +30,8 @@ func longer(paths ...path) path {
 	return longest
 }
 
-// walker follows all paths through one function, as far as bounds are known: what has none is a gap of its own.
+// walker follows all paths through one function, as far as bounds are known: what has none is a gap
+// of its own.
 type walker struct {
 	*survey
 	c        *code
@@ -120,7 +121,8 @@ func (w *walker) stmt(s ast.Stmt, in path) path {
 	return in.plus(w.units(s))
 }
 
-// clauses follows the paths through a switch or a select. All expressions of the cases may be evaluated.
+// clauses follows the paths through a switch or a select. All expressions of the cases may be
+// evaluated.
 func (w *walker) clauses(body *ast.BlockStmt, in path) path {
 	out, fallen := in, nowhere
 	for _, s := range body.List {
@@ -149,8 +151,8 @@ func isFallthrough(s ast.Stmt) bool {
 	return ok && b.Tok == token.FALLTHROUGH
 }
 
-// loop follows the paths through a loop as it was decided to poll. One without a bound, which is a gap of its own, counts
-// as one iteration.
+// loop follows the paths through a loop as it was decided to poll. One without a bound, which is a
+// gap of its own, counts as one iteration.
 func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post int) path {
 	var l *loop
 	for _, known := range w.c.loops {
@@ -180,7 +182,8 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 	return out
 }
 
-// units bounds what the code costs as far as there is a bound. A call of the package's own function costs its longest path.
+// units bounds what the code costs as far as there is a bound. A call of the package's own function
+// costs its longest path.
 func (w *walker) units(n ast.Node) (sum int) {
 	if n == nil {
 		return 0

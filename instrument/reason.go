@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// isGlue reports whether cgo has made the function. Its file may have any name, its functions have these.
+// isGlue reports whether cgo has made the function. Its file may have any name, its functions have
+// these.
 func isGlue(c *code) bool {
 	return strings.HasPrefix(c.name, "_C") || strings.HasPrefix(c.name, "_cgo")
 }
 
-// ofNode returns the gap of a single operation, which is never bounded: a call that leaves what is instrumented, a wait, or
-// what is as long as its data.
+// ofNode returns the gap of a single operation, which is never bounded: a call that leaves what is
+// instrumented, a wait, or what is as long as its data.
 func (s *survey) ofNode(n ast.Node, around []ast.Node) (g Gap, ok bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -56,7 +57,8 @@ func hasDefault(s *ast.SelectStmt) bool {
 	return false
 }
 
-// inSelect reports whether the last of the nodes, each inside of the one before, is in the communication of a select's case.
+// inSelect reports whether the last of the nodes, each inside of the one before, is in the
+// communication of a select's case.
 func inSelect(nodes []ast.Node) bool {
 	for i, n := range nodes {
 		if c, ok := n.(*ast.CommClause); ok && i+1 < len(nodes) && nodes[i+1] == c.Comm {
@@ -128,7 +130,8 @@ func isText(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// underLock returns the gap of a call under a lock, or the like: whatever polls in there is at no safe point.
+// underLock returns the gap of a call under a lock, or the like: whatever polls in there is at no
+// safe point.
 func (s *survey) underLock(c *code, n ast.Node) (g Gap, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
 	if !isCall || c.exempt != "" || s.costOfCall(call) < endless {

@@ -2,7 +2,8 @@ package instrument
 
 import "strings"
 
-// module is this one. Some of its packages never poll, see ours; the rest, examples for one, are programs like any other.
+// module is this one. Some of its packages never poll, see ours; the rest, examples for one, are
+// programs like any other.
 const module = "github.com/cocoon-go/cocoon"
 
 // refusal is why packages never poll. A pattern ends in /... for all that is below it too.

@@ -206,7 +206,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 	}
 }
 
-// Where the language is older than what would be inserted, or means something else by a name, builtin functions stay.
+// Where the language is older than what would be inserted, or means something else by a name,
+// builtin functions stay.
 func TestBulkStays(t *testing.T) {
 	const src = "package p\nfunc a(x, y []int) { defer a(nil, nil); copy(x, y) }\n"
 	path := filepath.Join(t.TempDir(), "a.go")

@@ -22,7 +22,8 @@ var replaced = map[string]string{
 	"cocoon_bulkExtend": "append", "cocoon_bulkClear": "clear",
 }
 
-// names returns how often each name is on each line of a text. Those of a range clause may go: it is taken apart.
+// names returns how often each name is on each line of a text. Those of a range clause may go: it
+// is taken apart.
 func names(t *testing.T, text []byte) map[int]map[string]int {
 	t.Helper()
 	set := token.NewFileSet()
@@ -47,7 +48,8 @@ func names(t *testing.T, text []byte) map[int]map[string]int {
 	return at
 }
 
-// Whatever file of the standard library is rewritten, it parses, has as many lines, and everything is on its line.
+// Whatever file of the standard library is rewritten, it parses, has as many lines, and everything
+// is on its line.
 func TestLinesStay(t *testing.T) {
 	//lint:ignore SA1019 the sources of the toolchain that runs this test
 	root := filepath.Join(runtime.GOROOT(), "src")

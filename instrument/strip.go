@@ -14,21 +14,23 @@ import (
 //	for i := a; i < b; i++ { … }
 //	for i := a; ; { POLL; m := i + 512; for ; (i < b) && i != m; i++ { … }; if i != m { break } }
 //
-// Break and continue without a label mean the same in the inner loop, for a break leaves i behind m; and i may wrap around on
-// its way to m. A condition that is no mere comparison of values comes after i != m, and so is evaluated exactly as often as
-// before. What does differ is that a variable of each iteration is one of the whole loop; so the loop must not have functions
-// or addresses that keep it.
+// Break and continue without a label mean the same in the inner loop, for a break leaves i behind
+// m; and i may wrap around on its way to m. A condition that is no mere comparison of values comes
+// after i != m, and so is evaluated exactly as often as before. What does differ is that a variable
+// of each iteration is one of the whole loop; so the loop must not have functions or addresses that
+// keep it.
 //
-// Where the loop ends before i could wrap around, a piece ends by one comparison if it has a limit (see limitOf), and the
-// compiler is told what it does not see, that i only grows from piece to piece: so it leaves out the checks of bounds that it
-// did before.
+// Where the loop ends before i could wrap around, a piece ends by one comparison if it has a limit
+// (see limitOf), and the compiler is told what it does not see, that i only grows from piece to
+// piece: so it leaves out the checks of bounds that it did before.
 //
 //	for i := a; ; { first := i; for {
 //		POLL; if i < first { break }; m := i + 512; n := m; if n > b { n = b }; for ; i < n; i++ { … }; if i != m { break }
 //	}; break }
 //
-// A test of the counter inside the loop would be simpler, and is not cheaper than a poll at each iteration: of a copy, a sum,
-// a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %, and a second comparison 2 to 40 %.
+// A test of the counter inside the loop would be simpler, and is not cheaper than a poll at each
+// iteration: of a copy, a sum, a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %,
+// and a second comparison 2 to 40 %.
 //
 // It returns the number of iterations of a piece, or 0 when the loop cannot be taken apart.
 func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
@@ -256,7 +258,8 @@ func (r *rewriter) iterates(x ast.Expr) over {
 	return overOther
 }
 
-// core returns the type that decides what a value can do: of a type parameter, the one that all its arguments have.
+// core returns the type that decides what a value can do: of a type parameter, the one that all its
+// arguments have.
 func core(t types.Type) types.Type {
 	p, ok := types.Unalias(t).(*types.TypeParam)
 	if !ok {

@@ -9,8 +9,9 @@ import (
 	"os"
 )
 
-// check types the package as far as it goes. What has no type is taken for the worst: a call of anything, a loop without
-// end. So errors are nobody's concern here; the compiler reports them with their places.
+// check types the package as far as it goes. What has no type is taken for the worst: a call of
+// anything, a loop without end. So errors are nobody's concern here; the compiler reports them with
+// their places.
 func (r *rewriter) check() {
 	r.info = &types.Info{
 		Types:      map[ast.Expr]types.TypeAndValue{},
@@ -122,7 +123,8 @@ func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 	return outside, nil, f
 }
 
-// takesFunction reports whether a function value is among the arguments: what calls it may leave the poll to its caller.
+// takesFunction reports whether a function value is among the arguments: what calls it may leave
+// the poll to its caller.
 func takesFunction(sig *types.Signature) bool {
 	for v := range sig.Params().Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok {
@@ -160,7 +162,8 @@ func (r *rewriter) carries(t types.Type) bool {
 	return known
 }
 
-// carries has in seen the types that it is in the midst of, or has found to carry none but what those do.
+// carries has in seen the types that it is in the midst of, or has found to carry none but what
+// those do.
 func carries(t types.Type, seen map[types.Type]bool) bool {
 	if seen[t] {
 		return false

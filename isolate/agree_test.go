@@ -14,7 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// engines are stores over both of wazero's engines: the compiler, where there is one, and its fallback.
+// engines are stores over both of wazero's engines: the compiler, where there is one, and its
+// fallback.
 func engines(t testing.TB) []*Store {
 	var stores []*Store
 	for _, config := range []wazero.RuntimeConfig{wazero.NewRuntimeConfig(), wazero.NewRuntimeConfigInterpreter()} {
@@ -28,7 +29,8 @@ func engines(t testing.TB) []*Store {
 	return stores
 }
 
-// result is an evaluation in a form that can be compared: only what fired of the values, the text of the error.
+// result is an evaluation in a form that can be compared: only what fired of the values, the text
+// of the error.
 func result(out stubs.Outcome, err error) string {
 	if err != nil {
 		var at *policy.EvalError
@@ -46,8 +48,8 @@ func result(out stubs.Outcome, err error) string {
 	return s
 }
 
-// agree evaluates the program over the snapshots with every evaluator and fails where they differ, or where the
-// interpreter exceeds the bound. It returns the interpreter's results.
+// agree evaluates the program over the snapshots with every evaluator and fails where they differ,
+// or where the interpreter exceeds the bound. It returns the interpreter's results.
 func agree(t testing.TB, stores []*Store, p *policy.Program, snapshots ...[]uint64) []string {
 	t.Helper()
 	want := make([]string, len(snapshots))
@@ -89,7 +91,8 @@ func agreeOnRandom(t testing.TB, stores []*Store, data []byte) []string {
 	return agree(t, stores, p, c.snapshot(), c.snapshot(), c.snapshot())
 }
 
-// TestAgreeRandom runs random programs, and counts results so that a generator that says nothing cannot pass.
+// TestAgreeRandom runs random programs, and counts results so that a generator that says nothing
+// cannot pass.
 func TestAgreeRandom(t *testing.T) {
 	stores := engines(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -127,8 +130,8 @@ func kind(r string) string {
 	return "fired"
 }
 
-// FuzzAgree runs the programs and snapshots that the bytes choose. Run it with -fuzzminimizetime=10x: minimising long inputs
-// takes the fuzzer longer than finding them.
+// FuzzAgree runs the programs and snapshots that the bytes choose. Run it with
+// -fuzzminimizetime=10x: minimising long inputs takes the fuzzer longer than finding them.
 func FuzzAgree(f *testing.F) {
 	stores := engines(f)
 	f.Add([]byte{})

@@ -9,11 +9,12 @@ import (
 
 var floatOps = map[policy.Op]byte{
 	policy.OpAdd: opF64Add, policy.OpSub: opF64Sub, policy.OpMul: opF64Mul, policy.OpDiv: opF64Div,
+	policy.OpMin: opF64Min, policy.OpMax: opF64Max,
 	policy.OpEq: opF64Eq, policy.OpNe: opF64Ne, policy.OpLt: opF64Lt, policy.OpLe: opF64Le, policy.OpGt: opF64Gt, policy.OpGe: opF64Ge,
 }
 
 var integerOps = map[policy.Op]byte{
-	policy.OpAdd: opI64Add, policy.OpSub: opI64Sub, policy.OpMul: opI64Mul, policy.OpDiv: opI64DivS, policy.OpMod: opI64RemS,
+	policy.OpAdd: opI64Add, policy.OpSub: opI64Sub, policy.OpNeg: opI64Sub, policy.OpMul: opI64Mul, policy.OpDiv: opI64DivS, policy.OpMod: opI64RemS,
 	policy.OpEq: opI64Eq, policy.OpNe: opI64Ne, policy.OpLt: opI64LtS, policy.OpLe: opI64LeS, policy.OpGt: opI64GtS, policy.OpGe: opI64GeS,
 }
 
@@ -51,19 +52,20 @@ func (g *generator) unary(n *policy.Node) {
 	case n.Type == stubs.Float:
 		g.op(opF64Neg)
 	default:
+		g.set(g.y)
+		g.i64(0)
 		g.set(g.x)
-		g.get(g.x)
+		g.result(n)
+		g.get(g.y)
 		g.i64(1 << 63)
 		g.op(opI64Eq)
-		g.failIf(overflow, n)
-		g.i64(0)
-		g.get(g.x)
-		g.op(opI64Sub)
+		g.overflow(n)
+		g.get(g.r)
 	}
 }
 
-// truncate turns the float on the stack into an integer, if there is one for it. The limits are exact as floats, and
-// NaN fails both comparisons.
+// truncate turns the float on the stack into an integer, if there is one for it, or into the farthest duration. The limits are exact
+// as floats, and NaN fails both comparisons.
 func (g *generator) truncate(n *policy.Node) {
 	const limit = 1 << 63
 	g.tee(g.f)
@@ -71,10 +73,26 @@ func (g *generator) truncate(n *policy.Node) {
 	g.op(opF64Ge)
 	g.get(g.f)
 	g.constant(&policy.Node{Type: stubs.Float, Imm: math.Float64bits(limit)})
-	g.op(opF64Lt, opI32And, opI32Eqz)
-	g.failIf(conversion, n)
+	g.op(opF64Lt, opI32And)
+	if n.Type != stubs.Duration {
+		g.op(opI32Eqz)
+		g.failIf(conversion, n)
+		g.get(g.f)
+		g.op(opI64TruncF64S)
+		return
+	}
+	g.op(opIf, typeI64)
 	g.get(g.f)
-	g.op(opI64TruncF64S)
+	g.op(opI64TruncF64S, opElse)
+	g.get(g.f)
+	g.get(g.f)
+	g.op(opF64Ne)
+	g.failIf(conversion, n)
+	g.i64(1 << 63)
+	g.i64(math.MaxInt64)
+	g.get(g.f)
+	g.constant(&policy.Node{Type: stubs.Float})
+	g.op(opF64Lt, opSelect, opEnd)
 }
 
 func (g *generator) binary(n *policy.Node) {
@@ -88,8 +106,7 @@ func (g *generator) binary(n *policy.Node) {
 	g.set(g.x)
 	switch n.Op {
 	case policy.OpDiv, policy.OpMod:
-		g.checkDivisor(n)
-		g.result(n)
+		g.divide(n)
 	case policy.OpMul:
 		g.result(n)
 		g.checkProduct(n)
@@ -108,8 +125,8 @@ func (g *generator) result(n *policy.Node) {
 	g.set(g.r)
 }
 
-// checkSum: a sum overflowed when its sign differs from both operands', a difference when the operands' signs differ and
-// its sign is not that of x.
+// checkSum: a sum overflowed when its sign differs from both operands', a difference when the
+// operands' signs differ and its sign is not that of x.
 func (g *generator) checkSum(n *policy.Node) {
 	third := g.r
 	if n.Op == policy.OpSub {
@@ -123,11 +140,11 @@ func (g *generator) checkSum(n *policy.Node) {
 	g.op(opI64Xor, opI64And)
 	g.i64(0)
 	g.op(opI64LtS)
-	g.failIf(overflow, n)
+	g.overflow(n)
 }
 
-// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved. Else x*y is right if it
-// divides back to y; x = -1 is apart because MinInt64 / -1 traps.
+// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved.
+// Else x*y is right if it divides back to y; x = -1 is apart because MinInt64 / -1 traps.
 func (g *generator) checkProduct(n *policy.Node) {
 	for _, factor := range []int{g.x, g.y} {
 		g.get(factor)
@@ -152,16 +169,38 @@ func (g *generator) checkProduct(n *policy.Node) {
 	g.op(opI64DivS)
 	g.get(g.y)
 	g.op(opI64Ne, opEnd, opEnd)
-	g.failIf(overflow, n)
+	g.overflow(n)
 	g.op(opEnd)
 }
 
-// checkDivisor: the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no check.
-func (g *generator) checkDivisor(n *policy.Node) {
+// overflow ends the evaluation if the i32 on the stack is not 0; but a duration becomes the farthest, in r, to the side that the
+// operands tell.
+func (g *generator) overflow(n *policy.Node) {
+	if n.Type != stubs.Duration {
+		g.failIf(overflow, n)
+		return
+	}
+	g.op(opIf, noType)
+	g.get(g.x)
+	if n.Op == policy.OpMul {
+		g.get(g.y)
+		g.op(opI64Xor)
+	}
+	g.i64(63)
+	g.op(opI64ShrS) // 0, or all ones below 0
+	g.i64(math.MaxInt64)
+	g.op(opI64Xor)
+	g.set(g.r)
+	g.op(opEnd)
+}
+
+// divide computes r, but for the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no check.
+func (g *generator) divide(n *policy.Node) {
 	g.get(g.y)
 	g.op(opI64Eqz)
 	g.failIf(divideByZero, n)
 	if n.Op == policy.OpMod {
+		g.result(n)
 		return
 	}
 	g.get(g.x)
@@ -170,7 +209,17 @@ func (g *generator) checkDivisor(n *policy.Node) {
 	g.get(g.y)
 	g.i64(math.MaxUint64)
 	g.op(opI64Eq, opI32And)
-	g.failIf(overflow, n)
+	if n.Type != stubs.Duration {
+		g.failIf(overflow, n)
+		g.result(n)
+		return
+	}
+	g.op(opIf, noType)
+	g.i64(math.MaxInt64)
+	g.set(g.r)
+	g.op(opElse)
+	g.result(n)
+	g.op(opEnd)
 }
 
 // failIf ends the evaluation with an error if the i32 on the stack is not 0.

@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The two policies of the paper, by hand: a time limit on a section, and a switch when something safe waits.
+// The two policies of the paper, by hand: a time limit on a section, and a switch when something
+// safe waits.
 var (
 	regexLimit = &policy.Program{
 		Words: 2, Reasons: []string{"regex took too long"},
@@ -54,8 +55,8 @@ func benchmarkEval(b *testing.B, p *policy.Program, snapshot []uint64) {
 	}
 }
 
-// BenchmarkExpr is the same by expr's virtual machine, reused, over a struct. The limits are fields, because expr would
-// parse duration("100ms") in every run.
+// BenchmarkExpr is the same by expr's virtual machine, reused, over a struct. The limits are
+// fields, because expr would parse duration("100ms") in every run.
 func BenchmarkExpr(b *testing.B) {
 	type task struct {
 		Section string        `expr:"section"`
@@ -127,8 +128,8 @@ func BenchmarkNewEvaluator(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is what a step of the cost table takes, by kind of operation: a chain of eight for each of a thousand
-// elements of a range, all executed.
+// BenchmarkStep is what a step of the cost table takes, by kind of operation: a chain of eight for
+// each of a thousand elements of a range, all executed.
 func BenchmarkStep(b *testing.B) {
 	i, half := local(stubs.Int, 0), read(stubs.Float, 1)
 	chain := func(op policy.Op, first, operand *policy.Node) *policy.Node {

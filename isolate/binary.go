@@ -65,12 +65,15 @@ const (
 	opI64And  byte = 0x83
 	opI64Or   byte = 0x84
 	opI64Xor  byte = 0x85
+	opI64ShrS byte = 0x87
 	opI64ShrU byte = 0x88
 	opF64Neg  byte = 0x9a
 	opF64Add  byte = 0xa0
 	opF64Sub  byte = 0xa1
 	opF64Mul  byte = 0xa2
 	opF64Div  byte = 0xa3
+	opF64Min  byte = 0xa4
+	opF64Max  byte = 0xa5
 
 	opI32WrapI64        byte = 0xa7
 	opI64ExtendI32U     byte = 0xad
@@ -82,8 +85,8 @@ const (
 // exportNames are the names of the one function (kind 0) and the one memory (kind 2) of a module.
 var exportNames = [...]string{0: "policy", 2: "memory"}
 
-// module encodes a module without imports: one memory of exactly that many pages and one function "() -> i64" with those
-// locals and that body, both exported.
+// module encodes a module without imports: one memory of exactly that many pages and one function
+// "() -> i64" with those locals and that body, both exported.
 func module(pages int, locals []byte, body []byte) []byte {
 	m := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
 	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})                 // types: one, no parameters, one result
@@ -104,7 +107,8 @@ func export(b []byte, kind byte) []byte {
 	return append(append(append(b, byte(len(name))), name...), kind, 0)
 }
 
-// function encodes locals and body. Locals are declared one by one: runs of one type would be shorter, nothing else.
+// function encodes locals and body. Locals are declared one by one: runs of one type would be
+// shorter, nothing else.
 func function(locals []byte, body []byte) []byte {
 	f := unsigned(nil, len(locals))
 	for _, t := range locals {

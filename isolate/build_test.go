@@ -58,10 +58,11 @@ func quantifier(op policy.Op, s policy.Source, local int, predicate *policy.Node
 }
 
 func effect(site int, operand *policy.Node) *policy.Node {
-	return &policy.Node{Op: policy.OpEffect, Type: stubs.Unit, Index: site, A: operand}
+	return &policy.Node{Op: policy.OpEffect, Type: stubs.Unit, Index: site, Pos: 7, A: operand}
 }
 
-// evaluator makes an evaluator of the program in a store of its own, on the engine that NewStore chooses.
+// evaluator makes an evaluator of the program in a store of its own, on the engine that NewStore
+// chooses.
 func evaluator(t testing.TB, p *policy.Program) *Evaluator {
 	t.Helper()
 	s, err := NewStore(context.Background())

@@ -13,8 +13,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Evaluator is one instance of a policy. Fill Snapshot, call Eval, again and again. One goroutine at a time may use it: its
-// memory and its stack hold one evaluation. Close alone may be called at any time.
+// Evaluator is one instance of a policy. Fill Snapshot, call Eval, again and again. One goroutine
+// at a time may use it: its memory and its stack hold one evaluation. Close alone may be called at
+// any time.
 type Evaluator struct {
 	instance api.Module
 	function api.Function // of this evaluator alone: wazero's functions hold a stack, sharing one gives wrong results silently
@@ -35,20 +36,22 @@ func newEvaluator(p *policy.Program, instance api.Module) *Evaluator {
 	return e
 }
 
-// memoryWords views a whole memory as words: little-endian, as NewStore has made sure of, and aligned, because Go aligns
-// what is as large as a page.
+// memoryWords views a whole memory as words: little-endian, as NewStore has made sure of, and
+// aligned, because Go aligns what is as large as a page.
 func memoryWords(m api.Memory) []uint64 {
 	b, _ := m.Read(0, m.Size())
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/wordBytes)
 }
 
-// Snapshot returns the words that the policy reads, laid out as the program's Reads say. They are the policy's own memory:
-// writing them is all it takes, they keep their values, and the slice is the same for the evaluator's life.
+// Snapshot returns the words that the policy reads, laid out as the program's Reads say. They are
+// the policy's own memory: writing them is all it takes, they keep their values, and the slice is
+// the same for the evaluator's life.
 func (e *Evaluator) Snapshot() []uint64 { return e.snapshot }
 
-// Eval evaluates the policy over the snapshot as it is. The outcome's Values are good until the next Eval. The error is a
-// *policy.EvalError, the same as policy.Interpret gives, or ErrClosed; the outcome is then the zero Outcome, and the
-// evaluator stays usable. Without an error Eval does not allocate and takes some tens of nanoseconds (BenchmarkEval).
+// Eval evaluates the policy over the snapshot as it is. The outcome's Values are good until the
+// next Eval. The error is a *policy.EvalError, the same as policy.Interpret gives, or ErrClosed;
+// the outcome is then the zero Outcome, and the evaluator stays usable. Without an error Eval does
+// not allocate and takes some tens of nanoseconds (BenchmarkEval).
 func (e *Evaluator) Eval() (stubs.Outcome, error) {
 	if err := e.function.CallWithStack(context.Background(), e.result[:]); err != nil {
 		return stubs.Outcome{}, callError(err)
@@ -74,6 +77,6 @@ func callError(err error) error {
 	return fmt.Errorf("isolate: %w", err)
 }
 
-// Close frees the instance; Eval then returns ErrClosed. The snapshot may still be written, to no effect. A second Close
-// does nothing.
+// Close frees the instance; Eval then returns ErrClosed. The snapshot may still be written, to no
+// effect. A second Close does nothing.
 func (e *Evaluator) Close() error { return e.instance.Close(context.Background()) }

@@ -39,7 +39,8 @@ func TestEvalLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestEvalAfterTrap: no program traps, and if one did, the error would be its own and the evaluator usable.
+// TestEvalAfterTrap: no program traps, and if one did, the error would be its own and the evaluator
+// usable.
 func TestEvalAfterTrap(t *testing.T) {
 	const unreachable = 0
 	g := &generator{}

@@ -8,9 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// generator turns a program into the body of a WebAssembly function. Every node leaves its value on the operand stack:
-// a Bool as an i32 that is 0 or 1, a Float as an f64, every other word and a verdict as an i64, a Unit as nothing.
-// WebAssembly's own validation is the second check of its work: a wrongly typed program does not compile.
+// generator turns a program into the body of a WebAssembly function. Every node leaves its value on
+// the operand stack: a Bool as an i32 that is 0 or 1, a Float as an f64, every other word and a
+// verdict as an i64, a Unit as nothing. WebAssembly's own validation is the second check of its
+// work: a wrongly typed program does not compile.
 type generator struct {
 	program *policy.Program
 	code    []byte
@@ -39,8 +40,8 @@ func generate(p *policy.Program) ([]byte, error) {
 	return module(size, g.locals, g.code), nil
 }
 
-// body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every call, so that nothing is
-// left of the evaluation before.
+// body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every
+// call, so that nothing is left of the evaluation before.
 func (g *generator) body() {
 	if len(g.program.Sites) == 0 {
 		g.node(g.program.Root)
@@ -79,7 +80,7 @@ func (g *generator) node(n *policy.Node) {
 		g.node(n.A)
 	case policy.OpNeg, policy.OpFloat, policy.OpInt:
 		g.unary(n)
-	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod:
+	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 		g.compare(n)
@@ -141,7 +142,7 @@ func (g *generator) branch(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// effect stores the operand, a NaN as the one NaN that the interpreter gives too, and marks the site.
+// effect stores the operand and marks the site. A NaN ends the evaluation.
 func (g *generator) effect(n *policy.Node) {
 	if n.A != nil {
 		g.i32(0)
@@ -151,11 +152,11 @@ func (g *generator) effect(n *policy.Node) {
 			g.op(opI64ExtendI32U)
 		case stubs.Float:
 			g.tee(g.f)
+			g.get(g.f)
+			g.get(g.f)
+			g.op(opF64Ne)
+			g.failIf(notANumber, n)
 			g.op(opI64ReinterpretF64)
-			g.i64(canonicalNaN)
-			g.get(g.f)
-			g.get(g.f)
-			g.op(opF64Eq, opSelect)
 		}
 		g.memory(opI64Store, valueAddress(g.program, n.Index))
 	}
@@ -164,8 +165,6 @@ func (g *generator) effect(n *policy.Node) {
 	g.op(opI64Or)
 	g.set(g.fired)
 }
-
-const canonicalNaN = 0x7ff8000000000000
 
 // valueType returns the WebAssembly type of a scalar.
 func (g *generator) valueType(t stubs.Type) byte {

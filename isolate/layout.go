@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A policy's linear memory: the snapshot from address 0, then the word of fired bits, then a word for each site's operand.
-// A function without sites writes nothing.
+// A policy's linear memory: the snapshot from address 0, then the word of fired bits, then a word
+// for each site's operand. A function without sites writes nothing.
 
 const (
 	wordBytes = 8
@@ -31,19 +31,20 @@ func pages(p *policy.Program) (int, error) {
 	return (valueAddress(p, len(p.Sites)) + pageBytes - 1) / pageBytes, nil
 }
 
-// What a function returns is one word. A verdict has the decision in its low byte and a throw's reason above. An error has
-// the top bit set, then the class, then the position in the text: an early return, because a trap would cost microseconds
-// and lose the position.
+// What a function returns is one word. A verdict has the decision in its low byte and a throw's
+// reason above. An error has the top bit set, then the class, then the position in the text: an
+// early return, because a trap would cost microseconds and lose the position.
 
 const failed = 1 << 63
 
 // classes are the errors of an evaluation by the class under which a result word names them.
-var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion}
+var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber}
 
 const (
 	overflow = iota
 	divideByZero
 	conversion
+	notANumber
 )
 
 func verdictWord(n *policy.Node) uint64 {

@@ -2,8 +2,8 @@ package isolate
 
 import "github.com/cocoon-go/cocoon/policy"
 
-// quantifier generates a loop over the source: k counts the elements up to n, and any, all and none leave it with the
-// element that decides.
+// quantifier generates a loop over the source: k counts the elements up to n, and any, all and none
+// leave it with the element that decides.
 //
 //	k = 0; n = length
 //	block
@@ -50,7 +50,8 @@ func (g *generator) quantifier(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// decide evaluates the predicate. Two blocks out is the end of the quantifier: loop and if are in between.
+// decide evaluates the predicate. Two blocks out is the end of the quantifier: loop and if are in
+// between.
 func (g *generator) decide(n *policy.Node, count int) {
 	switch n.Op {
 	case policy.OpCount:
@@ -73,8 +74,9 @@ func (g *generator) decide(n *policy.Node, count int) {
 	g.op(opBrIf, 2, opDrop)
 }
 
-// length prepares the source's number of elements and returns what puts it on the stack. The length word of a list counts
-// as unsigned and is cut off at the greatest length, so that no element lies outside the list.
+// length prepares the source's number of elements and returns what puts it on the stack. The length
+// word of a list counts as unsigned and is cut off at the greatest length, so that no element lies
+// outside the list.
 func (g *generator) length(s policy.Source) func() {
 	limit := uint64(s.Bound())
 	if !s.List {

@@ -7,8 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// choices is a stream of decisions read from bytes, so that a fuzzer's mutations of the bytes are mutations of the program.
-// At its end every decision is 0, which the generator below makes the smallest thing there is.
+// choices is a stream of decisions read from bytes, so that a fuzzer's mutations of the bytes are
+// mutations of the program. At its end every decision is 0, which the generator below makes the
+// smallest thing there is.
 type choices struct{ data []byte }
 
 func (c *choices) below(n int) int {
@@ -76,7 +77,8 @@ func randomProgram(c *choices) *policy.Program {
 	return &p.Program
 }
 
-// node makes a node of type t; its position is its number, so that positions of errors can be compared.
+// node makes a node of type t; its position is its number, so that positions of errors can be
+// compared.
 func (p *program) node(t stubs.Type, depth int) *policy.Node {
 	p.nodes++
 	n := &policy.Node{Type: t, Pos: p.nodes}
@@ -161,6 +163,8 @@ func (p *program) operation(n *policy.Node, depth int) {
 		n.Op, n.A = policy.OpNeg, sub(t)
 	case t.Integral():
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(5)), sub(t), sub(t)
+	case t == stubs.Float && p.below(4) == 1:
+		n.Op, n.A, n.B = policy.OpMin+policy.Op(p.below(2)), sub(t), sub(t)
 	case t == stubs.Float:
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(4)), sub(t), sub(t)
 	default:

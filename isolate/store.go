@@ -1,6 +1,6 @@
-// Package isolate runs verified policies as WebAssembly, compiled to machine code: a policy reads the snapshot in a memory
-// of its own, returns its verdict and can reach nothing else. A module has no imports, one memory of fixed size and one
-// function without parameters.
+// Package isolate runs verified policies as WebAssembly, compiled to machine code: a policy reads
+// the snapshot in a memory of its own, returns its verdict and can reach nothing else. A module has
+// no imports, one memory of fixed size and one function without parameters.
 package isolate
 
 import (
@@ -32,10 +32,11 @@ type Store struct {
 	closed bool
 }
 
-// NewStore makes an empty store. It uses wazero's compiler, or where that does not support the processor or the operating
-// system forbids executable memory, wazero's interpreter; Compiled tells. Processors that store words big end first are
-// refused, because a snapshot is written straight into WebAssembly's memory. The store is proved by running a policy, which
-// takes about a millisecond; ctx can keep it from starting and is not held.
+// NewStore makes an empty store. It uses wazero's compiler, or where that does not support the
+// processor or the operating system forbids executable memory, wazero's interpreter; Compiled
+// tells. Processors that store words big end first are refused, because a snapshot is written
+// straight into WebAssembly's memory. The store is proved by running a policy, which takes about a
+// millisecond; ctx can keep it from starting and is not held.
 func NewStore(ctx context.Context) (*Store, error) {
 	return newStore(ctx, wazero.NewRuntimeConfig())
 }
@@ -47,7 +48,8 @@ func newStore(ctx context.Context, config wazero.RuntimeConfig) (*Store, error) 
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("isolate: big-endian processors are not supported; use a little-endian one, such as amd64 or arm64")
 	}
-	// No termination checks (WithCloseOnContextDone): what is compiled here has a verified bound, and they cost 8-45x.
+	// No termination checks (WithCloseOnContextDone): what is compiled here has a verified bound,
+	// and they cost 8-45x.
 	config = config.WithCoreFeatures(api.CoreFeaturesV1).WithMemoryLimitPages(maxPages).WithDebugInfoEnabled(false)
 	s := &Store{runtime: wazero.NewRuntimeWithConfig(ctx, config)}
 	if err := s.probe(); err != nil {
@@ -74,11 +76,13 @@ func (s *Store) probe() error {
 	return errors.Join(e.Close(), m.Close())
 }
 
-// Compiled reports whether policies run as machine code; if not, an evaluation takes about a microsecond more.
+// Compiled reports whether policies run as machine code; if not, an evaluation takes about a
+// microsecond more.
 func (s *Store) Compiled() bool { return s.compiled }
 
-// Compile translates a verified policy. It takes half a millisecond for a line of text (BenchmarkCompile), some ten for the
-// longest that the default limits admit. It refuses the zero Verified, which proves nothing.
+// Compile translates a verified policy. It takes half a millisecond for a line of text
+// (BenchmarkCompile), some ten for the longest that the default limits admit. It refuses the zero
+// Verified, which proves nothing.
 func (s *Store) Compile(v analyzer.Verified) (*Module, error) {
 	p := v.Program()
 	if p == nil {
@@ -104,8 +108,8 @@ func (s *Store) compile(p *policy.Program) (*Module, error) {
 	return &Module{store: s, program: p, compiled: compiled}, nil
 }
 
-// Close closes the store with all its modules and evaluators. Evaluations that are running end well or with ErrClosed. A
-// second Close does nothing.
+// Close closes the store with all its modules and evaluators. Evaluations that are running end well
+// or with ErrClosed. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +128,8 @@ type Module struct {
 	closed   bool // under store.mu
 }
 
-// NewEvaluator makes an instance of the policy with a memory of its own. It takes some tens of microseconds and
-// 85 KB (BenchmarkNewEvaluator), which stay until it is closed.
+// NewEvaluator makes an instance of the policy with a memory of its own. It takes some tens of
+// microseconds and 85 KB (BenchmarkNewEvaluator), which stay until it is closed.
 func (m *Module) NewEvaluator() (*Evaluator, error) {
 	m.store.mu.RLock()
 	defer m.store.mu.RUnlock()
@@ -140,8 +144,8 @@ func (m *Module) NewEvaluator() (*Evaluator, error) {
 	return newEvaluator(m.program, instance), nil
 }
 
-// Close makes the module refuse new evaluators and frees its code once no evaluator uses it. Its evaluators live on. A
-// second Close does nothing.
+// Close makes the module refuse new evaluators and frees its code once no evaluator uses it. Its
+// evaluators live on. A second Close does nothing.
 func (m *Module) Close() error {
 	m.store.mu.Lock()
 	defer m.store.mu.Unlock()

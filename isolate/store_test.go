@@ -70,7 +70,8 @@ func TestCompileLong(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfManyPages puts the outcome behind a snapshot that is larger than a page, at the greatest size there is.
+// TestSnapshotOfManyPages puts the outcome behind a snapshot that is larger than a page, at the
+// greatest size there is.
 func TestSnapshotOfManyPages(t *testing.T) {
 	words := maxPages*pageBytes/wordBytes - 1 - stubs.MaxSites
 	p := &policy.Program{
@@ -137,8 +138,8 @@ func TestClose(t *testing.T) {
 	twice(twin.Close, all[1].Close, all[2].Close)
 }
 
-// TestHammer evaluates in many goroutines, each result checked, while others compile, make and close, and at the end closes
-// the store under them.
+// TestHammer evaluates in many goroutines, each result checked, while others compile, make and
+// close, and at the end closes the store under them.
 func TestHammer(t *testing.T) {
 	s, err := NewStore(context.Background())
 	if err != nil {
@@ -208,7 +209,8 @@ func hammer(t *testing.T, m *Module, user int, often func()) {
 	}
 }
 
-// churnOnce compiles a policy that the users have, and one of its own, evaluates each once, and closes them.
+// churnOnce compiles a policy that the users have, and one of its own, evaluates each once, and
+// closes them.
 func churnOnce(t *testing.T, s *Store) {
 	for _, p := range []*policy.Program{headOfLine, {Root: verdict(stubs.Switch, 0)}} {
 		m, err := s.compile(p)

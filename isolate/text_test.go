@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for the other.
+// textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for
+// the other.
 var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
 
 var (
@@ -27,7 +28,8 @@ func envOf(text string) policy.Env {
 	return textEnvs[0]
 }
 
-// texts are policies as people write them, with one snapshot each (what it does not name is 0) and its result.
+// texts are policies as people write them, with one snapshot each (what it does not name is 0) and
+// its result.
 var texts = []struct {
 	text  string
 	state map[string]any
@@ -116,8 +118,8 @@ func path(r policy.Read) string {
 	return stub.Path
 }
 
-// FuzzText: whatever verifies compiles, stays within its bound and means the same to every evaluator, over snapshots that no
-// runtime would ever make.
+// FuzzText: whatever verifies compiles, stays within its bound and means the same to every
+// evaluator, over snapshots that no runtime would ever make.
 func FuzzText(f *testing.F) {
 	stores := engines(f)
 	for i, c := range texts {

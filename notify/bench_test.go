@@ -16,8 +16,8 @@ func BenchmarkNow(b *testing.B) {
 	}
 }
 
-// BenchmarkWakeAt gives what a wish costs who has it: when the timer is due earlier anyway, when it is not but the
-// thread is awake or will be, and when the thread must be woken.
+// BenchmarkWakeAt gives what a wish costs who has it: when the timer is due earlier anyway, when it
+// is not but the thread is awake or will be, and when the thread must be woken.
 func BenchmarkWakeAt(b *testing.B) {
 	b.Run("due earlier", func(b *testing.B) {
 		timer, _ := reporting(b, newSleeper(), once)
@@ -46,8 +46,9 @@ func BenchmarkWakeAt(b *testing.B) {
 	})
 }
 
-// BenchmarkTickLateness gives how late a tick of 100 µs comes while goroutines that never block spin on every P but the
-// spare ones: the timer, and time.Ticker beside it. One iteration is one tick.
+// BenchmarkTickLateness gives how late a tick of 100 µs comes while goroutines that never block
+// spin on every P but the spare ones: the timer, and time.Ticker beside it. One iteration is one
+// tick.
 func BenchmarkTickLateness(b *testing.B) {
 	const every = int64(100 * time.Microsecond)
 	for _, source := range []struct {

@@ -7,11 +7,13 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// A goroutine in a bubble of testing/synctest sees the bubble's time, and what it makes belongs to the bubble: goroutines, which
-// the bubble waits for, and channels, which end the process when they are used from outside. Cocoon's time is real, and what a
-// runtime is made of may be met inside and outside of bubbles; so it has to come from outside.
+// A goroutine in a bubble of testing/synctest sees the bubble's time, and what it makes belongs to
+// the bubble: goroutines, which the bubble waits for, and channels, which end the process when they
+// are used from outside. Cocoon's time is real, and what a runtime is made of may be met inside and
+// outside of bubbles; so it has to come from outside.
 
-// nanotime is the monotonic clock, for goroutines in bubbles as well. Its name is one that the runtime keeps for others.
+// nanotime is the monotonic clock, for goroutines in bubbles as well. Its name is one that the
+// runtime keeps for others.
 //
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
@@ -19,11 +21,12 @@ func nanotime() int64
 // realBase is what base is on the clock of nanotime.
 var realBase = nanotime() - int64(time.Since(base))
 
-// plausible is longer than any process lives. In a bubble time.Since(base) is decades, or less than nothing: the bubble's time
-// begins with the year 2000, and is not monotonic.
+// plausible is longer than any process lives. In a bubble time.Since(base) is decades, or less than
+// nothing: the bubble's time begins with the year 2000, and is not monotonic.
 const plausible = uint64(1) << 58
 
-// Clock returns Now, and whether the calling goroutine is in a bubble of testing/synctest. It costs as much as Now.
+// Clock returns Now, and whether the calling goroutine is in a bubble of testing/synctest. It costs
+// as much as Now.
 func Clock() (now int64, bubbled bool) {
 	if d := int64(time.Since(base)); uint64(d) < plausible {
 		return d, false
@@ -37,9 +40,10 @@ func Bubbled() bool {
 	return bubbled
 }
 
-// Outside calls f outside of any bubble, and returns when it has ended: on the calling goroutine if that is in none, else on
-// another, to which Go offers one way: cleanups run outside of bubbles (package testing/synctest). That takes a collection of
-// garbage, a millisecond or more, in tests only. f must not panic.
+// Outside calls f outside of any bubble, and returns when it has ended: on the calling goroutine if
+// that is in none, else on another, to which Go offers one way: cleanups run outside of bubbles
+// (package testing/synctest). That takes a collection of garbage, a millisecond or more, in tests
+// only. f must not panic.
 func Outside(f func()) {
 	if !Bubbled() {
 		f()
@@ -58,8 +62,8 @@ func Outside(f func()) {
 	}
 }
 
-// leave has f called by the cleanup of an object that is garbage at once. The cleanup's own goroutine serves others too, so f
-// gets another.
+// leave has f called by the cleanup of an object that is garbage at once. The cleanup's own
+// goroutine serves others too, so f gets another.
 //
 //go:noinline
 func leave(f func()) {

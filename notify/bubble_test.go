@@ -36,8 +36,8 @@ func TestBubble(t *testing.T) {
 	}
 }
 
-// A timer whose thread is started from a bubble runs outside: it can use what is outside, the bubble's time goes on while it
-// sleeps, and the bubble ends without it.
+// A timer whose thread is started from a bubble runs outside: it can use what is outside, the
+// bubble's time goes on while it sleeps, and the bubble ends without it.
 func TestTimerStartedInABubble(t *testing.T) {
 	ran := make(chan bool, 1)
 	timer := NewTimer(func(int64) int64 {

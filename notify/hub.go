@@ -10,8 +10,9 @@ import (
 // maxEvents is the number of events that a mask can name.
 const maxEvents = 16
 
-// Hub knows who listens to which event. An event is one bit of a mask. Reading is one atomic load: events are raised on
-// the hot path of every task, subscriptions change once in a while, so a change copies everything.
+// Hub knows who listens to which event. An event is one bit of a mask. Reading is one atomic load:
+// events are raised on the hot path of every task, subscriptions change once in a while, so a
+// change copies everything.
 //
 // The zero Hub has no listeners and is ready for use. All methods are safe for concurrent use.
 type Hub[T comparable] struct {
@@ -26,10 +27,11 @@ type Subscription[T comparable] struct {
 	Events   uint16
 }
 
-// Exchange ends the subscriptions of the listeners in out, and begins those of in, in their order and behind all others. No
-// reader sees one half of it. A listener that is in both gets a new mask and a new place; one of out that has no
-// subscription is passed over. It panics on an empty mask, and on a listener that would be subscribed twice. Who has called
-// Listeners before may still notify those of out.
+// Exchange ends the subscriptions of the listeners in out, and begins those of in, in their order
+// and behind all others. No reader sees one half of it. A listener that is in both gets a new mask
+// and a new place; one of out that has no subscription is passed over. It panics on an empty mask,
+// and on a listener that would be subscribed twice. Who has called Listeners before may still
+// notify those of out.
 func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,9 +58,9 @@ func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.publish()
 }
 
-// Listeners returns who listens to the event, in order of subscription. The event must be a single bit; else it panics.
-// The slice is shared: it must not be modified, and does not change when subscriptions do. The call takes no lock and
-// allocates nothing, about 1 ns (BenchmarkListeners).
+// Listeners returns who listens to the event, in order of subscription. The event must be a single
+// bit; else it panics. The slice is shared: it must not be modified, and does not change when
+// subscriptions do. The call takes no lock and allocates nothing, about 1 ns (BenchmarkListeners).
 func (h *Hub[T]) Listeners(event uint16) []T {
 	if bits.OnesCount16(event) != 1 {
 		panic("notify: Listeners of a set of events; want exactly one bit set")

@@ -84,7 +84,8 @@ func TestListenersDoNotChangeUnderTheReader(t *testing.T) {
 	}
 }
 
-// Readers see whole exchanges only: there is always one listener of each changer, and it is never two.
+// Readers see whole exchanges only: there is always one listener of each changer, and it is never
+// two.
 func TestHubUnderConcurrentChange(t *testing.T) {
 	var h Hub[int]
 	const changers = 4

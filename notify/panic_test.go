@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A panic in a handler ends the process with the handler's trace: the test runs itself again to see that.
+// A panic in a handler ends the process with the handler's trace: the test runs itself again to see
+// that.
 func TestPanicInTheHandlerEndsTheProcess(t *testing.T) {
 	const mark = "NOTIFY_TEST_PANIC"
 	if os.Getenv(mark) != "" {

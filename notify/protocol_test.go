@@ -38,8 +38,9 @@ func awaitCount(t testing.TB, n *atomic.Int64, want int64) {
 	}
 }
 
-// Many goroutines wish for random times, all at once. Each waits for a run at or after its time; a wish that got lost is
-// never answered, for a handler that did not see it does not ask for it either.
+// Many goroutines wish for random times, all at once. Each waits for a run at or after its time; a
+// wish that got lost is never answered, for a handler that did not see it does not ask for it
+// either.
 func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
 
 func testHammer(t *testing.T, thread func() sleeper) {
@@ -92,9 +93,10 @@ func testHammer(t *testing.T, thread func() sleeper) {
 	wg.Wait()
 }
 
-// One wish at a time, made as the thread is about to sleep after the last one, and at the instant at which somebody else
-// wishes for a distant time. Nothing but the protocol gets the thread up, and nothing heals a wish that was overwritten.
-// The handler lingers for a random moment, so that the next wish falls on every step of the thread's way to sleep.
+// One wish at a time, made as the thread is about to sleep after the last one, and at the instant
+// at which somebody else wishes for a distant time. Nothing but the protocol gets the thread up,
+// and nothing heals a wish that was overwritten. The handler lingers for a random moment, so that
+// the next wish falls on every step of the thread's way to sleep.
 func TestWishAtBedtime(t *testing.T) { eachSleeper(t, testWishAtBedtime) }
 
 func testWishAtBedtime(t *testing.T, thread func() sleeper) {

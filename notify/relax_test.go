@@ -46,8 +46,8 @@ func TestRelaxStartsNoThread(t *testing.T) {
 	}
 }
 
-// On one P, a relaxed timer that sleeps leaves the P to others: a goroutine that sends to another, and so on, is not held up
-// until the Go runtime takes the P back from a system call.
+// On one P, a relaxed timer that sleeps leaves the P to others: a goroutine that sends to another,
+// and so on, is not held up until the Go runtime takes the P back from a system call.
 func TestRelaxedTimerKeepsNoP(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	timer, runs := reporting(t, relaxedSleeper{newSleeper()}, func(now int64) int64 { return now + int64(time.Millisecond) })

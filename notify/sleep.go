@@ -11,15 +11,16 @@ type sleeper interface {
 	leave() // at the thread's end
 	// onThread reports whether the caller is the thread, where that can be told, else false.
 	onThread() bool
-	// sleep returns at the time at, or after wake, or for no reason. It does not sleep when *state is not asleep any
-	// more. now is the time of the call, before at.
+	// sleep returns at the time at, or after wake, or for no reason. It does not sleep when *state
+	// is not asleep any more. now is the time of the call, before at.
 	sleep(state *atomic.Uint32, at, now int64)
-	// wake ends a sleep, also one that is about to begin. Called after *state was taken from asleep to awake.
+	// wake ends a sleep, also one that is about to begin. Called after *state was taken from asleep
+	// to awake.
 	wake(state *atomic.Uint32)
 }
 
-// goSleeper sleeps by Go's own timer: for relaxed timers, and for systems without a futex. It is as punctual as the scheduler
-// lets it be.
+// goSleeper sleeps by Go's own timer: for relaxed timers, and for systems without a futex. It is as
+// punctual as the scheduler lets it be.
 type goSleeper struct {
 	timer *time.Timer
 	woken chan struct{} // holds a wake that the thread has not seen

@@ -71,8 +71,8 @@ func TestCloseFromTheHandlerIsRefused(t *testing.T) {
 	}
 }
 
-// The kernel's clock and Now differ by a constant, measured once: a deadline given to the kernel comes neither early nor
-// far off.
+// The kernel's clock and Now differ by a constant, measured once: a deadline given to the kernel
+// comes neither early nor far off.
 func TestMonotonicBase(t *testing.T) {
 	for range 100 {
 		before := Now()

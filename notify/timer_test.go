@@ -15,10 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+// patience is how long a test waits for what must come: long enough for a machine that others keep
+// busy.
 const patience = 20 * time.Second
 
-// eachSleeper runs the test with the system's way to sleep, and with the one for systems without a futex.
+// eachSleeper runs the test with the system's way to sleep, and with the one for systems without a
+// futex.
 func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
 	t.Run("system", func(t *testing.T) { test(t, newSleeper) })
 	t.Run("go", func(t *testing.T) { test(t, newGoSleeper) })
@@ -26,7 +28,8 @@ func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
 	t.Run("restless", func(t *testing.T) { test(t, func() sleeper { return restlessSleeper{newSleeper()} }) })
 }
 
-// relaxedSleeper and restlessSleeper tell makeTimer to relax the timer, and to change its mind all the time.
+// relaxedSleeper and restlessSleeper tell makeTimer to relax the timer, and to change its mind all
+// the time.
 type (
 	relaxedSleeper  struct{ sleeper }
 	restlessSleeper struct{ sleeper }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,6 +10,43 @@ import (
 
 // unary computes OpNeg, OpFloat and OpInt.
 func unary(n *Node, a uint64) (uint64, error) {
+	word, err := exactUnary(n, a)
+	switch {
+	case err == nil || n.Type != stubs.Duration:
+	case n.Op == OpNeg:
+		return math.MaxInt64, nil
+	case !math.IsNaN(math.Float64frombits(a)):
+		return farthest(math.Float64frombits(a) < 0), nil
+	}
+	return word, err
+}
+
+// binary computes the arithmetic operations. Each is one IEEE 754 operation, never fused with another, or one checked
+// integer operation. A duration that is beyond the greatest is the greatest: no deadline, times two, is no deadline.
+func binary(n *Node, a, b uint64) (uint64, error) {
+	word, err := exactBinary(n, a, b)
+	if n.Type != stubs.Duration || !errors.Is(err, ErrOverflow) {
+		return word, err
+	}
+	switch n.Op {
+	case OpMul:
+		return farthest(int64(a^b) < 0), nil
+	case OpDiv:
+		return math.MaxInt64, nil
+	}
+	return farthest(int64(a) < 0), nil
+}
+
+// farthest returns the least duration, or the greatest.
+func farthest(least bool) uint64 {
+	if least {
+		return 1 << 63
+	}
+	return math.MaxInt64
+}
+
+// exactUnary is unary, but that what is beyond the durations is an error too.
+func exactUnary(n *Node, a uint64) (uint64, error) {
 	switch {
 	case n.Op == OpFloat:
 		return math.Float64bits(float64(int64(a))), nil
@@ -23,9 +61,8 @@ func unary(n *Node, a uint64) (uint64, error) {
 	}
 }
 
-// binary computes the arithmetic operations. Each is one IEEE 754 operation, never fused with another, or one checked
-// integer operation.
-func binary(n *Node, a, b uint64) (uint64, error) {
+// exactBinary is binary, but that what is beyond the durations is an error too.
+func exactBinary(n *Node, a, b uint64) (uint64, error) {
 	if n.Type == stubs.Float {
 		return floatBinary(n.Op, math.Float64frombits(a), math.Float64frombits(b))
 	}
@@ -58,6 +95,10 @@ func floatBinary(op Op, a, b float64) (uint64, error) {
 		return math.Float64bits(a * b), nil
 	case OpDiv:
 		return math.Float64bits(a / b), nil
+	case OpMin:
+		return math.Float64bits(min(a, b)), nil
+	case OpMax:
+		return math.Float64bits(max(a, b)), nil
 	}
 	return 0, unknown(op)
 }

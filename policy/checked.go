@@ -11,12 +11,13 @@ var (
 	ErrOverflow     = errors.New("integer overflow")
 	ErrDivideByZero = errors.New("division by zero")
 	ErrConversion   = errors.New("number out of the range of integers")
+	ErrNotANumber   = errors.New("not a number (NaN) as the value of a state")
 )
 
 // EvalError says where in a policy's text an evaluation failed.
 type EvalError struct {
 	Pos int   // byte offset of the operation in the program's text
-	Err error // ErrOverflow, ErrDivideByZero or ErrConversion
+	Err error // ErrOverflow, ErrDivideByZero, ErrConversion or ErrNotANumber
 }
 
 func (e *EvalError) Error() string { return fmt.Sprintf("offset %d: %v", e.Pos, e.Err) }

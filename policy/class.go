@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Class is what a document says of all tasks of one name. Whether they are of the background is said by a policy, which is
+// Class is what a document says of all tasks of one name, or of those that a pattern matches and nothing more precise. Whether they are of the background is said by a policy, which is
 // among the document's others.
 type Class struct {
 	Kind     string            // "atomic", "preemptible", "safe", "both" or "waits"; "": it does not say
@@ -21,7 +21,7 @@ type Class struct {
 // long polls. They hold a slot only where they are seen to run.
 const Waits = "waits"
 
-// MaxTasks bounds the tasks in a document: the runtime keeps each name for ever, also those of a document that it refuses.
+// MaxTasks bounds the tasks in a document.
 const MaxTasks = 4096
 
 // readTasks reads tasks: each a kind, or what else there is to say.
@@ -36,7 +36,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 	if many := len(n.Content) / 2; many > MaxTasks {
 		return lineError(n, "tasks has %d names, and %d are allowed", many, MaxTasks)
 	}
-	var background []string
+	var background, others []string
 	for i := 0; i < len(n.Content); i += 2 {
 		name, v := n.Content[i], n.Content[i+1]
 		if err := checkNameText("a task's name", name.Value); err != nil {
@@ -46,15 +46,31 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		d.doc.Tasks[name.Value], d.doc.parts[Part{"task", name.Value}] = class, declaration{node: name}
+		text := name.Value
+		if text == Default {
+			text = "*"
+		}
+		if err := checkPattern("a task's name", text); err != nil {
+			return lineError(name, "%v", err)
+		}
+		if _, twice := d.doc.Tasks[text]; twice {
+			return lineError(name, "%s and * are the same; say it once", Default)
+		}
+		d.doc.Tasks[text], d.doc.parts[Part{"task", text}] = class, declaration{node: name}
 		if last {
-			background = append(background, name.Value)
+			background = append(background, text)
+		} else {
+			others = append(others, text)
 		}
 	}
 	if len(background) == 0 {
 		return nil
 	}
-	return d.add(n, Background(background...))
+	s := Background(background...)
+	if s.Match.Selector() != nil { // what is said of a task more precisely counts
+		s.Match.Except = others
+	}
+	return d.add(n, s)
 }
 
 // readClass reads a kind, or a mapping.

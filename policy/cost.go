@@ -30,6 +30,8 @@ var costs = [...]int{
 	OpFloat:   2,
 	OpInt:     3,
 	OpRetype:  1,
+	OpMin:     2,
+	OpMax:     2,
 	OpAny:     3,
 	OpAll:     3,
 	OpNone:    3,

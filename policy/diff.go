@@ -150,6 +150,7 @@ func specDetails(a, b Spec) []string {
 	d.add("mode", a.Mode, b.Mode)
 	d.add("match loops", a.Match.Loops, b.Match.Loops)
 	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
+	d.add("match except", a.Match.Except, b.Match.Except)
 	d.add("match kinds", a.Match.Kinds, b.Match.Kinds)
 	d.add("state", a.State, b.State)
 	if a.Expr != b.Expr {

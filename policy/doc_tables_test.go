@@ -57,6 +57,7 @@ func TestDocTables(t *testing.T) {
 	checks := map[string]func(*testing.T, [][]string){
 		"statement": docStatements, "type": docTypes, "operator": docOperators, "function": docFunctions, "verdict": docVerdicts, "effect": docEffects,
 		"notification": docNotifications, "constructor": docConstructors, "what is refused in a document": docRefused, "`expect`": docExpect,
+		"mode":    docModes,
 		"stub":    func(*testing.T, [][]string) {}, // TestDocStubs
 		"of":      func(*testing.T, [][]string) {}, // TestDocBounds
 		"subverb": func(*testing.T, [][]string) {}, // of the command cocoon, which compares it
@@ -261,15 +262,21 @@ func docVerdicts(t *testing.T, rows [][]string) {
 
 // docEffects tries each effect on all notifications: the table says which are "alone", and which are for time policies.
 func docEffects(t *testing.T, rows [][]string) {
-	sameNames(t, "effects", calledNames(rows), slices.Collect(maps.Keys(effects)))
+	sameNames(t, "effects", calledNames(rows), slices.Concat(slices.Collect(maps.Keys(effects)), []string{"max", "min"})) // which are functions too
 	arguments := map[string]string{"state": `"served"`, "value": "1", `"Func"`: `"Alarm"`, "d": `duration("1ms")`, "x": "1", `"state"`: `"served"`}
 	for _, row := range rows {
-		example := regexp.MustCompile(`"?\w+"?`).ReplaceAllStringFunc(codes(row[0])[0], func(word string) string {
-			if a, ok := arguments[word]; ok {
-				return a
+		example := ""
+		for i, code := range codes(row[0]) {
+			if i > 0 {
+				example += "; "
 			}
-			return word
-		})
+			example += regexp.MustCompile(`"?\w+"?`).ReplaceAllStringFunc(code, func(word string) string {
+				if a, ok := arguments[word]; ok {
+					return a
+				}
+				return word
+			})
+		}
 		for on := stubs.Tick; on <= stubs.Custom; on <<= 1 {
 			env := docEnv
 			env.On = on
@@ -362,6 +369,17 @@ func docRefused(t *testing.T, rows [][]string) {
 				t.Errorf("no document is refused with %q", message)
 			}
 		}
+	}
+}
+
+// docModes compares the modes, in their order.
+func docModes(t *testing.T, rows [][]string) {
+	var names []string
+	for _, row := range rows {
+		names = append(names, codes(row[0])...)
+	}
+	if !slices.Equal(names, modeNames[:]) {
+		t.Errorf("docs/policy.md has the modes %v; the code %v", names, modeNames)
 	}
 }
 

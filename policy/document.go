@@ -17,7 +17,8 @@ const MaxDocument = 1 << 20
 // Document is what a YAML document declares, for people who operate servers. docs/policy.md describes its format.
 type Document struct {
 	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
-	Tasks    map[string]Class // by task name
+	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
+	Mode     Mode             // of all policies, as far as they say no greater one; they have it already
 	Tenants  *Tenants         // nil when there is nothing about them
 	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
 
@@ -63,6 +64,7 @@ type documentReader struct{ doc Document }
 
 // add takes a policy that the node n declares.
 func (d *documentReader) add(n *yaml.Node, s Spec) error {
+	s.Mode = max(s.Mode, d.doc.Mode)
 	if err := s.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
@@ -126,6 +128,7 @@ func yamlError(err error) error {
 func (d *documentReader) decode(root *yaml.Node) error {
 	return decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: readVersion},
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},

@@ -154,15 +154,15 @@ func readStrings(n *yaml.Node, what string, to *[]string) error {
 	return nil
 }
 
-// readStateValues reads initial values of states.
-func readStateValues(n *yaml.Node, what string) (states map[string]any, err error) {
+// readStateValues reads states: their first values, by value.
+func readStateValues(n *yaml.Node, what string, value func(*yaml.Node) (any, error)) (states map[string]any, err error) {
 	if _, err = mapping(n, what); err != nil {
 		return nil, err
 	}
 	states = make(map[string]any, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
 		name, v := n.Content[i].Value, n.Content[i+1]
-		if states[name], err = stateValue(v); err != nil {
+		if states[name], err = value(v); err != nil {
 			return nil, err
 		}
 		if err := validateState(map[string]any{name: states[name]}); err != nil {
@@ -170,6 +170,26 @@ func readStateValues(n *yaml.Node, what string) (states map[string]any, err erro
 		}
 	}
 	return states, nil
+}
+
+// privateState reads a first value, or {first: VALUE, per: loop}.
+func privateState(n *yaml.Node) (v any, err error) {
+	if n.Kind != yaml.MappingNode {
+		return stateValue(n)
+	}
+	per := "runtime"
+	err = decodeMap(n, "a state", []key{
+		{name: "first", required: true, read: func(n *yaml.Node) (err error) { v, err = stateValue(n); return err }},
+		{name: "per", read: func(n *yaml.Node) error { return readString(n, &per) }},
+	})
+	switch {
+	case err != nil:
+	case per == "loop":
+		v = PerLoop{v}
+	case per != "runtime":
+		err = lineError(n, "a state is not per %q; write loop, or runtime", per)
+	}
+	return v, err
 }
 
 // stateValue reads a bool, an int64, a float64, or a time.Duration written as a string.

@@ -9,7 +9,7 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	if d.doc.States, err = readStateValues(n, "states"); err != nil {
+	if d.doc.States, err = readStateValues(n, "states", stateValue); err != nil {
 		return err
 	}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -23,18 +23,22 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		var l TimeLimit
+	limits := make([]TimeLimit, len(items))
+	for i, item := range items {
+		l := &limits[i]
 		err := decodeMap(item, "a limit", []key{
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
 			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
 			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
+			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
 		})
 		if err != nil {
 			return err
 		}
-		s, err := l.Spec()
+	}
+	for i, item := range items {
+		s, err := specOf(limits, i)
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
@@ -47,7 +51,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 
 func (d *documentReader) readPreemption(n *yaml.Node) error {
 	var t Trigger
+	var mode Mode
 	err := decodeMap(n, "preemption", []key{
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &mode) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t) }},
 	})
@@ -57,7 +63,9 @@ func (d *documentReader) readPreemption(n *yaml.Node) error {
 	if err := t.validate(); err != nil {
 		return lineError(n, "preemption: %v", err)
 	}
-	return d.add(n, DefaultPreemption(t))
+	s := DefaultPreemption(t)
+	s.Mode = mode
+	return d.add(n, s)
 }
 
 func (d *documentReader) readPolicies(n *yaml.Node) error {
@@ -65,15 +73,20 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, item := range items {
-		s, expr, err := d.readPolicy(item)
-		if err != nil {
+	specs, exprs := make([]Spec, len(items)), make([]*yaml.Node, len(items))
+	for i, item := range items {
+		if specs[i], exprs[i], err = d.readPolicy(item); err != nil {
 			return err
 		}
-		if err := d.add(item, s); err != nil {
+	}
+	if err := matchOthers(specs); err != nil {
+		return lineError(n, "%v", err)
+	}
+	for i, item := range items {
+		if err := d.add(item, specs[i]); err != nil {
 			return err
 		}
-		d.doc.parts[Part{"policy", s.Name}] = declaration{node: item, expr: expr}
+		d.doc.parts[Part{"policy", specs[i].Name}] = declaration{node: item, expr: exprs[i]}
 	}
 	return nil
 }
@@ -94,7 +107,7 @@ func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err 
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
 		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
 		{name: "state", read: func(n *yaml.Node) (err error) {
-			s.State, err = readStateValues(n, "state")
+			s.State, err = readStateValues(n, "state", privateState)
 			return err
 		}},
 	})
@@ -154,69 +167,19 @@ func readMode(n *yaml.Node, m *Mode) error {
 	if err := readString(n, &name); err != nil {
 		return err
 	}
-	for _, known := range []Mode{Enforce, Observe} {
-		if known.String() == name {
-			*m = known
-			return nil
-		}
+	mode, ok := ModeNamed(name)
+	if !ok {
+		return lineError(n, "there is no mode %q; want enforce or observe, or off", name)
 	}
-	return lineError(n, "there is no mode %q; want enforce or observe", name)
+	*m = mode
+	return nil
 }
 
 func readMatch(n *yaml.Node, m *Match) error {
 	return decodeMap(n, "match", []key{
 		{name: "loops", read: func(n *yaml.Node) error { return readStrings(n, "loops", &m.Loops) }},
 		{name: "tasks", read: func(n *yaml.Node) error { return readStrings(n, "tasks", &m.Tasks) }},
+		{name: "except", read: func(n *yaml.Node) error { return readStrings(n, "except", &m.Except) }},
 		{name: "kinds", read: func(n *yaml.Node) error { return readStrings(n, "kinds", &m.Kinds) }},
 	})
-}
-
-// readTenants reads tenants: {label: tenant, shares: {gold: 3}, max: 100}.
-func (d *documentReader) readTenants(n *yaml.Node) error {
-	t := Tenants{Shares: map[string]int{}}
-	most := int64(0)
-	err := decodeMap(n, "tenants", []key{
-		{name: "label", required: true, read: func(n *yaml.Node) error { return readString(n, &t.Label) }},
-		{name: "shares", read: func(n *yaml.Node) error { return readShares(n, t.Shares) }},
-		{name: "max", read: func(n *yaml.Node) error { return readInt(n, &most) }},
-	})
-	if err != nil {
-		return err
-	}
-	t.Max = int(min(max(most, -1), MaxTenants+1)) // what is too much stays so, and fits an int
-	if err := t.Validate(); err != nil {
-		return lineError(n, "%v", err)
-	}
-	d.doc.Tenants, d.doc.parts[Part{Kind: "tenants"}] = &t, declaration{node: n}
-	return nil
-}
-
-func readShares(n *yaml.Node, to map[string]int) error {
-	if _, err := mapping(n, "shares"); err != nil {
-		return err
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		var share int64
-		if err := readInt(n.Content[i+1], &share); err != nil {
-			return err
-		}
-		if share < 1 || share > MaxShare {
-			return lineError(n.Content[i+1], "a share is 1 to %d, and this is %d", MaxShare, share)
-		}
-		to[n.Content[i].Value] = int(share)
-	}
-	return nil
-}
-
-// readOrder reads order: fair.
-func (d *documentReader) readOrder(n *yaml.Node) error {
-	var name string
-	if err := readString(n, &name); err != nil {
-		return err
-	}
-	s, err := orderNamed(name)
-	if err != nil {
-		return lineError(n, "%v", err)
-	}
-	return d.add(n, s)
 }

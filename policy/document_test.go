@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,17 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
 	{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
 	{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
+	{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce or observe, or off`},
+	{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
+	{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
+	{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
+	{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a state is a mapping`},
+	{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
+	{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},
+	{"stars of a limit", "version: 1\nlimits: [{func: '" + strings.Repeat("a*", 17) + "', limit: 1s}]\n", "document:2: time limit: the pattern"},
+	{"stars of a match", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {except: ['" + strings.Repeat("a*", 17) + "']}}\n", `document:3: policy "p": match.except: a task's name: the pattern`},
+	{"default twice", "version: 1\ntasks:\n  default: safe\n  '*': safe\n", "document:4: default and * are the same; say it once"},
+	{"default limit twice", "version: 1\nlimits:\n  - {func: default, limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: there is another policy "time-limit/default", in line 3`},
 	{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce or observe`},
 	{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
 	{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
@@ -197,6 +209,38 @@ var column = regexp.MustCompile(`^(document:\d+):\d+: `)
 
 // withoutColumn is an error for tests to which its line is enough; document_error_test.go is about columns.
 func withoutColumn(err error) string { return column.ReplaceAllString(fmt.Sprint(err), "$1: ") }
+
+// manyDefaults is a document in which so many policies match what no other does.
+func manyDefaults(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\npolicies:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {name: p%d, on: start, expr: continue(), match: {tasks: [default, x%d]}}\n", i, i)
+	}
+	return b.String()
+}
+
+// Default is expanded where the document is read: what is registered has patterns and exceptions.
+func TestReadDocumentWithDefaults(t *testing.T) {
+	d, err := ReadDocument(strings.NewReader(manyDefaults(3) + `tasks: {default: {background: true}, "GET /a/*": safe, b: {background: true}}
+limits: [{func: default, limit: 1s}, {func: a, limit: 1s}, {func: "a*", limit: 1s}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range d.Policies {
+		got += fmt.Sprint(s.Name, s.Match.Tasks, s.Match.Except, " ")
+	}
+	const limits, others = "time-limit/default[] [a a*] time-limit/a[] [] ",
+		"background[* b] [GET /a/*] p0[* x0] [x1 x2] p1[* x1] [x0 x2] p2[* x2] [x0 x1] "
+	if !strings.HasPrefix(got, limits) || !strings.HasSuffix(got, others) || d.Tasks["*"].Kind != "" || len(d.Tasks) != 3 {
+		t.Errorf("%s\nwant %s... %s", got, limits, others)
+	}
+	if _, err := ReadDocument(strings.NewReader(manyDefaults(64))); err != nil {
+		t.Error(err)
+	}
+}
 
 // manyTasks is a document with so many tasks.
 func manyTasks(n int) string {
@@ -253,4 +297,34 @@ func FuzzReadDocument(f *testing.F) {
 		}
 		ReadTests(strings.NewReader(text))
 	})
+}
+
+// Of the modes of a document and of what stands in it the greatest counts, wherever they stand.
+func TestModesOfDocument(t *testing.T) {
+	const text = `
+version: 1
+limits: [{func: a, limit: 1s}, {func: b, limit: 1s, mode: off}]
+preemption: {on: enqueue, mode: observe}
+order: fifo
+tasks: {c: {background: true}}
+policies: [{name: d, on: start, expr: continue()}, {name: e, on: start, expr: continue(), mode: enforce}]
+`
+	for mode, want := range map[string][]Mode{
+		"":                {Enforce, Off, Observe, Enforce, Enforce, Enforce, Enforce},
+		"mode: enforce\n": {Enforce, Off, Observe, Enforce, Enforce, Enforce, Enforce},
+		"mode: observe\n": {Observe, Off, Observe, Observe, Observe, Observe, Observe},
+		"mode: off\n":     {Off, Off, Off, Off, Off, Off, Off},
+	} {
+		d, err := ReadDocument(strings.NewReader(text + mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Mode
+		for _, p := range d.Policies {
+			got = append(got, p.Mode)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", mode, got, want)
+		}
+	}
 }

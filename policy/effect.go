@@ -16,9 +16,9 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	s := Site{Type: stubs.Unit}
 	var operand *Node
 	switch name {
-	case "set":
-		s.Effect = stubs.Set
-		s.Name, operand = l.assignment(n, args)
+	case "set", "add", "max", "min":
+		s.Effect = writes[name]
+		s.Name, operand = l.assignment(n, name, args)
 	case "call":
 		s.Effect = stubs.Call
 		s.Name = l.safeFunc(n, args)
@@ -48,13 +48,19 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	return e
 }
 
-// assignment lowers the arguments of set("name", value).
-func (l *lowerer) assignment(n ast.Node, args []ast.Node) (string, *Node) {
-	l.arguments(n, "set", args, 2)
+// writes are the effects on states.
+var writes = map[string]stubs.Effect{"set": stubs.Set, "add": stubs.Add, "max": stubs.Max, "min": stubs.Min}
+
+// assignment lowers the arguments of set("name", value) and its like.
+func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *Node) {
+	l.arguments(n, effect, args, 2)
 	name := l.constantText(args[0], "the name of a state")
 	t, ok := l.env.States[name]
 	if !ok {
 		l.noState(args[0], name)
+	}
+	if effect != "set" && !t.Numeric() {
+		l.refuse(args[0], "write set(...)", "%s() is for numbers, and the state %s is %s", effect, name, article(t))
 	}
 	v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
 	if v.node.Type != t {

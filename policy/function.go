@@ -12,12 +12,12 @@ import (
 
 var (
 	verdicts  = map[string]bool{"continue": true, "throw": true, "switch": true}
-	effects   = map[string]bool{"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
+	effects   = map[string]bool{"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
-		"set": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
+		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true,
+		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "pattern": true,
 	}
 )
 
@@ -45,6 +45,15 @@ func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
 	return "", nil, false
 }
 
+// isEffect reports whether a call that stands on its own is an effect: max and min are, of a state.
+func isEffect(name string, args []ast.Node) bool {
+	if (name == "max" || name == "min") && len(args) > 0 {
+		_, ofState := args[0].(*ast.StringNode)
+		return ofState
+	}
+	return effects[name]
+}
+
 // function lowers a call that has a value.
 func (l *lowerer) function(n ast.Node) value {
 	name, args, ok := callOf(n)
@@ -69,6 +78,8 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.extreme(n, name, args)
 	case "abs":
 		return l.abs(n, args)
+	case "pattern":
+		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
 	l.refuse(n, functionHint(name), "there is no function %s", name)
 	return value{}
@@ -81,7 +92,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, pattern, any, all, none and count"
 }
 
 // arguments checks their number.
@@ -132,9 +143,9 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 	if len(args) < 2 {
 		l.refuse(n, "", "%s takes 2 or more arguments, not %d", name, len(args))
 	}
-	op := OpLt
+	op, ofFloats := OpLt, OpMin
 	if name == "max" {
-		op = OpGt
+		op, ofFloats = OpGt, OpMax
 	}
 	best := l.value(args[0])
 	for _, an := range args[1:] {
@@ -146,6 +157,10 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 		if !v.node.Type.Numeric() {
 			l.refuse(n, "", "%s compares numbers, and %s is %s", name, l.excerpt(an), describe(v))
 		}
+		if v.node.Type == stubs.Float {
+			best = value{node: l.folded(n, ofFloats, stubs.Float, best.node, v.node)}
+			continue
+		}
 		best = l.shared(n, best, func(a value) value {
 			return l.shared(n, v, func(b value) value { return l.better(n, op, a, b) })
 		})
@@ -153,7 +168,7 @@ func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
 	return best
 }
 
-// better is op(a, b) ? a : b.
+// better is op(a, b) ? a : b. Of floats it would be either of the two where one is NaN.
 func (l *lowerer) better(n ast.Node, op Op, a, b value) value {
 	c := l.folded(n, op, stubs.Bool, l.use(n, a).node, l.use(n, b).node)
 	if c.Op == OpConst {

@@ -7,10 +7,6 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// canonicalNaN is the only NaN that leaves an evaluation. IEEE 754 leaves a NaN's sign and payload to the processor, and
-// nothing in the language can see them but the operand of an effect: there both evaluators write this word.
-const canonicalNaN = 0x7ff8000000000000
-
 // Interpret evaluates the program over one snapshot, p.Words words laid out as p.Reads says. It is the meaning of the
 // language: the isolate agrees with it, bit for bit, on every program and snapshot. It runs programs that nobody has
 // verified as well, however long they take.
@@ -153,7 +149,9 @@ func (m *machine) element(s Source, i int) uint64 {
 	return uint64(s.Lo) + uint64(i)
 }
 
-// effect notes that the site fired, with its operand; of a site that fires twice the last operand counts.
+// effect notes that the site fired, with its operand; of a site that fires twice the last operand counts. A NaN would stay in a
+// state, and in all that is computed from it, for ever; so it is an error. No NaN leaves an evaluation, whose sign and payload IEEE
+// 754 leaves to the processor.
 func (m *machine) effect(n *Node) (uint64, error) {
 	if n.A != nil {
 		word, err := m.eval(n.A)
@@ -161,7 +159,7 @@ func (m *machine) effect(n *Node) (uint64, error) {
 			return 0, err
 		}
 		if n.A.Type == stubs.Float && math.IsNaN(math.Float64frombits(word)) {
-			word = canonicalNaN
+			return 0, &EvalError{Pos: n.Pos, Err: ErrNotANumber}
 		}
 		m.values[n.Index] = word
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -16,10 +17,10 @@ const (
 	OpLocal             // Index: the local
 	OpLet               // Index: the local; A its value, B the body
 	OpNot               // A
-	OpNeg               // A: Numeric; integral overflow is an error
+	OpNeg               // A: Numeric; integral overflow is an error, but of Duration
 	OpAnd               // A, B: short-circuit
 	OpOr                // A, B: short-circuit
-	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error
+	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error, but of Duration
 	OpSub               //
 	OpMul               //
 	OpDiv               // integral division truncates; by zero is an error
@@ -32,8 +33,10 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN or out of range is an error
+	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN is an error, out of range too but of Duration
 	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
+	OpMin               // A, B: Float; NaN if either is
+	OpMax               //
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
@@ -77,12 +80,18 @@ func (s Source) Bound() int {
 
 // Read is one state stub that a program reads, and where the snapshot holds it.
 type Read struct {
-	Stub   stubs.ID
-	Key    string     // of a keyed stub; the state's name for stubs.State
-	Type   stubs.Type // the stub's, or the registered state's
-	Offset int        // of its first word
-	Words  int        // 1, or 1+Max for a list
-	Pos    int        // of its first use in the text
+	Stub stubs.ID
+	Key  string     // of a keyed stub; the state's name for stubs.State
+	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
+
+	// Pattern, if there is one, is what a name is compared with, the read being true where it matches; of task.sections it stands
+	// in place of the key, and the read is about the outermost open section whose name it matches. Reading it is all that evaluators do: who
+	// fills the snapshot compares.
+	Pattern string
+
+	Offset int // of its first word
+	Words  int // 1, or 1+Max for a list
+	Pos    int // of its first use in the text
 }
 
 // Site is one effect written in a program.
@@ -103,18 +112,35 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
-	Choices []*Node // of Op OpIf: those that stand in the text, beside what operations are lowered to
+	Choices []*Node                 // of Op OpIf: those that stand in the text, beside what operations are lowered to
+	Names   map[stubs.NameID]string // the string constants
 }
 
-// PerTask reports whether the program decides about a task: it reads task.*, or tenant.* where that is about the task and
-// not the arriving one, or may throw or switch. One that does not is evaluated once a loop instead of once a running task.
-func (p *Program) PerTask() bool {
-	for _, r := range p.Reads {
-		if r.Stub <= stubs.TaskSlice || p.On != stubs.Enqueue && stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
-			return true
-		}
+// ForEach returns the notifications on which the program is evaluated once for each of several running tasks, and not once a
+// loop: on enqueue see AsksRunning; on ticks and custom events it reads task.* or tenant.*, or may throw or switch.
+func (p *Program) ForEach() (on stubs.Event) {
+	if p.AsksRunning() {
+		on = stubs.Enqueue
 	}
-	return p.Root.decides()
+	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.TenantThrown) || p.Root.decides(stubs.Throw) {
+		on |= stubs.Tick | stubs.Custom
+	}
+	return on & p.On
+}
+
+// AsksRunning reports whether the program, on enqueue, is evaluated for each running task that may make room for the arriving
+// one: it reads task.*, or may switch. One that does neither is about the arriving task alone, which a throw refuses, and is
+// evaluated once.
+func (p *Program) AsksRunning() bool {
+	return p.reads(stubs.TaskName, stubs.TaskSlice) || p.MaySwitch()
+}
+
+// MaySwitch reports whether a switch is written in the program.
+func (p *Program) MaySwitch() bool { return p.Root.decides(stubs.Switch) }
+
+// reads reports whether the program reads a stub of the catalogue from first to last.
+func (p *Program) reads(first, last stubs.ID) bool {
+	return slices.ContainsFunc(p.Reads, func(r Read) bool { return first <= r.Stub && r.Stub <= last })
 }
 
 // AboutTenants returns the path of a stub that the program reads and that says nothing where no Tenants are registered; or "".
@@ -127,12 +153,12 @@ func (p *Program) AboutTenants() string {
 	return ""
 }
 
-func (n *Node) decides() bool {
-	if n == nil {
-		return false
-	}
-	if n.Op == OpVerdict && stubs.Decision(n.Imm) != stubs.Continue {
-		return true
-	}
-	return n.A.decides() || n.B.decides() || n.C.decides()
+// decides reports whether the verdict is written somewhere in the tree.
+func (n *Node) decides(verdict stubs.Decision) bool {
+	return n.Any(func(n *Node) bool { return n.Op == OpVerdict && stubs.Decision(n.Imm) == verdict })
+}
+
+// Any reports whether f holds for some operation of the tree; a nil node has none.
+func (n *Node) Any(f func(*Node) bool) bool {
+	return n != nil && (f(n) || n.A.Any(f) || n.B.Any(f) || n.C.Any(f))
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -52,11 +53,17 @@ func TestMeaning(t *testing.T) {
 		`(if state.overloaded { "a" } else { task.name }) == "a"`:                                                        true,
 		`task.labels.a == "x" and task.labels["a"] != "y" and task["labels"]["a"] == "x"`:                                true,
 		`(let n = queue.length; "scan") == task.name and (let n = queue.length; n + 1) == 8`:                             true,
-		`false or true and not false`:                    true,
-		`not state.overloaded == false`:                  true,
-		`true ? false : true`:                            false,
-		`2 + 3 * 4 - 10 / 5 % 3 == 12`:                   true,
-		`1 - 2 - 3 == -4 and 100 / 10 / 5 == 2`:          true,
+		`false or true and not false`:           true,
+		`not state.overloaded == false`:         true,
+		`true ? false : true`:                   false,
+		`2 + 3 * 4 - 10 / 5 % 3 == 12`:          true,
+		`1 - 2 - 3 == -4 and 100 / 10 / 5 == 2`: true,
+		// A duration beyond the greatest is the greatest.
+		`let most = duration("2562047h47m16s854775807ns"); task.elapsed * 9000000000000000000 == most and task.elapsed + most == most`:            true,
+		`let most = duration("2562047h47m16s854775807ns"); -most - task.elapsed < -most and -(-most - task.elapsed) == most`:                      true,
+		`let most = duration("2562047h47m16s854775807ns"); task.elapsed * 1e300 == most and task.elapsed * -1e300 < -most`:                        true,
+		`let most = duration("2562047h47m16s854775807ns"); (-most - task.elapsed) / (queue.length - 8) == most and most * -task.priority == most`: true,
+
 		`state.count == 5 and state.overloaded != false`: true,
 	} {
 		p, err := Parse(all+`((`+text+`) ? throw("yes") : continue())`, testEnv)
@@ -71,17 +78,34 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
+// The greater and the lesser of a float and NaN are NaN, whichever comes first.
+func TestExtremesOfNaN(t *testing.T) {
+	for _, text := range []string{
+		`max(1.0, state.ratio)`, `max(state.ratio, 1.0)`, `min(1.0, state.ratio)`, `min(state.ratio, 1.0)`,
+		`min(1.0, max(0.0, state.ratio))`, `max(2.0, state.ratio, 1.0)`,
+	} {
+		p, err := Parse(`let x = `+text+`; x == x ? throw("x") : set("ratio", x)`, testEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Interpret(p, []uint64{math.Float64bits(math.NaN())}); !errors.Is(err, ErrNotANumber) {
+			t.Errorf("%s of NaN: %v", text, err)
+		}
+	}
+}
+
 // TestRunTimeErrors says where an evaluation failed.
 func TestRunTimeErrors(t *testing.T) {
 	for text, want := range map[string]error{
-		`state.count + 9223372036854775807 > 0`:                     ErrOverflow,
-		`-(state.count - 9223372036854775807 - 4) * 2 > 0`:          ErrOverflow,
-		`1 / (state.count - 5) > 0`:                                 ErrDivideByZero,
-		`duration("1s") / (state.count - 5) > duration("1s")`:       ErrDivideByZero,
-		`1 % (state.count - 5) > 0`:                                 ErrDivideByZero,
-		`int(state.ratio * 1e300) > 0`:                              ErrConversion,
-		`duration("1h") * (state.ratio * 1e300) > duration("1s")`:   ErrConversion,
-		`int((state.ratio - state.ratio) / (state.ratio - 1)) >= 0`: ErrConversion, // 0/0
+		`state.count + 9223372036854775807 > 0`:                                     ErrOverflow,
+		`-(state.count - 9223372036854775807 - 4) * 2 > 0`:                          ErrOverflow,
+		`1 / (state.count - 5) > 0`:                                                 ErrDivideByZero,
+		`duration("1s") / (state.count - 5) > duration("1s")`:                       ErrDivideByZero,
+		`1 % (state.count - 5) > 0`:                                                 ErrDivideByZero,
+		`int(state.ratio * 1e300) > 0`:                                              ErrConversion,
+		`duration("1h") * (state.ratio / (state.ratio - 1) * 0.0) > duration("1s")`: ErrConversion, // NaN
+		`set("ratio", 0.0 / (state.ratio - 1)); true`:                               ErrNotANumber,
+		`int((state.ratio - state.ratio) / (state.ratio - 1)) >= 0`:                 ErrConversion, // 0/0
 	} {
 		p, err := Parse(`set("count", 1); `+text+` ? throw("x") : continue()`, testEnv)
 		if err != nil {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -8,6 +10,7 @@ import (
 
 // in lowers x in [...], x in lo..hi and x in task.stack.
 func (l *lowerer) in(n *ast.BinaryNode) value {
+	reads := len(l.prog.Reads)
 	x := l.value(n.Left)
 	if x.node.Type == stubs.NameList {
 		l.refuse(n.Left, `write "name" in task.stack`, "%s is a list", l.excerpt(n.Left))
@@ -18,6 +21,10 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 	case *ast.BinaryNode:
 		if right.Operator == ".." {
 			return l.shared(n, x, func(x value) value { return value{node: l.inRange(n, right, x)} })
+		}
+	case *ast.CallNode:
+		if text, ok := l.pattern(right); ok {
+			return value{node: l.inPattern(n, text, x, len(l.prog.Reads) > reads)}
 		}
 	case *ast.MemberNode:
 		if src, t := l.list(right); src != nil && t == stubs.Name {
@@ -85,6 +92,48 @@ func (l *lowerer) bounds(r *ast.BinaryNode) (lo, hi int64) {
 		l.refuse(r, "write the smaller number first", "the range %s is empty", l.excerpt(r))
 	}
 	return lo, hi
+}
+
+// pattern returns the text of pattern("..."); ok is false when n is something else.
+func (l *lowerer) pattern(n ast.Node) (text string, ok bool) {
+	name, args, isCall := callOf(n)
+	if !isCall || name != "pattern" {
+		return "", false
+	}
+	l.arguments(n, name, args, 1)
+	text = l.constantText(args[0], "a pattern")
+	p, err := ParsePattern(text)
+	if err != nil {
+		l.refuse(args[0], "", "%s", err.Error())
+	}
+	if whole, ok := p.Name(); ok {
+		l.refuse(args[0], fmt.Sprintf("compare with %q, or write a * for any characters", whole), "the pattern %q has no star", text)
+	}
+	return text, true
+}
+
+// inPattern asks whether a pattern matches a name. Only who fills the snapshot knows names as texts, so x is a state stub, and
+// the answer is read in its place; so x itself need not be read, if it was first read here.
+func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool) *Node {
+	var key readKey
+	for k, i := range l.reads {
+		if r := l.prog.Reads[i]; x.node.Op == OpRead && r.Offset == x.node.Index {
+			key = k
+		}
+	}
+	switch {
+	case x.node.Type != stubs.Name:
+		l.refuse(n.Left, "", "a pattern matches names, and %s is %s", l.excerpt(n.Left), describe(x))
+	case x.node.Op != OpRead || x.enum || key.id == stubs.State:
+		l.refuse(n.Left, "write task.name, task.section, task.labels.NAME or another state stub; for open sections, task.sections[pattern(...)] > duration(\"0s\")",
+			"a pattern matches what a state stub reads, and %s is something else", l.excerpt(n.Left))
+	}
+	if last := len(l.prog.Reads) - 1; first {
+		delete(l.reads, key)
+		l.prog.Reads, l.prog.Words = l.prog.Reads[:last], l.prog.Words-1
+	}
+	key.pattern = text
+	return l.read(n, key, stubs.Bool, 1)
 }
 
 // inStub looks for x among the elements of a list stub.

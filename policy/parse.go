@@ -28,7 +28,7 @@ func Parse(text string, env Env) (p *Program, err error) {
 	if err != nil {
 		return nil, src.syntaxError(err)
 	}
-	l := &lowerer{source: src, env: env, prog: &Program{Text: text, On: env.On},
+	l := &lowerer{source: src, env: env, prog: &Program{Text: text, On: env.On, Names: map[stubs.NameID]string{}},
 		reads: map[readKey]int{}, reasons: map[string]int{}}
 	defer func() {
 		switch r := recover().(type) {

@@ -22,8 +22,15 @@ var groups = func() map[string][]string {
 
 // readKey tells the reads of a program apart.
 type readKey struct {
-	id  stubs.ID
-	key string
+	id      stubs.ID
+	key     string
+	pattern string
+}
+
+// field is what stands behind a dot or in brackets.
+type field struct {
+	text    string
+	pattern bool // it is a pattern's
 }
 
 // member lowers the read of a state stub or a state.
@@ -40,10 +47,10 @@ func (l *lowerer) member(n *ast.MemberNode) value {
 		v := l.identifier(id)
 		l.refuse(n, "", "%s is %s and has no fields", id.Value, describe(v))
 	}
-	path := id.Value + "." + fields[0]
+	path := id.Value + "." + fields[0].text
 	stub, ok := stubs.Lookup(path)
 	if !ok {
-		l.refuse(n, stubHint(id.Value, fields[0]), "there is no state stub %s", path)
+		l.refuse(n, stubHint(id.Value, fields[0].text), "there is no state stub %s", path)
 	}
 	return l.stub(n, stub, fields[1:])
 }
@@ -61,7 +68,7 @@ func stubHint(group, field string) string {
 }
 
 // path splits a.b["c"] into its base and the fields, which are constants.
-func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []string) {
+func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []field) {
 	base = n
 	for {
 		m, ok := base.(*ast.MemberNode)
@@ -72,24 +79,32 @@ func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []string) {
 		if _, isNumber := m.Property.(*ast.IntegerNode); isNumber {
 			l.refuse(m, "look at elements with any, all, none, count and in", "elements have no numbers")
 		}
-		fields = append(fields, l.constantText(m.Property, "a key"))
+		if text, ok := l.pattern(m.Property); ok {
+			fields = append(fields, field{text, true})
+		} else {
+			fields = append(fields, field{text: l.constantText(m.Property, "a key")})
+		}
 		base = m.Node
 	}
 }
 
 // stub lowers the read of a stub of the catalogue.
-func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []string) value {
-	key := ""
+func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
+	key := readKey{id: s.ID}
 	switch {
 	case s.Keyed && len(keys) == 0:
 		l.refuse(n, `write `+s.Path+`["name"]`, "%s needs a key", s.Path)
-	case s.Keyed && keys[0] == "":
+	case s.Keyed && keys[0].text == "":
 		l.refuse(n, "", "the key of %s is empty", s.Path)
+	case s.ID == stubs.TaskSections && keys[0].pattern:
+		key.pattern, keys = keys[0].text, keys[1:]
+	case s.Keyed && keys[0].pattern:
+		l.refuse(n, "write the key out", "the key of %s is no pattern", s.Path)
 	case s.Keyed:
-		key, keys = keys[0], keys[1:]
+		key.key, keys = keys[0].text, keys[1:]
 	}
 	if len(keys) > 0 {
-		l.refuse(n, "remove "+keys[0], "%s is %s and has no fields", s.Path, article(s.Type))
+		l.refuse(n, "remove "+keys[0].text, "%s is %s and has no fields", s.Path, article(s.Type))
 	}
 	if missing := l.env.On &^ s.On; missing != 0 {
 		l.refuse(n, "it is set on "+s.On.String()+" only", "%s is not known on %s", s.Path, missing)
@@ -98,19 +113,20 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []string) value {
 	if s.Type == stubs.NameList {
 		words += int(s.Max)
 	}
-	return value{node: l.read(n, readKey{s.ID, key}, s.Type, words), enum: s.Enum}
+	return value{node: l.read(n, key, s.Type, words), enum: s.Enum}
 }
 
 // state lowers state.NAME.
-func (l *lowerer) state(n ast.Node, fields []string) value {
-	t, ok := l.env.States[fields[0]]
+func (l *lowerer) state(n ast.Node, fields []field) value {
+	name := fields[0].text
+	t, ok := l.env.States[name]
 	if !ok {
-		l.noState(n, fields[0])
+		l.noState(n, name)
 	}
 	if len(fields) > 1 {
-		l.refuse(n, "remove "+fields[1], "state.%s is %s and has no fields", fields[0], article(t))
+		l.refuse(n, "remove "+fields[1].text, "state.%s is %s and has no fields", name, article(t))
 	}
-	return value{node: l.read(n, readKey{stubs.State, fields[0]}, t, 1)}
+	return value{node: l.read(n, readKey{id: stubs.State, key: name}, t, 1)}
 }
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
@@ -136,7 +152,7 @@ func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
 	if !ok {
 		i = len(l.prog.Reads)
 		l.reads[key] = i
-		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Type: t,
+		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Type: t,
 			Offset: l.prog.Words, Words: words, Pos: r.Pos})
 		l.prog.Words += words
 	}

@@ -9,10 +9,11 @@ import (
 // TimeLimit throws into a task when a section, or the task itself, of the name Func has run longer than Limit. Running
 // time counts, not waiting.
 type TimeLimit struct {
-	Func     string        // the name of a section or a task
+	Func     string        // the name of a section or a task, or a pattern of names, see Pattern
 	Limit    time.Duration // > 0
 	Interval time.Duration // how often it looks when Limit is over; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
 	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
+	Mode     Mode          // Enforce by default
 }
 
 // Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a limit or an interval out
@@ -31,17 +32,37 @@ func (l TimeLimit) Spec() (Spec, error) {
 	if err := l.validate(); err != nil {
 		return Spec{}, fmt.Errorf("time limit: %w", err)
 	}
-	name, limit := quote(l.Func), length(l.Limit)
+	limit := length(l.Limit)
+	key, named := fmt.Sprintf("pattern(%s)", quote(l.Func)), fmt.Sprintf("in pattern(%s)", quote(l.Func))
+	if p, _ := ParsePattern(l.Func); p.one() {
+		name, _ := p.Name()
+		key, named = quote(name), "== "+quote(name)
+	}
 	return Spec{
 		Name: specName("time-limit", l.Func),
 		On:   Every(l.Interval),
-		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name == %s and task.running > %s) ? throw(%s) : continue()`,
-			name, limit, name, limit, quote(l.Reason)),
+		Mode: l.Mode,
+		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name %s and task.running > %s) ? throw(%s) : continue()`,
+			key, limit, named, limit, quote(l.Reason)),
 	}, nil
+}
+
+// ofOthers is the limit for tasks that no other limit of a document is about.
+func (l TimeLimit) ofOthers(others []string) (Spec, error) {
+	if l.Reason == "" {
+		l.Reason = fmt.Sprintf("it ran longer than %v", l.Limit)
+	}
+	s, err := l.Spec()
+	s.Match.Except = others
+	s.Expr = fmt.Sprintf(`task.running > %s ? throw(%s) : continue()`, length(l.Limit), quote(l.Reason))
+	return s, err
 }
 
 func (l TimeLimit) validate() error {
 	if err := checkNameText("the name of the section or task", l.Func); err != nil {
+		return err
+	}
+	if _, err := ParsePattern(l.Func); err != nil {
 		return err
 	}
 	if l.Limit <= 0 {

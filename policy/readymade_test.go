@@ -155,7 +155,7 @@ func TestDefaultPreemption(t *testing.T) {
 		t.Errorf("trigger %+v", s.On)
 	}
 	p := mustParse(t, s, nil, nil, nil)
-	if !p.PerTask() {
+	if p.ForEach() != stubs.Tick {
 		t.Error("not evaluated for each task")
 	}
 	for kind, want := range map[string]stubs.Decision{"atomic": stubs.Continue, "preemptible": stubs.Switch, "safe": stubs.Continue, "both": stubs.Switch} {
@@ -241,7 +241,7 @@ func TestCallerGone(t *testing.T) {
 func TestOverloadAlarm(t *testing.T) {
 	s, err := OverloadAlarm{Queue: 10, Wait: time.Second, State: "over", Func: "Page"}.Spec()
 	p := mustParse(t, s, err, map[string]stubs.Type{"over": stubs.Bool}, map[string]bool{"Page": true})
-	if p.PerTask() {
+	if p.ForEach() != 0 {
 		t.Error("evaluated for each task, not for each loop")
 	}
 	for _, c := range []struct {

@@ -190,6 +190,7 @@ func asJSON(n *yaml.Node) (v any, ok bool) {
 var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"there is another policy", "it is never evaluated", "is not between", "is not positive", "no printable text", "time limit:",
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
+	"has [0-9]+ stars", "are the same; say it once", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
 	"a state is the string",                 // a duration of 300 years
 	"stands where a duration is wanted",     // the same
@@ -228,7 +229,9 @@ func TestSchema(t *testing.T) {
 			s.compare(root)
 		}
 	}
-	texts := []string{fullDocument, "version: 1\norder: fair\ntenants: {label: t, shares: {gold: 3}, max: 100}\nstates: {a: -1, b: 1e3, c: -1.5s, d: true}\n"}
+	texts := []string{fullDocument, "version: 1\norder: fair\ntenants: {label: t, shares: {gold: 3}, max: 100}\nstates: {a: -1, b: 1e3, c: -1.5s, d: true}\n",
+		"version: 1\nmode: observe\nlimits: [{func: default, limit: 1s, mode: off}]\npreemption: {on: enqueue, mode: observe}\ntasks: {default: safe}\n" +
+			"policies: [{name: p, on: start, expr: e, match: {tasks: ['a*'], except: [ab]}, state: {n: {first: 1, per: loop}, m: 1s}}]\n"}
 	for _, b := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(readDoc(t), -1) {
 		texts = append(texts, b[1])
 	}
@@ -307,12 +310,13 @@ func TestSchemaHasAllKeys(t *testing.T) {
 	task := property(s.root, "tasks")["additionalProperties"].(map[string]any)["anyOf"].([]any)[1].(map[string]any)
 	for text, rules := range map[string]map[string]any{
 		"zzzzzzzzzz: 1": s.root,
-		"limits: [{func: f, limit: 1s, zzzzzzzzzz: 1}]":                     property(s.root, "limits")["items"].(map[string]any),
-		"preemption: {zzzzzzzzzz: 1}":                                       property(s.root, "preemption"),
-		"tenants: {label: t, zzzzzzzzzz: 1}":                                property(s.root, "tenants"),
-		"tasks: {a: {zzzzzzzzzz: 1}}":                                       task,
-		"policies: [{name: p, on: start, expr: e, zzzzzzzzzz: 1}]":          policies,
-		"policies: [{name: p, on: start, expr: e, match: {zzzzzzzzzz: 1}}]": property(policies, "match"),
+		"limits: [{func: f, limit: 1s, zzzzzzzzzz: 1}]":                          property(s.root, "limits")["items"].(map[string]any),
+		"preemption: {zzzzzzzzzz: 1}":                                            property(s.root, "preemption"),
+		"tenants: {label: t, zzzzzzzzzz: 1}":                                     property(s.root, "tenants"),
+		"tasks: {a: {zzzzzzzzzz: 1}}":                                            task,
+		"policies: [{name: p, on: start, expr: e, zzzzzzzzzz: 1}]":               policies,
+		"policies: [{name: p, on: start, expr: e, match: {zzzzzzzzzz: 1}}]":      property(policies, "match"),
+		"policies: [{name: p, on: start, expr: e, state: {n: {zzzzzzzzzz: 1}}}]": s.root["$defs"].(map[string]any)["privateStates"].(map[string]any)["additionalProperties"].(map[string]any)["anyOf"].([]any)[1].(map[string]any),
 	} {
 		_, err := ReadDocument(strings.NewReader("version: 1\n" + text + "\n"))
 		keys := slices.Sorted(maps.Keys(rules["properties"].(map[string]any)))

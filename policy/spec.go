@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -15,7 +17,21 @@ type Spec struct {
 	Expr  string         // the expression, see docs/policy.md
 	Mode  Mode           // Enforce by default
 	Match Match          // what it is limited to; the zero Match is everything
-	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64 or time.Duration
+	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, or PerLoop
+}
+
+// PerLoop declares, in Spec.State, a private state of which each loop has its own, with that first value. Others are one for all
+// loops of a runtime.
+type PerLoop struct{ First any }
+
+func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
+
+// FirstValue returns the first value that a private state is declared with, and whether each loop has its own.
+func FirstValue(declared any) (first any, perLoop bool) {
+	if p, ok := declared.(PerLoop); ok {
+		return p.First, true
+	}
+	return declared, false
 }
 
 // Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both. Make one with Every, On or
@@ -50,19 +66,42 @@ func (t Trigger) Set() stubs.Event {
 	return t.Events
 }
 
-// Mode says whether verdicts are carried out.
+// Mode says whether verdicts are carried out. Of several that are said of a policy the greatest counts.
 type Mode uint8
 
 const (
 	Enforce Mode = iota // carry out verdicts and effects
-	Observe             // count and log what the policy would have done, and do nothing
+	Observe             // a dry run: count and log what the policy would have done, and do nothing
+	Off                 // do not evaluate it
 )
 
-func (m Mode) String() string { return [...]string{"enforce", "observe"}[m] }
+var modeNames = [...]string{"enforce", "observe", "off"}
+
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// ModeNamed returns the mode of that name.
+func ModeNamed(name string) (m Mode, ok bool) {
+	i := slices.Index(modeNames[:], name)
+	return Mode(max(i, 0)), i >= 0
+}
+
+// Validate reports whether there is such a mode.
+func (m Mode) Validate() error {
+	if m > Off {
+		return fmt.Errorf("unknown mode %d; want Enforce or Observe, or Off", m)
+	}
+	return nil
+}
 
 // Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are joined by "and".
 type Match struct {
-	Loops []string
-	Tasks []string
-	Kinds []string // "atomic", "preemptible", "safe", "both"
+	Loops  []string
+	Tasks  []string // names, and patterns of names (see Pattern)
+	Except []string // of Tasks these are left out. A name counts before a pattern, and of patterns the most precise
+	Kinds  []string // "atomic", "preemptible", "safe", "both"
 }

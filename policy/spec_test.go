@@ -35,7 +35,7 @@ func TestSpecValidate(t *testing.T) {
 		{"unknown event", func(s *Spec) { s.On = On(1 << 14) }, "unknown events 0x4000"},
 		{"custom name alone", func(s *Spec) { s.On = Trigger{Events: stubs.Enqueue, Custom: "x"} }, "use OnCustom"},
 		{"custom name and interval", func(s *Spec) { s.On.Custom = "x" }, "needs the event custom; use OnCustom"},
-		{"mode", func(s *Spec) { s.Mode = 2 }, "unknown mode 2"},
+		{"mode", func(s *Spec) { s.Mode = 3 }, "unknown mode 3"},
 		{"kind", func(s *Spec) { s.Match.Kinds = []string{"fast"} }, `no kind "fast"; want "atomic"`},
 		{"loop", func(s *Spec) { s.Match.Loops = []string{""} }, "a loop's name is empty"},
 		{"task", func(s *Spec) { s.Match.Tasks = []string{"a", ""} }, "a task's name is empty"},

@@ -23,7 +23,7 @@ func (l *lowerer) tail(n ast.Node) *Node {
 	switch {
 	case ok && verdicts[name]:
 		return l.verdict(n, name, args)
-	case ok && effects[name]:
+	case ok && isEffect(name, args):
 		return l.node(n, OpSeq, stubs.Verdict, l.effect(n), l.node(n, OpVerdict, stubs.Verdict))
 	}
 	v := l.value(n)
@@ -56,7 +56,7 @@ func (l *lowerer) effect(n ast.Node) *Node {
 	}
 	name, args, ok := callOf(n)
 	switch {
-	case ok && effects[name]:
+	case ok && isEffect(name, args):
 		return l.site(n, name, args)
 	case ok && verdicts[name]:
 		l.refuse(n, "a verdict stands at the end, behind the effects", "%s() does not end the policy here", name)

@@ -74,7 +74,7 @@ func ReadTests(r io.Reader) (*Tests, error) {
 	err = decodeMap(root, "a file of tests", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "documents", required: true, read: func(n *yaml.Node) error { return readStrings(n, "documents", &t.Documents) }},
-		{name: "states", read: func(n *yaml.Node) (err error) { t.States, err = readStateValues(n, "states"); return err }},
+		{name: "states", read: func(n *yaml.Node) (err error) { t.States, err = readStateValues(n, "states", stateValue); return err }},
 		{name: "safe", read: func(n *yaml.Node) error { return readStrings(n, "safe", &t.Safe) }},
 		{name: "tenants", read: func(n *yaml.Node) error { return readBool(n, &t.Tenants) }},
 		{name: "coverage", read: func(n *yaml.Node) error { return readShare(n, &t.Coverage) }},

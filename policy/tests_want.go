@@ -68,7 +68,7 @@ func (w *TestWant) readEffects(n *yaml.Node) error {
 	all := []string{}
 	for i, text := range texts {
 		name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
-		if !ok || !effects[name] || !strings.HasSuffix(rest, ")") {
+		if !ok || !effects[name] && writes[name] == 0 || !strings.HasSuffix(rest, ")") {
 			return lineError(n.Content[i], "%q is no effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
 		}
 		all = append(all, name+"("+rest)

@@ -20,7 +20,7 @@ func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
 	}
-	check := errors.Join(s.On.validate(), s.Mode.validate(), s.Match.validate(), validateState(s.State))
+	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), validateState(s.State))
 	if check != nil {
 		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
 	}
@@ -39,7 +39,8 @@ func (s Spec) Parse(states map[string]stubs.Type, funcs map[string]bool) (*Progr
 		if _, ok := states[name]; ok {
 			return nil, fmt.Errorf("policy %q: state %q is registered already; choose another name for the private one", s.Name, name)
 		}
-		_, env.States[name], _ = stubs.Word(v)
+		first, _ := FirstValue(v)
+		_, env.States[name], _ = stubs.Word(first)
 	}
 	p, err := Parse(s.Expr, env)
 	if err != nil {
@@ -85,13 +86,6 @@ func (t Trigger) validate() error {
 	return nil
 }
 
-func (m Mode) validate() error {
-	if m > Observe {
-		return fmt.Errorf("unknown mode %d; want Enforce or Observe", m)
-	}
-	return nil
-}
-
 func (m Match) validate() error {
 	for _, k := range m.Kinds {
 		if !knownKind(k) {
@@ -101,12 +95,14 @@ func (m Match) validate() error {
 	if slices.Contains(m.Loops, "") {
 		return errors.New("match.loops: a loop's name is empty")
 	}
-	if slices.Contains(m.Tasks, "") {
-		return errors.New("match.tasks: a task's name is empty")
-	}
 	for _, name := range m.Tasks {
-		if len(name) > stubs.MaxName {
-			return fmt.Errorf("match.tasks: a task's name has %d bytes, and %d are allowed", len(name), stubs.MaxName)
+		if err := checkPattern("a task's name", name); err != nil {
+			return fmt.Errorf("match.tasks: %w", err)
+		}
+	}
+	for _, name := range m.Except {
+		if err := checkPattern("a task's name", name); err != nil {
+			return fmt.Errorf("match.except: %w", err)
 		}
 	}
 	return nil
@@ -114,28 +110,22 @@ func (m Match) validate() error {
 
 const kindNames = `"atomic", "preemptible", "safe" or "both"`
 
-func knownKind(name string) bool {
-	for _, k := range stubs.Kinds {
-		if k.String() == name {
-			return true
-		}
-	}
-	return false
-}
+func knownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }
 
 func validateState(state map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		if !isIdentifier(name) {
 			return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", name)
 		}
-		switch v := state[name].(type) {
+		first, _ := FirstValue(state[name])
+		switch v := first.(type) {
 		case bool, int, int64, time.Duration:
 		case float64:
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("state %q is %v; want a finite number", name, v)
 			}
 		default:
-			return fmt.Errorf("state %q has the Go type %T; want bool, int, int64, float64 or time.Duration", name, state[name])
+			return fmt.Errorf("state %q has the Go type %T; want bool, int, int64, float64 or time.Duration", name, first)
 		}
 	}
 	return nil

@@ -101,15 +101,13 @@ func (l *lowerer) constantText(n ast.Node, what string) string {
 	return v.text
 }
 
-// name interns a string constant, so that its word can be compared and stored.
+// name gives a string constant its word, by which it is compared.
 func (l *lowerer) name(n ast.Node, v value) value {
 	if !v.constText {
 		return v
 	}
 	id := stubs.Intern(v.text)
-	if id == stubs.Other && v.text != stubs.Other.String() {
-		l.refuse(n, "", "the table of names is full, so %q cannot be told from others", v.text)
-	}
+	l.prog.Names[id] = v.text
 	v.node.Imm = uint64(id)
 	return v
 }

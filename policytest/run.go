@@ -157,12 +157,11 @@ func (w *world) evaluate(c *compiled) evaluation {
 	case !agree(out, compiled):
 		ev.err = fmt.Errorf("the evaluators differ: the interpreter says %+v, the compiled policy %+v", out, compiled)
 	}
-	ev.out = out
-	for i, site := range c.program.Sites {
-		if out.Fired&(1<<i) != 0 {
-			w.act(c, site, out.Values[i])
-		}
+	if err := w.act(c, out); err != nil {
+		ev.err = err
+		return ev
 	}
+	ev.out = out
 	return ev
 }
 

@@ -12,11 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// format writes a value as it stands in a file of tests.
+// format writes a value as it stands in a file of tests; a name it cannot, since its word is a hash.
 func format(word uint64, t stubs.Type) string {
 	switch v := stubs.Value(word, t).(type) {
-	case string:
-		return strconv.Quote(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	default:
@@ -51,8 +49,8 @@ func (w *world) saw(c *compiled) (all []string) {
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
 		if r.Stub != stubs.State {
-			v, given := w.value(c.keys[i], r.Stub)
-			if r.Type == stubs.NameList {
+			v, given := w.read(c.keys[i], r)
+			if r.Type == stubs.NameList || r.Type == stubs.Name {
 				text = fmt.Sprintf("%q", v)
 			}
 			if !given {

@@ -95,6 +95,10 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 func pathOf(r policy.Read) string {
 	stub := stubs.Catalogue[min(int(r.Stub), len(stubs.Catalogue)-1)]
 	switch {
+	case r.Pattern != "" && r.Stub == stubs.TaskSections:
+		return fmt.Sprintf("%s[pattern(%q)]", stub.Path, r.Pattern)
+	case r.Pattern != "":
+		return fmt.Sprintf("%s in pattern(%q)", pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Pattern)
 	case r.Stub == stubs.State:
 		return "state." + r.Key
 	case r.Key != "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,8 @@ type variable struct {
 func newVariables(values map[string]any) map[string]*variable {
 	vars := map[string]*variable{}
 	for name, v := range values {
-		word, typ, _ := stubs.Word(v)
+		first, _ := policy.FirstValue(v) // a test has one loop
+		word, typ, _ := stubs.Word(first)
 		vars[name] = &variable{typ, word}
 	}
 	return vars
@@ -135,7 +137,7 @@ func (w *world) fill(c *compiled) {
 			words[0] = w.visible(c, r.Key).word
 			continue
 		}
-		v, _ := w.value(c.keys[i], r.Stub)
+		v, _ := w.read(c.keys[i], r)
 		if names, ok := v.([]string); ok {
 			words[0] = uint64(len(names))
 			for k, name := range names {
@@ -145,6 +147,29 @@ func (w *world) fill(c *compiled) {
 		}
 		words[0], _, _ = stubs.Word(v)
 	}
+}
+
+// read returns what a policy reads, and whether somebody has given it. What a policy reads by a pattern is answered from the
+// names: whether one matches, or how long the outermost section of such a name has been open.
+func (w *world) read(key string, r policy.Read) (v any, given bool) {
+	if r.Pattern == "" {
+		return w.value(key, r.Stub)
+	}
+	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
+	if r.Stub != stubs.TaskSections {
+		v, given = w.value(pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Stub)
+		name, _ := v.(string)
+		return p.Matches(name), given
+	}
+	longest, _ := w.value(key, r.Stub)
+	for path, v := range w.given {
+		quoted, ok := strings.CutPrefix(path, stubs.Catalogue[r.Stub].Path+"[")
+		name, err := strconv.Unquote(strings.TrimSuffix(quoted, "]"))
+		if d, isDuration := v.(time.Duration); ok && err == nil && isDuration && p.Matches(name) {
+			longest, given = max(longest.(time.Duration), d), true
+		}
+	}
+	return longest, given
 }
 
 // value returns a stub's value, and whether somebody has given it.
@@ -160,7 +185,7 @@ func (w *world) value(key string, id stubs.ID) (v any, given bool) {
 	case stub.Type == stubs.Duration && stub.Min < 0: // a deadline: there is none
 		return time.Duration(stub.Max), false
 	case stub.Enum:
-		return stubs.Kinds[0].String(), false
+		return stubs.KindNames[0], false
 	}
 	switch stub.Type {
 	case stubs.Bool:
@@ -183,6 +208,8 @@ func (w *world) concerns(c *compiled, on stubs.Event, custom string) string {
 	switch {
 	case w.off[c]:
 		return "it has cancelled itself"
+	case c.spec.Mode == policy.Off:
+		return "its mode is off"
 	case t.Set()&on == 0:
 		return "it is evaluated on " + t.Set().String()
 	case on == stubs.Custom && t.Custom != "" && t.Custom != custom:
@@ -197,19 +224,61 @@ func (w *world) concerns(c *compiled, on stubs.Event, custom string) string {
 		id   stubs.ID
 	}{{c.spec.Match.Loops, stubs.LoopName}, {c.spec.Match.Tasks, name}, {c.spec.Match.Kinds, kind}} {
 		path := stubs.Catalogue[m.id].Path
-		if v, _ := w.value(path, m.id); len(m.list) > 0 && !slices.Contains(m.list, v.(string)) {
-			return fmt.Sprintf("it matches %s alone, and %s is %q", strings.Join(m.list, ", "), path, v)
+		v, _ := w.value(path, m.id)
+		has := v.(string)
+		switch selector := c.spec.Match.Selector(); {
+		case m.id == name && selector != nil:
+			if !selector.Selects(has) {
+				return matchesAlone(c.spec.Match, path, has)
+			}
+		case len(m.list) > 0 && !slices.Contains(m.list, has):
+			return fmt.Sprintf("it matches %s alone, and %s is %q", strings.Join(m.list, ", "), path, has)
 		}
 	}
 	return ""
 }
 
-// act carries out one effect, as far as it is seen in a test.
-func (w *world) act(c *compiled, site policy.Site, word uint64) {
-	switch site.Effect {
-	case stubs.Set:
-		w.visible(c, site.Name).word = word
-	case stubs.Cancel:
-		w.off[c] = true
+// matchesAlone says what names a policy with patterns or exceptions is for.
+func matchesAlone(m policy.Match, path, has string) string {
+	in := strings.Join(m.Tasks, ", ")
+	if in == "" {
+		in = "all"
 	}
+	if len(m.Except) > 0 {
+		in += " but " + strings.Join(m.Except, ", ")
+	}
+	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
+}
+
+// act carries out effects in the order of the text, as far as they are seen in a test: all of them or, on an error, none.
+func (w *world) act(c *compiled, out stubs.Outcome) error {
+	written, cancelled := map[*variable]uint64{}, false
+	for i, site := range c.program.Sites {
+		if out.Fired&(1<<i) == 0 {
+			continue
+		}
+		switch site.Effect {
+		case stubs.Set, stubs.Add, stubs.Max, stubs.Min:
+			v := w.visible(c, site.Name)
+			was, ok := written[v]
+			if !ok {
+				was = v.word
+			}
+			word, err := site.Update(was, out.Values[i])
+			if err != nil {
+				return err
+			}
+			written[v] = word
+		case stubs.Cancel:
+			cancelled = true
+		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
+		default:
+			return fmt.Errorf("tests do not know the effect %d", site.Effect)
+		}
+	}
+	for v, word := range written {
+		v.word = word
+	}
+	w.off[c] = w.off[c] || cancelled
+	return nil
 }

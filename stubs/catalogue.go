@@ -101,9 +101,12 @@ const (
 // MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
 const MaxStack = 16
 
-// Kinds are the values of task.kind and arriving.kind, in the order of the runtime's kind bits:
+// KindNames are the values of task.kind and arriving.kind, in the order of the runtime's kind bits:
 // 0 atomic, 1 preemptible, 2 safe, 3 both.
-var Kinds = [4]NameID{Intern("atomic"), Intern("preemptible"), Intern("safe"), Intern("both")}
+var KindNames = [4]string{"atomic", "preemptible", "safe", "both"}
+
+// Kinds are KindNames as policies see them.
+var Kinds = [4]NameID{Intern(KindNames[0]), Intern(KindNames[1]), Intern(KindNames[2]), Intern(KindNames[3])}
 
 // Stub describes one state stub.
 type Stub struct {

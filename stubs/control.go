@@ -18,17 +18,23 @@ func (d Decision) String() string {
 type Effect uint8
 
 const (
-	Set        Effect = iota // write a registered state
+	Set        Effect = iota // write a state
 	Call                     // call a function registered as safe
 	Interval                 // change the policy's own interval
 	Cancel                   // cancel the policy itself
 	Rank                     // give the arriving task its place in the queue; on Enqueue only
 	Background               // make the arriving task one of the background; on Enqueue only
+	Add                      // add to a state
+	Max                      // raise a state to a value, if it is below
+	Min                      // lower a state to a value, if it is above
 )
 
 func (e Effect) String() string {
-	return [...]string{"set", "call", "interval", "cancel", "rank", "background"}[e]
+	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min"}[e]
 }
+
+// Writes reports whether the effect is on a state.
+func (e Effect) Writes() bool { return e == Set || e >= Add }
 
 // MaxSites bounds the effects written in one policy: which of them fired is one word of bits.
 const MaxSites = 64

@@ -4,20 +4,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 func TestKindsAreNames(t *testing.T) {
 	for i, want := range []string{"atomic", "preemptible", "safe", "both"} {
-		if got := Kinds[i].String(); got != want {
-			t.Errorf("Kinds[%d] is %q, want %q", i, got, want)
+		if got := Kinds[i].String(); got != want || KindNames[i] != want {
+			t.Errorf("Kinds[%d] is %q and %q, want %q", i, got, KindNames[i], want)
 		}
 		if Intern(want) != Kinds[i] {
 			t.Errorf("Intern(%q) is %d, want %d", want, Intern(want), Kinds[i])
 		}
 	}
-	if Intern("") != 0 || Intern("other") != Other {
-		t.Errorf("Intern of \"\" and other: %d, %d", Intern(""), Intern("other"))
+	if Intern("") != 0 || NameID(0).String() != "" {
+		t.Errorf("Intern of \"\": %d, %q", Intern(""), NameID(0))
 	}
 }
 
@@ -32,36 +31,26 @@ func TestCatalogueIsIndexedByID(t *testing.T) {
 	}
 }
 
-// What a table of so many names may hold is bounded: names from outside are no longer than those of policies, and keep nothing
-// else in memory.
-func TestLongNames(t *testing.T) {
-	if got := InternOutside(strings.Repeat("x", MaxName+1)); got != Other {
-		t.Errorf("a name that is too long is %d", got)
+// However many names there were before, equal ones stay equal and others differ.
+func TestAnyNumberOfNames(t *testing.T) {
+	const n = 200_000
+	known := Intern("known")
+	seen := make(map[NameID]int, n)
+	for i := range n {
+		id := Intern(strconv.Itoa(i))
+		if was, twice := seen[id]; twice || id == 0 || id == known {
+			t.Fatalf("%d and %d have the number %d", was, i, id)
+		}
+		seen[id] = i
 	}
-	if got := InternOutside(strings.Repeat("x", MaxName)); got == Other || len(got.String()) != MaxName {
-		t.Errorf("the longest name is %d", got)
+	if Intern("known") != known || Intern(strings.Clone("known")) != known || seen[Intern("77")] != 77 {
+		t.Error("a name is another afterwards")
 	}
-	request := strings.Repeat("y", 1<<20)
-	part := request[:10]
-	if got := InternOutside(part).String(); got != part || unsafe.StringData(got) == unsafe.StringData(part) {
-		t.Errorf("%q keeps all of what it is part of", got)
+	long := strings.Repeat("x", MaxName)
+	if Intern(long) == Intern(long+"x") {
+		t.Error("long names are one")
 	}
-}
-
-// A flood of names from outside leaves room for those of policies, and what is known stays known.
-func TestFloodOfNames(t *testing.T) {
-	known := InternOutside("known")
-	for i := range MaxNames {
-		InternOutside(strconv.Itoa(i))
-	}
-	if got := InternOutside("one too many"); got != Other {
-		t.Errorf("after the flood a new name from outside is %d", got)
-	}
-	id := Intern("of a policy")
-	if id == Other || id.String() != "of a policy" || InternOutside("of a policy") != id {
-		t.Errorf("after the flood the name of a policy is %d, %q", id, id)
-	}
-	if InternOutside("known") != known {
-		t.Error("a known name is forgotten")
+	if got := testing.AllocsPerRun(100, func() { Intern(long) }); got != 0 {
+		t.Errorf("%v allocations", got)
 	}
 }

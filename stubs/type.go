@@ -23,7 +23,7 @@ const (
 	Float         // float64 bits: ratios and plain numbers
 	Duration      // int64 nanoseconds
 	Bytes         // int64 bytes
-	Name          // an interned string, see Intern
+	Name          // a NameID
 	NameList      // a length word, then at most Stub.Max words of Name
 )
 
@@ -62,7 +62,7 @@ func Word(v any) (word uint64, t Type, err error) {
 	return 0, Invalid, fmt.Errorf("a value of Go type %T; want bool, int, int64, float64, time.Duration or string", v)
 }
 
-// Value is the inverse of Word: the Go value of a word of type t (Int becomes int64, Bytes int64, Name string).
+// Value is the inverse of Word: the Go value of a word of type t. Int and Bytes become int64, and Name stays a NameID.
 func Value(word uint64, t Type) any {
 	switch t {
 	case Bool:
@@ -74,7 +74,7 @@ func Value(word uint64, t Type) any {
 	case Duration:
 		return time.Duration(word)
 	case Name:
-		return NameID(word).String()
+		return NameID(word)
 	}
 	return nil
 }

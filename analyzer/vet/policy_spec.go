@@ -104,6 +104,7 @@ func (c *specCheck) checkMatch(e ast.Expr) {
 	fields := fieldsOf(c.pass.TypesInfo, lit)
 	c.checkList(fields["Loops"], func(s *policy.Spec, list []string) { s.Match.Loops = list })
 	c.checkList(fields["Tasks"], func(s *policy.Spec, list []string) { s.Match.Tasks = list })
+	c.checkList(fields["Except"], func(s *policy.Spec, list []string) { s.Match.Except = list })
 	c.checkList(fields["Kinds"], func(s *policy.Spec, list []string) { s.Match.Kinds = list })
 }
 

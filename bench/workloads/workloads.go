@@ -1,6 +1,6 @@
-// Package workloads has the three programs by which preemption in compiled code is compared. They are those of Table I of
-// "Prototype Preemptive Threading in Wasmtime" (Yang, Muxlow), where they take 1.19, 1.48 and 1.25 times as long with fuel,
-// and 0.97, 1.49 and 1.51 times with epochs.
+// Package workloads has the three programs by which preemption in compiled code is compared. They
+// are those of Table I of "Prototype Preemptive Threading in Wasmtime" (Yang, Muxlow), where they
+// take 1.19, 1.48 and 1.25 times as long with fuel, and 0.97, 1.49 and 1.51 times with epochs.
 package workloads
 
 // Fib returns the nth Fibonacci number the slow way: it is all calls.
@@ -19,7 +19,8 @@ func Dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// MatMul sets c to the product of two n×n matrices, which lie row by row: it is a nest of short loops.
+// MatMul sets c to the product of two n×n matrices, which lie row by row: it is a nest of short
+// loops.
 func MatMul(c, a, b []float64, n int) {
 	for i := 0; i < n; i++ {
 		for j := 0; j < n; j++ {

@@ -96,7 +96,7 @@ func limited(file string) (names []string, err error) {
 			continue // it may need what the server registers; cocoon policy check is for its mistakes
 		}
 		for _, read := range p.Reads {
-			if read.Stub == stubs.TaskSections && !slices.Contains(names, read.Key) {
+			if read.Stub == stubs.TaskSections && read.Pattern == "" && !slices.Contains(names, read.Key) {
 				names = append(names, read.Key)
 			}
 		}

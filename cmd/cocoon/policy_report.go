@@ -166,7 +166,7 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 		return "on " + on.Events.String()
 	case on.Events != 0:
 		return fmt.Sprintf("every %v, and on %v", on.Interval, on.Events)
-	case p.PerTask():
+	case p.ForEach()&stubs.Tick != 0:
 		return fmt.Sprintf("every %v, for each running task", on.Interval)
 	}
 	return fmt.Sprintf("every %v, for each loop", on.Interval)
@@ -179,6 +179,9 @@ func reads(p *policy.Program) []string {
 		if r.Stub != stubs.State {
 			if path = stubs.Catalogue[r.Stub].Path; r.Key != "" {
 				path += fmt.Sprintf("[%q]", r.Key)
+			}
+			if r.Pattern != "" {
+				path += fmt.Sprintf(" in pattern(%q)", r.Pattern)
 			}
 		}
 		paths = append(paths, path)

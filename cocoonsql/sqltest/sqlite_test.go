@@ -1,5 +1,3 @@
-// Package sqltest tries cocoonsql with a driver of the real world. It is a module of its own, so that who uses Cocoon does
-// not download it.
 package sqltest
 
 import (
@@ -14,15 +12,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql"
-	_ "modernc.org/sqlite"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // open returns a database, and a loop with one slot that the runtime never lends: a task that waits
 // for the database has to give the slot back itself.

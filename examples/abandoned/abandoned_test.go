@@ -37,8 +37,8 @@ func TestSizeOfTheValue(t *testing.T) {
 	}
 }
 
-// TestEveryMode runs the whole program, with a small value. Whether work is stopped depends on how the test was built; that
-// the client's leaving ends it, or else it ends by itself, does not.
+// TestEveryMode runs the whole program, with a small value. Whether work is stopped depends on how
+// the test was built; that the client's leaving ends it, or else it ends by itself, does not.
 func TestEveryMode(t *testing.T) {
 	var stdout bytes.Buffer
 	if err := run(t.Context(), []string{"-json", "-size", "4", "-rounds", "3"}, &stdout, t.Output()); err != nil {
@@ -102,7 +102,8 @@ func (e endless) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// TestClientLeaves: work that passes safe points is stopped when the client leaves, and the server says by what.
+// TestClientLeaves: work that passes safe points is stopped when the client leaves, and the server
+// says by what.
 func TestClientLeaves(t *testing.T) {
 	rt, err := startRuntime()
 	if err != nil {

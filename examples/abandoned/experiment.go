@@ -89,8 +89,8 @@ func (c client) wait(ctx context.Context) (export, error) {
 	return c.ended(ctx)
 }
 
-// leave asks, closes the connection after a time, and returns when that was and what became of the work. When the answer
-// came before, it left as it should, afterwards.
+// leave asks, closes the connection after a time, and returns when that was and what became of the
+// work. When the answer came before, it left as it should, afterwards.
 func (c client) leave(ctx context.Context, after time.Duration) (left time.Time, end export, err error) {
 	impatient, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,13 +1,14 @@
 // Abandoned shows what becomes of work whose client has gone.
 //
-// A net/http server answers with a large value in JSON. A client asks for it and leaves before the answer comes, at one
-// moment of the work after another. With plain net/http json.Marshal runs to its end, for nobody: it takes no context
-// (golang/go#50678). With Cocoon the ready-made policy policy.CallerGone stops it.
+// A net/http server answers with a large value in JSON. A client asks for it and leaves before the
+// answer comes, at one moment of the work after another. With plain net/http json.Marshal runs to
+// its end, for nobody: it takes no context (golang/go#50678). With Cocoon the ready-made policy
+// policy.CallerGone stops it.
 //
 //	go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned
 //
-// builds it with safe points in encoding/json and in its buffers. Built by the go command alone it runs too, and says that nothing can be
-// stopped.
+// builds it with safe points in encoding/json and in its buffers. Built by the go command alone it
+// runs too, and says that nothing can be stopped.
 package main
 
 import (

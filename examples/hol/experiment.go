@@ -18,7 +18,8 @@ type experiment struct {
 	stderr    io.Writer // of the children too
 }
 
-// run fills a database in a temporary folder, runs the modes one after another, and removes the folder.
+// run fills a database in a temporary folder, runs the modes one after another, and removes the
+// folder.
 func (e experiment) run(ctx context.Context, modes []mode, show *display) (err error) {
 	folder, err := os.MkdirTemp("", "cocoon-hol-")
 	if err != nil {

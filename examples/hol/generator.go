@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// drain bounds how long the generator waits for the responses that are left when its schedule has ended.
+// drain bounds how long the generator waits for the responses that are left when its schedule has
+// ended.
 const drain = 10 * time.Second
 
 type progress struct {

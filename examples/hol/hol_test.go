@@ -34,8 +34,9 @@ func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experimen
 	return &stdout, experiment{load: l, placement: where, stderr: os.Stderr}, newDisplay(&stdout, t.Output(), asJSON)
 }
 
-// TestEveryModeAnswersRight runs the whole experiment, small and short: the generator compares every response with the
-// record or the sum that it knows, and a mode with one wrong or missing answer fails.
+// TestEveryModeAnswersRight runs the whole experiment, small and short: the generator compares
+// every response with the record or the sum that it knows, and a mode with one wrong or missing
+// answer fails.
 func TestEveryModeAnswersRight(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad, true)
 	if err := errors.Join(e.run(t.Context(), modes, show), show.results.Finish()); err != nil {
@@ -58,7 +59,8 @@ func TestEveryModeAnswersRight(t *testing.T) {
 		}
 		for _, field := range []string{"get_p50_us", "get_p99_us", "get_p999_us", "gets", "scans", "scan_p50_us", "scan_p99_us"} {
 			n, ok := object[field].(float64)
-			// Of scans, none may have ended within 300 ms on a busy machine; but all were answered, and have latencies.
+			// Of scans, none may have ended within 300 ms on a busy machine; but all were answered,
+			// and have latencies.
 			zero := field == "scans" || !modes[i].scans && strings.HasPrefix(field, "scan_")
 			if !ok || n < 0 || n == 0 && !zero {
 				t.Errorf("%s: field %s is %v", line, field, object[field])
@@ -153,8 +155,8 @@ func TestHandlerRefusesBadNumbers(t *testing.T) {
 	}
 }
 
-// TestCommandLine: what its user asks for is what is measured: modes in their order, and as many gets as the rate and the
-// duration make.
+// TestCommandLine: what its user asks for is what is measured: modes in their order, and as many
+// gets as the rate and the duration make.
 func TestCommandLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fills a database of the full size, and warms up for a second a mode")

@@ -1,8 +1,9 @@
 // Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
 //
-// A net/http server over bbolt answers short gets and long scans. A generator in another process sends both, at moments
-// drawn beforehand, and measures from those moments. The same happens four times: without scans, with plain net/http,
-// with a raised GOMAXPROCS, and with Cocoon, where scans are preemptible and gets are safe.
+// A net/http server over bbolt answers short gets and long scans. A generator in another process
+// sends both, at moments drawn beforehand, and measures from those moments. The same happens four
+// times: without scans, with plain net/http, with a raised GOMAXPROCS, and with Cocoon, where scans
+// are preemptible and gets are safe.
 package main
 
 import (

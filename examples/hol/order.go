@@ -9,8 +9,9 @@ import (
 // linesPerOrder makes an order's decoding about 0.2 µs of work.
 const linesPerOrder = 24
 
-// order is what the database holds under every id: an encoded list of lines, some 100 bytes. Decoding it allocates
-// nothing: this experiment is about processor time, and is not to measure the garbage collector.
+// order is what the database holds under every id: an encoded list of lines, some 100 bytes.
+// Decoding it allocates nothing: this experiment is about processor time, and is not to measure the
+// garbage collector.
 type order struct {
 	id    uint64
 	lines [linesPerOrder]line
@@ -19,8 +20,8 @@ type order struct {
 // line is one line of an order. On disk it is three unsigned varints.
 type line struct{ article, quantity, cents uint64 }
 
-// makeOrder returns the order with that id. It depends on the id alone, so that the generator can check every response
-// without a copy of the database.
+// makeOrder returns the order with that id. It depends on the id alone, so that the generator can
+// check every response without a copy of the database.
 func makeOrder(id uint64) order {
 	o := order{id: id}
 	random := rand.NewPCG(id, 0)

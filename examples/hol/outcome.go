@@ -6,8 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// outcome is what the generator saw of one mode. Latencies count from the intended start of a request, so that a late
-// generator or a stalled server cannot hide them.
+// outcome is what the generator saw of one mode. Latencies count from the intended start of a
+// request, so that a late generator or a stalled server cannot hide them.
 type outcome struct {
 	Gets     loadtest.Latencies
 	Scans    loadtest.Latencies

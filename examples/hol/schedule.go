@@ -38,8 +38,8 @@ const (
 
 func (k kind) String() string { return [...]string{"get", "scan", "usage"}[k] }
 
-// schedule draws the requests of a load in the order of their start: two Poisson processes, the same for equal seeds,
-// and gets at the same moments whether there are scans or not.
+// schedule draws the requests of a load in the order of their start: two Poisson processes, the
+// same for equal seeds, and gets at the same moments whether there are scans or not.
 func (l load) schedule() []request {
 	end := l.WarmUp + l.Duration
 	var all []request

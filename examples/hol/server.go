@@ -43,7 +43,8 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(handler(svc)), svc.close())
 }
 
-// handler is the HTTP side of a service. Requests are read and responses written outside of the service's work.
+// handler is the HTTP side of a service. Requests are read and responses written outside of the
+// service's work.
 func handler(svc service) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /get", func(w http.ResponseWriter, r *http.Request) {
@@ -91,8 +92,8 @@ func numberParam(r *http.Request, name string) (uint64, error) {
 	return n, nil
 }
 
-// usage is the processor time that the server has used up to a moment. Two of them tell its load, however late the
-// second response comes.
+// usage is the processor time that the server has used up to a moment. Two of them tell its load,
+// however late the second response comes.
 type usage struct {
 	CPU   time.Duration
 	Clock time.Duration // since the server's start

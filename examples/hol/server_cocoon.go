@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// hybrid runs the same work as tasks of a loop with a slot for each core. A get that arrives while scans hold all slots
-// has one of them suspended at its next safe point, runs, and gives the slot back.
+// hybrid runs the same work as tasks of a loop with a slot for each core. A get that arrives while
+// scans hold all slots has one of them suspended at its next safe point, runs, and gives the slot
+// back.
 type hybrid struct {
 	db *store
 	rt *cocoon.Runtime

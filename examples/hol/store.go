@@ -16,7 +16,8 @@ type summary struct {
 
 var bucket = []byte("records")
 
-// store is a bbolt file of records, each an encoded order, opened for reading. It is safe for concurrent use.
+// store is a bbolt file of records, each an encoded order, opened for reading. It is safe for
+// concurrent use.
 type store struct{ db *bbolt.DB }
 
 // fill makes the database file at path with the records 0 to count-1.
@@ -68,7 +69,8 @@ func (s *store) get(id uint64) (value []byte, err error) {
 	return value, err
 }
 
-// scan decodes and sums up the records from <= id < to, and calls pause after every few of them (about 15 µs).
+// scan decodes and sums up the records from <= id < to, and calls pause after every few of them
+// (about 15 µs).
 func (s *store) scan(from, to uint64, pause func()) (sum summary, err error) {
 	const stride = 64
 	err = s.db.View(func(tx *bbolt.Tx) error {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// actions are the moments at which the server did something about its load: it refused a request, stopped one or raised an alarm. They
-// are those of the wall clock, which the generator shares. Safe for concurrent use.
+// actions are the moments at which the server did something about its load: it refused a request,
+// stopped one or raised an alarm. They are those of the wall clock, which the generator shares.
+// Safe for concurrent use.
 type actions struct {
 	mu sync.Mutex
 	at []int64 // Unix time in ns

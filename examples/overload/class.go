@@ -25,7 +25,8 @@ const (
 	maxNormal  = 20 * time.Millisecond
 )
 
-// Of the work, 7 % is critical, 38 % normal and 55 % batch; so at twice the capacity the first two alone take nine tenths of it.
+// Of the work, 7 % is critical, 38 % normal and 55 % batch; so at twice the capacity the first two
+// alone take nine tenths of it.
 var classes = []class{
 	{"critical", 0.40, 2, 0.8, func(*rand.Rand) time.Duration { return time.Millisecond }, time.Millisecond},
 	{"normal", 0.45, 1, 0.5, func(r *rand.Rand) time.Duration {
@@ -39,7 +40,8 @@ var classes = []class{
 	}, 22667 * time.Microsecond},
 }
 
-// The indices of two classes: the one that must be answered, and the one in which the tenants differ.
+// The indices of two classes: the one that must be answered, and the one in which the tenants
+// differ.
 const (
 	critical = 0
 	normal   = 1

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The table has each column of the comparison for each mode; a server that seldom acted has no first action.
+// The table has each column of the comparison for each mode; a server that seldom acted has no
+// first action.
 func TestTable(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	show := newDisplay(&stdout, &stderr, false)

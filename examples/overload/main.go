@@ -1,8 +1,10 @@
-// Overload shows what a Go server does with twice the load that it can bear, and what limiters and Cocoon make of that.
+// Overload shows what a Go server does with twice the load that it can bear, and what limiters and
+// Cocoon make of that.
 //
-// A net/http server answers requests of three classes and two tenants by work that fits its deadlines, but for a batch request
-// of 200 ms now and then. A generator in another process sends them at moments drawn beforehand: a normal load first, then
-// a crowd at one moment, then twice the server's capacity. The same happens with plain net/http, with a semaphore, with the adaptive
+// A net/http server answers requests of three classes and two tenants by work that fits its
+// deadlines, but for a batch request of 200 ms now and then. A generator in another process sends
+// them at moments drawn beforehand: a normal load first, then a crowd at one moment, then twice the
+// server's capacity. The same happens with plain net/http, with a semaphore, with the adaptive
 // limiters of failsafe-go and go-zero, and with Cocoon, several times in turn.
 //
 // It is a module of its own, because of the peers it has.

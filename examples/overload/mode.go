@@ -12,13 +12,15 @@ type mode struct {
 	loadtest.Mode
 	procs int // GOMAXPROCS for each core; 0: Go's own choice
 
-	// open puts its limits in front of the work, and notes what it does about the load. stop ends it.
+	// open puts its limits in front of the work, and notes what it does about the load. stop ends
+	// it.
 	open func(work *http.ServeMux, did *actions) (limited http.Handler, stop func() error, err error)
 }
 
-// manyProcs serves the modes without Cocoon better than Go's own choice: with a P a core, requests wait behind the handlers
-// that run, unread, where no limiter sees them; then none gets half of its goodput. Of those tried, from 1 to 16 a core, 8 serves all well.
-// Cocoon's runtime sees to its Ps itself.
+// manyProcs serves the modes without Cocoon better than Go's own choice: with a P a core, requests
+// wait behind the handlers that run, unread, where no limiter sees them; then none gets half of its
+// goodput. Of those tried, from 1 to 16 a core, 8 serves all well. Cocoon's runtime sees to its Ps
+// itself.
 const manyProcs = 8
 
 var modes = []mode{

@@ -6,12 +6,12 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// lost is what a critical request counts as that got no answer, or was refused: its client has to come again, as one that
-// has lost its patience.
+// lost is what a critical request counts as that got no answer, or was refused: its client has to
+// come again, as one that has lost its patience.
 const lost = patience
 
-// outcome is what the generator saw of one run of a mode, of the requests of the surge. Latencies count from the intended
-// start of a request.
+// outcome is what the generator saw of one run of a mode, of the requests of the surge. Latencies
+// count from the intended start of a request.
 type outcome struct {
 	Sent             int
 	Good             int                // right answers in the time that counts

@@ -33,7 +33,8 @@ func testExperiment(t *testing.T, l load) (*bytes.Buffer, experiment, *display) 
 	return &stdout, experiment{load: l, placement: where, stderr: os.Stderr}, newDisplay(&stdout, t.Output(), true)
 }
 
-// TestEveryMode runs the whole experiment, short and with little work: the generator checks every answer.
+// TestEveryMode runs the whole experiment, short and with little work: the generator checks every
+// answer.
 func TestEveryMode(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad)
 	const rounds = 2
@@ -68,7 +69,8 @@ func TestEveryMode(t *testing.T) {
 	}
 }
 
-// TestCocoonActs: with work without an end in sight, the policies refuse batch requests and stop the one that runs.
+// TestCocoonActs: with work without an end in sight, the policies refuse batch requests and stop
+// the one that runs.
 func TestCocoonActs(t *testing.T) {
 	did := new(actions)
 	limited, stop, err := openCocoon(workHandler(1000), did)

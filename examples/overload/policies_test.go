@@ -51,7 +51,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// begin starts a task that holds its slot, passing safe points, until it is thrown into or the channel is closed.
+// begin starts a task that holds its slot, passing safe points, until it is thrown into or the
+// channel is closed.
 func begin(t *testing.T, rt *cocoon.Runtime, ctx context.Context, name string, until <-chan struct{}) *cocoon.Handle {
 	t.Helper()
 	running := make(chan struct{})
@@ -147,7 +148,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// What runs is stopped when it is too late, when nobody waits for it, and, if it is batch, when many wait. What is critical goes on.
+// What runs is stopped when it is too late, when nobody waits for it, and, if it is batch, when
+// many wait. What is critical goes on.
 func TestLeastValuable(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -242,8 +244,8 @@ func byDeadline(at time.Time) context.Context { return timed{context.Background(
 
 func (c timed) Deadline() (time.Time, bool) { return c.at, true }
 
-// What is more urgent goes before what runs, and of those that wait the more urgent one starts first, of equal ones that whose
-// time is up first.
+// What is more urgent goes before what runs, and of those that wait the more urgent one starts
+// first, of equal ones that whose time is up first.
 func TestUrgency(t *testing.T) {
 	rt := startPolicies(t)
 	until := make(chan struct{})

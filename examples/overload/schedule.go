@@ -47,8 +47,9 @@ func makeRequest(at time.Duration, class int, random *rand.Rand) request {
 	return r
 }
 
-// schedule draws the requests of a load in the order of their start, the same for equal seeds: a Poisson process until the
-// surge, a report shortly before it, a burst, and a Poisson process in it.
+// schedule draws the requests of a load in the order of their start, the same for equal seeds: a
+// Poisson process until the surge, a report shortly before it, a burst, and a Poisson process in
+// it.
 func (l load) schedule() []request {
 	var all []request
 	loadtest.Poisson(l.Seed, 0, l.Calm, l.WarmUp, func(at time.Duration, random *rand.Rand) {

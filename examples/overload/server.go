@@ -41,10 +41,12 @@ func handler(limited http.Handler, did *actions) http.Handler {
 	return mux
 }
 
-// holdTime is how long GET /hold takes its connection, so that requests that come meanwhile open others.
+// holdTime is how long GET /hold takes its connection, so that requests that come meanwhile open
+// others.
 const holdTime = 100 * time.Millisecond
 
-// withDeadline gives each request's context its deadline, as a careful server does: later the answer is of no use.
+// withDeadline gives each request's context its deadline, as a careful server does: later the
+// answer is of no use.
 func withDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pieces, err := piecesOf(r)

@@ -15,7 +15,8 @@ import (
 //go:embed policies.yaml
 var policies string
 
-// openCocoon makes each request a task of its tenant's, of a loop with a slot for each core. All else is in the policies.
+// openCocoon makes each request a task of its tenant's, of a loop with a slot for each core. All
+// else is in the policies.
 func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU()})
 	if err != nil {

@@ -14,11 +14,12 @@ func init() {
 	stat.DisableLog()
 }
 
-// openGoZero refuses what go-zero's adaptive shedder does. As its rest.Server does, the class that matters has a second shedder, whose
-// threshold is half-way up to the top.
+// openGoZero refuses what go-zero's adaptive shedder does. As its rest.Server does, the class that
+// matters has a second shedder, whose threshold is half-way up to the top.
 //
-// The threshold of the processor's load is the least there is, so that the limit on requests in flight alone decides. Its default
-// is 900 of 1000, of all cores and averaged over 5 s: it never came into play, and 200 did after 1.4 s.
+// The threshold of the processor's load is the least there is, so that the limit on requests in
+// flight alone decides. Its default is 900 of 1000, of all cores and averaged over 5 s: it never
+// came into play, and 200 did after 1.4 s.
 func openGoZero(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	const threshold = 1
 	shedder := shed.NewAdaptiveShedder(shed.WithCpuThreshold(threshold))

@@ -8,7 +8,8 @@ import (
 // crowd is how many requests at once are an overload, in the eyes of a handler that looks.
 const crowd = 8
 
-// openPlain does nothing about the load but look at it: each handler counts those that are in flight, and raises an alarm.
+// openPlain does nothing about the load but look at it: each handler counts those that are in
+// flight, and raises an alarm.
 func openPlain(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	var inFlight atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

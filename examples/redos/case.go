@@ -81,8 +81,8 @@ func (c evilCase) validate() error {
 	return nil
 }
 
-// readCases reads a JSON file with a list of cases; other fields than those of evilCase are allowed. With an empty path it
-// returns the built-in ones.
+// readCases reads a JSON file with a list of cases; other fields than those of evilCase are
+// allowed. With an empty path it returns the built-in ones.
 func readCases(path string) ([]evilCase, error) {
 	if path == "" {
 		return builtIn, nil

@@ -26,8 +26,8 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) error 
 	return nil
 }
 
-// measure runs one mode: a server process, and a generator process that attacks it. At the end the server is killed: it
-// may be in a match that never ends.
+// measure runs one mode: a server process, and a generator process that attacks it. At the end the
+// server is killed: it may be in a match that never ends.
 func (e experiment) measure(ctx context.Context, m mode, show *display) (o outcome, err error) {
 	server, address, err := loadtest.StartServer(ctx, serverConfig{m.Name}, e.placement.Server, nil, e.stderr)
 	if err != nil {

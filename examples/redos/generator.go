@@ -95,7 +95,8 @@ func (g *generator) drive(ctx context.Context) {
 	})
 }
 
-// ping makes one ping and checks the response. One that was not answered took as long as the generator waited.
+// ping makes one ping and checks the response. One that was not answered took as long as the
+// generator waited.
 func (g *generator) ping(ctx context.Context) (s sample) {
 	s.sent = time.Since(g.start)
 	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, g.url("/ping"), nil)

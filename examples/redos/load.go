@@ -38,8 +38,8 @@ type request struct {
 
 const ping = -1
 
-// schedule lists the requests in the order of their start: pings as a Poisson process, the same in every mode, and each
-// case's attack.
+// schedule lists the requests in the order of their start: pings as a Poisson process, the same in
+// every mode, and each case's attack.
 func (l load) schedule() []request {
 	var all []request
 	loadtest.Poisson(l.Seed, 0, l.PingRate, l.end(), func(at time.Duration, _ *rand.Rand) {

@@ -1,14 +1,15 @@
 // Redos shows a server that survives evil regular expressions.
 //
-// A net/http server compiles and matches patterns that its users supply, with the real github.com/dlclark/regexp2, whose own
-// timeout is off. A generator in another process attacks it with patterns that take practically for ever, while it measures
-// how long a ping takes. The same happens three times: without attacks, with plain net/http, and with Cocoon, where one
-// policy limits the time of a match.
+// A net/http server compiles and matches patterns that its users supply, with the real
+// github.com/dlclark/regexp2, whose own timeout is off. A generator in another process attacks it
+// with patterns that take practically for ever, while it measures how long a ping takes. The same
+// happens three times: without attacks, with plain net/http, and with Cocoon, where one policy
+// limits the time of a match.
 //
 //	go run ./cmd/cocoon run ./examples/redos
 //
-// builds it with safe points in regexp2, without a change to its source. Built by the go command alone it runs too, and says
-// that nothing can be stopped.
+// builds it with safe points in regexp2, without a change to its source. Built by the go command
+// alone it runs too, and says that nothing can be stopped.
 package main
 
 import (

@@ -63,7 +63,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, o.readCases(*count)
 }
 
-// readCases reads the first count cases of the file, all of them for 0. The default file need not be there.
+// readCases reads the first count cases of the file, all of them for 0. The default file need not
+// be there.
 func (o *options) readCases(count int) (err error) {
 	given := o.casesFile != ""
 	if !given {

@@ -34,7 +34,8 @@ func stoppable(t *testing.T) bool {
 	return yes
 }
 
-// testLoad is a load of three attacks: one that never ends, one that takes a while, and one that is none.
+// testLoad is a load of three attacks: one that never ends, one that takes a while, and one that is
+// none.
 func testLoad(t *testing.T) load {
 	t.Helper()
 	mild := evilCase{Name: "mild", Pattern: `^a+$`, Pump: "a", Repeat: 100, BenignRepeat: 2, BenignMatch: true}
@@ -58,8 +59,8 @@ func testExperiment(t *testing.T, l load) (*bytes.Buffer, experiment, *display) 
 	return &stdout, experiment{load: l, placement: where, stderr: t.Output()}, newDisplay(&stdout, t.Output(), true)
 }
 
-// TestEveryMode runs the whole experiment, small and short. What ends by itself ends right; what does not is stopped, if the
-// test was built with safe points.
+// TestEveryMode runs the whole experiment, small and short. What ends by itself ends right; what
+// does not is stopped, if the test was built with safe points.
 func TestEveryMode(t *testing.T) {
 	l := testLoad(t)
 	stdout, e, show := testExperiment(t, l)
@@ -179,7 +180,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestPatternsAreBounded: users cannot make the server keep patterns without end, and one that is kept is the same.
+// TestPatternsAreBounded: users cannot make the server keep patterns without end, and one that is
+// kept is the same.
 func TestPatternsAreBounded(t *testing.T) {
 	p := newPatterns()
 	for i := range 2*maxPatterns + 1 {

@@ -14,8 +14,9 @@ const withoutSafePoints = `this program was built without safe points in regexp2
 than plain; build it with them:
     go run ./cmd/cocoon run ./examples/redos`
 
-// hasSafePoints reports whether a match can be stopped in this program. It tries it, because that is the question; a
-// marker in the binary would only tell how it was built. Without safe points regexp2's own timeout ends the match.
+// hasSafePoints reports whether a match can be stopped in this program. It tries it, because that
+// is the question; a marker in the binary would only tell how it was built. Without safe points
+// regexp2's own timeout ends the match.
 func hasSafePoints(ctx context.Context) (stopped bool, err error) {
 	h, err := openHybrid(10 * time.Millisecond)
 	if err != nil {

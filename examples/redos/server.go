@@ -94,8 +94,8 @@ func handler(svc service) http.Handler {
 	return mux
 }
 
-// patterns keeps compiled patterns, so that questions about the same one meet the same Regexp: also after a match of it
-// was stopped. It is safe for concurrent use.
+// patterns keeps compiled patterns, so that questions about the same one meet the same Regexp: also
+// after a match of it was stopped. It is safe for concurrent use.
 type patterns struct {
 	mu    sync.Mutex
 	known map[string]*regexp2.Regexp

@@ -33,7 +33,8 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module: those of every system, so that an edge on another one is found here too.
+// sources parses the files of this module: those of every system, so that an edge on another one is
+// found here too.
 func sources(t *testing.T, set *token.FileSet) (files []file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -148,7 +149,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestCoreIsPure: the decision core starts no goroutine and uses no channel. (It can have no lock and no clock: TestImports.)
+// TestCoreIsPure: the decision core starts no goroutine and uses no channel. (It can have no lock
+// and no clock: TestImports.)
 func TestCoreIsPure(t *testing.T) {
 	set := token.NewFileSet()
 	for _, f := range sources(t, set) {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestReadme builds and runs the program in README.md, and compares what it prints with what is said there.
+// TestReadme builds and runs the program in README.md, and compares what it prints with what is
+// said there.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -29,7 +30,7 @@ func TestReadme(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), binary).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary).Output() // its log goes to standard error
 	if err != nil || string(out) != printed {
 		t.Errorf("the program printed %q, %v; README.md says %q", out, err, printed)
 	}

@@ -1,12 +1,14 @@
-// Package archtest keeps the import rules of docs/design.md ("Layout and who may import whom"). It has tests only.
+// Package archtest keeps the import rules of docs/design.md ("Layout and who may import whom"). It
+// has tests only.
 package archtest
 
 import "strings"
 
 const module = "github.com/cocoon-go/cocoon"
 
-// below lists what each package of this module may import of this module. A key ending in "/" stands for all packages
-// below that folder. "*" is everything that is not itself a command or an example.
+// below lists what each package of this module may import of this module. A key ending in "/"
+// stands for all packages below that folder. "*" is everything that is not itself a command or an
+// example.
 var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",

@@ -28,8 +28,8 @@ func Call(f func()) {
 	C.callUnderLock(C.uintptr_t(h))
 }
 
-// Held returns how many of the C functions' locks are held: those of functions that have not returned. One that was unwound
-// holds its lock for good.
+// Held returns how many of the C functions' locks are held: those of functions that have not
+// returned. One that was unwound holds its lock for good.
 func Held() int { return int(C.locksHeld()) }
 
 //export cocoonFromC

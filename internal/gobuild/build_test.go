@@ -15,7 +15,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// The test program is also the tool that the go command runs, and cocoon itself for tests that need it as a process.
+// The test program is also the tool that the go command runs, and cocoon itself for tests that need
+// it as a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
@@ -150,8 +151,8 @@ func (m module) sources(t *testing.T) map[string]string {
 	return all
 }
 
-// cocoon runs a command line in the module's folder and returns what was printed, and the exit code or the error. No file
-// of the module may change, and none may come but those of -o.
+// cocoon runs a command line in the module's folder and returns what was printed, and the exit code
+// or the error. No file of the module may change, and none may come but those of -o.
 func (m module) cocoon(t *testing.T, args ...string) (out string, code int, err error) {
 	t.Helper()
 	c, err := command(append([]string{args[0], "-C", string(m)}, args[1:]...)...)

@@ -15,7 +15,8 @@ import (
 // compiled matches a compiler that does its work, as -x shows it, up to the name of the package.
 var compiled = regexp.MustCompile(`toolexec .*compile.* -p ([^ ]+) `)
 
-// compiledIn returns which packages are compiled, sorted: the go command compiles those at once that do not need each other.
+// compiledIn returns which packages are compiled, sorted: the go command compiles those at once
+// that do not need each other.
 func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	t.Helper()
 	out, code, err := m.cocoon(t, args...)
@@ -29,7 +30,8 @@ func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	return packages
 }
 
-// TestCacheIsTheGoCommands: what is rewritten is compiled once, for each choice, and nothing else is compiled anew.
+// TestCacheIsTheGoCommands: what is rewritten is compiled once, for each choice, and nothing else
+// is compiled anew.
 func TestCacheIsTheGoCommands(t *testing.T) {
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	plain := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
@@ -51,7 +53,8 @@ func TestCacheIsTheGoCommands(t *testing.T) {
 	}
 }
 
-// TestConcurrentBuilds: with a cache that is empty for the package, several builds at once make the same program.
+// TestConcurrentBuilds: with a cache that is empty for the package, several builds at once make the
+// same program.
 func TestConcurrentBuilds(t *testing.T) {
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	var group sync.WaitGroup
@@ -95,7 +98,8 @@ func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 	}
 }
 
-// TestWithoutSafepoint: a program that has no package safepoint is the same, but for the time that the polls take.
+// TestWithoutSafepoint: a program that has no package safepoint is the same, but for the time that
+// the polls take.
 func TestWithoutSafepoint(t *testing.T) {
 	m := newModule(t, "-- go.mod --\nmodule example.com/app\n\ngo 1.25\n-- main.go --\npackage main\n\nfunc main() {\n\tn := 3\n\tmore := func() bool { n--; return n > 0 }\n\tfor more() {\n\t\tprintln(n)\n\t}\n}\n")
 	if out, code, err := m.cocoon(t, "run", "."); out != "2\n1\n" || code != 0 || err != nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// find asks which packages the build has, says which pattern of -cocoon.pkgs matches none, for -gcflags does not mind, and
-// returns the names of functions that the sources limit: those in constants of the program's own packages, and in policy
-// documents that are embedded there.
+// find asks which packages the build has, says which pattern of -cocoon.pkgs matches none, for
+// -gcflags does not mind, and returns the names of functions that the sources limit: those in
+// constants of the program's own packages, and in policy documents that are embedded there.
 func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	memory := c.memory()
 	if f, ok := recall(memory); ok {

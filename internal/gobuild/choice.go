@@ -10,13 +10,15 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// Tested are the standard library's packages whose own tests pass with polls in them: the pattern std of -cocoon.pkgs.
+// Tested are the standard library's packages whose own tests pass with polls in them: the pattern
+// std of -cocoon.pkgs.
 var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
 	encoding/asn1 encoding/csv encoding/gob encoding/hex encoding/json encoding/xml go/parser go/types html html/template image
 	image/draw image/gif image/jpeg image/png index/suffixarray math/big mime/multipart mime/quotedprintable net/mail regexp
 	regexp/syntax slices sort strings text/scanner text/tabwriter text/template text/template/parse`)
 
-// kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's thread.
+// kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's
+// thread.
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
 
 func isKept(pkg string) bool {
@@ -31,7 +33,8 @@ type choice struct {
 	sections []string // names of functions; names of anything else do no harm
 }
 
-// choose makes the choice of a command line: by the patterns, or all but the standard library without any.
+// choose makes the choice of a command line: by the patterns, or all but the standard library
+// without any.
 func choose(patterns []string) (choice, error) {
 	c := choice{others: len(patterns) == 0}
 	for _, p := range patterns {
@@ -72,8 +75,9 @@ func (c choice) marked() (paths []string) {
 	return paths
 }
 
-// packagesOf returns the import paths that a function's full name may begin with: PATH.Func, PATH.Type.Method or
-// PATH.(*Type).Method, where the last element of a path may have dots itself. A name with none is no function's.
+// packagesOf returns the import paths that a function's full name may begin with: PATH.Func,
+// PATH.Type.Method or PATH.(*Type).Method, where the last element of a path may have dots itself. A
+// name with none is no function's.
 func packagesOf(function string) (paths []string) {
 	if strings.ContainsAny(function, " \t\n,'\"") {
 		return nil
@@ -99,14 +103,15 @@ func refused(pkg string) string {
 	return instrument.Refused(pkg, isStandard(pkg))
 }
 
-// isStandard reports whether an import path may be one of the standard library: its paths have no dot in the first
-// element, and hardly any other has none.
+// isStandard reports whether an import path may be one of the standard library: its paths have no
+// dot in the first element, and hardly any other has none.
 func isStandard(pkg string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	return !strings.Contains(first, ".")
 }
 
-// has reports whether a package of that path is surely rewritten too; patterns of folders are not looked into.
+// has reports whether a package of that path is surely rewritten too; patterns of folders are not
+// looked into.
 func (c choice) has(pkg string) bool {
 	if refused(pkg) != "" {
 		return false
@@ -121,7 +126,8 @@ func (c choice) takes(p listed) bool {
 	return chosen && refused(p.path()) == ""
 }
 
-// Flags that mark a package for Toolexec; with their values they are what the rewriting depends on, beside the package.
+// Flags that mark a package for Toolexec; with their values they are what the rewriting depends on,
+// beside the package.
 const (
 	keyFlag     = "-cocoon="
 	testedFlag  = "-cocoon.tested="  // it is rewritten if it is one of Tested
@@ -139,9 +145,10 @@ func (c choice) flags(key, pkg string) string {
 	return flags
 }
 
-// gcflags returns the values of -gcflags that mark the chosen packages with the key, and give to each package what the user
-// gives it. The go command takes the last value that matches a package, so with flags of the user each package gets its own.
-// It spends some time on each pattern and package; thus Tested is no list of patterns.
+// gcflags returns the values of -gcflags that mark the chosen packages with the key, and give to
+// each package what the user gives it. The go command takes the last value that matches a package,
+// so with flags of the user each package gets its own. It spends some time on each pattern and
+// package; thus Tested is no list of patterns.
 func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	if len(given) > 0 {
 		return c.gcflagsEach(key, given, g)

@@ -1,14 +1,18 @@
-// Package gobuild runs the go command so that chosen packages are rewritten by package instrument on their way to the
-// compiler. Nothing is written but into the go command's own temporary folder and build cache:
+// Package gobuild runs the go command so that chosen packages are rewritten by package instrument
+// on their way to the compiler. Nothing is written but into the go command's own temporary folder
+// and build cache:
 //
-//   - The go command is told to start its tools through this program (-toolexec). Of those only the compiler is of
-//     interest: it is given other files, which stand beside its output, and name the originals in line directives.
-//   - Which packages are rewritten is said by a flag that only this program understands, handed to them by the go command
-//     itself (-gcflags=PATTERN=-cocoon=KEY). The key is of this program and its options, so that the build cache holds each
-//     result apart, and shares all other packages with plain builds.
+//   - The go command is told to start its tools through this program (-toolexec). Of those only the
+//     compiler is of interest: it is given other files, which stand beside its output, and name the
+//     originals in line directives.
+//   - Which packages are rewritten is said by a flag that only this program understands, handed to
+//     them by the go command itself (-gcflags=PATTERN=-cocoon=KEY). The key is of this program and
+//     its options, so that the build cache holds each result apart, and shares all other packages
+//     with plain builds.
 //
-// So modules, workspaces, vendoring, overlays, cgo, coverage, the race detector and cross-compiling are the go command's
-// business, as they always were. docs/adr/0003-rewriting-in-front-of-the-compiler.md tells what else was tried.
+// So modules, workspaces, vendoring, overlays, cgo, coverage, the race detector and cross-compiling
+// are the go command's business, as they always were.
+// docs/adr/0003-rewriting-in-front-of-the-compiler.md tells what else was tried.
 package gobuild
 
 import (
@@ -28,13 +32,15 @@ type Command struct {
 	Verb     string   // build, run or test
 	Policies []string // files of -cocoon.policies
 
-	// Limited returns the names that a policy document limits. Those of functions become sections; others do no harm.
+	// Limited returns the names that a policy document limits. Those of functions become sections;
+	// others do no harm.
 	Limited func(file string) ([]string, error)
 
 	// Tool is the command line that ends up in Toolexec: this program and its verb.
 	Tool []string
 
-	// Cache is a folder for what is worth remembering from one build to the next, "" for none. Losing it costs time alone.
+	// Cache is a folder for what is worth remembering from one build to the next, "" for none.
+	// Losing it costs time alone.
 	Cache string
 
 	Env            []string // beside this process's own
@@ -46,8 +52,8 @@ type Command struct {
 	packages graph    // what list has returned
 }
 
-// Run runs the go command and returns its exit code. The error says why it did not come to that. Interrupts and
-// terminations of this process go to the go command, whose end is waited for.
+// Run runs the go command and returns its exit code. The error says why it did not come to that.
+// Interrupts and terminations of this process go to the go command, whose end is waited for.
 func (c *Command) Run(ctx context.Context) (code int, err error) {
 	if err := hasGo(); err != nil {
 		return 0, err

@@ -68,8 +68,8 @@ func parseCompile(line []string) (c compile, ok bool) {
 
 func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
 
-// rewritten rewrites the package and returns the command line with its new files, which lie beside the output. Where the
-// package has mistakes, as far as we see, the compiler will say so.
+// rewritten rewrites the package and returns the command line with its new files, which lie beside
+// the output. Where the package has mistakes, as far as we see, the compiler will say so.
 func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
 	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
@@ -94,8 +94,9 @@ func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err er
 	return slices.Concat(c.front, c.flags, files), result.Mistaken, err
 }
 
-// missing says which function of the package should have become a section and did not. Names such as regex.match, without
-// folder, receiver or capital letter, may be of sections that code opens itself.
+// missing says which function of the package should have become a section and did not. Names such
+// as regex.match, without folder, receiver or capital letter, may be of sections that code opens
+// itself.
 func missing(path string, want []string, made instrument.Stats) error {
 	for _, s := range want {
 		isFunction := strings.ContainsAny(s, "/(") || ast.IsExported(s[strings.LastIndex(s, ".")+1:])
@@ -112,8 +113,8 @@ func missing(path string, want []string, made instrument.Stats) error {
 	return nil
 }
 
-// write puts the new texts into a folder beside the output, and returns the files of the package in their order. What the
-// go command has generated stays as it is.
+// write puts the new texts into a folder beside the output, and returns the files of the package in
+// their order. What the go command has generated stays as it is.
 func (c compile) write(texts map[string][]byte) ([]string, error) {
 	folder := filepath.Join(filepath.Dir(c.output), "cocoon")
 	if err := os.MkdirAll(folder, 0o777); err != nil {

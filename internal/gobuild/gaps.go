@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// PackageGaps are the functions of one package that the build rewrites, with their stretches without a safe point.
+// PackageGaps are the functions of one package that the build rewrites, with their stretches
+// without a safe point.
 type PackageGaps struct {
 	Path      string
 	Named     bool // on the command line
@@ -31,8 +32,9 @@ type source struct {
 	Module          *struct{ GoVersion string }
 }
 
-// Gaps says where the packages that the command line would rewrite have no safe points, dependencies first. Nothing is
-// rewritten; the packages are compiled as they are, for their export data. What the go command reports goes to Stderr.
+// Gaps says where the packages that the command line would rewrite have no safe points,
+// dependencies first. Nothing is rewritten; the packages are compiled as they are, for their export
+// data. What the go command reports goes to Stderr.
 func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 	if err := hasGo(); err != nil {
 		return nil, err
@@ -132,7 +134,8 @@ func (s sources) of(p listed) instrument.Package {
 	return out
 }
 
-// explained leaves out the calls of packages that turn out to be rewritten, and says of the others why they are not.
+// explained leaves out the calls of packages that turn out to be rewritten, and says of the others
+// why they are not.
 func explained(gaps []instrument.Gap, taken map[string]bool) (left []instrument.Gap) {
 	for _, g := range gaps {
 		if g.Package != "" && taken[g.Package] {

@@ -70,7 +70,8 @@ func isRelative(pattern string) bool {
 	return pattern == "." || pattern == ".." || strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../")
 }
 
-// matches reports whether a pattern matches an import path: "..." is any text, and "/..." at the end may be none.
+// matches reports whether a pattern matches an import path: "..." is any text, and "/..." at the
+// end may be none.
 func matches(pattern, path string) bool {
 	if !strings.Contains(pattern, "...") {
 		return pattern == path
@@ -85,7 +86,8 @@ func matches(pattern, path string) bool {
 // selecting are the flags that decide which packages and files a build has.
 var selecting = strings.Fields("tags mod modfile overlay race msan asan compiler installsuffix")
 
-// list asks go list for the graph, once. What it has to say against the command line, the verb itself will say too.
+// list asks go list for the graph, once. What it has to say against the command line, the verb
+// itself will say too.
 func (c *Command) list(ctx context.Context) (graph, error) {
 	if c.packages != nil {
 		return c.packages, nil

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// inherit takes over what the environment gives: -gcflags and -toolexec on the command line would hide it.
+// inherit takes over what the environment gives: -gcflags and -toolexec on the command line would
+// hide it.
 func (l *goLine) inherit() error {
 	value, err := goFlags()
 	if err != nil {
@@ -34,8 +35,9 @@ func (l *goLine) inherit() error {
 	return nil
 }
 
-// goFlags returns GOFLAGS from where the go command looks: the environment, or else the file that go env -w writes. It is
-// not asked for it because a process more would be felt in a build with nothing to do.
+// goFlags returns GOFLAGS from where the go command looks: the environment, or else the file that
+// go env -w writes. It is not asked for it because a process more would be felt in a build with
+// nothing to do.
 func goFlags() (string, error) {
 	if value := os.Getenv("GOFLAGS"); value != "" {
 		return value, nil

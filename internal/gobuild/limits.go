@@ -20,9 +20,10 @@ const (
 	cocoonPath = "github.com/cocoon-go/cocoon/cocoon"
 )
 
-// limits finds the names that the sources of a build limit: the constants in the field Func of a TimeLimit. The sources are
-// type-checked, so that it does not matter how the constant or the literal is written; but without their dependencies, of
-// which only the TimeLimit itself and constants of the program's own packages can matter.
+// limits finds the names that the sources of a build limit: the constants in the field Func of a
+// TimeLimit. The sources are type-checked, so that it does not matter how the constant or the
+// literal is written; but without their dependencies, of which only the TimeLimit itself and
+// constants of the program's own packages can matter.
 type limits struct {
 	set      *token.FileSet
 	own      map[string]listed         // by import path
@@ -31,8 +32,8 @@ type limits struct {
 	names    []string
 }
 
-// limitsIn returns the names in the sources of the graph's own packages, in order. What cannot be read or makes no sense
-// is left to the compiler.
+// limitsIn returns the names in the sources of the graph's own packages, in order. What cannot be
+// read or makes no sense is left to the compiler.
 func limitsIn(g graph) []string {
 	l := limits{set: token.NewFileSet(), own: map[string]listed{}, imported: map[string]*types.Package{}}
 	l.declareTimeLimit()
@@ -70,7 +71,8 @@ func (l *limits) declareTimeLimit() {
 	}
 }
 
-// search adds the names in one package. To type-check it takes milliseconds, so that is done only if it has the word.
+// search adds the names in one package. To type-check it takes milliseconds, so that is done only
+// if it has the word.
 func (l *limits) search(p listed) {
 	var files []*ast.File
 	found := false
@@ -149,7 +151,8 @@ func (l *limits) add(lit *ast.CompositeLit, info *types.Info) {
 	}
 }
 
-// isOwn reports whether the package is of the main module, or of a workspace's, or named on the command line.
+// isOwn reports whether the package is of the main module, or of a workspace's, or named on the
+// command line.
 func (p listed) isOwn() bool { return !p.Standard && (!p.DepOnly || p.Module == nil || p.Module.Main) }
 
 // sources are the Go files that are compiled.
@@ -160,7 +163,8 @@ func (p listed) documents() []string {
 	return slices.Concat(p.join(".yaml", p.EmbedFiles), p.join(".yml", p.EmbedFiles))
 }
 
-// join returns the paths of the files with the suffix. What the go command has generated has none, or an absolute path.
+// join returns the paths of the files with the suffix. What the go command has generated has none,
+// or an absolute path.
 func (p listed) join(suffix string, lists ...[]string) (paths []string) {
 	for _, name := range slices.Concat(lists...) {
 		if strings.HasSuffix(name, suffix) && !filepath.IsAbs(name) {

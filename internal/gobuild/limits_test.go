@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// limitsModule has a name for each way to write one down. Those that begin with "no" are not limits, or not constant.
+// limitsModule has a name for each way to write one down. Those that begin with "no" are not
+// limits, or not constant.
 const limitsModule = gomod + `
 require example.com/other v1.0.0
 replace example.com/other => ./other
@@ -143,7 +144,8 @@ func TestLimitsInSources(t *testing.T) {
 	}
 }
 
-// TestLimitsBecomeSections: what is found is built so, in every verb, and the key of the packages tells.
+// TestLimitsBecomeSections: what is found is built so, in every verb, and the key of the packages
+// tells.
 func TestLimitsBecomeSections(t *testing.T) {
 	m := newModule(t, gomod+`
 -- dep/dep.go --

@@ -26,8 +26,8 @@ type flagOf struct {
 var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover failfast fullpath json linkshared modcacherw msan
 	n race short trimpath v work x i h help`)
 
-// Parse reads the arguments of cocoon build, run or test: those of the go command's verb, and the flags -cocoon.pkgs and
-// -cocoon.policies anywhere among its flags.
+// Parse reads the arguments of cocoon build, run or test: those of the go command's verb, and the
+// flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
 func Parse(verb string, args []string) (*Command, error) {
 	c := &Command{Verb: verb}
 	for len(args) > 0 && args[0] != "-args" && args[0] != "--args" {
@@ -103,7 +103,8 @@ func (c *Command) take(f flagOf) error {
 		if own(f.name) {
 			return fmt.Errorf("there is no flag -%s; want -cocoon.pkgs or -cocoon.policies", f.name)
 		}
-		// The tests' own flags may stand behind the packages, and take values that look like packages.
+		// The tests' own flags may stand behind the packages, and take values that look like
+		// packages.
 		if len(l.rest) > 0 {
 			l.rest = append(l.rest, f.words...)
 			return nil

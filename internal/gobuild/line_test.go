@@ -145,7 +145,8 @@ func TestQuoting(t *testing.T) {
 	}
 }
 
-// TestInherit: flags in GOFLAGS, of the environment or of the file, are like flags at the beginning of the command line.
+// TestInherit: flags in GOFLAGS, of the environment or of the file, are like flags at the beginning
+// of the command line.
 func TestInherit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "env")
 	if err := os.WriteFile(file, []byte("# x\nGOPROXY=off\nGOFLAGS='-gcflags=all=-l' -mod=mod -toolexec=file\n"), 0o600); err != nil {

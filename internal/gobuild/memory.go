@@ -15,12 +15,13 @@ import (
 // goodFor is how long a findings' file is kept.
 const goodFor = 24 * time.Hour
 
-// settled is how old a file must be for its next change to have another time: the tick of the coarsest clock of the file
-// systems that matter.
+// settled is how old a file must be for its next change to have another time: the tick of the
+// coarsest clock of the file systems that matter.
 const settled = 20 * time.Millisecond
 
-// findings are what the packages of a command line, and their sources, say about it. To ask the go command for the packages
-// takes half as long as a build with nothing to do; so they are remembered as long as no file has changed that they come from.
+// findings are what the packages of a command line, and their sources, say about it. To ask the go
+// command for the packages takes half as long as a build with nothing to do; so they are remembered
+// as long as no file has changed that they come from.
 type findings struct {
 	Sections []string // that the sources limit
 	Files    []stamp
@@ -69,8 +70,9 @@ func recall(memory string) (f findings, ok bool) {
 	return f, !slices.ContainsFunc(f.Files, func(s stamp) bool { return stampOf(s.Path) != s })
 }
 
-// remember writes findings for the next build, and removes those that are too old. A cache that cannot be written remembers
-// nothing. No file may have changed since shortly before begin, when the search for them began.
+// remember writes findings for the next build, and removes those that are too old. A cache that
+// cannot be written remembers nothing. No file may have changed since shortly before begin, when
+// the search for them began.
 func (f findings) remember(memory string, begin time.Time) {
 	young := begin.Add(-settled).UnixNano()
 	if memory == "" || slices.ContainsFunc(f.Files, func(s stamp) bool { return s.Changed > young }) {
@@ -90,8 +92,9 @@ func (f findings) remember(memory string, begin time.Time) {
 	_ = os.WriteFile(memory, text, 0o644)
 }
 
-// watched are the files and folders that the findings come from: sources, documents and folders of own packages, the files
-// that say what the modules are, and, if patterns are looked up, all folders in which a package may turn up.
+// watched are the files and folders that the findings come from: sources, documents and folders of
+// own packages, the files that say what the modules are, and, if patterns are looked up, all
+// folders in which a package may turn up.
 func (l *goLine) watched(g graph) (all []stamp) {
 	seen := map[string]bool{}
 	watch := func(paths ...string) {

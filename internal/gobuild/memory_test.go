@@ -25,7 +25,8 @@ func (m module) age(t *testing.T) {
 	}
 }
 
-// TestFindingsAreRemembered until one of the files that they come from changes, whichever that is; mistakes never are.
+// TestFindingsAreRemembered until one of the files that they come from changes, whichever that is;
+// mistakes never are.
 func TestFindingsAreRemembered(t *testing.T) {
 	const limit = "package main\n\nimport \"github.com/cocoon-go/cocoon/cocoon\"\n\nvar _ = cocoon.TimeLimit{Func: \"example.com/app.NAME\"}\n"
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n-- dep/dep.go --\npackage dep\n-- sub/text --\n\n")
@@ -82,7 +83,8 @@ func TestFindingsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestYoungFilesAreNotRemembered: a file may change again within the tick of the clock that its time is from.
+// TestYoungFilesAreNotRemembered: a file may change again within the tick of the clock that its
+// time is from.
 func TestYoungFilesAreNotRemembered(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "source.go")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

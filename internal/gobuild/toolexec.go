@@ -51,8 +51,9 @@ func parseChoice(args []string) (chosen choice, line []string, err error) {
 	return chosen, nil, errNoTool
 }
 
-// Toolexec runs one tool of the go command, a compiler that has the key with other files. It returns the tool's exit code,
-// where the system does not let it become the tool; the error says why it did not come to that.
+// Toolexec runs one tool of the go command, a compiler that has the key with other files. It
+// returns the tool's exit code, where the system does not let it become the tool; the error says
+// why it did not come to that.
 func Toolexec(args []string) (code int, err error) {
 	chosen, line, err := parseChoice(args)
 	if err != nil {
@@ -64,7 +65,8 @@ func Toolexec(args []string) (code int, err error) {
 	}
 	words, mistaken, err := c.rewritten(chosen)
 	if err != nil || mistaken {
-		// The compiler's errors are the better ones, and the usual ones; in the original text they have their columns.
+		// The compiler's errors are the better ones, and the usual ones; in the original text they
+		// have their columns.
 		if code, failed := run(c.original()); failed != nil || code != 0 {
 			return code, failed
 		}

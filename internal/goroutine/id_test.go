@@ -82,7 +82,8 @@ func TestIDIsStable(t *testing.T) {
 		panic("probe")
 	}()
 
-	// Others keep every P busy, so that this goroutine is preempted, queued, stolen and moved between threads.
+	// Others keep every P busy, so that this goroutine is preempted, queued, stolen and moved
+	// between threads.
 	stop := make(chan struct{})
 	var others sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {

@@ -17,8 +17,8 @@ const (
 	Parked                 // it waits for a channel, a lock, a timer or the network
 )
 
-// The values of atomicstatus in the runtime's record of a goroutine (runtime/runtime2.go, _Grunnable
-// and the following). Learn checks them against goroutines whose status it knows.
+// The values of atomicstatus in the runtime's record of a goroutine (runtime/runtime2.go,
+// _Grunnable and the following). Learn checks them against goroutines whose status it knows.
 const (
 	gRunnable  = 1
 	gRunning   = 2
@@ -32,8 +32,8 @@ const (
 var statusAt atomic.Uintptr
 
 // StatusOf returns the status of the living goroutine with that ID. The value may be outdated when
-// it arrives, so it is a hint and nothing more. A goroutine whose stack the collector scans, or that
-// the collector has stopped, is Unknown. Until Learn has succeeded every goroutine is.
+// it arrives, so it is a hint and nothing more. A goroutine whose stack the collector scans, or
+// that the collector has stopped, is Unknown. Until Learn has succeeded every goroutine is.
 //
 // It is one load, which the race detector does not see: the runtime changes the word by atomic
 // operations. Cost: about 2 ns, and a cache miss (BenchmarkStatusOf).
@@ -56,10 +56,10 @@ func StatusOf(id uintptr) Status {
 }
 
 // Learn finds out where the runtime keeps a goroutine's status, once a process. It succeeds only if
-// goroutines that run, that wait and that sit in a system call are seen to do so; otherwise StatusOf
-// keeps returning Unknown, and callers do without. It takes up to 10 ms on one P, because the
-// runtime takes that long to notice the system call. Safe for concurrent use; later calls wait for
-// the first.
+// goroutines that run, that wait and that sit in a system call are seen to do so; otherwise
+// StatusOf keeps returning Unknown, and callers do without. It takes up to 10 ms on one P, because
+// the runtime takes that long to notice the system call. Safe for concurrent use; later calls wait
+// for the first.
 func Learn() { learn() }
 
 var learn = sync.OnceFunc(func() {
@@ -67,8 +67,8 @@ var learn = sync.OnceFunc(func() {
 		return
 	}
 	for _, at := range idOffsets() {
-		// In every release since Go 1.4 the status stands in front of the number, with one more word
-		// of 32 bits in between.
+		// In every release since Go 1.4 the status stands in front of the number, with one more
+		// word of 32 bits in between.
 		statusAt.Store(at - 8)
 		if proved() {
 			return
@@ -111,6 +111,11 @@ func idOffsets() (offsets []uintptr) {
 
 // patience is how often a goroutine is looked at until it is seen to do what it surely does soon.
 const patience = 1 << 20
+
+// fewLooks is how often a goroutine that spins is looked at. It need not be seen running, which on
+// one P it never is. While goroutines yield to each other on the only P, nothing polls the network:
+// more looks would hold up a server that has just started.
+const fewLooks = 100
 
 // sees reports whether the goroutine is seen with the status before long.
 func sees(id uintptr, want Status) bool {
@@ -157,11 +162,11 @@ func provedSpinning() bool {
 	}()
 	defer stop.Store(true)
 	id := <-ids
-	sees(id, Running) // on one P it is only ever seen runnable
-	for range 100 {
+	for range fewLooks {
 		if s := StatusOf(id); s != Running && s != Runnable && s != Unknown {
 			return false
 		}
+		runtime.Gosched()
 	}
 	return true
 }

@@ -114,3 +114,24 @@ func BenchmarkLearn(b *testing.B) {
 		proved()
 	}
 }
+
+// On one P, others wait only briefly for the proofs: while goroutines yield to each other there
+// nothing polls the network.
+func TestProofsYieldSeldom(t *testing.T) {
+	learned(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var stop atomic.Bool
+	turns := make(chan int)
+	go func() {
+		n := 0
+		for ; !stop.Load(); n++ {
+			runtime.Gosched()
+		}
+		turns <- n
+	}()
+	ok := provedSpinning()
+	stop.Store(true)
+	if n := <-turns; !ok || n > 2*fewLooks+100 {
+		t.Errorf("proved: %v, after %d turns of another goroutine; want about %d", ok, n, fewLooks)
+	}
+}

@@ -1,22 +1,25 @@
-// Package goroutine tells what the Go runtime knows about the calling goroutine and does not say: which one it is, and
-// whether it is unwinding.
+// Package goroutine tells what the Go runtime knows about the calling goroutine and does not say:
+// which one it is, and whether it is unwinding.
 package goroutine
 
 import "runtime"
 
-// Unwinding reports whether the caller runs inside a deferred call while a panic or runtime.Goexit unwinds its goroutine.
-// A panic thrown now would replace the one under way, and with it the reason why the goroutine ends.
+// Unwinding reports whether the caller runs inside a deferred call while a panic or runtime.Goexit
+// unwinds its goroutine. A panic thrown now would replace the one under way, and with it the reason
+// why the goroutine ends.
 //
-// A deferred function that has called recover counts as unwinding until it returns. Deferred calls of a function that
-// returns normally do not.
+// A deferred function that has called recover counts as unwinding until it returns. Deferred calls
+// of a function that returns normally do not.
 //
-// It walks the stack, so it costs about 1 µs and 0.1 µs a frame (BenchmarkUnwinding), and allocates: for the slow path only.
+// It walks the stack, so it costs about 1 µs and 0.1 µs a frame (BenchmarkUnwinding), and
+// allocates: for the slow path only.
 func Unwinding() bool {
 	var few [64]uintptr
 	pcs := few[:]
 	for seen := 0; ; seen += len(pcs) {
 		if seen > 0 {
-			// Each call to Callers starts at the top of the stack again; doubling keeps the whole walk linear.
+			// Each call to Callers starts at the top of the stack again; doubling keeps the whole
+			// walk linear.
 			pcs = make([]uintptr, seen)
 		}
 		// Skipped: Callers and Unwinding.
@@ -30,8 +33,9 @@ func Unwinding() bool {
 	}
 }
 
-// unwinds looks for the two functions of the runtime that run deferred calls other than at a function's return. Neither
-// is ever inlined or left by a tail call: they loop over the deferred calls, and recover is answered by their frame.
+// unwinds looks for the two functions of the runtime that run deferred calls other than at a
+// function's return. Neither is ever inlined or left by a tail call: they loop over the deferred
+// calls, and recover is answered by their frame.
 func unwinds(pcs []uintptr) bool {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Child is a copy of this program in a role. It ends when its standard input does, so it cannot outlive its parent. One
-// goroutine uses it.
+// Child is a copy of this program in a role. It ends when its standard input does, so it cannot
+// outlive its parent. One goroutine uses it.
 type Child struct {
 	name   string
 	cmd    *exec.Cmd
@@ -21,7 +21,8 @@ type Child struct {
 	cancel context.CancelFunc
 }
 
-// Start starts a role on some cores (nil: on any) with more environment. It lives until Stop, Kill or the end of ctx.
+// Start starts a role on some cores (nil: on any) with more environment. It lives until Stop, Kill
+// or the end of ctx.
 func Start(ctx context.Context, role string, config any, cores []int, env []string, stderr io.Writer) (*Child, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -19,7 +19,8 @@ type Command[M moded] struct {
 	cpus, names *string
 }
 
-// NewCommand returns the command line of an experiment with such modes; about and after are its help, around the modes.
+// NewCommand returns the command line of an experiment with such modes; about and after are its
+// help, around the modes.
 func NewCommand[M moded](name, about, after string, modes []M, stderr io.Writer) *Command[M] {
 	c := &Command[M]{Flags: flag.NewFlagSet(name, flag.ContinueOnError), all: modes}
 	c.Flags.SetOutput(stderr)

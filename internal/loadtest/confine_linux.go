@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Confine moves this process to those cores, with all its threads and those to come, until release is called. Without cores
-// it does nothing. Children that are started meanwhile with cores of their own get those.
+// Confine moves this process to those cores, with all its threads and those to come, until release
+// is called. Without cores it does nothing. Children that are started meanwhile with cores of their
+// own get those.
 func Confine(cores []int) (release func() error, err error) {
 	if len(cores) == 0 {
 		return func() error { return nil }, nil
@@ -28,8 +29,8 @@ func Confine(cores []int) (release func() error, err error) {
 	return func() error { return moveThreads(&before) }, nil
 }
 
-// moveThreads moves all threads. A new one has the affinity of the thread that makes it, which may not have been moved yet; so
-// it looks again until there was nothing to do.
+// moveThreads moves all threads. A new one has the affinity of the thread that makes it, which may
+// not have been moved yet; so it looks again until there was nothing to do.
 func moveThreads(to *unix.CPUSet) error {
 	for moved := true; moved; {
 		moved = false

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// lateBound is how late a generator may send one request in a hundred before its own delay shows in the figures.
+// lateBound is how late a generator may send one request in a hundred before its own delay shows in
+// the figures.
 const lateBound = time.Millisecond
 
 // Console tells on standard error what an experiment does now. One goroutine uses it.
@@ -40,7 +41,8 @@ func (c *Console) Notes(notes []string) {
 	}
 }
 
-// Progress shows a line that the next one replaces, on a terminal; elsewhere it says the phase when that begins.
+// Progress shows a line that the next one replaces, on a terminal; elsewhere it says the phase when
+// that begins.
 func (c *Console) Progress(phase, line string) {
 	if !c.live {
 		if c.line != phase {

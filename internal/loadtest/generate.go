@@ -13,14 +13,16 @@ import (
 	"time"
 )
 
-// message is one line of a generator's standard output: progress every quarter of a second, an outcome at the end.
+// message is one line of a generator's standard output: progress every quarter of a second, an
+// outcome at the end.
 type message[P, O any] struct {
 	Progress *P `json:",omitempty"`
 	Outcome  *O `json:",omitempty"`
 }
 
-// Generate is the body of a generator process: it calls drive, reports progress meanwhile and the outcome at the end. It
-// ends early when its standard input does: then the experiment has died, or wants it to.
+// Generate is the body of a generator process: it calls drive, reports progress meanwhile and the
+// outcome at the end. It ends early when its standard input does: then the experiment has died, or
+// wants it to.
 func Generate[P, O any](drive func(context.Context), progress func() P, outcome func() O) error {
 	runtime.GOMAXPROCS(max(4, runtime.NumCPU())) // the dispatcher's sleep holds one P
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -53,7 +55,8 @@ func Generate[P, O any](drive func(context.Context), progress func() P, outcome 
 	}
 }
 
-// Follow starts the role "generator", whose body is Generate, shows its progress and returns its outcome.
+// Follow starts the role "generator", whose body is Generate, shows its progress and returns its
+// outcome.
 func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, err error) {
 	generator, err := Start(ctx, "generator", config, cores, nil, stderr)
 	if err != nil {
@@ -87,8 +90,8 @@ func Measure[P, O any](ctx context.Context, server *Child, config any, cores []i
 	return outcome, after.Since(before), err
 }
 
-// Dispatch calls send(i), each on a goroutine of its own, at the moments at(i) after start, whatever became of the earlier
-// ones; the moments are in order. It returns when all sends have.
+// Dispatch calls send(i), each on a goroutine of its own, at the moments at(i) after start,
+// whatever became of the earlier ones; the moments are in order. It returns when all sends have.
 func Dispatch(start time.Time, n int, at func(i int) time.Duration, send func(i int)) {
 	exactTimer()
 	defer runtime.UnlockOSThread()

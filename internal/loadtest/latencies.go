@@ -19,8 +19,8 @@ func SumUp(took []time.Duration) Latencies {
 	return Latencies{len(took), percentile(took, 0.5), percentile(took, 0.99), percentile(took, 0.999), percentile(took, 1)}
 }
 
-// percentile returns the least of the sorted values that at least the share p of them does not exceed (nearest rank),
-// and 0 for none.
+// percentile returns the least of the sorted values that at least the share p of them does not
+// exceed (nearest rank), and 0 for none.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

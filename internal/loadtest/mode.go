@@ -13,8 +13,8 @@ type Mode struct{ Name, About string }
 
 func (m Mode) mode() Mode { return m }
 
-// Check returns why an experiment cannot go on after it has run the mode: it was interrupted, or that failed, or so many
-// requests went wrong, of which the first is told.
+// Check returns why an experiment cannot go on after it has run the mode: it was interrupted, or
+// that failed, or so many requests went wrong, of which the first is told.
 func (m Mode) Check(ctx context.Context, failed error, wrong int, first string) error {
 	switch {
 	case ctx.Err() != nil:

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Placement is which cores the server and the generator run on. Without cores they run where the system puts them.
+// Placement is which cores the server and the generator run on. Without cores they run where the
+// system puts them.
 type Placement struct{ Server, Generator []int }
 
 // ServerCores returns how many cores the server can load.
@@ -26,8 +27,9 @@ func (p Placement) String() string {
 	return fmt.Sprintf("server on core %v, generator on core %v", p.Server, p.Generator)
 }
 
-// Place reads the flag -cpus: "auto", "none", "N" for a server on so many cores and a generator on all others, or
-// "SERVER:GENERATOR". The note says why auto pins nothing, or what the placement does to the figures.
+// Place reads the flag -cpus: "auto", "none", "N" for a server on so many cores and a generator on
+// all others, or "SERVER:GENERATOR". The note says why auto pins nothing, or what the placement
+// does to the figures.
 func Place(flag string) (p Placement, note string, err error) {
 	if flag == "none" {
 		return Placement{}, "", nil
@@ -62,7 +64,8 @@ func Place(flag string) (p Placement, note string, err error) {
 	return p, "", nil
 }
 
-// placeCores gives the server the last n cores, and the generator the others; without others it shares the server's.
+// placeCores gives the server the last n cores, and the generator the others; without others it
+// shares the server's.
 func placeCores(n int, allowed []int) (p Placement, note string, err error) {
 	others := len(allowed) - n
 	switch {

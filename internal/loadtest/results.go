@@ -9,7 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// Results prints what became of each mode: JSON objects as they come, or one table at the end. One goroutine uses it.
+// Results prints what became of each mode: JSON objects as they come, or one table at the end. One
+// goroutine uses it.
 type Results struct {
 	w      io.Writer
 	json   bool

@@ -1,5 +1,6 @@
-// Package loadtest is what the examples and bench share: an experiment starts copies of its program as server and as generator, each
-// on cores of its own; the generator sends requests at moments drawn beforehand, and counts latency from those moments.
+// Package loadtest is what the examples and bench share: an experiment starts copies of its program
+// as server and as generator, each on cores of its own; the generator sends requests at moments
+// drawn beforehand, and counts latency from those moments.
 package loadtest
 
 import (
@@ -14,8 +15,8 @@ import (
 	"syscall"
 )
 
-// Roles are what a copy of this program does when its first argument names one; the second is the role's configuration in
-// JSON.
+// Roles are what a copy of this program does when its first argument names one; the second is the
+// role's configuration in JSON.
 type Roles map[string]func(config string) error
 
 // Role makes a role of a function with a configuration.
@@ -30,8 +31,8 @@ func Role[C any](play func(C) error) func(string) error {
 	}
 }
 
-// Main is the main function of an example: it plays the role that the command line names, or runs the example, until it ends
-// or is interrupted.
+// Main is the main function of an example: it plays the role that the command line names, or runs
+// the example, until it ends or is interrupted.
 func (r Roles) Main(program string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	if r.Play(program) {
 		return
@@ -44,8 +45,8 @@ func (r Roles) Main(program string, run func(ctx context.Context, args []string,
 	}
 }
 
-// Play plays the role that the command line names, and reports whether it names one. When the role errs, it ends the
-// process. Call it first in the TestMain of tests that start children.
+// Play plays the role that the command line names, and reports whether it names one. When the role
+// errs, it ends the process. Call it first in the TestMain of tests that start children.
 func (r Roles) Play(program string) bool {
 	if len(os.Args) != 3 || r[os.Args[1]] == nil {
 		return false

@@ -37,9 +37,9 @@ func (u Usage) Each(requests int) Cost {
 	return Cost{float64(u.CPU) / float64(time.Microsecond) / n, float64(u.Switches) / n}
 }
 
-// Attend is what a server process does beside serving: it announces the listener's address on its standard output, answers each
-// question on its standard input by what it has used, and calls end at the end of its input, which is when the experiment wants
-// it to end or has died.
+// Attend is what a server process does beside serving: it announces the listener's address on its
+// standard output, answers each question on its standard input by what it has used, and calls end
+// at the end of its input, which is when the experiment wants it to end or has died.
 func Attend(listener net.Listener, end func()) error {
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(announcement{listener.Addr().String()}); err != nil {

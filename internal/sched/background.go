@@ -1,12 +1,14 @@
 package sched
 
-// The background is for tasks that are to run in slots that nobody else wants. One that waits starts behind all others
-// that wait, and where another could come back from its suspension it does not start; nobody is switched out for it, and
-// nobody's yield is for it, but of the background. What it has it keeps, as other tasks do: it is switched out when it is
-// asked to, if it is preemptible.
+// The background is for tasks that are to run in slots that nobody else wants. One that waits
+// starts behind all others that wait, and where another could come back from its suspension it does
+// not start; nobody is switched out for it, and nobody's yield is for it, but of the background.
+// What it has it keeps, as other tasks do: it is switched out when it is asked to, if it is
+// preemptible.
 //
-// It does not starve, as nobody does: passed over for MaxBypass, the oldest that waits starts (see rank.go), and one that is
-// suspended comes back and runs undisturbed for a quarter of that (see fill.go).
+// It does not starve, as nobody does: passed over for MaxBypass, the oldest that waits starts (see
+// rank.go), and one that is suspended comes back and runs undisturbed for a quarter of that (see
+// fill.go).
 
 // SetBackground makes t one of the background.
 func (c *Core) SetBackground(t *Task) { c.move(t, place{true, t.place.rank}) }

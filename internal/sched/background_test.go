@@ -2,7 +2,8 @@ package sched
 
 import "fmt"
 
-// checkBackground holds that a task of the background that got a slot was passed over for too long, or took it from nobody.
+// checkBackground holds that a task of the background that got a slot was passed over for too long,
+// or took it from nobody.
 func (w *world) checkBackground(o op, before, after picture) error {
 	for _, e := range after {
 		x, now := e.a, e.seat
@@ -39,7 +40,8 @@ func (w *world) checkBackground(o op, before, after picture) error {
 	return nil
 }
 
-// passedOverLong reports whether x, which waited or was suspended, had been passed over for MaxBypass.
+// passedOverLong reports whether x, which waited or was suspended, had been passed over for
+// MaxBypass.
 func (w *world) passedOverLong(x *actor, was seat, before picture) bool {
 	switch was.state {
 	case Suspended:

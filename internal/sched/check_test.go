@@ -35,8 +35,8 @@ func (w *world) picture() picture {
 	return p
 }
 
-// checkGrants holds that nobody gets a slot without being told: those who hold a slot now and did not before are the
-// tasks in Granted, each once, and the one that the call's result named.
+// checkGrants holds that nobody gets a slot without being told: those who hold a slot now and did
+// not before are the tasks in Granted, each once, and the one that the call's result named.
 func (w *world) checkGrants(before, after picture, granted []*Task, self *actor) error {
 	told := map[*Task]bool{}
 	for _, t := range granted {
@@ -148,7 +148,8 @@ func (w *world) checkSlots() error {
 	return nil
 }
 
-// checkLists: every task that waits or is suspended is in exactly one list, the others in none, and lists are sound.
+// checkLists: every task that waits or is suspended is in exactly one list, the others in none, and
+// lists are sound.
 func (w *world) checkLists() error {
 	in := map[*Task]int{}
 	walk := func(l *list) error {
@@ -214,7 +215,8 @@ func (w *world) checkLists() error {
 	return nil
 }
 
-// checkHeap: a queue's heap has all of its tasks, each above those that it precedes, or it is empty and they have one rank.
+// checkHeap: a queue's heap has all of its tasks, each above those that it precedes, or it is empty
+// and they have one rank.
 func (w *world) checkHeap(q *queue) error {
 	if len(q.heap) == 0 {
 		for t := q.head; t != nil && t.next != nil; t = t.next {

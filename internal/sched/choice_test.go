@@ -2,7 +2,8 @@ package sched
 
 import "fmt"
 
-// checkChoice holds that the right tasks got the slots, from what was before and after an operation.
+// checkChoice holds that the right tasks got the slots, from what was before and after an
+// operation.
 func (w *world) checkChoice(o op, before, after picture, granted []*Task) error {
 	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before.of(a).state == Running && w.now < a.immune {
 		return fmt.Errorf("%s was switched out and is immune for another %d ns", a.name, a.immune-w.now)
@@ -25,7 +26,8 @@ func (w *world) checkChoice(o op, before, after picture, granted []*Task) error 
 	return nil
 }
 
-// checkStarted holds that x, which waited, did not start where those that are suspended must come first.
+// checkStarted holds that x, which waited, did not start where those that are suspended must come
+// first.
 func (w *world) checkStarted(o op, x *actor, before, after picture) error {
 	i := after.of(x).slot
 	if len(suspendedIn(i, after)) == 0 {
@@ -47,8 +49,9 @@ func (w *world) checkStarted(o op, x *actor, before, after picture) error {
 	return fmt.Errorf("%s got slot %d, and those suspended in it were passed over for too long", x.name, i)
 }
 
-// unsafeOverdue reports whether a task that is not safe has waited for MaxBypass, and may start: an operation that ends a task
-// may be what lets a new one start, and has the others make room for it already.
+// unsafeOverdue reports whether a task that is not safe has waited for MaxBypass, and may start: an
+// operation that ends a task may be what lets a new one start, and has the others make room for it
+// already.
 func (w *world) unsafeOverdue(p picture) bool {
 	for _, e := range p {
 		a, s := e.a, e.seat

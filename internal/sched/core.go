@@ -8,8 +8,8 @@ type Config struct {
 	MaxBypass  int64 // ns a task is passed over by others before they make way for it (see fill.go); 0: no bound
 }
 
-// slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only the first of the
-// suspended can be one that is not safe.
+// slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only
+// the first of the suspended can be one that is not safe.
 type slot struct {
 	current   *Task
 	open      bool  // in the shell's hands, see open.go
@@ -25,8 +25,9 @@ func (s *slot) suspend(t *Task, now int64) {
 	s.suspended.push(t)
 }
 
-// Core decides for one loop. Methods that free or fill slots append the tasks they granted a slot to, and Granted hands
-// them over; the task that a method is about is never among them unless it said so.
+// Core decides for one loop. Methods that free or fill slots append the tasks they granted a slot
+// to, and Granted hands them over; the task that a method is about is never among them unless it
+// said so.
 type Core struct {
 	cfg     Config
 	slots   []slot
@@ -49,15 +50,16 @@ func NewCore(cfg Config) *Core {
 	return &Core{cfg: cfg, slots: make([]slot, cfg.Slots), usable: cfg.Slots, granted: make([]*Task, 0, cfg.Slots)}
 }
 
-// Granted returns the tasks that were given a slot since the last call. The slice is valid until the next method call.
+// Granted returns the tasks that were given a slot since the last call. The slice is valid until
+// the next method call.
 func (c *Core) Granted() []*Task {
 	g := c.granted
 	c.granted = c.granted[:0]
 	return g
 }
 
-// Arrive admits a new task: it is granted a slot at once (it does not appear in Granted), waits, or is refused because
-// MaxQueue tasks wait already.
+// Arrive admits a new task: it is granted a slot at once (it does not appear in Granted), waits, or
+// is refused because MaxQueue tasks wait already.
 func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
 	t.arrived, t.since = now, now
 	t.enter(Queued, now)
@@ -80,8 +82,9 @@ func (c *Core) held() bool {
 	return c.holds > 0 || c.cfg.MaxStarted > 0 && c.started >= c.cfg.MaxStarted
 }
 
-// freeSlot returns a usable slot without a task, or -1. A free slot is clean: whoever empties a slot resumes what is
-// suspended in it; and while a usable slot is free nobody waits who could take it, and nobody is suspended anywhere.
+// freeSlot returns a usable slot without a task, or -1. A free slot is clean: whoever empties a
+// slot resumes what is suspended in it; and while a usable slot is free nobody waits who could take
+// it, and nobody is suspended anywhere.
 func (c *Core) freeSlot() int {
 	if c.busy+c.open == len(c.slots) {
 		return -1
@@ -133,7 +136,8 @@ func (c *Core) Exit(t *Task, now int64) {
 	c.fillAll(now) // all, because others may have waited for started to fall
 }
 
-// Withdraw takes a task that still waits for its first slot out of the queue. It reports false when the slot came first.
+// Withdraw takes a task that still waits for its first slot out of the queue. It reports false when
+// the slot came first.
 func (c *Core) Withdraw(t *Task, now int64) bool {
 	if t.state != Queued {
 		return false

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A clock read before the shell's lock may be behind the last call's: no time passes, and none is counted twice.
+// A clock read before the shell's lock may be behind the last call's: no time passes, and none is
+// counted twice.
 func TestTimeBackwards(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	var a, b Task
@@ -71,7 +72,8 @@ func BenchmarkArriveExit(b *testing.B) {
 	}
 }
 
-// BenchmarkSuspendResume: a safe task arrives, a preemptible one is switched out for it, and resumed at its end.
+// BenchmarkSuspendResume: a safe task arrives, a preemptible one is switched out for it, and
+// resumed at its end.
 func BenchmarkSuspendResume(b *testing.B) {
 	c := NewCore(Config{Slots: 1, MaxBypass: 1000})
 	var scan, get Task

@@ -11,9 +11,9 @@ import (
 
 var deeper = flag.Int("sched.deeper", 0, "operations more in the exhaustive exploration; one takes five times as long")
 
-// TestExhaust plays every order of operations up to a depth, for small loops and every mix of kinds: once from an empty
-// loop, and deeper once all tasks have arrived, in every order. A state that was reached before is not played on from.
-// With -short it goes one operation less deep.
+// TestExhaust plays every order of operations up to a depth, for small loops and every mix of
+// kinds: once from an empty loop, and deeper once all tasks have arrived, in every order. A state
+// that was reached before is not played on from. With -short it goes one operation less deep.
 func TestExhaust(t *testing.T) {
 	states, more := 0, *deeper
 	if testing.Short() {
@@ -53,7 +53,8 @@ func tuples(n int) (all [][]Kind) {
 	return all
 }
 
-// crowd is the tasks of a run: their kinds, by what the rank of each is above that of the one before, and the background.
+// crowd is the tasks of a run: their kinds, by what the rank of each is above that of the one
+// before, and the background.
 type crowd struct {
 	kinds []Kind
 	step  int64
@@ -100,8 +101,9 @@ func exhaust(t *testing.T, cfg Config, c crowd, first []op, depth int) (states i
 	return states
 }
 
-// outOfTurn reports whether o brings a task while another that is like it, and comes before it by number, is not there: the
-// two are the same but for their names, so it is enough to bring that one.
+// outOfTurn reports whether o brings a task while another that is like it, and comes before it by
+// number, is not there: the two are the same but for their names, so it is enough to bring that
+// one.
 func (c crowd) outOfTurn(w *world, o op) bool {
 	name := o.task
 	switch o.verb {

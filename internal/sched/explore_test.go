@@ -48,7 +48,8 @@ func (r run) replay() (err error) {
 	return w.drain()
 }
 
-// shrunk returns a shorter run that fails too: operations are left out, in halves, quarters and so on, as long as one can be.
+// shrunk returns a shorter run that fails too: operations are left out, in halves, quarters and so
+// on, as long as one can be.
 func (r run) shrunk() run {
 	for size := (len(r.ops) + 1) / 2; size > 0; {
 		smaller := false
@@ -166,8 +167,8 @@ func randomRank(rnd *rand.Rand) int64 {
 	return []int64{0, 0, 0, 1, 1, 2, 3, -1, math.MaxInt64, math.MinInt64}[rnd.IntN(10)]
 }
 
-// drain lets every task come back and end, and no new one come: invariants 8 and 9 without a clock. Each round ends
-// whatever runs; nobody may be left after as many rounds as there are tasks.
+// drain lets every task come back and end, and no new one come: invariants 8 and 9 without a clock.
+// Each round ends whatever runs; nobody may be left after as many rounds as there are tasks.
 func (w *world) drain() error {
 	do := func(o op) error {
 		if w.legal(o) == "" {

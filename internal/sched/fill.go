@@ -1,14 +1,17 @@
 package sched
 
-// What runs next. A slot in which nobody is suspended is clean: the first of the queue takes it (see rank.go). Over a
-// suspended task only safe ones start, and the suspended ones come back when no safe task waits, or when they have been
-// passed over for MaxBypass. That bounds the waiting of all:
+// What runs next. A slot in which nobody is suspended is clean: the first of the queue takes it
+// (see rank.go). Over a suspended task only safe ones start, and the suspended ones come back when
+// no safe task waits, or when they have been passed over for MaxBypass. That bounds the waiting of
+// all:
 //
-//   - The tasks suspended in a slot get a fifth of it, the oldest first (see resume), or the next clean slot.
-//   - One that is not safe comes back only when it is alone, and one that waits needs a clean slot. Where ever new tasks
-//     are switched out neither would come. So when the oldest suspended task has waited for MaxBypass, only tasks that
-//     are not switched out themselves start over it (see nextOver); and when one that waits has, the oldest suspended
-//     task, too, comes back only when it is alone (see resumable), so that the slot is clean when it ends.
+//   - The tasks suspended in a slot get a fifth of it, the oldest first (see resume), or the next
+//     clean slot.
+//   - One that is not safe comes back only when it is alone, and one that waits needs a clean slot.
+//     Where ever new tasks are switched out neither would come. So when the oldest suspended task
+//     has waited for MaxBypass, only tasks that are not switched out themselves start over it (see
+//     nextOver); and when one that waits has, the oldest suspended task, too, comes back only when
+//     it is alone (see resumable), so that the slot is clean when it ends.
 
 // fill gives the slot i, if it is free, to the task that is to run next, if any.
 func (c *Core) fill(i int, now int64) {
@@ -44,8 +47,9 @@ func (c *Core) fillAll(now int64) {
 	}
 }
 
-// nextClean returns the task for a clean slot: the first of the queue, unless tasks suspended in another slot
-// have been passed over too long, or nobody waits: no slot idles while somebody could use it.
+// nextClean returns the task for a clean slot: the first of the queue, unless tasks suspended in
+// another slot have been passed over too long, or nobody waits: no slot idles while somebody could
+// use it.
 func (c *Core) nextClean(now int64) *Task {
 	next := c.next(anyKind, now)
 	if c.susp == 0 {
@@ -73,12 +77,13 @@ func (c *Core) nextClean(now int64) *Task {
 	return next
 }
 
-// maxHalfway is how many suspended tasks a slot has at most when another that may be switched out starts in it: more
-// would only wait half-way instead of in the queue, each with its stack, and each end later.
+// maxHalfway is how many suspended tasks a slot has at most when another that may be switched out
+// starts in it: more would only wait half-way instead of in the queue, each with its stack, and
+// each end later.
 const maxHalfway = 4
 
-// nextOver returns the task for slot s, in which head is the first of the suspended tasks: a safe one that waits, or back,
-// the suspended one that may come back, if any.
+// nextOver returns the task for slot s, in which head is the first of the suspended tasks: a safe
+// one that waits, or back, the suspended one that may come back, if any.
 func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	if back != nil && c.overdue(s.passed, now) {
 		return back
@@ -93,9 +98,9 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	return back
 }
 
-// resumable returns the suspended task that may come back to a slot in which head is the first: head, or the next when
-// head must come back alone and would not be; of the background only if there is no other. The slot is empty, or its task
-// is about to be suspended, half-way too.
+// resumable returns the suspended task that may come back to a slot in which head is the first:
+// head, or the next when head must come back alone and would not be; of the background only if
+// there is no other. The slot is empty, or its task is about to be suspended, half-way too.
 func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	if empty && head.next == nil {
 		return head
@@ -132,8 +137,9 @@ func (c *Core) give(t *Task, i int, now int64) {
 	c.granted = append(c.granted, t)
 }
 
-// resume takes t out of those suspended in its slot. When it or all of them had been passed over for MaxBypass, it runs
-// undisturbed for a quarter of that: safe tasks without end leave the suspended ones a fifth of the slot.
+// resume takes t out of those suspended in its slot. When it or all of them had been passed over
+// for MaxBypass, it runs undisturbed for a quarter of that: safe tasks without end leave the
+// suspended ones a fifth of the slot.
 func (c *Core) resume(t *Task, now int64) {
 	s := &c.slots[t.slot]
 	if c.overdue(min(s.passed, t.since), now) {

@@ -1,7 +1,8 @@
 package sched
 
-// Group is the account of tasks that belong together, those of a tenant, kept on every move of one of them. The shell makes
-// groups, and reads them as it calls the core's methods: one at a time. A move costs a few nanoseconds.
+// Group is the account of tasks that belong together, those of a tenant, kept on every move of one
+// of them. The shell makes groups, and reads them as it calls the core's methods: one at a time. A
+// move costs a few nanoseconds.
 type Group struct {
 	Weight int64 // its share relative to other groups; 0 counts as 1
 

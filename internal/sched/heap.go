@@ -1,7 +1,8 @@
 package sched
 
-// heap is a binary heap of tasks, the first by rank on top; each task knows its place, so that any can be taken out. It is
-// written out because container/heap calls through an interface, which is most of its time.
+// heap is a binary heap of tasks, the first by rank on top; each task knows its place, so that any
+// can be taken out. It is written out because container/heap calls through an interface, which is
+// most of its time.
 type heap []*Task
 
 func (h heap) swap(i, j int) {

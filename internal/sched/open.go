@@ -1,12 +1,15 @@
 package sched
 
-// Open slots. While nobody waits or is suspended, who gets a free slot needs no decision: the shell may hand it to any task
-// that comes, without the core and without the lock around it. Such a slot is open. The core takes it for busy, with nobody
-// in it, until the shell shuts it again, free or with the task that is in it by then.
+// Open slots. While nobody waits or is suspended, who gets a free slot needs no decision: the shell
+// may hand it to any task that comes, without the core and without the lock around it. Such a slot
+// is open. The core takes it for busy, with nobody in it, until the shell shuts it again, free or
+// with the task that is in it by then.
 //
-// The shell shuts all open slots before it lets a task wait; so while a task waits, or is suspended, no slot is open.
+// The shell shuts all open slots before it lets a task wait; so while a task waits, or is
+// suspended, no slot is open.
 
-// Open makes a free slot open and returns it, or -1: when there is none, or new tasks might have to wait although there is.
+// Open makes a free slot open and returns it, or -1: when there is none, or new tasks might have to
+// wait although there is.
 func (c *Core) Open() int {
 	if c.wait.n > 0 || c.holds > 0 || c.cfg.MaxStarted > 0 {
 		return -1
@@ -22,7 +25,8 @@ func (c *Core) Open() int {
 // Opened returns how many slots are open.
 func (c *Core) Opened() int { return c.open }
 
-// Shut takes the open slot i back, free. Who calls it either fills the slot next, or opens it again.
+// Shut takes the open slot i back, free. Who calls it either fills the slot next, or opens it
+// again.
 func (c *Core) Shut(i int) {
 	if !c.slots[i].open {
 		panic("sched: a slot is shut that is not open")

@@ -1,8 +1,9 @@
 package sched
 
-// queue holds waiting tasks of one kind, in the order in which they came and by rank. As long as all have the same
-// place the two are the same order, and the heap is empty: first in, first out costs no comparison. With the first rank
-// that differs the heap is made, of tasks that were pushed for nothing, and kept until nobody waits.
+// queue holds waiting tasks of one kind, in the order in which they came and by rank. As long as
+// all have the same place the two are the same order, and the heap is empty: first in, first out
+// costs no comparison. With the first rank that differs the heap is made, of tasks that were pushed
+// for nothing, and kept until nobody waits.
 type queue struct {
 	list         // all, in order of waiting
 	heap         // all, by rank; or none
@@ -44,7 +45,8 @@ func (q *queue) first() *Task {
 	return q.head
 }
 
-// precedes reports whether t is to start before u: by their places, and of equal ones who came first.
+// precedes reports whether t is to start before u: by their places, and of equal ones who came
+// first.
 func (t *Task) precedes(u *Task) bool {
 	return t.place.precedes(u.place) || t.place == u.place && t.seq < u.seq
 }

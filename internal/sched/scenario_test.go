@@ -13,9 +13,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the traces in testdata")
 
-// TestScenarios plays the files in testdata. A file is made of blocks: comments, commands, a line of dashes, and the trace:
-// what each command answered, then the loop. In a trace, "a>0" is task a getting slot 0, and "[b /a]" a slot with task b
-// while a is suspended in it. The commands are those of parse.
+// TestScenarios plays the files in testdata. A file is made of blocks: comments, commands, a line
+// of dashes, and the trace: what each command answered, then the loop. In a trace, "a>0" is task a
+// getting slot 0, and "[b /a]" a slot with task b while a is suspended in it. The commands are
+// those of parse.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -137,9 +138,9 @@ func parseLoop(words []string) (cfg Config, err error) {
 	return cfg, nil
 }
 
-// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b kind=safe, unnest a b,
-// adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and with a task: block, unblock, yield, suspend,
-// lend, exit, withdraw, account.
+// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b
+// kind=safe, unnest a b, adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and
+// with a task: block, unblock, yield, suspend, lend, exit, withdraw, account.
 func parse(line string) (o op, err error) {
 	words := strings.Fields(line)
 	o.verb = words[0]

@@ -1,18 +1,21 @@
 package sched
 
-// Shares: groups get slot time in proportion to their weights when their tasks start in the order of their tags. It is
-// start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, SIGCOMM 1996), for several slots as in SFQ(D) (Jin,
-// Chase, Kaur: Interposed Proportional Sharing for a Storage Service Utility, SIGMETRICS 2004):
+// Shares: groups get slot time in proportion to their weights when their tasks start in the order
+// of their tags. It is start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing,
+// SIGCOMM 1996), for several slots as in SFQ(D) (Jin, Chase, Kaur: Interposed Proportional Sharing
+// for a Storage Service Utility, SIGMETRICS 2004):
 //
 //	tag of a task  = max(virtual time, finish of its group)
 //	finish         = tag + cost / weight
 //	virtual time   = the greatest tag of those that have started
 //
-// So a group that was idle saves nothing up, and one that was alone owes nothing. Two groups that both always have a task
-// waiting differ in their slot time over weight by no more than their longest tasks over weight, times the slots and one.
+// So a group that was idle saves nothing up, and one that was alone owes nothing. Two groups that
+// both always have a task waiting differ in their slot time over weight by no more than their
+// longest tasks over weight, times the slots and one.
 //
-// Packets tell their length and tasks do not: the cost is an estimate, and at the end the finish is corrected by what it was
-// off. So a wrong estimate delays the right shares by as many tasks as the group had waiting, and does not change them.
+// Packets tell their length and tasks do not: the cost is an estimate, and at the end the finish is
+// corrected by what it was off. So a wrong estimate delays the right shares by as many tasks as the
+// group had waiting, and does not change them.
 //
 // Tags are kept whether anybody uses them as ranks or not: they cost two additions and a division.
 

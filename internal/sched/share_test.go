@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// tenant is a group under test: it keeps so many tasks in the loop, each of about that work, and expects them to cost what
-// it declares.
+// tenant is a group under test: it keeps so many tasks in the loop, each of about that work, and
+// expects them to cost what it declares.
 type tenant struct {
 	weight   int64
 	crowd    int
@@ -17,8 +17,8 @@ type tenant struct {
 	declares time.Duration
 }
 
-// TestShares holds that under saturation slot time is shared by the weights, to within 5 %, whatever the tasks cost and
-// whatever was expected, when tags are the ranks.
+// TestShares holds that under saturation slot time is shared by the weights, to within 5 %,
+// whatever the tasks cost and whatever was expected, when tags are the ranks.
 func TestShares(t *testing.T) {
 	const ms = time.Millisecond
 	span := 100 * time.Second
@@ -103,7 +103,8 @@ func share(t *testing.T, tenants []tenant, slots int, d time.Duration) (used []f
 	return used
 }
 
-// A group that was idle saves nothing up: it does not hold the loop afterwards. One that was alone owes nothing.
+// A group that was idle saves nothing up: it does not hold the loop afterwards. One that was alone
+// owes nothing.
 func TestSharesForgetThePast(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	idle, alone := new(Group), new(Group)

@@ -17,8 +17,9 @@ type stream struct {
 	bg    bool          // the victim is of the background
 }
 
-// TestNobodyStarves holds invariant 9: among safe tasks that never stop coming, or tasks of a lower rank, under a policy that switches out whatever
-// can be at every step, a task of each kind ends, whether it was there first or came last.
+// TestNobodyStarves holds invariant 9: among safe tasks that never stop coming, or tasks of a lower
+// rank, under a policy that switches out whatever can be at every step, a task of each kind ends,
+// whether it was there first or came last.
 func TestNobodyStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := 3
@@ -55,7 +56,8 @@ func TestNobodyStarves(t *testing.T) {
 	}
 }
 
-// endure returns how long a task of kind k with 5 ms of work took to end in the stream, and how often it was switched out.
+// endure returns how long a task of kind k with 5 ms of work took to end in the stream, and how
+// often it was switched out.
 func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Duration, preempted int64) {
 	const step = 100 * time.Microsecond
 	w := newWorld(Config{Slots: slots, MaxBypass: int64(10 * time.Millisecond)})
@@ -94,7 +96,8 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	return took, victim.Account(w.now).Preemptions
 }
 
-// tick lets the tasks that run work for a step, ends those that are ready, and switches out what can be.
+// tick lets the tasks that run work for a step, ends those that are ready, and switches out what
+// can be.
 func (w *world) tick(rnd *rand.Rand, left map[*actor]time.Duration, step time.Duration, do func(op)) {
 	do(op{verb: "advance", d: step})
 	for _, i := range rnd.Perm(w.cfg.Slots) {

@@ -1,7 +1,8 @@
-// Package sched is the scheduler's decision core: which task may run, who waits, who is suspended. It is pure: no
-// goroutine, channel, lock or clock. Times and events go in by method calls, decisions come out as the list of tasks that
-// were granted a slot. The runtime, its tests and simulators are the shells around it, and serialise all calls. Times are
-// nanoseconds of one clock; a time earlier than one before, read before the shell's lock was taken, counts as no time.
+// Package sched is the scheduler's decision core: which task may run, who waits, who is suspended.
+// It is pure: no goroutine, channel, lock or clock. Times and events go in by method calls,
+// decisions come out as the list of tasks that were granted a slot. The runtime, its tests and
+// simulators are the shells around it, and serialise all calls. Times are nanoseconds of one clock;
+// a time earlier than one before, read before the shell's lock was taken, counts as no time.
 package sched
 
 // Kind says how a task may be interleaved with others, as a set of bits.
@@ -106,8 +107,9 @@ func (t *Task) Ran(now int64) int64 {
 	return t.account.Running
 }
 
-// Discount takes d off the running time of a task that runs: it held its slot and did not run, but waited for something
-// (blocked) or for a processor. The shell, which has seen that, calls it for no time twice.
+// Discount takes d off the running time of a task that runs: it held its slot and did not run, but
+// waited for something (blocked) or for a processor. The shell, which has seen that, calls it for
+// no time twice.
 func (t *Task) Discount(d int64, blocked bool, now int64) {
 	d = min(max(0, d), t.Ran(now))
 	t.account.Running -= d

@@ -13,8 +13,8 @@ const (
 	kindCount       = 4
 )
 
-// waiting holds the tasks that wait for a slot, by kind, so that every choice is a comparison of the heads of queues: new
-// ones, which backpressure may hold back, and started ones.
+// waiting holds the tasks that wait for a slot, by kind, so that every choice is a comparison of
+// the heads of queues: new ones, which backpressure may hold back, and started ones.
 type waiting struct {
 	queues [2 * kindCount]queue // of the started tasks by kind, then of the new ones
 	some   uint8                // bit i: queues[i] is not empty
@@ -68,7 +68,8 @@ func (w *waiting) first(allowed kinds, held bool) (best *Task) {
 	return best
 }
 
-// oldest returns the task of the allowed kinds that has waited longest, no fresh ones while held, or nil.
+// oldest returns the task of the allowed kinds that has waited longest, no fresh ones while held,
+// or nil.
 func (w *waiting) oldest(allowed kinds, held bool) (oldest *Task) {
 	for some := w.among(allowed, held); some != 0; some &= some - 1 {
 		if t := w.queues[bits.TrailingZeros8(some)].head; oldest == nil || t.seq < oldest.seq {
@@ -78,7 +79,8 @@ func (w *waiting) oldest(allowed kinds, held bool) (oldest *Task) {
 	return oldest
 }
 
-// among returns the queues that are not empty, of the allowed kinds and without the new tasks while held, as bits.
+// among returns the queues that are not empty, of the allowed kinds and without the new tasks while
+// held, as bits.
 func (w *waiting) among(allowed kinds, held bool) uint8 {
 	some := w.some & uint8(allowed|allowed<<kindCount)
 	if held {

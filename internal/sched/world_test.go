@@ -63,7 +63,8 @@ type group struct {
 	running int64 // of those that have ended
 }
 
-// world is a shell without goroutines: it knows what each task may do next, does it, and checks the core after it.
+// world is a shell without goroutines: it knows what each task may do next, does it, and checks the
+// core after it.
 type world struct {
 	cfg    Config
 	c      *Core
@@ -224,7 +225,8 @@ func (w *world) do(o op) (string, error) {
 	return strings.TrimSpace(said), nil
 }
 
-// call makes the call and returns its result in words, and the task that the result granted a slot, if any.
+// call makes the call and returns its result in words, and the task that the result granted a slot,
+// if any.
 func (w *world) call(o op) (said string, self *actor) {
 	a, b := w.find(o.task), w.find(o.with)
 	switch o.verb {
@@ -401,7 +403,8 @@ func (w *world) nameOf(t *Task) string {
 	return "?"
 }
 
-// String shows the slots, each with its task and those suspended in it, and who waits, in the order of the queue.
+// String shows the slots, each with its task and those suspended in it, and who waits, in the order
+// of the queue.
 func (w *world) String() string {
 	var b strings.Builder
 	for i := range w.c.slots {

@@ -68,6 +68,10 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		Match: cocoon.Match{
 			Kinds: []string{"both", "fast"}, // want `match.kinds: there is no kind "fast"; want "atomic", "preemptible", "safe" or "both"`
 			Tasks: []string{"get", ""},      // want `match.tasks: a task's name is empty`
+			Except: []string{
+				"GET /admin/*",
+				"*1*2*3*4*5*6*7*8*9*0*1*2*3*4*5*6*7", // want `match.except: a task's name: the pattern "\*1\*2\*3\*4\*5\*6\*7\*8\*9\*0\*1\*2\*3\*4\*5\*6\*7" has 17 stars, and 16 are allowed`
+			},
 		},
 		State: map[string]any{
 			"a b": 1,          // want `state "a b": a name has letters, digits and '_' only, and no digit first`

@@ -61,9 +61,9 @@ func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context)
 func Run(ctx context.Context, name string, fn func(ctx context.Context) error) error  { return nil }
 func Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle { return nil }
 
-func SafePoint(ctx context.Context)                    {}
-func Yield(ctx context.Context)                        {}
-func Block(ctx context.Context, fn func() error) error { return nil }
+func SafePoint(ctx context.Context)                        {}
+func Yield(ctx context.Context)                            {}
+func Block(ctx context.Context, fn func() error) error     { return nil }
 func BlockCall(ctx context.Context, fn func() error) error { return nil }
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	return fn()

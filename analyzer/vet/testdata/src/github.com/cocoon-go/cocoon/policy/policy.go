@@ -34,9 +34,10 @@ const (
 )
 
 type Match struct {
-	Loops []string
-	Tasks []string
-	Kinds []string
+	Loops  []string
+	Tasks  []string
+	Except []string
+	Kinds  []string
 }
 
 type TimeLimit struct {

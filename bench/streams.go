@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+)
+
+// streamCrowds are how many streams there are at once, on one connection.
+var streamCrowds = []int{1, 8, 64}
+
+// streamTime is the most that a message may cost a server with Cocoon, times gRPC alone.
+const streamTime = 1.3
+
+// talk is one way in which client and server talk over a stream. It returns how many messages there
+// were until the end.
+type talk struct {
+	name string
+	talk func(ctx context.Context, client pb.TestServiceClient, end time.Time) (int64, error)
+}
+
+var talks = []talk{{"ping-pong", pingPong}, {"upload", upload}, {"feed", listen}}
+
+// streams measures what a message of a stream costs: gRPC alone, with streams as tasks, and with
+// policies that concern them, each server a process of its own, and this one its client.
+func streams(ctx context.Context, r *report) error {
+	return streamsWith(ctx, r, effort{rounds: 20, span: 100 * time.Millisecond})
+}
+
+func streamsWith(ctx context.Context, r *report, e effort) (err error) {
+	cores, release, err := r.apart()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	kinds := []string{plainServer, cocoonServer, policiesServer}
+	var servers []*server
+	var clients []pb.TestServiceClient
+	for _, kind := range kinds {
+		s, err := startServer(ctx, "grpc", kind, cores, r.stderr)
+		if err != nil {
+			return err
+		}
+		defer s.child.Stop()
+		conn, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		servers, clients = append(servers, s), append(clients, pb.NewTestServiceClient(conn))
+	}
+	for _, t := range talks {
+		for _, crowd := range streamCrowds {
+			var sides []side
+			for i, s := range servers {
+				sides = append(sides, func(ctx context.Context, e effort) (figures, error) {
+					return s.drive(crowd, e.span, func(_ int, end time.Time) (int64, error) { return t.talk(ctx, clients[i], end) })
+				})
+			}
+			got, err := medians(ctx, e, sides...)
+			if err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+			for i, name := range []string{"tasks", "tasks, policies"} {
+				add := func(metric string, figure int, unit string, c claim) {
+					r.add(result{Name: fmt.Sprintf("%s, %d %s", t.name, crowd, name), Metric: metric, Value: got[i+1][figure], Unit: unit,
+						Peer: "gRPC alone", PeerValue: got[0][figure]}, c)
+				}
+				add("server_cpu", serverTime, "µs", claim{atMost: streamTime})
+				add("messages", perSecond, "1/s", claim{})
+			}
+		}
+	}
+	return nil
+}
+
+// pingPong sends a message, waits for its echo, and sends the next.
+func pingPong(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := client.FullDuplexCall(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for message := (&pb.StreamingOutputCallRequest{}); time.Now().Before(end); n++ {
+		if err := stream.Send(message); err != nil {
+			return n, err
+		}
+		if _, err := stream.Recv(); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// upload sends as fast as the server reads.
+func upload(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
+	stream, err := client.StreamingInputCall(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for message := (&pb.StreamingInputCallRequest{}); n%16 != 0 || time.Now().Before(end); n++ {
+		if err := stream.Send(message); err != nil {
+			return n, err
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	return n, err
+}

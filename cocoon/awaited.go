@@ -1,0 +1,194 @@
+package cocoon
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// awaitedNames are names of labels, their values and events, of which policies of the process speak, and whether something has
+// had them. A label belongs to no runtime, and of names that no policy speaks of nothing is kept: clients choose them.
+type awaitedNames struct {
+	mu   sync.Mutex
+	of   map[*Runtime][]policy.Mention
+	last uint32                     // number
+	now  atomic.Pointer[awaitedNow] // nil: there are none
+}
+
+// awaitedNow does not change, but for what was met.
+type awaitedNow struct {
+	number uint32 // of those that there have been
+	labels map[stubs.NameID]*awaitedName
+	events *awaitedName
+}
+
+// awaitedName is a label, or the events, with the values that are spoken of.
+type awaitedName struct {
+	met    atomic.Bool
+	values map[stubs.NameID]*atomic.Bool
+}
+
+var awaited = awaitedNames{of: map[*Runtime][]policy.Mention{}}
+
+func (a *awaitedName) meets(value stubs.NameID) {
+	once(&a.met)
+	if len(a.values) > 0 {
+		if met := a.values[value]; met != nil {
+			once(met)
+		}
+	}
+}
+
+// once sets what many set and often, and writes to memory once.
+func once(b *atomic.Bool) {
+	if !b.Load() {
+		b.Store(true)
+	}
+}
+
+// note has it noted that a task has the labels of the list. What comes behind an attribute that was looked at was looked at, too:
+// lists that many tasks have cost each of them a look at the first.
+func (a *attrs) note() {
+	now := awaited.now.Load()
+	if now == nil {
+		return
+	}
+	for ; a != nil && atomic.LoadUint32(&a.noted) != now.number; a = a.next {
+		atomic.StoreUint32(&a.noted, now.number)
+		if a.what == labelAttr && a.number != 0 {
+			if label := now.labels[a.label]; label != nil {
+				label.meets(stubs.NameID(a.number))
+			}
+		}
+	}
+}
+
+// noteEvent has it noted that there was an event of the name.
+func noteEvent(name stubs.NameID) {
+	if now := awaited.now.Load(); now != nil {
+		now.events.meets(name)
+	}
+}
+
+// of returns the entry in which it is noted whether something had the name of the mention, of a label where that is empty; nil
+// where it is not one of a label, or an event.
+func (now *awaitedNow) of(m policy.Mention) *awaitedName {
+	switch m.Read.Stub {
+	case stubs.TaskLabels, stubs.ArrivingLabels:
+		return now.labels[stubs.Intern(m.Read.Key)]
+	case stubs.EventName:
+		return now.events
+	}
+	return nil
+}
+
+// has reports whether something has had the name of the mention since policies speak of it.
+func (a *awaitedNames) has(m policy.Mention) bool {
+	now := a.now.Load()
+	if now == nil {
+		return false
+	}
+	e := now.of(m)
+	switch {
+	case e == nil:
+		return false
+	case m.Name == "":
+		return e.met.Load()
+	}
+	met := e.values[stubs.Intern(m.Name)]
+	return met != nil && met.Load()
+}
+
+// replace replaces the names of which policies of a runtime speak.
+func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(names) == 0 && len(a.of[rt]) == 0 {
+		return
+	}
+	if a.of[rt] = names; len(names) == 0 {
+		delete(a.of, rt)
+	}
+	if len(a.of) == 0 {
+		a.now.Store(nil)
+		return
+	}
+	a.last++
+	now := &awaitedNow{number: a.last, labels: map[stubs.NameID]*awaitedName{}, events: new(awaitedName)}
+	for _, names := range a.of {
+		for _, m := range names {
+			now.add(m, a.has(m), a.has(policy.Mention{Read: m.Read}))
+		}
+	}
+	a.now.Store(now)
+}
+
+// add adds a name, and what is known of it and of its label.
+func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
+	e := now.of(m)
+	if e == nil {
+		e = new(awaitedName)
+		now.labels[stubs.Intern(m.Read.Key)] = e
+	}
+	if labelMet {
+		e.met.Store(true)
+	}
+	if m.Name == "" {
+		return
+	}
+	if e.values == nil {
+		e.values = map[stubs.NameID]*atomic.Bool{}
+	}
+	b := new(atomic.Bool)
+	b.Store(met)
+	e.values[stubs.Intern(m.Name)] = b
+}
+
+// await has those noted who have names of which policies speak. Called with regMu held, when other policies are in force.
+func (rt *Runtime) await() {
+	var names []policy.Mention
+	for _, r := range rt.policies {
+		names = append(names, r.now.awaits()...)
+	}
+	awaited.replace(rt, names)
+	rt.keepTenants()
+	if len(rt.policies) > 0 {
+		rt.speaks.Store(true)
+		rt.listen(notify.Now())
+	}
+}
+
+// awaits returns the labels that the policy reads, and the values and events that it speaks of.
+func (v *version) awaits() []policy.Mention {
+	v.speaksOf.Do(v.lookAtNames)
+	return v.labels
+}
+
+// mentions returns the names that its expression compares with something.
+func (v *version) mentions() []policy.Mention {
+	v.speaksOf.Do(v.lookAtNames)
+	return v.names
+}
+
+func (v *version) lookAtNames() {
+	v.names = v.verified.Program().Mentions()
+	var names []policy.Mention
+	if c := v.spec.On.Custom; c != "" {
+		names = append(names, policy.Mention{Read: policy.Read{Stub: stubs.EventName}, Name: c})
+	}
+	for _, r := range v.verified.Program().Reads {
+		if r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
+			names = append(names, policy.Mention{Read: r})
+		}
+	}
+	for _, m := range v.names {
+		switch m.Read.Stub {
+		case stubs.TaskLabels, stubs.ArrivingLabels, stubs.EventName:
+			names = append(names, m)
+		}
+	}
+	v.labels = names
+}

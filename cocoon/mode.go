@@ -1,0 +1,124 @@
+package cocoon
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// A policy has the greatest mode of those that are said of it: by the policy, its document, the runtime. Each loop keeps the mode of
+// its policies under its lock, so that an evaluation has one mode from its beginning to its end.
+
+// modeVariable says the mode of runtimes, for people who operate a server and cannot change it.
+const modeVariable = "COCOON_MODE"
+
+func modeOfEnvironment() (Mode, error) {
+	name := os.Getenv(modeVariable)
+	if name == "" {
+		return Enforce, nil
+	}
+	m, ok := policy.ModeNamed(name)
+	if !ok {
+		return m, fmt.Errorf("cocoon: the environment variable %s is %q; want enforce, observe or off", modeVariable, name)
+	}
+	return m, nil
+}
+
+// SetMode sets the mode of all policies of the runtime, those that come later included: Observe makes all of them dry runs, Off
+// keeps them from being evaluated, Enforce leaves each the mode of its own. When it returns no evaluation of another mode is under
+// way. At first it is that of the environment variable COCOON_MODE, or Enforce.
+func (rt *Runtime) SetMode(m Mode) error {
+	if err := m.Validate(); err != nil {
+		return fmt.Errorf("cocoon: %w", err)
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	if rt.mode == m {
+		return nil
+	}
+	rt.mode = m
+	rt.tellMode()
+	var all []*version
+	for _, r := range rt.policies {
+		all = append(all, r.now)
+	}
+	rt.remode(all...)
+	return nil
+}
+
+// Mode returns the mode of all policies of the runtime, see SetMode.
+func (rt *Runtime) Mode() Mode {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	return rt.mode
+}
+
+func (rt *Runtime) tellMode() {
+	if rt.modeLogs.due(notify.Now()) {
+		rt.log.add(slog.LevelInfo, "cocoon: mode of all policies", "mode", rt.mode.String())
+	}
+}
+
+// Policy returns the registration of the policy of that name that is in force, those of documents included; nil when there is none.
+// What it changes of a document's policy lasts until the document is loaded again and says something else of that policy.
+func (rt *Runtime) Policy(name string) *Registration {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	return rt.policies[name]
+}
+
+// SetMode sets the mode of the policy, and leaves everything else as it is: its counters, states and ticks. When it returns no
+// evaluation of another mode is under way. What the policy wrote in observe mode is forgotten.
+func (r *Registration) SetMode(m Mode) error {
+	if err := m.Validate(); err != nil {
+		return fmt.Errorf("cocoon: policy %q: %w", r.name, err)
+	}
+	r.rt.regMu.Lock()
+	defer r.rt.regMu.Unlock()
+	if r.rt.policies[r.name] != r {
+		return fmt.Errorf("cocoon: policy %q: %w", r.name, ErrGone)
+	}
+	r.now.own = m
+	r.rt.remode(r.now)
+	return nil
+}
+
+// mode returns the mode of the version. Called with regMu held.
+func (v *version) mode() Mode { return max(v.own, v.of.rt.mode) }
+
+// remode puts the modes of versions in force. Called with regMu held.
+func (rt *Runtime) remode(versions ...*version) {
+	for _, l := range *rt.loops.Load() {
+		l.lockAll()
+		changed := false
+		for _, v := range versions {
+			if b := v.on(l); b != nil {
+				changed = b.setMode(v.mode()) || changed
+			}
+		}
+		if changed {
+			l.rearm()
+		}
+		l.unlock()
+	}
+}
+
+// mode returns the mode of the policy on the loop.
+func (b *bound) mode() Mode { return Mode(b.inForce.Load()) }
+
+// setMode is called under the loop's lock.
+func (b *bound) setMode(m Mode) (changed bool) {
+	if b.mode() == m {
+		return false
+	}
+	b.inForce.Store(uint32(m))
+	b.version.ended.Store(false)
+	b.states.forget(&b.loop.rt.steps)
+	return true
+}
+
+// silent reports whether the policy is not evaluated.
+func (b *bound) silent() bool { return b.mode() == Off || b.version.off.Load() }

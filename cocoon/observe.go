@@ -1,0 +1,164 @@
+package cocoon
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A policy in observe mode is a dry run: what it counts is what it would do if it were enforced, as far as that can be known
+// while it is not. It reads what observing policies have written, and nobody else does. Its interval is its own affair, and changes.
+
+// wouldBe is what an observing policy would have decided about a task.
+type wouldBe struct {
+	of       *Registration
+	decision stubs.Decision
+	until    int64 // the same decision counts again when it is about something later
+}
+
+// wouldCount notes the decision of a policy about the task, and reports whether it is a new one; at says by a rising number what it
+// is about. Called under the loop's lock.
+func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
+	for i := range s.would {
+		if w := &s.would[i]; w.of == r && w.decision == d {
+			news := at > w.until
+			w.until = max(at, w.until)
+			return news
+		}
+	}
+	s.would = append(s.would, wouldBe{r, d, at})
+	return true
+}
+
+// ofTask is what a throw is about that would end the task: there is nothing after it.
+const ofTask = math.MaxInt64
+
+// observe counts what an observing policy would have done, logs it at most once a second, and reports, as evaluate does, whether a
+// task would be thrown into or switched at once. Called under the loop's lock.
+func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
+	r, news := b.version.of, out.Fired != 0
+	switch s := l.view.task; {
+	case out.Decision == stubs.Throw && l.view.arriving != nil:
+		acted = true
+		if l.view.arriving.wouldCount(r, stubs.Throw, ofTask) {
+			r.stats.wouldThrow.Add(1)
+			news = true
+		}
+	case out.Decision == stubs.Throw && s != nil:
+		acted = true
+		if s.pending == nil && s.wouldCount(r, stubs.Throw, l.view.thrownThrough()) {
+			r.stats.wouldThrow.Add(1)
+			news = true
+		}
+	case out.Decision == stubs.Switch && s != nil:
+		at, ok := l.core.SwitchAt(&s.core, now)
+		acted = ok && at <= now
+		if ok && s.requests.Load()&wantSwitch == 0 && s.wouldCount(r, stubs.Switch, s.core.Since()) {
+			r.stats.wouldSwitch.Add(1)
+			news = true
+		}
+	}
+	l.observeEffects(b, out, now)
+	if news && r.stats.logs.due(notify.Now()) {
+		l.tellObserved(b, out)
+	}
+	return acted
+}
+
+// observeEffects counts effects. What is about the policy alone is carried out, for without it there would be others.
+func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
+	if out.Fired == 0 {
+		return
+	}
+	b.version.of.stats.wouldEffect.Add(int64(bits.OnesCount64(out.Fired)))
+	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 {
+		i := bits.TrailingZeros64(fired)
+		switch s := &b.sites[i]; s.effect {
+		case stubs.Interval:
+			l.act(b, s, out.Values[i], now)
+		case stubs.Cancel:
+			b.version.ended.Store(true)
+		}
+	}
+}
+
+// thrownThrough returns the number of the section that a throw would end: sections are numbered as they open. Called under the
+// loop's lock.
+func (v *view) thrownThrough() int64 {
+	if open := v.sections(); len(open) > 0 {
+		return int64(open[len(open)-1].id)
+	}
+	return ofTask
+}
+
+// tellObserved logs what an observing policy would have done, and from which values. Called under the loop's lock.
+func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
+	r, p := b.version.of, b.version.verified.Program()
+	task, section := "", ""
+	if s := l.view.subject(); s != nil {
+		task = s.task.Path()
+	}
+	if l.view.task != nil {
+		if open := l.view.sections(); len(open) > 0 {
+			section = open[len(open)-1].name.text
+		}
+	}
+	would := out.Decision.String()
+	if out.Decision == stubs.Throw {
+		would = fmt.Sprintf("throw(%q)", p.Reasons[out.Reason])
+	}
+	for fired := out.Fired; fired != 0; fired &= fired - 1 {
+		site := p.Sites[bits.TrailingZeros64(fired)]
+		would += fmt.Sprintf("; %v(%s)", site.Effect, site.Name)
+	}
+	st := r.stats.snapshot()
+	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "section", section,
+		"would", would, "because", b.seen(&l.view),
+		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
+}
+
+// seen prints the values on which the last evaluation went.
+func (b *bound) seen(v *view) string {
+	var text []string
+	words := b.eval.Snapshot()
+	for _, r := range b.version.verified.Program().Reads {
+		path := "state"
+		if r.Stub != stubs.State {
+			path = stubs.Catalogue[r.Stub].Path
+		}
+		if r.Key != "" {
+			path += "." + r.Key
+		}
+		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
+		switch r.Type {
+		case stubs.Name:
+			value = fmt.Sprintf("%q", v.textOf(r.Stub, stubs.Intern(r.Key), b.loop))
+		case stubs.NameList:
+			value = fmt.Sprintf("%q", v.stack())
+		}
+		text = append(text, path+"="+value)
+	}
+	return strings.Join(text, " ")
+}
+
+// tellThrow logs that the policy has thrown, at most once a second, unless Config says not to. It may be called under any lock.
+func (r *Registration) tellThrow(err *PreemptedError, where func() string) {
+	if r.rt.cfg.QuietThrows || !r.stats.throwLogs.due(notify.Now()) {
+		return
+	}
+	st := r.stats.snapshot()
+	r.rt.log.add(slog.LevelWarn, "cocoon: policy threw", "policy", r.name, "task", err.Task, "reason", err.Reason, "where", where(),
+		"section", err.Section, "running", err.Running, "throws", st.Throws, "refusals", st.Refusals)
+}
+
+// tell logs the throw, once, if it is a policy's. It may be called under any lock.
+func (p *throwRequest) tell(where func() string) {
+	if r := p.by; r != nil && p.told.CompareAndSwap(false, true) {
+		r.tellThrow(p.err, where)
+	}
+}

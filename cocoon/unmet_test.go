@@ -1,0 +1,150 @@
+package cocoon
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// Names that no task has had are told, so that a misspelt one is found.
+func TestUnmet(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	if got := rt.Stats().Unmet; got != nil {
+		t.Errorf("of a new runtime: %q", got)
+	}
+	load(t, rt, "tasks: {scan: preemptible, gte: {priority: 1}, export: atomic}")
+	must(t, rt.RegisterSafeFunc("get"))
+	must(t, rt.RegisterSafeFunc(Func{Name: "called by policies", Do: func(context.Context) {}}))
+	if err := rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {refused: safe, scan: atomic}\n")); err == nil {
+		t.Error("scan was declared twice")
+	}
+	if got, want := rt.Stats().Unmet, []string{"export", "get", "gte", "scan"}; !slices.Equal(got, want) {
+		t.Errorf("before any task: %q; want %q", got, want)
+	}
+	must(t, rt.Run(background, "get", idle))
+	must(t, rt.Run(background, "scan", func(ctx context.Context) error { return rt.Run(ctx, "export", idle) }))
+	if got, want := rt.Stats().Unmet, []string{"gte"}; !slices.Equal(got, want) {
+		t.Errorf("after some tasks: %q; want %q", got, want)
+	}
+
+	load(t, rt, `
+limits: [{func: regex.mach, limit: 1s}, {func: regex.match, limit: 1s}, {func: scan, limit: 1s}, {func: report, limit: 1s}]
+policies: [{name: p, on: enqueue, match: {tasks: [get, pots]}, expr: 'throw("never")'}, {name: q, on: exit, expr: 'task.sections["parse"] > duration("1s") ? cancel() : continue()'}]
+`)
+	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach", "regex.match", "report"}; !slices.Equal(got, want) {
+		t.Errorf("of limits and policies: %q; want %q", got, want)
+	}
+	must(t, rt.Run(background, "report", func(ctx context.Context) error {
+		_, err := Section(ctx, "regex.match", func() (int, error) { return 0, nil })
+		return err
+	}))
+	if got, want := rt.Stats().Unmet, []string{"gte", "parse", "pots", "regex.mach"}; !slices.Equal(got, want) {
+		t.Errorf("after a section: %q; want %q", got, want)
+	}
+	if got := start(t, Config{Slots: 1}).Stats().Unmet; got != nil {
+		t.Errorf("of another runtime: %q", got)
+	}
+}
+
+// So are the names in expressions, whatever they are names of, and loops that there are not.
+func TestUnmetInExpressions(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	always := WithLabel(background, "place", "here") // made before any policy speaks of it
+	must(t, rt.Run(always, "early", idle))
+	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
+	load(t, rt, `
+policies:
+- {name: name, on: start, expr: 'let n = task.name; n == "gett" or n in ["never", "early"] and task.kind == "both" ? throw("x") : continue()'}
+- {name: arriving, on: enqueue, expr: 'arriving.name == "pots" ? throw("x") : continue()'}
+- {name: section, every: 1s, expr: 'task.section == "part" or "whole" in task.stack or any(task.stack, # == "pieces") ? throw("x") : continue()'}
+- {name: loop, on: start, expr: 'loop.name == "main" or loop.name == "default" and task.name == "" ? throw("x") : continue()'}
+- {name: match, on: exit, match: {loops: [default, bulk]}, expr: 'task.kind == "both" ? cancel() : continue()'}
+- {name: tenant, on: start, expr: 'tenant.name in ["gold", "glod"] and task.kind == "both" ? throw("x") : continue()'}
+- {name: label, on: start, expr: 'task.labels.place == "here" and task.labels.colour == "red" or task.labels.place == "there" ? throw("x") : continue()'}
+- {name: event, on: custom, expr: 'event.name in ["rain", "snow"] ? throw("x") : continue()'}
+- {name: custom, event: hail, expr: cancel()}
+`)
+	check := func(what string, want ...string) {
+		t.Helper()
+		if got := rt.Stats().Unmet; !slices.Equal(got, want) {
+			t.Errorf("%s: %q; want %q", what, got, want)
+		}
+	}
+	check("before", "bulk", "colour", "gett", "glod", "gold", "hail", "here", "main", "never", "part", "pieces", "place", "pots", "rain", "red", "snow", "there", "whole")
+	must(t, rt.Run(always, "get", idle))
+	check("the same context as before", "bulk", "colour", "gett", "glod", "gold", "hail", "main", "never", "part", "pieces", "pots", "rain", "red", "snow", "there", "whole")
+	must(t, rt.Run(WithLabel(WithLabel(background, "tenant", "gold"), "colour", "blue"), "get", func(ctx context.Context) error {
+		_, err := Section(ctx, "part", func() (int, error) { return 0, nil })
+		return err
+	}))
+	rt.Notify("rain", 1)
+	check("after", "bulk", "gett", "glod", "hail", "main", "never", "pieces", "pots", "red", "snow", "there", "whole")
+	newLoopOf(t, rt, "bulk", 1)
+	check("with a loop", "gett", "glod", "hail", "main", "never", "pieces", "pots", "red", "snow", "there", "whole")
+}
+
+// Names that nothing has had are logged once, a minute after tasks began to come; those of a later document after that.
+func TestUnmetIsLoggedOnce(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	aMinuteLater := func() {
+		now := notify.Now()
+		if at := rt.unmetAt.Load(); at < now || at > now+int64(unmetAfter) {
+			t.Fatalf("it is looked at in %d ns", at-now)
+		}
+		rt.unmetAt.Store(now)
+		rt.timer.WakeAt(now)
+		eventually(t, "the look", func() bool { return rt.unmetAt.Load() == 0 })
+	}
+	lines := func(want string) {
+		t.Helper()
+		eventually(t, want, func() bool { return log.count(want) == 1 })
+		if n := log.count("nothing has had"); n != strings.Count(log.String(), "\n") {
+			t.Errorf("%d lines:\n%s", n, &log)
+		}
+	}
+	load(t, rt, "tasks: {scna: preemptible, scan: safe}")
+	if rt.unmetAt.Load() != 0 {
+		t.Error("there is no task yet, and the timer is to come")
+	}
+	must(t, rt.Run(background, "scan", idle))
+	aMinuteLater()
+	lines("names=[scna]")
+	if rt.unmetAt.Load() != 0 {
+		t.Error("it is to be looked at again")
+	}
+	load(t, rt, "tasks: {gte: safe}")
+	load(t, rt, `policies: [{name: p, on: exit, match: {loops: [main]}, expr: cancel()}]`)
+	aMinuteLater()
+	lines(`names="[gte main]"`)
+	load(t, rt, "tasks: {scann: safe}")
+	aMinuteLater()
+	lines("names=[scann]")
+}
+
+// The document in docs/policy.md speaks of the loop that there is.
+func TestDocumentedLoop(t *testing.T) {
+	text, err := os.ReadFile("../docs/policy.md")
+	must(t, err)
+	_, example, _ := strings.Cut(string(text), "```yaml\nversion: 1")
+	example, _, _ = strings.Cut(example, "```")
+	doc, err := policy.ReadDocument(strings.NewReader("version: 1" + example))
+	must(t, err)
+	rt := start(t, Config{Slots: 1})
+	matched := 0
+	for _, p := range doc.Policies {
+		for _, name := range p.Match.Loops {
+			if matched++; !rt.hasLoop(name) {
+				t.Errorf("policy %s: there is no loop %q", p.Name, name)
+			}
+		}
+	}
+	if matched == 0 {
+		t.Error("the example matches no loop")
+	}
+}

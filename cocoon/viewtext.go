@@ -1,0 +1,54 @@
+package cocoon
+
+import "github.com/cocoon-go/cocoon/stubs"
+
+// textOf returns the text of a name that policies see as a number: of what is looked at, for the log. Called under the loop's
+// lock.
+func (v *view) textOf(of stubs.ID, label stubs.NameID, l *Loop) string {
+	switch of {
+	case stubs.TaskName:
+		if v.task != nil {
+			return v.task.task.class.text
+		}
+	case stubs.ArrivingName:
+		if v.arriving != nil {
+			return v.arriving.task.class.text
+		}
+	case stubs.TaskSection:
+		if open := v.stack(); len(open) > 0 {
+			return open[len(open)-1]
+		}
+	case stubs.TaskLabels:
+		return v.task.label(label)
+	case stubs.ArrivingLabels:
+		return v.arriving.label(label)
+	case stubs.TenantName:
+		if s := v.subject(); s != nil && s.tenant != nil {
+			return s.tenant.text
+		}
+	case stubs.TaskKind:
+		if v.task != nil {
+			return stubs.KindNames[v.task.core.Kind]
+		}
+	case stubs.ArrivingKind:
+		if v.arriving != nil {
+			return stubs.KindNames[v.arriving.core.Kind]
+		}
+	case stubs.LoopName:
+		return l.cfg.Name
+	case stubs.EventName:
+		return v.text
+	}
+	return ""
+}
+
+// stack returns the texts of the task's open sections, outermost first.
+func (v *view) stack() (texts []string) {
+	if v.task == nil {
+		return nil
+	}
+	for _, o := range v.sections() {
+		texts = append(texts, o.name.text)
+	}
+	return texts
+}

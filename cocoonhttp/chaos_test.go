@@ -1,0 +1,115 @@
+package cocoonhttp
+
+import (
+	"flag"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+var (
+	chaosTime = flag.Duration("chaos.time", time.Second, "how long each TestChaos runs")
+	chaosSeed = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
+)
+
+// Whatever handlers do and clients send, and whenever they are thrown into or leave: every answer
+// that a client takes for whole is whole, byte by byte; others are refused, or visibly cut; none is
+// missing, and nothing is left behind. make chaos runs it for long.
+func TestChaos(t *testing.T) {
+	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
+		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },
+		"HTTP/2": func(s *chaosServer, rng *rand.Rand) error { return s.stream(rng) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := *chaosSeed
+			if seed == 0 {
+				seed = uint64(time.Now().UnixNano())
+			}
+			s := newChaosServer(t, name == "HTTP/2")
+			var all sync.WaitGroup
+			for client := range uint64(16) {
+				all.Go(func() {
+					rng := rand.New(rand.NewPCG(seed, client))
+					for end := time.Now().Add(*chaosTime); time.Now().Before(end) && !t.Failed(); {
+						if err := ask(s, rng); err != nil {
+							t.Errorf("-chaos.seed=%d: %v\n%s", seed, err, stacks())
+						}
+					}
+				})
+			}
+			all.Wait()
+			t.Log(s.kinds)
+			for _, kind := range []string{"whole", "refused", "cut"} {
+				if s.kinds[kind] == 0 {
+					t.Errorf("no answer was %s: %v", kind, s.kinds)
+				}
+			}
+		})
+	}
+}
+
+// chaosServer is a server with the policies of TestChaos, and what became of its answers.
+type chaosServer struct {
+	address string
+	url     string
+	client  *http.Client
+
+	mu    sync.Mutex
+	kinds map[string]int
+}
+
+func newChaosServer(t *testing.T, second bool) *chaosServer {
+	rt := start(t, cocoon.Config{Slots: 2})
+	must(t, rt.LoadPolicies(strings.NewReader(`
+version: 1
+limits:
+  - {func: chaos, limit: 1ms}
+  - {func: /, limit: 5ms}
+`)))
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", chaosHandler(t.Errorf))
+	h := Middleware(rt, Options{})(mux)
+	s := &chaosServer{kinds: map[string]int{}}
+	under := serve(t, h)
+	if second {
+		under = serve(t, h, http2)
+	}
+	s.address, s.url, s.client = under.Listener.Addr().String(), under.URL, under.Client()
+	s.client.Timeout = patience
+	return s
+}
+
+func (s *chaosServer) count(kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kinds[kind]++
+}
+
+// stream makes a request over HTTP/2.
+func (s *chaosServer) stream(rng *rand.Rand) error {
+	a := ask(rng, false)
+	r, err := http.NewRequest(a.method, s.url+"/?n="+a.query(), strings.NewReader(string(pattern(a.number, 0, a.body))))
+	if err != nil {
+		return err
+	}
+	if a.chunked {
+		r.ContentLength = -1
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.count("unanswered")
+		if strings.Contains(err.Error(), "Timeout") {
+			return err
+		}
+		return nil
+	}
+	defer resp.Body.Close()
+	kind, err := a.check(resp)
+	s.count(kind)
+	return err
+}

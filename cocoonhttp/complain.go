@@ -1,0 +1,42 @@
+package cocoonhttp
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"path"
+	"runtime"
+	"strings"
+)
+
+// complain logs what a handler did wrong, with the handler's line, as net/http does for HTTP/1. Its
+// own line would name the caller of its writer, which is this package.
+func (a *answer) complain(what string) {
+	if a.request == nil || a.request.ProtoMajor != 1 {
+		return
+	}
+	f := caller()
+	text := fmt.Sprintf("http: %s from %s (%s:%d)", what, f.Function, path.Base(f.File), f.Line)
+	if s, ok := a.request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ErrorLog != nil {
+		s.ErrorLog.Print(text)
+		return
+	}
+	log.Print(text)
+}
+
+// own is how the names of this package's functions begin.
+const own = "github.com/cocoon-go/cocoon/cocoonhttp."
+
+// caller returns the first frame that is neither net/http's nor this package's.
+func caller() (f runtime.Frame) {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for more := true; more; {
+		f, more = frames.Next()
+		inside := strings.HasPrefix(f.Function, own) && !strings.HasSuffix(f.File, "_test.go")
+		if !inside && !strings.HasPrefix(f.Function, "net/http.") && !strings.HasPrefix(f.Function, "github.com/cocoon-go/cocoon/cocoon.") {
+			return f
+		}
+	}
+	return f
+}

@@ -1,0 +1,166 @@
+package cocoonhttp
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// got tells what a client makes of an answer.
+func got(s *httptest.Server, method string) string {
+	r, err := http.NewRequest(method, s.URL, nil)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := s.Client().Do(r)
+	if err != nil {
+		return "cut"
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return "cut"
+	case resp.StatusCode == 503 && resp.Header.Get("Retry-After") == "1" && resp.Header.Get("Cache-Control") == "":
+		return "refused"
+	}
+	return fmt.Sprint(resp.StatusCode, " ", string(body))
+}
+
+// What a handler decides when a throw has ended its context, or refused one of its calls, is the
+// throw's: whatever status it takes that for, and whatever it makes of the rest.
+func TestDecidedAfterThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{StallAfter: -1})
+	waits := map[string]func(ctx context.Context){
+		"its context ends": func(ctx context.Context) {
+			time.AfterFunc(time.Millisecond, cocoon.TaskOf(ctx).Cancel)
+			<-ctx.Done()
+		},
+		"in Block": func(ctx context.Context) {
+			cocoon.Block(ctx, func() error {
+				cocoon.TaskOf(ctx).Cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		},
+		"a call is refused": func(ctx context.Context) {
+			cocoon.TaskOf(ctx).Cancel()
+			cocoon.BlockCall(ctx, func() error { return nil })
+		},
+	}
+	large := strings.Repeat("x", 3*holdSize)
+	answers := map[string]func(w http.ResponseWriter){
+		"nothing": func(http.ResponseWriter) {},
+		"200":     func(w http.ResponseWriter) { io.WriteString(w, "what was left") },
+		"a length": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "4")
+			io.WriteString(w, "half")
+		},
+		"a redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(302) },
+		"no content": func(w http.ResponseWriter) { w.WriteHeader(204) },
+		"large":      func(w http.ResponseWriter) { io.WriteString(w, large) },
+		"flushed":    func(w http.ResponseWriter) { io.WriteString(w, "half"); http.NewResponseController(w).Flush() },
+	}
+	for _, status := range []int{408, 499, 500, 502, 503, 504} {
+		answers[fmt.Sprint(status)] = func(w http.ResponseWriter) { http.Error(w, "too late", status) }
+	}
+	for when, wait := range waits {
+		for what, answer := range answers {
+			for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+				t.Run(when+" "+what+" "+protocol, func(t *testing.T) {
+					s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+						w.Header().Set("Cache-Control", "max-age=3600")
+						wait(r.Context())
+						answer(w)
+					}, change...)
+					same(t, got(s, "GET"), "refused")
+				})
+			}
+		}
+	}
+}
+
+// A proxy takes the end of its context for its upstream's fault, with and without Block.
+func TestProxyAfterThrow(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	upstream := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/half" {
+			io.WriteString(w, "half of it")
+			w.(http.Flusher).Flush()
+		}
+		<-r.Context().Done()
+	}))
+	to, err := url.Parse(upstream.URL)
+	must(t, err)
+	for name, transport := range map[string]http.RoundTripper{"plain": upstream.Client().Transport, "Transport": &Transport{Base: upstream.Client().Transport}} {
+		for path, want := range map[string]string{"/": "refused", "/half": "cut"} {
+			for _, block := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, path, block), func(t *testing.T) {
+					proxy := &httputil.ReverseProxy{Transport: transport, ErrorLog: quiet, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+						r.SetURL(to)
+						r.Out.URL.Path = path
+					}}
+					s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+						time.AfterFunc(30*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
+						if !block {
+							proxy.ServeHTTP(w, r)
+							return
+						}
+						cocoon.Block(r.Context(), func() error { proxy.ServeHTTP(w, r); return nil })
+					})
+					same(t, got(s, "GET"), want)
+				})
+			}
+		}
+	}
+}
+
+// What code does while a throw unwinds it, to bring its answer to an end, is neither sent nor taken
+// for one.
+func TestEndedWhileUnwinding(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for name, last := range map[string]func(w http.ResponseWriter){
+		"a flush":      func(w http.ResponseWriter) { http.NewResponseController(w).Flush() },
+		"a large rest": func(w http.ResponseWriter) { w.Write(make([]byte, 3*holdSize)) },
+		"gzip":         func(w http.ResponseWriter) { gzip.NewWriter(w).Close() },
+		"a copy":       func(w http.ResponseWriter) { io.Copy(w, strings.NewReader(strings.Repeat("x", 3*holdSize))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				defer last(w)
+				io.WriteString(w, "half")
+				throwInto(r.Context())
+			})
+			same(t, got(s, "GET"), "refused")
+		})
+	}
+}
+
+// A middleware around that recovers whatever panics makes no whole answer of one that was cut.
+func TestAbortRecoveredAround(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	inner := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write(make([]byte, 3*holdSize))
+		w.(http.Flusher).Flush()
+		throwInto(r.Context())
+	}))
+	for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		t.Run(protocol, func(t *testing.T) {
+			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer func() { recover() }()
+				inner.ServeHTTP(w, r)
+			}), change...)
+			same(t, got(s, "POST"), "cut")
+		})
+	}
+}

@@ -1,0 +1,135 @@
+// Package sqltest tries cocoonsql with the drivers and databases of the real world: PostgreSQL by
+// pgx and lib/pq, MySQL or MariaDB, SQLite; and the hooks and pools of the guide with the servers
+// they are for. It is a module of its own, so that who uses Cocoon does not download them. Package
+// servers starts the servers; where one is not installed its tests are skipped.
+package sqltest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/servers"
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
+	_ "modernc.org/sqlite"
+)
+
+// lazy is a server that starts when the first test needs it.
+type lazy struct {
+	get  func() (*servers.Server, error)
+	used *servers.Server
+}
+
+func once(start func() (*servers.Server, error)) *lazy {
+	l := &lazy{}
+	l.get = sync.OnceValues(func() (*servers.Server, error) {
+		s, err := start()
+		l.used = s
+		return s, err
+	})
+	return l
+}
+
+var (
+	postgres = once(servers.Postgres)
+	mysql    = once(servers.MySQL)
+	redisd   = once(servers.Redis)
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, l := range []*lazy{postgres, mysql, redisd} {
+		if l.used != nil {
+			if err := l.used.Stop(); err != nil {
+				println(err.Error())
+			}
+		}
+	}
+	os.Exit(code)
+}
+
+// address returns where the server is, or skips the test, and says what to do, where it is not
+// installed.
+func (l *lazy) address(t testing.TB) string {
+	t.Helper()
+	s, err := l.get()
+	if errors.Is(err, servers.ErrMissing) {
+		t.Skip(err)
+	}
+	must(t, err)
+	return s.Address
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// database is a driver of database/sql and a database that it may use.
+type database struct {
+	name, driver string
+	dsn          func(t testing.TB) string
+	parameter    func(i int) string
+}
+
+func dollar(i int) string   { return "$" + string(rune('0'+i)) }
+func question(_ int) string { return "?" }
+
+var databases = []database{
+	{name: "pgx", driver: "pgx", dsn: postgres.address, parameter: dollar},
+	{name: "pq", driver: "postgres", dsn: postgres.address, parameter: dollar},
+	{name: "mysql", driver: "mysql", dsn: mysql.address, parameter: question},
+	{name: "sqlite", driver: "sqlite", dsn: func(t testing.TB) string {
+		return filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(wal)&_txlock=immediate"
+	}, parameter: question},
+}
+
+// eachDatabase calls f for each database that there is.
+func eachDatabase(t *testing.T, f func(t *testing.T, d database, dsn string)) {
+	for _, d := range databases {
+		t.Run(d.name, func(t *testing.T) { f(t, d, d.dsn(t)) })
+	}
+}
+
+// runtimeOf returns a runtime for the test.
+func runtimeOf(t testing.TB, c cocoon.Config) *cocoon.Runtime {
+	t.Helper()
+	c.Logger = slog.New(slog.DiscardHandler)
+	rt, err := cocoon.New(c)
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := rt.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt
+}
+
+// opened opens a database until the end of the test.
+func opened(t testing.TB, open func(driver, dsn string) (*sql.DB, error), driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := open(driver, dsn)
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// spin keeps a core busy for that long, and may be thrown out of.
+func spin(ctx context.Context, d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+		cocoon.SafePoint(ctx)
+	}
+}

@@ -1,0 +1,74 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Querier is what pgx.Conn, pgx.Tx, pgxpool.Pool and pgxpool.Conn have in common.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Slots gives a task's slot to others during the calls of a Querier, a pool's wait for a connection
+// included.
+type Slots struct{ Of Querier }
+
+func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.CommandTag, err error) {
+	err = cocoon.BlockCall(ctx, func() error {
+		tag, err = s.Of.Exec(ctx, sql, args...)
+		return err
+	})
+	return tag, err
+}
+
+// Query gives the slot away until the answer begins. Where many rows come slowly, read them inside
+// of a BlockCall too.
+func (s Slots) Query(ctx context.Context, sql string, args ...any) (rows pgx.Rows, err error) {
+	err = cocoon.BlockCall(ctx, func() error {
+		rows, err = s.Of.Query(ctx, sql, args...)
+		return err
+	})
+	return rows, err
+}
+
+func (s Slots) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return row{ctx, s.Of, sql, args}
+}
+
+// row asks when it is scanned: all of it is one call.
+type row struct {
+	ctx  context.Context
+	of   Querier
+	sql  string
+	args []any
+}
+
+func (r row) Scan(dest ...any) error {
+	return cocoon.BlockCall(r.ctx, func() error { return r.of.QueryRow(r.ctx, r.sql, r.args...).Scan(dest...) })
+}
+
+// InTx calls f in a transaction of the pool or connection, and commits if f returns nil. A throw in
+// f rolls back, and costs no connection.
+func InTx(ctx context.Context, db interface {
+	Begin(context.Context) (pgx.Tx, error)
+}, f func(tx Slots) error) error {
+	var tx pgx.Tx
+	err := cocoon.BlockCall(ctx, func() (err error) {
+		tx, err = db.Begin(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) // always, whatever has ended ctx
+	if err := f(Slots{tx}); err != nil {
+		return err
+	}
+	return cocoon.BlockCall(ctx, func() error { return tx.Commit(ctx) })
+}

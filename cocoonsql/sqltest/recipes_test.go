@@ -1,0 +1,187 @@
+package sqltest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/recipes"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+)
+
+// docs/guide.md shows the recipes as they are.
+func TestGuideShowsRecipes(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide.md")
+	must(t, err)
+	for _, name := range []string{"redis.go", "pgx.go"} {
+		text, err := os.ReadFile("recipes/" + name)
+		must(t, err)
+		_, code, _ := strings.Cut(string(text), ")\n\n") // after the imports
+		if !strings.Contains(string(guide), "```go\n"+code+"```\n") {
+			t.Errorf("docs/guide.md does not show recipes/%s as it is", name)
+		}
+	}
+}
+
+// exclusive returns a loop of one slot that is never lent: who waits and does not say so holds up
+// all others.
+func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
+	rt := runtimeOf(t, cocoon.Config{})
+	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
+	must(t, err)
+	return rt, loop
+}
+
+// waitsAside reports an error if wait keeps others from running; release ends the wait, and comes
+// from another task.
+func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) error, release func(ctx context.Context) error) {
+	t.Helper()
+	began := make(chan struct{})
+	h := loop.Go(context.Background(), "waits", func(ctx context.Context) error {
+		close(began)
+		return wait(ctx)
+	})
+	<-began
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	must(t, loop.Run(ctx, "releases", release))
+	must(t, h.Wait(ctx))
+}
+
+// All calls of go-redis give the slot to others: commands, pipelines, transactions, and the wait
+// for a connection.
+func TestRedisHook(t *testing.T) {
+	at := redisd.address(t)
+	rt, loop := exclusive(t)
+	c := redis.NewClient(&redis.Options{Addr: at})
+	defer c.Close()
+	c.AddHook(recipes.RedisHook{})
+	push := func(key string) func(context.Context) error {
+		return func(ctx context.Context) error { return c.RPush(ctx, key, "x").Err() }
+	}
+	waitsAside(t, loop, func(ctx context.Context) error { return c.BLPop(ctx, 5*time.Second, "command").Err() }, push("command"))
+	waitsAside(t, loop, func(ctx context.Context) error {
+		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error { p.BLPop(ctx, 5*time.Second, "pipeline"); return nil })
+		return err
+	}, push("pipeline"))
+	few := redis.NewClient(&redis.Options{Addr: at, PoolSize: 1})
+	defer few.Close()
+	few.AddHook(recipes.RedisHook{})
+	waitsAside(t, loop, func(ctx context.Context) error { return few.BLPop(ctx, 5*time.Second, "few").Err() }, func(ctx context.Context) error {
+		h := rt.Loop().Go(context.Background(), "waits for the connection", func(ctx context.Context) error { return few.Ping(ctx).Err() })
+		return errors.Join(push("few")(ctx), cocoon.Block(ctx, func() error { return h.Wait(ctx) }))
+	})
+}
+
+// A throw that is due refuses commands, and each of a pipeline says so; while it unwinds the task,
+// clean-up is sent.
+func TestRedisHookAndThrows(t *testing.T) {
+	at := redisd.address(t)
+	_, loop := exclusive(t)
+	c := redis.NewClient(&redis.Options{Addr: at})
+	defer c.Close()
+	c.AddHook(recipes.RedisHook{})
+	ctx := context.Background()
+	must(t, c.Set(ctx, "lock", 1, 0).Err())
+	var inPipe *redis.StringCmd
+	err := loop.Run(ctx, "job", func(ctx context.Context) error {
+		defer c.Del(context.WithoutCancel(ctx), "lock")
+		cocoon.TaskOf(ctx).Cancel()
+		if err := c.Set(ctx, "refused", 1, 0).Err(); !errors.Is(err, cocoon.ErrCancelled) {
+			t.Errorf("a command with a throw due: %v", err)
+		}
+		_, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error { inPipe = p.Get(ctx, "lock"); return nil })
+		if !errors.Is(err, cocoon.ErrCancelled) || !errors.Is(inPipe.Err(), cocoon.ErrCancelled) {
+			t.Errorf("a pipeline with a throw due: %v; its command: %v", err, inPipe.Err())
+		}
+		cocoon.SafePoint(ctx)
+		return nil
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) {
+		t.Error(err)
+	}
+	if n := c.Exists(ctx, "lock", "refused").Val(); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
+	config, err := pgxpool.ParseConfig(postgres.address(t))
+	must(t, err)
+	config.MaxConns = size
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// The calls of pgx give the slot to others, also while they wait for a lock in the database, or for
+// a connection.
+func TestPgxSlots(t *testing.T) {
+	pool := pgxPool(t, 2)
+	_, loop := exclusive(t)
+	db := recipes.Slots{Of: pool}
+	ctx := context.Background()
+	hold, err := pool.Acquire(ctx)
+	must(t, err)
+	_, err = hold.Exec(ctx, "select pg_advisory_lock(7)")
+	must(t, err)
+	waitsAside(t, loop, func(ctx context.Context) error {
+		var none any
+		return db.QueryRow(ctx, "select pg_advisory_lock(7)").Scan(&none)
+	}, func(ctx context.Context) error {
+		_, err := hold.Exec(ctx, "select pg_advisory_unlock(7)")
+		return err
+	})
+	last, err := pool.Acquire(ctx)
+	must(t, err)
+	waitsAside(t, loop, func(ctx context.Context) error {
+		_, err := db.Exec(ctx, "select 1")
+		return err
+	}, func(context.Context) error { hold.Release(); last.Release(); return nil })
+}
+
+// A throw in a transaction of pgx rolls back and costs no connection.
+func TestPgxInTx(t *testing.T) {
+	pool := pgxPool(t, 1)
+	ctx := context.Background()
+	_, err := pool.Exec(ctx, "drop table if exists pgxtx; create table pgxtx (id int primary key)")
+	must(t, err)
+	rt := runtimeOf(t, cocoon.Config{Slots: 1})
+	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
+	must(t, err)
+	for i := range 20 {
+		err := rt.Run(ctx, "job", func(ctx context.Context) error {
+			return recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
+				if _, err := tx.Exec(ctx, "insert into pgxtx values ($1)", i); err != nil {
+					return err
+				}
+				spin(ctx, 20*time.Second)
+				return nil
+			})
+		})
+		var throw *cocoon.PreemptedError
+		if !errors.As(err, &throw) {
+			t.Fatal(err)
+		}
+	}
+	must(t, rt.Run(ctx, "well", func(ctx context.Context) error {
+		return recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
+			_, err := tx.Exec(ctx, "insert into pgxtx values (100)")
+			return err
+		})
+	}))
+	var n int
+	must(t, pool.QueryRow(ctx, "select count(*) from pgxtx").Scan(&n))
+	if n != 1 {
+		t.Errorf("%d rows, want that of the transaction that committed", n)
+	}
+	if made := pool.Stat().NewConnsCount(); made > 6 { // see TestThrowCostsNoConnection
+		t.Errorf("20 throws have cost %d connections", made-1)
+	}
+}

@@ -1,0 +1,20 @@
+package sched
+
+// Rested notes that t, which holds a slot, has waited for something else for so long since it got
+// the slot, the last time until end. It is as if it had given the slot up, and got it again each
+// time.
+func (c *Core) Rested(t *Task, d, end int64) {
+	if t.state != Running {
+		panic("sched: a rest of a task that is " + t.state.String())
+	}
+	if end > t.since {
+		t.account.Running += end - t.since
+		t.since = end
+	}
+	was := t.account.Running
+	t.Discount(d, true, end)
+	c.busyTime -= was - t.account.Running
+}
+
+// Full reports whether no usable slot is free.
+func (c *Core) Full() bool { return c.freeSlot() < 0 }

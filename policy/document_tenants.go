@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"gopkg.in/yaml.v3"
+)
+
+// readTenants reads tenants: {label: tenant, shares: {gold: 3}, max: 100}.
+func (d *documentReader) readTenants(n *yaml.Node) error {
+	t := Tenants{Shares: map[string]int{}}
+	most := int64(0)
+	err := decodeMap(n, "tenants", []key{
+		{name: "label", required: true, read: func(n *yaml.Node) error { return readString(n, &t.Label) }},
+		{name: "shares", read: func(n *yaml.Node) error { return readShares(n, t.Shares) }},
+		{name: "max", read: func(n *yaml.Node) error { return readInt(n, &most) }},
+	})
+	if err != nil {
+		return err
+	}
+	t.Max = int(min(max(most, -1), MaxTenants+1)) // what is too much stays so, and fits an int
+	if err := t.Validate(); err != nil {
+		return lineError(n, "%v", err)
+	}
+	d.doc.Tenants, d.doc.parts[Part{Kind: "tenants"}] = &t, declaration{node: n}
+	return nil
+}
+
+func readShares(n *yaml.Node, to map[string]int) error {
+	if _, err := mapping(n, "shares"); err != nil {
+		return err
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		var share int64
+		if err := readInt(n.Content[i+1], &share); err != nil {
+			return err
+		}
+		if share < 1 || share > MaxShare {
+			return lineError(n.Content[i+1], "a share is 1 to %d, and this is %d", MaxShare, share)
+		}
+		to[n.Content[i].Value] = int(share)
+	}
+	return nil
+}
+
+// readOrder reads order: fair.
+func (d *documentReader) readOrder(n *yaml.Node) error {
+	var name string
+	if err := readString(n, &name); err != nil {
+		return err
+	}
+	s, err := orderNamed(name)
+	if err != nil {
+		return lineError(n, "%v", err)
+	}
+	return d.add(n, s)
+}

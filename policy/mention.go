@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Mention is a name with which a program compares a state stub.
+type Mention struct {
+	Read Read
+	Name string
+}
+
+// Mentions returns the names in the program, by what it compares them with: whoever knows what has had the name of a task, a
+// section, a loop, a tenant, an event or a label can tell which of them are misspelt. Names of kinds are left out.
+func (p *Program) Mentions() []Mention {
+	w := mentions{p: p, reads: make(map[int]Read, len(p.Reads)), locals: map[int]int{}}
+	for _, r := range p.Reads {
+		w.reads[r.Offset] = r
+	}
+	w.node(p.Root)
+	return w.found
+}
+
+// mentions is a walk through a program.
+type mentions struct {
+	p      *Program
+	reads  map[int]Read // by offset
+	locals map[int]int  // by local that is a read, or an element of a list: its offset
+	found  []Mention
+}
+
+func (w *mentions) node(n *Node) {
+	if n == nil {
+		return
+	}
+	w.node(n.A)
+	switch offset, ok := w.offset(n.A); {
+	case n.Op == OpLet && ok:
+		w.locals[n.Index] = offset
+	case n.Source.List:
+		w.locals[n.Index] = n.Source.Offset
+	}
+	w.node(n.B)
+	w.node(n.C)
+	if n.Op == OpEq || n.Op == OpNe {
+		w.pair(n.A, n.B)
+		w.pair(n.B, n.A)
+	}
+}
+
+// offset returns where the snapshot holds what the node stands for.
+func (w *mentions) offset(n *Node) (offset int, ok bool) {
+	switch {
+	case n == nil:
+		return 0, false
+	case n.Op == OpRead:
+		return n.Index, true
+	case n.Op == OpLocal:
+		offset, ok = w.locals[n.Index]
+	}
+	return offset, ok
+}
+
+func (w *mentions) pair(stub, constant *Node) {
+	offset, ok := w.offset(stub)
+	if !ok || constant.Op != OpConst || constant.Type != stubs.Name || constant.Imm == 0 {
+		return
+	}
+	if r := w.reads[offset]; r.Stub < stubs.State && !stubs.Catalogue[r.Stub].Enum {
+		w.found = append(w.found, Mention{r, w.p.Names[stubs.NameID(constant.Imm)]})
+	}
+}

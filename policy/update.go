@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Update returns what the effect of site s, whose operand is given, makes of a state that has the word was. It is the meaning of
+// set, add, max and min: the operand is computed from the values before the evaluation, and the state may have another by now.
+// An error is one of the evaluation, which then changes nothing.
+func (s Site) Update(was, operand uint64) (word uint64, err error) {
+	n := &Node{Type: s.Type, Pos: s.Pos}
+	switch s.Effect {
+	case stubs.Add:
+		n.Op = OpAdd
+		if word, err = binary(n, was, operand); err != nil {
+			return 0, err
+		}
+		return word, s.checkNumber(word)
+	case stubs.Max:
+		if compare(OpLt, s.Type, was, operand) {
+			return operand, nil
+		}
+		return was, nil
+	case stubs.Min:
+		if compare(OpGt, s.Type, was, operand) {
+			return operand, nil
+		}
+		return was, nil
+	}
+	return operand, nil
+}
+
+// checkNumber refuses NaN as the value of a state.
+func (s Site) checkNumber(word uint64) error {
+	if s.Type == stubs.Float && math.IsNaN(math.Float64frombits(word)) {
+		return &EvalError{Pos: s.Pos, Err: ErrNotANumber}
+	}
+	return nil
+}
