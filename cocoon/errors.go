@@ -155,7 +155,7 @@ func ours(function string) bool {
 	case "cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
 		return true
 	}
-	for _, prefix := range []string{"cocoon.(*strand)", "cocoon.(*Loop)", "cocoon.taskMark", "safepoint.", "cocoonhttp.(*", "cocoonhttp.flusher.", "cocoonhttp.hijacker.", "cocoonhttp.pusher.", "cocoongrpc.(*"} {
+	for _, prefix := range []string{"cocoon.(*strand)", "cocoon.(*Loop)", "cocoon.taskMark", "safepoint.", "cocoonhttp.(*", "cocoonhttp.flusher.", "cocoonhttp.hijacker.", "cocoonhttp.pusher.", "cocoongrpc.(*", "internal/tell."} {
 		if strings.HasPrefix(rest, prefix) {
 			return true
 		}

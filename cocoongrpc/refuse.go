@@ -35,7 +35,7 @@ const pushback = "grpc-retry-pushback-ms"
 // that knows nothing of it, whatever the answer says: half of what it does may be done.
 func (s *server) refuse(ctx context.Context, method string, thrown error, started bool) error {
 	if started {
-		grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1")) // its error is that there is no stream, as in a test of a handler
+		halfDone(ctx)
 	}
 	if s.options.Refuse != nil {
 		if err := s.options.Refuse(ctx, method, thrown); err != nil {
@@ -48,6 +48,11 @@ func (s *server) refuse(ctx context.Context, method string, thrown error, starte
 		grpc.SetTrailer(ctx, metadata.Pairs(pushback, strconv.FormatInt(ms, 10)))
 	}
 	return answer.Err()
+}
+
+// halfDone tells clients with a retry policy that this call must not be made again.
+func halfDone(ctx context.Context) {
+	grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1")) // its error is that there is no stream, as in a test of a handler
 }
 
 // answerTo returns the status for a throw or a refusal.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // UnaryServerInterceptor returns an interceptor that runs each unary call as a task of the runtime
@@ -35,7 +36,8 @@ import (
 // half-way. A handler that returns such an error itself, as it has it from cocoon.Section, is
 // answered the same way; so is one that was thrown into and fails without a status, or with
 // Internal, Unknown or Canceled, as it does with code inside that recovers panics, or when its
-// context ends.
+// context ends; and one that returns what it has when a throw has ended its context, for its client
+// is to know. Other codes are the handler's own, but clients are told not to make the call again.
 //
 // Cost: about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
 func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
@@ -59,9 +61,10 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // StreamServerInterceptor returns an interceptor that does for streams what UnaryServerInterceptor
 // does for unary calls: each is one task, from its begin to its end. While the handler sends and
 // receives, its slot is for whoever needs one; it takes part in the queue again afterwards. A send
-// and a receive are safe points before they begin. A throw also ends a SendMsg or RecvMsg that the
-// client holds up, and with it the stream. A handler that returns nil because its context has ended
-// is answered like one that was thrown into: its client is to know.
+// and a receive return a throw as their error, a *cocoon.PreemptedError, and unwind nobody; only a
+// handler that goes on regardless is thrown into there. A throw also ends a SendMsg or RecvMsg that
+// the client holds up, and with it the stream; but not a SendMsg where net/http serves gRPC
+// (grpc.Server.ServeHTTP) and the client does not read: it ends with the connection.
 //
 // Goroutines that a handler starts may use the stream as always; they are no part of the task, and
 // a handler that waits for them does so inside cocoon.Block.
@@ -82,11 +85,15 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 		}}
 		defer stream.end()
 		started, thrown, err := s.run(ctx, info.FullMethod, name, func(ctx context.Context) error {
-			stream.ctx = ctx
-			if err := next(service, stream); err != nil {
+			stream.caller.Ctx = ctx
+			err := next(service, stream)
+			if p := tell.Thrown(ctx); stream.caller.Told(p) && (err == nil || says(err, broken)) {
+				return p
+			}
+			if err != nil {
 				return cmp.Or(stream.cutOff(), err)
 			}
-			return unheard(ctx)
+			return nil
 		})
 		if thrown != nil {
 			return stream.refused(thrown, started)
@@ -116,15 +123,20 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 			orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
 		}
 	}
+	call := ctx
 	if s.options.Context != nil {
 		ctx = s.options.Context(ctx, method)
 	}
 	thrown = s.tasks.Run(ctx, name, func(ctx context.Context) error {
 		started = true
-		if err = next(ctx); err != nil {
-			return behind(ctx, err)
+		if err = next(ctx); err == nil {
+			return unheard(ctx)
 		}
-		return nil
+		because := behind(ctx, err)
+		if because == nil && tell.Thrown(ctx) != nil {
+			halfDone(call)
+		}
+		return because
 	})
 	if thrown != nil && s.options.Load != nil {
 		s.options.Load.failed(started)
@@ -145,16 +157,19 @@ func unheard(ctx context.Context) error {
 // broken are the codes of handlers that were thrown into and know nothing of it.
 var broken = []codes.Code{codes.Canceled, codes.Internal, codes.Unknown}
 
+// says reports whether an error is of one of these codes; it is Unknown if it has none.
+func says(err error, some []codes.Code) bool { return slices.Contains(some, status.Code(err)) }
+
 // behind returns the throw or the refusal that is the reason for a handler's error, or nil: it is
 // returned as it is, or the handler was thrown into and says only that it broke, as code does that
 // recovers all panics, or that its context has ended. Called within the task.
 func behind(ctx context.Context, err error) error {
-	st, ok := status.FromError(err)
+	_, ok := status.FromError(err)
 	var p *cocoon.PreemptedError
 	switch {
 	case !ok && (errors.As(err, &p) || errors.Is(err, cocoon.ErrOverloaded) || errors.Is(err, cocoon.ErrShutdown)):
 		return err
-	case ok && !slices.Contains(broken, st.Code()):
+	case ok && !says(err, broken):
 		return nil
 	}
 	if p = cocoon.Thrown(ctx); p != nil && (p.Where() != "" || ctx.Err() != nil) || errors.As(context.Cause(ctx), &p) {

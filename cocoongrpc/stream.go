@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // serverStream is the stream of a handler that runs as a task. The slot is for others while it
@@ -17,7 +18,7 @@ import (
 // how slow.
 type serverStream struct {
 	grpc.ServerStream
-	ctx    context.Context // the task's
+	caller tell.Caller
 	refuse func(thrown error, started bool) (answer error)
 
 	watch   sync.Once
@@ -33,11 +34,11 @@ type serverStream struct {
 }
 
 // Context implements grpc.ServerStream.
-func (s *serverStream) Context() context.Context { return s.ctx }
+func (s *serverStream) Context() context.Context { return s.caller.Ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return cocoon.Block(s.ctx, func() error {
+	return s.caller.Call(func() error {
 		s.begin()
 		defer s.waiting.Add(-1)
 		return s.ServerStream.SendMsg(m)
@@ -46,7 +47,7 @@ func (s *serverStream) SendMsg(m any) error {
 
 // RecvMsg implements grpc.ServerStream.
 func (s *serverStream) RecvMsg(m any) error {
-	return cocoon.Block(s.ctx, func() error {
+	return s.caller.Call(func() error {
 		s.begin()
 		defer s.waiting.Add(-1)
 		return s.ServerStream.RecvMsg(m)
@@ -58,7 +59,7 @@ func (s *serverStream) RecvMsg(m any) error {
 func (s *serverStream) begin() {
 	s.waiting.Add(1)
 	s.watch.Do(func() {
-		stop := context.AfterFunc(s.ctx, s.interrupt)
+		stop := context.AfterFunc(s.caller.Ctx, s.interrupt)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.stop = stop; s.ended {
@@ -66,8 +67,6 @@ func (s *serverStream) begin() {
 		}
 	})
 	if s.broken.Load() { // before, interrupt has seen that something waits
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.release()
 	}
 }
@@ -75,12 +74,12 @@ func (s *serverStream) begin() {
 // interrupt is called when the task's context has ended. Where the client has gone, or time is up,
 // the stream ends by itself; a throw it does not know of.
 func (s *serverStream) interrupt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var p *cocoon.PreemptedError
-	if errors.As(context.Cause(s.ctx), &p) {
+	if errors.As(context.Cause(s.caller.Ctx), &p) {
+		s.mu.Lock()
 		s.thrown = p
 		s.broken.Store(true)
+		s.mu.Unlock()
 		s.release()
 	}
 }
@@ -88,17 +87,29 @@ func (s *serverStream) interrupt() {
 // release ends the waiting of a task that was thrown into, by the end of its stream: by its status,
 // since there is no other way to end a send or a receive but to cancel the stream's context, whose
 // status it would be then. The method is not in the interface, but what there is behind it has it
-// (TestThrowEndsWaiting); without it, the throw would wait for the client. Called under mu.
+// (TestThrowEndsWaiting); without it, the throw would wait for the client. With net/http's server
+// the status itself waits behind a message that the client does not read; so it holds no lock.
 func (s *serverStream) release() {
-	if s.thrown == nil || s.waiting.Load() == 0 || s.ended {
+	answer := s.last()
+	if answer == nil {
 		return
+	}
+	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
+	if ok {
+		transport.WriteStatus(status.Convert(answer)) // its error is that the client has gone
+	}
+}
+
+// last returns the answer that ends the stream, if there is something to end and nobody has.
+func (s *serverStream) last() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.thrown == nil || s.waiting.Load() == 0 || s.ended {
+		return nil
 	}
 	s.ended = true
 	s.answer = s.refuse(s.thrown, true)
-	transport, ok := grpc.ServerTransportStreamFromContext(s.ctx).(interface{ WriteStatus(*status.Status) error })
-	if ok {
-		transport.WriteStatus(status.Convert(s.answer)) // its error is that the client has gone
-	}
+	return s.answer
 }
 
 // cutOff returns the throw that has ended the stream while the task waited for the client, or nil.

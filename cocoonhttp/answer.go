@@ -6,6 +6,10 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // holdSize is how much of an answer is held back. It is what net/http's own writer of a response
@@ -28,8 +32,9 @@ type answer struct {
 	before copied // as it was then
 
 	status  int    // 0: the handler has not decided yet
-	late    bool   // it decided after it had been thrown into, so it had recovered the throw
+	late    bool   // it decided after it had recovered the throw
 	early   bool   // it decided before there was a throw
+	lost    bool   // a throw kept some of what it wrote from the client
 	header  copied // the header as it was when it had
 	length  int64  // of the body, as the header declares it; -1: it does not
 	written int64  // by the handler
@@ -46,7 +51,7 @@ type answer struct {
 // blocking returns how the task waits for its client.
 func (a *answer) blocking() *blocking {
 	if a.io == nil {
-		a.io = &blocking{under: a.under, ctx: a.ctx}
+		a.io = &blocking{under: a.under, Caller: tell.Caller{Ctx: a.ctx}}
 	}
 	return a.io
 }
@@ -72,6 +77,9 @@ func (a *answer) WriteHeader(status int) {
 	case a.hijacked:
 		a.complain("response.WriteHeader on hijacked connection")
 	case a.status != 0:
+		if status == http.StatusInternalServerError {
+			a.late = false // it recovers just now: what was decided before is half an answer
+		}
 		a.complain("superfluous response.WriteHeader call")
 	case status < 100 || status > 999:
 		a.under.WriteHeader(status) // it panics
@@ -89,8 +97,8 @@ func (a *answer) WriteHeader(status int) {
 // later counts for trailers only.
 func (a *answer) decide(status int) {
 	a.status, a.length = status, -1
-	p := thrown(a.ctx)
-	a.early, a.late = p == nil, hit(p)
+	p := tell.Thrown(a.ctx)
+	a.early, a.late = p == nil, a.recovered(p)
 	if a.asked {
 		a.header.take(a.under.Header())
 		if declared := a.header.get("Content-Length"); declared != "" {
@@ -104,9 +112,20 @@ func (a *answer) decide(status int) {
 	}
 }
 
+// recovered reports whether the handler has recovered the throw, as far as that can be seen. Code
+// that brings its answer to an end while the throw unwinds it decides nothing, and neither does
+// another goroutine then; nor one that was told. What calls recover counts as unwinding until it
+// returns: it is known by its status, for half an answer has another.
+func (a *answer) recovered(p *cocoon.PreemptedError) bool {
+	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.io != nil && a.io.Told(p) {
+		return false
+	}
+	return a.status >= 400 || !goroutine.Unwinding()
+}
+
 // whole reports whether the handler had decided before there was a throw, and has then said all
 // that its header declares.
-func (a *answer) whole() bool { return a.early && a.written == a.length }
+func (a *answer) whole() bool { return a.early && !a.lost && a.written == a.length }
 
 // Write implements io.Writer.
 func (a *answer) Write(p []byte) (int, error) {
@@ -147,6 +166,7 @@ func (a *answer) fits(n int) bool {
 			return false
 		}
 		if a.blocking().write(a.send) != nil {
+			a.lost = true
 			return false
 		}
 	}
@@ -172,6 +192,7 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 		n, err = write()
 		return err
 	})
+	a.lost = a.lost || err != nil && bytes > 0
 	return n, err
 }
 

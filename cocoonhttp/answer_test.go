@@ -33,7 +33,7 @@ func handlers(t *testing.T) map[string]http.HandlerFunc {
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/else", http.StatusTemporaryRedirect)
 		},
-		"no content": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204); tell(w.Write([]byte("x"))) },
+		"no content": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204); recount(w.Write([]byte("x"))) },
 		"exactly":    func(w http.ResponseWriter, r *http.Request) { times(1, w, strings.Repeat("x", holdSize)) },
 		"one more":   func(w http.ResponseWriter, r *http.Request) { times(1, w, strings.Repeat("x", holdSize+1)) },
 		"many":       func(w http.ResponseWriter, r *http.Request) { times(5000, w, "seven b") },
@@ -72,7 +72,7 @@ func handlers(t *testing.T) map[string]http.HandlerFunc {
 		"too long": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "5")
 			io.WriteString(w, "hello")
-			tell(io.WriteString(w, " world"))
+			recount(io.WriteString(w, " world"))
 		},
 		"bad length": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "five")
@@ -155,8 +155,8 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// tell panics if a write that must fail did not, so that it shows.
-func tell(_ int, err error) {
+// recount panics if a write that must fail did not, so that it shows.
+func recount(_ int, err error) {
 	if err == nil {
 		panic("the write did not fail")
 	}

@@ -2,21 +2,22 @@ package cocoonhttp
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // blocking is how a task waits for its client: without its slot, and not for ever. A throw ends the
 // task's context, but a read or a write that a client holds up does not look at that; so their
 // deadlines are set into the past, and the connection is of no more use. What does not wait is left
-// alone: its handler may come to its end before it hears of the throw.
+// alone: its handler may come to its end before it hears of the throw. It hears by the error of its
+// call.
 type blocking struct {
+	tell.Caller
 	under http.ResponseWriter
-	ctx   context.Context // the task's
 
 	// Guarded by mu: when the request has ended, the connection is the next one's.
 	mu      sync.Mutex
@@ -36,41 +37,29 @@ func (b *blocking) control() *http.ResponseController { return http.NewResponseC
 
 // read calls fn, which reads from the client, while the slot is given to others. fn reports whether
 // there may be more to read.
-func (b *blocking) read(fn func() (more bool)) {
-	cocoon.Block(b.ctx, func() error {
+func (b *blocking) read(fn func() (more bool, err error)) error {
+	return b.Call(func() error {
 		b.begin(&b.unread)
-		if !fn() {
+		more, err := fn()
+		if !more {
 			b.done(&b.unread)
 		}
-		return nil
+		return err
 	})
-	b.heed()
 }
 
 // write calls fn, which writes what cannot be taken back to the client, while the slot is given to
 // others. While a throw unwinds the handler, nothing is written: what code does then to bring its
 // answer to an end makes no whole one of it.
 func (b *blocking) write(fn func() error) error {
-	err := cocoon.Block(b.ctx, func() error {
-		if p := thrown(b.ctx); hit(p) {
+	return b.Call(func() error {
+		if p := tell.Thrown(b.Ctx); hit(p) {
 			return p
 		}
 		b.begin(&b.writing)
 		defer b.done(&b.writing)
 		return fn()
 	})
-	b.heed()
-	return err
-}
-
-// heed is a safe point after a read or a write that a throw cut off.
-func (b *blocking) heed() {
-	b.mu.Lock()
-	cut := b.cut
-	b.mu.Unlock()
-	if cut {
-		cocoon.SafePoint(b.ctx)
-	}
 }
 
 // begin sees to it that a throw ends what begins.
@@ -79,7 +68,7 @@ func (b *blocking) begin(what *bool) {
 	defer b.mu.Unlock()
 	*what = true
 	if b.stop == nil && !b.ended {
-		b.stop = context.AfterFunc(b.ctx, b.interrupt)
+		b.stop = context.AfterFunc(b.Ctx, b.interrupt)
 	}
 	if b.thrown {
 		b.cutOff() // it is another goroutine of the handler's that begins
@@ -96,7 +85,7 @@ func (b *blocking) done(what *bool) {
 func (b *blocking) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if thrown(b.ctx) != nil {
+	if tell.Thrown(b.Ctx) != nil {
 		b.thrown = true
 		b.cutOff()
 	}
@@ -115,22 +104,6 @@ func (b *blocking) cutOff() {
 		b.cut = true
 		b.control().SetWriteDeadline(longAgo)
 	}
-}
-
-// thrown returns the throw that is to end the task, or because of which its context has ended; nil
-// if there is none. Where the client has gone, or time is up, the handler may still have something
-// to say.
-func thrown(ctx context.Context) *cocoon.PreemptedError {
-	if p := cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
-		return p
-	}
-	return causeOf(ctx)
-}
-
-// causeOf is a function of its own because its result is an allocation.
-func causeOf(ctx context.Context) (p *cocoon.PreemptedError) {
-	errors.As(context.Cause(ctx), &p)
-	return p
 }
 
 // hit reports whether a throw has come to the handler itself, and not only ended its context.

@@ -19,10 +19,10 @@ type body struct {
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (n int, err error) {
-	b.io.read(func() (more bool) {
+	err = b.io.read(func() (more bool, err error) {
 		n, err = b.ReadCloser.Read(p)
 		b.drained.Store(err != nil)
-		return err == nil
+		return err == nil, err
 	})
 	if err == io.EOF && b.handler.Trailer == nil {
 		b.handler.Trailer = b.server.Trailer
@@ -35,10 +35,9 @@ func (b *body) Close() (err error) {
 	if b.drained.Load() {
 		return b.ReadCloser.Close()
 	}
-	b.io.read(func() (more bool) {
+	return b.io.read(func() (more bool, err error) {
 		err = b.ReadCloser.Close()
 		b.drained.Store(true)
-		return false
+		return false, err
 	})
-	return err
 }

@@ -14,7 +14,7 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	under, ok := a.under.(io.ReaderFrom)
 	if !ok || !file {
 		if !file {
-			if s := waiting(a.ctx, src); s != nil {
+			if s := waiting(a.ctx, &a.blocking().Caller, src); s != nil {
 				defer s.end()
 				src = s
 			}

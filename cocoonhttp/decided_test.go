@@ -146,6 +146,57 @@ func TestEndedWhileUnwinding(t *testing.T) {
 	}
 }
 
+// compressor writes nothing before its Close, as compressing writers do that wait for enough.
+type compressor struct {
+	http.ResponseWriter
+	status int
+	kept   []byte
+}
+
+func (c *compressor) WriteHeader(status int) { c.status = status }
+
+func (c *compressor) Write(p []byte) (int, error) {
+	c.kept = append(c.kept, p...)
+	return len(p), nil
+}
+
+func (c *compressor) Close() {
+	c.ResponseWriter.WriteHeader(c.status)
+	c.ResponseWriter.Write(c.kept)
+}
+
+// A writer inside that decides while the throw unwinds has half an answer, whatever its status, and
+// whoever recovers the throw around it. Who recovers it and decides has an answer of his own.
+func TestDecidedWhileUnwinding(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	for name, c := range map[string]struct {
+		inside  int
+		recover func(w http.ResponseWriter)
+		want    string
+	}{
+		"200":               {200, func(http.ResponseWriter) {}, "refused"},
+		"200, then 500":     {200, func(w http.ResponseWriter) { w.WriteHeader(500) }, "refused"},
+		"404, then 500":     {404, func(w http.ResponseWriter) { w.WriteHeader(500) }, "refused"},
+		"nothing, then 422": {0, func(w http.ResponseWriter) { w.WriteHeader(422); io.WriteString(w, "mine") }, "422 mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				defer func() {
+					recover()
+					c.recover(w)
+				}()
+				if c.inside != 0 {
+					inside := &compressor{ResponseWriter: w, status: c.inside}
+					defer inside.Close()
+					io.WriteString(inside, "half")
+				}
+				throwInto(r.Context())
+			})
+			same(t, got(s, "GET"), c.want)
+		})
+	}
+}
+
 // A middleware around that recovers whatever panics makes no whole answer of one that was cut.
 func TestAbortRecoveredAround(t *testing.T) {
 	rt := start(t, cocoon.Config{})

@@ -1,6 +1,10 @@
 package cocoonhttp
 
-import "net/http"
+import (
+	"io"
+	"net/http"
+	"strings"
+)
 
 // drop forgets what the handler wrote and did to the header.
 func (a *answer) drop() {
@@ -10,12 +14,28 @@ func (a *answer) drop() {
 	}
 }
 
-// last has the server close the connection behind the answer.
+// last has the server close the connection behind the answer, but not before the client can have
+// read it.
 func (a *answer) last() {
+	lingers(a.under)
 	a.Header().Set("Connection", "close")
 	if a.status != 0 {
 		a.header.set("Connection", "close")
 	}
+}
+
+// lingers has net/http's server wait a moment before it closes the connection: what a client goes on
+// to send would reset it, and lose the answer. The server does that where it has given up a body
+// itself, and where http.MaxBytesReader tells it that a body is too long; so one does.
+func lingers(w http.ResponseWriter) {
+	for {
+		around, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = around.Unwrap()
+	}
+	http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
 // abort ends an answer of which some may have been sent, so that the client can tell that it is no

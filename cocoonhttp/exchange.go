@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // exchange is a request and its answer, as long as they are under way. Exchanges are used again,
@@ -43,7 +44,7 @@ var exchanges = sync.Pool{New: func() any {
 
 // serve is the task: it calls the handler. What that has learned about the request, the server and
 // middlewares around may use.
-func (e *exchange) serve(ctx context.Context) error {
+func (e *exchange) serve(ctx context.Context) (err error) {
 	e.ctx = ctx
 	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
 	e.writer = &g.writer
@@ -57,13 +58,28 @@ func (e *exchange) serve(ctx context.Context) error {
 	}
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
+		if p := tell.Thrown(ctx); p != nil && !hit(p) {
+			err = gaveUp(recover(), p)
+		}
 	}()
 	if t := reflect.TypeOf(e.under); t != e.like {
 		e.like, e.can = t, skillsOf(e.under)
 	}
 	next.ServeHTTP(e.writer.facet(e.can), r)
-	e.survived = thrown(ctx)
+	e.survived = tell.Thrown(ctx)
 	return nil
+}
+
+// gaveUp returns the throw that a handler was told of, where it has given its answer up: proxies
+// abort what they cannot copy to its end. Other panics go on.
+func gaveUp(r any, p *cocoon.PreemptedError) error {
+	switch r {
+	case nil:
+		return nil
+	case http.ErrAbortHandler:
+		return p
+	}
+	panic(r)
 }
 
 // broken reports whether the handler was to be thrown into and has returned all the same, without
@@ -76,7 +92,9 @@ func (e *exchange) broken() bool {
 	switch p := e.survived; {
 	case p == nil || e.whole():
 		return false
-	case hit(p) && e.late:
+	case e.lost:
+		return true
+	case e.late:
 		return e.status == http.StatusInternalServerError && !e.sent && !e.exposed
 	default:
 		return true

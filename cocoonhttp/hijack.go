@@ -8,9 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync/atomic"
 
-	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // hijacked is a connection that a handler has taken over from the server. Its task gives the slot
@@ -18,15 +17,14 @@ import (
 // starts use it as any connection.
 type hijacked struct {
 	net.Conn
-	ctx  context.Context // the task's
-	told atomic.Bool     // of the throw
+	caller tell.Caller
 }
 
 // takeOver wraps a connection, and the server's buffers of it. What they hold stays in them.
 func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
-	h := &hijacked{Conn: c, ctx: ctx}
+	h := &hijacked{Conn: c, caller: tell.Caller{Ctx: ctx}}
 	context.AfterFunc(ctx, func() {
-		if thrown(ctx) != nil {
+		if tell.Thrown(ctx) != nil {
 			c.SetDeadline(longAgo)
 		}
 	})
@@ -39,7 +37,7 @@ func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.
 
 // Read implements io.Reader.
 func (h *hijacked) Read(p []byte) (n int, err error) {
-	err = h.call(func() error {
+	err = h.caller.Call(func() error {
 		n, err = h.Conn.Read(p)
 		return err
 	})
@@ -48,33 +46,16 @@ func (h *hijacked) Read(p []byte) (n int, err error) {
 
 // Write implements io.Writer.
 func (h *hijacked) Write(p []byte) (n int, err error) {
-	err = h.call(func() error {
+	err = h.caller.Call(func() error {
 		n, err = h.Conn.Write(p)
 		return err
 	})
 	return n, err
 }
 
-// call calls fn while the task's slot is given to others. A throw is its error, because packages
-// for web sockets hold locks around their writes, and release them without defer. A handler that
-// goes on regardless is thrown into at the next call.
-func (h *hijacked) call(fn func() error) error {
-	if h.told.Load() {
-		cocoon.SafePoint(h.ctx)
-	}
-	err := cocoon.BlockCall(h.ctx, fn)
-	if err != nil {
-		if p := thrown(h.ctx); p != nil {
-			h.told.Store(true)
-			return p
-		}
-	}
-	return err
-}
-
 // CloseWrite closes the direction to the client, as that of a *net.TCPConn or a *tls.Conn does.
 func (h *hijacked) CloseWrite() error {
-	return h.call(func() error { return closeWrite(h.Conn) })
+	return h.caller.Call(func() error { return closeWrite(h.Conn) })
 }
 
 // closeWrite closes one direction of a connection that can do that.

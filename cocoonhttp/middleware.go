@@ -55,10 +55,13 @@ type Options struct {
 // HTTP/1.0 are reset. Whatever a handler decides after a throw is treated in the same way: it saw
 // only that its context ended, or that a call failed. Its own are answers that have the length
 // which their header declared before the throw, those after a throw that a Section caught, and
-// those after a throw that the handler recovered, but for 500 and for none at all. Panics of the
-// handler pass through.
+// those after a throw that the handler recovered, but for 500, for none at all, and for a status
+// below 400 that is decided while the throw unwinds. Panics of the handler pass through, but for
+// http.ErrAbortHandler after a throw.
 //
-// A throw also ends reads and writes of the handler that a client holds up, by their deadlines; of
+// A throw that is due is the error of what the handler writes, flushes and reads, a
+// *cocoon.PreemptedError, and unwinds no code around that; only a handler that goes on regardless is
+// thrown into there. It also ends reads and writes that a client holds up, by their deadlines; of
 // HTTP/1, the connection is not used again then.
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection

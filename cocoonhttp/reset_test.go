@@ -105,3 +105,21 @@ func TestCutInAWrite(t *testing.T) {
 		}
 	}
 }
+
+// Who uploads and is stopped half-way gets the answer, whatever it sends after that: Go's client
+// takes a connection that is reset for its error.
+func TestStoppedUploadIsAnswered(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		time.AfterFunc(5*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
+		io.Copy(io.Discard, r.Body)
+	})
+	for range 20 {
+		resp, err := s.Client().Post(s.URL, "", io.LimitReader(endless{}, 1<<40)) // in chunks
+		must(t, err)
+		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || err != nil {
+			t.Errorf("%d %q, %v", resp.StatusCode, body, err)
+		}
+		resp.Body.Close()
+	}
+}

@@ -170,3 +170,26 @@ func TestShutdownSeveralThrows(t *testing.T) {
 		same(t, receive(t, "an answer", answers), "refused")
 	}
 }
+
+// A connection that a handler has taken over holds up no shutdown.
+func TestShutdownEndsHijacked(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	ended := make(chan error, 1)
+	s := handle(t, rt, upgrade(t, ended))
+	c, r := dial(t, s)
+	send(t, c, upgradeRequest)
+	switched(t, r)
+	echo(t, c, r, "ping\n")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	begin := time.Now()
+	must(t, Shutdown(ctx, s.Config, rt))
+	if err := receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrCancelled) || time.Since(begin) > patience/2 {
+		t.Errorf("the handler ended with %v after %v", err, time.Since(begin))
+	}
+	taken.mu.Lock()
+	defer taken.mu.Unlock()
+	if len(taken.of[s.Config]) != 0 {
+		t.Error("the task is still known")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // isFile reports whether a source is a file on a disk, or the beginning of one as http.ServeContent
@@ -34,8 +35,8 @@ func isFile(src io.Reader) bool {
 type source struct {
 	io.Reader
 	deadline deadline
-	ctx      context.Context // the task's
-	stop     func() bool     // of watching ctx
+	caller   *tell.Caller
+	stop     func() bool // of watching ctx
 
 	mu    sync.Mutex
 	cut   bool // its deadline is in the past
@@ -46,7 +47,7 @@ type deadline interface{ SetReadDeadline(time.Time) error }
 
 // waiting returns a source that is read as one that waits, if it can be interrupted; nil if not.
 // Its end must be called.
-func waiting(ctx context.Context, src io.Reader) *source {
+func waiting(ctx context.Context, caller *tell.Caller, src io.Reader) *source {
 	from := src
 	if limited, ok := src.(*io.LimitedReader); ok {
 		from = limited.R
@@ -55,34 +56,25 @@ func waiting(ctx context.Context, src io.Reader) *source {
 	if !ok || cocoon.TaskOf(ctx) == nil {
 		return nil
 	}
-	s := &source{Reader: src, deadline: d, ctx: ctx}
+	s := &source{Reader: src, deadline: d, caller: caller}
 	s.stop = context.AfterFunc(ctx, s.interrupt)
 	return s
 }
 
 // Read implements io.Reader.
 func (s *source) Read(p []byte) (n int, err error) {
-	cocoon.Block(s.ctx, func() error {
+	err = s.caller.Call(func() error {
 		n, err = s.Reader.Read(p)
-		return nil
+		return err
 	})
-	heed(s.ctx, err)
 	return n, err
-}
-
-// heed is a safe point after a call that a throw may have ended: what it has read or written is of
-// no use to anybody then.
-func heed(ctx context.Context, err error) {
-	if err != nil && ctx.Err() != nil {
-		cocoon.SafePoint(ctx)
-	}
 }
 
 // interrupt is called when the task's context has ended.
 func (s *source) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended && thrown(s.ctx) != nil {
+	if !s.ended && tell.Thrown(s.caller.Ctx) != nil {
 		s.cut = s.deadline.SetReadDeadline(longAgo) == nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
 // Transport is an http.RoundTripper for requests that tasks make: a task, which the request's
@@ -14,7 +15,8 @@ import (
 //
 // A throw does not unwind the client's code: one that is due before the call is its error, a
 // *cocoon.PreemptedError inside an *url.Error; one that comes during the call ends it by the
-// request's context, and unwinds the task at its next safe point, which the reads of the body are.
+// request's context, and unwinds the task at its next safe point. The reads of the body are none:
+// they return the throw as their error too.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -34,7 +36,7 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	}
 	called := false
 	err = cocoon.BlockCall(ctx, func() (err error) {
-		if p := thrown(ctx); p != nil && ctx.Err() != nil {
+		if p := tell.Thrown(ctx); p != nil && ctx.Err() != nil {
 			return p
 		}
 		called = true
@@ -59,7 +61,7 @@ func (t *Transport) CloseIdleConnections() {
 
 // received wraps the body of an answer. That of a switch of protocols can also be written.
 func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
-	in := &incoming{b, ctx}
+	in := &incoming{ReadCloser: b, caller: tell.Caller{Ctx: ctx}}
 	if w, ok := b.(io.Writer); ok {
 		return &duplex{in, w}
 	}
@@ -69,16 +71,15 @@ func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
 // incoming is the body of an answer.
 type incoming struct {
 	io.ReadCloser
-	ctx context.Context
+	caller tell.Caller
 }
 
 // Read implements io.Reader.
 func (b *incoming) Read(p []byte) (n int, err error) {
-	cocoon.Block(b.ctx, func() error {
+	err = b.caller.Call(func() error {
 		n, err = b.ReadCloser.Read(p)
-		return nil
+		return err
 	})
-	heed(b.ctx, err)
 	return n, err
 }
 
@@ -90,15 +91,14 @@ type duplex struct {
 
 // Write implements io.Writer.
 func (d *duplex) Write(p []byte) (n int, err error) {
-	cocoon.Block(d.ctx, func() error {
+	err = d.caller.Call(func() error {
 		n, err = d.w.Write(p)
-		return nil
+		return err
 	})
-	heed(d.ctx, err)
 	return n, err
 }
 
 // CloseWrite closes the direction to the server.
 func (d *duplex) CloseWrite() error {
-	return cocoon.Block(d.ctx, func() error { return closeWrite(d.w) })
+	return d.caller.Call(func() error { return closeWrite(d.w) })
 }

@@ -182,8 +182,10 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err := a.send(); err != nil {
 		return nil, nil, err
 	}
+	forget := take(a.ctx, a.request)
 	c, buffered, err := a.under.(http.Hijacker).Hijack()
 	if err != nil {
+		forget()
 		return nil, nil, err
 	}
 	a.hijacked = true

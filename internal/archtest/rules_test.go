@@ -21,7 +21,8 @@ var below = map[string]string{
 	"isolate":            "stubs policy analyzer",
 	"policytest":         "stubs policy analyzer isolate",
 	"cocoon":             "safepoint internal/sched internal/goroutine internal/fromc stubs notify policy analyzer isolate",
-	"cocoonhttp":         "safepoint stubs notify policy analyzer isolate cocoon",
+	"internal/tell":      "safepoint internal/goroutine cocoon",
+	"cocoonhttp":         "safepoint internal/goroutine internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
 	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
