@@ -50,13 +50,13 @@ func chain(list []attrs, next *attrs) *attrs {
 
 // declaredOf checks what a document says of tasks. What another document, was, says of them does not count any more. Called
 // with regMu held.
-func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map[string]*declared, error) {
-	all, known := make(map[string]*declared, len(tasks)), rt.naming.declared
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
-		said := tasks[name]
+func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*declared, error) {
+	all, known := make(map[string]*declared, len(doc.Tasks)), rt.naming.declared
+	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {
+		said, part := doc.Tasks[name], policy.Part{Kind: "task", Name: name}
 		pattern, err := policy.ParsePattern(name)
 		if err != nil {
-			return nil, fmt.Errorf("cocoon: task: %w", err)
+			return nil, doc.Refused(part, err)
 		}
 		whole, one := pattern.Name()
 		d := &declared{pattern: pattern, cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == policy.Waits}
@@ -65,9 +65,9 @@ func (rt *Runtime) declaredOf(tasks map[string]policy.Class, was *document) (map
 		}
 		switch {
 		case known[name] != nil && was.tasks[name] == nil:
-			return nil, fmt.Errorf("cocoon: task %q: it is %w by another document; say all of it in one", name, ErrDuplicate)
+			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; say all of it in one", ErrDuplicate))
 		case one && d.fixed && rt.naming.registered[whole] != 0:
-			return nil, fmt.Errorf("cocoon: task %q: the document says atomic, and the kind %v is %w", name, stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate)
+			return nil, doc.Refused(part, fmt.Errorf("the document says atomic, and the kind %v is %w", stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate))
 		}
 		d.attrs = attrsOf(said)
 		all[name] = d

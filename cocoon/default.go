@@ -57,5 +57,8 @@ func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
 // LoadPolicyFile loads a file into the default runtime, see Runtime.LoadPolicyFile.
 func LoadPolicyFile(name string) error { return Default().LoadPolicyFile(name) }
 
+// CheckPolicyFile says what a file would change in the default runtime, see Runtime.CheckPolicyFile.
+func CheckPolicyFile(name string) ([]PolicyChange, error) { return Default().CheckPolicyFile(name) }
+
 // State returns a state of the default runtime, see Runtime.State.
 func State(name string) any { return Default().State(name) }

@@ -16,6 +16,7 @@ type document struct {
 	tenants  *tenantTable // nil: it says nothing of them
 	before   *tenantTable // in force before those
 	versions []*version   // in their order
+	source   *policy.Document
 }
 
 // change is what it takes to put a document in force in place of another: all that can fail is done in the making of it.
@@ -35,16 +36,16 @@ type newMode struct {
 
 // newChange checks and prepares a document. Called with regMu held.
 func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, error) {
-	c := &change{rt: rt, was: was, is: &document{}}
+	c := &change{rt: rt, was: was, is: &document{source: doc}}
 	var err error
-	if c.is.tasks, err = rt.declaredOf(doc.Tasks, was); err != nil {
+	if c.is.tasks, err = rt.declaredOf(doc, was); err != nil {
 		return nil, err
 	}
-	if err := c.states(doc.States); err != nil {
+	if err := c.states(doc); err != nil {
 		return nil, err
 	}
 	if err := c.tenants(doc.Tenants); err != nil {
-		return nil, err
+		return nil, doc.Refused(policy.Part{Kind: "tenants"}, err)
 	}
 	if err := c.others(); err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 }
 
 // states decides which states there will be: those of the document before that are declared again, with the same type, stay.
-func (c *change) states(declared map[string]any) (err error) {
-	if c.is.states, err = newStates(declared); err != nil {
+func (c *change) states(doc *policy.Document) (err error) {
+	if c.is.states, err = newStates(doc.States); err != nil {
 		return err
 	}
 	now := *c.rt.states.Load()
@@ -71,7 +72,7 @@ func (c *change) states(declared map[string]any) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.is.states)) {
 		switch v, was := c.is.states[name], c.was.states[name]; {
 		case c.scope.states[name] != nil:
-			return fmt.Errorf("cocoon: state %q: %w", name, ErrDuplicate)
+			return doc.Refused(policy.Part{Kind: "state", Name: name}, ErrDuplicate)
 		case was != nil && was.typ == v.typ:
 			c.scope.states[name] = now[name]
 		default:
@@ -124,7 +125,7 @@ func (c *change) policies(doc *policy.Document) error {
 		case r == nil:
 			r = &Registration{rt: c.rt, name: p.Name}
 		case v == nil || v.of != r:
-			return fmt.Errorf("document:%d: cocoon: policy %q: %w", doc.Lines[p.Name], p.Name, ErrDuplicate)
+			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, ErrDuplicate)
 		case c.stands(v, p):
 			c.is.versions = append(c.is.versions, v)
 			if p.Mode != v.spec.Mode {
@@ -134,7 +135,7 @@ func (c *change) policies(doc *policy.Document) error {
 		}
 		fresh, err := r.ready(p, c.scope)
 		if err != nil {
-			return fmt.Errorf("document:%d: %w", doc.Lines[p.Name], err)
+			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, err)
 		}
 		c.changed = append(c.changed, fresh)
 		c.is.versions = append(c.is.versions, fresh)

@@ -20,14 +20,54 @@ func TestLoadPolicyFile(t *testing.T) {
 		t.Errorf("x is %v", got)
 	}
 	write("version: 2\n")
-	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+": cocoon: document:1:") {
+	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+":1:10: version 2 is not known") {
 		t.Errorf("got %v", err)
 	}
 	write("version: 1\npolicies:\n  - {name: a, on: start, expr: cancel()}\n  - name: p\n    on: enqueue\n    expr: |\n      queue.length > 1\n      ? trow(1) : continue()\n")
-	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+`: document:4: cocoon: policy "p": policy.expr:2:3:`) {
+	if err := rt.LoadPolicyFile(name); err == nil || !strings.HasPrefix(err.Error(), name+`:8:9: policy "p": there is no function trow`) {
 		t.Errorf("got %v", err)
 	}
 	if err := rt.LoadPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A check says what a load would change, and changes nothing.
+func TestCheckPolicyFile(t *testing.T) {
+	rt := start(t, Config{})
+	name := filepath.Join(t.TempDir(), "policies.yaml")
+	check := func(text, want string) {
+		t.Helper()
+		must(t, os.WriteFile(name, []byte("version: 1\n"+text), 0o600))
+		changes, err := rt.CheckPolicyFile(name)
+		got := ""
+		for _, c := range changes {
+			got += c.String() + "\n"
+		}
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), name)
+		}
+		if got != want {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", text, got, want)
+		}
+	}
+	const first = "states: {x: 1}\npolicies:\n  - {name: a, on: start, expr: 'set(\"x\", 2)'}\n  - {name: b, event: stop, expr: cancel()}\n"
+	check(first, "+ state \"x\"\n+ policy \"a\"\n+ policy \"b\"\n")
+	inForce := func(name string) bool { _, ok := rt.Stats().Policies[name]; return ok }
+	if rt.State("x") != nil || inForce("a") {
+		t.Error("the check has registered something")
+	}
+	must(t, rt.LoadPolicyFile(name))
+	check(first, "")
+	second := strings.Replace(first, "x: 1", "x: 1.5", 1)
+	check(strings.Replace(second, "set(\"x\", 2)", "set(\"x\", 2.0)", 1), "~ state \"x\": int64 1 -> float64 1.5; it begins anew\n~ policy \"a\": expr:\n      - set(\"x\", 2)\n      + set(\"x\", 2.0)\n")
+	check(second, "~ state \"x\": int64 1 -> float64 1.5; it begins anew\n~ policy \"a\": it begins anew, because it is not in force or what it refers to is another\n")
+	check(strings.Replace(first, "states: {x: 1}\n", "", 1), `:3:37: policy "a": there is no state "x"; register it, or give the policy a private state of that name`)
+	check("policies:\n  - {name: b, event: stop, expr: cancel(), mode: observe}\n", "- state \"x\"\n- policy \"a\"\n~ policy \"b\": mode: enforce -> observe\n")
+	rt.Notify("stop", 0)
+	eventually(t, "b has cancelled itself", func() bool { return !inForce("b") })
+	check(first, "~ policy \"b\": it begins anew, because it is not in force or what it refers to is another\n")
+	if _, err := rt.CheckPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,6 +23,9 @@ type PerLoop = policy.PerLoop
 // TimeLimit is a ready-made policy: a time limit on a section, or on the tasks of a name.
 type TimeLimit = policy.TimeLimit
 
+// PolicyChange is one thing that a file of policies would change, see Runtime.CheckPolicyFile.
+type PolicyChange = policy.Change
+
 // Mode says what becomes of what policies decide.
 type Mode = policy.Mode
 

@@ -255,7 +255,7 @@ func TestReloadOfAnotherFile(t *testing.T) {
 	must(t, os.Remove("policies.yaml"))
 	must(t, os.Symlink("2", "policies.yaml"))
 	must(t, rt.LoadPolicyFile(filepath.Join(dir, "sub", "..", "policies.yaml")))
-	if err := rt.LoadPolicyFile("other"); !errors.Is(err, ErrDuplicate) || !strings.HasPrefix(err.Error(), `other: cocoon: state "x"`) {
+	if err := rt.LoadPolicyFile("other"); !errors.Is(err, ErrDuplicate) || !strings.HasPrefix(err.Error(), `other:2:10: state "x"`) {
 		t.Errorf("another file with the same state: %v", err)
 	}
 	must(t, os.Remove("policies.yaml"))

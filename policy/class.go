@@ -56,7 +56,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 		if _, twice := d.doc.Tasks[text]; twice {
 			return lineError(name, "%s and * are the same; say it once", Default)
 		}
-		d.doc.Tasks[text] = class
+		d.doc.Tasks[text], d.doc.parts[Part{"task", text}] = class, declaration{node: name}
 		if last {
 			background = append(background, text)
 		} else {

@@ -38,10 +38,14 @@ func TestDocExamples(t *testing.T) {
 		case "policy":
 			docPolicy(t, info, body)
 		case "yaml":
-			docDocument(t, body)
+			if info == "tests" {
+				docTests(t, body)
+			} else {
+				docDocument(t, body)
+			}
 		}
 	}
-	if counts["policy"] < 20 || counts["yaml"] != 1 {
+	if counts["policy"] < 20 || counts["yaml"] != 2 {
 		t.Errorf("found the blocks %v", counts)
 	}
 }
@@ -83,6 +87,13 @@ func docDocument(t *testing.T, body string) {
 		if _, err := s.Parse(types, nil); err != nil {
 			t.Errorf("%+v", err)
 		}
+	}
+}
+
+func docTests(t *testing.T, body string) {
+	t.Helper()
+	if tests, err := ReadTests(strings.NewReader(body)); err != nil || len(tests.Tests) != 2 {
+		t.Errorf("%+v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -20,30 +21,42 @@ type Document struct {
 	Mode     Mode             // of all policies, as far as they say no greater one; they have it already
 	Tenants  *Tenants         // nil when there is nothing about them
 	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
-	Lines    map[string]int   // where each of them begins, by its name
+
+	lines []string
+	parts map[Part]declaration
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
-// which begin with "document:LINE: ". It does not parse the expressions: what they may refer to is known where they are
+// each a *DocumentError with its place. It does not parse the expressions: what they may refer to is known where they are
 // registered.
 func ReadDocument(r io.Reader) (*Document, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
-	if err != nil {
-		return nil, fmt.Errorf("document: %w", err)
-	}
-	if len(text) > MaxDocument {
-		return nil, fmt.Errorf("document: it has more than %d bytes; split it", MaxDocument)
-	}
-	root, err := readYAML(text)
+	lines, root, err := readSource(r)
 	if err != nil {
 		return nil, err
 	}
 	var d documentReader
-	d.doc.States, d.doc.Tasks, d.doc.Lines = map[string]any{}, map[string]Class{}, map[string]int{}
+	d.doc = Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}, lines: lines}
 	if err := d.decode(root); err != nil {
-		return nil, err
+		return nil, markIn(lines, err)
 	}
 	return &d.doc, nil
+}
+
+// readSource reads the text of a document, and parses it.
+func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("document: %w", err)
+	}
+	if len(text) > MaxDocument {
+		return nil, nil, &DocumentError{File: "document", Reason: fmt.Sprintf("it has more than %d bytes", MaxDocument), Hint: "split it"}
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	lines = sourceLines(text)
+	if err = checkCharacters(text); err == nil {
+		root, err = readYAML(text)
+	}
+	return lines, root, markIn(lines, err)
 }
 
 // documentReader is a document under way.
@@ -55,10 +68,11 @@ func (d *documentReader) add(n *yaml.Node, s Spec) error {
 	if err := s.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
-	if line, twice := d.doc.Lines[s.Name]; twice {
-		return lineError(n, "there is another policy %q, in line %d", s.Name, line)
+	part := Part{"policy", s.Name}
+	if first, twice := d.doc.parts[part]; twice {
+		return lineError(n, "there is another policy %q, in line %d", s.Name, first.node.Line)
 	}
-	d.doc.Lines[s.Name] = n.Line
+	d.doc.parts[part] = declaration{node: n}
 	d.doc.Policies = append(d.doc.Policies, s)
 	return nil
 }
@@ -69,7 +83,7 @@ func readYAML(text []byte) (*yaml.Node, error) {
 	var doc, more yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("document:1: it is empty; write version: 1")
+		return nil, &DocumentError{File: "document", Line: 1, Col: 1, Reason: "it is empty", Hint: "write version: 1"}
 	case err != nil:
 		return nil, yamlError(err)
 	}
@@ -80,7 +94,7 @@ func readYAML(text []byte) (*yaml.Node, error) {
 		return nil, yamlError(err)
 	}
 	root := doc.Content[0]
-	return root, plain(root)
+	return root, checkNodes(root)
 }
 
 // hints say what is behind those errors of the YAML parser that do not tell.
@@ -100,37 +114,20 @@ func yamlError(err error) error {
 			break
 		}
 	}
+	line := 1
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		return fmt.Errorf("document:%s", rest)
-	}
-	return fmt.Errorf("document:1: %s", message)
-}
-
-func lineError(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("document:%d: %s", n.Line, fmt.Sprintf(format, args...))
-}
-
-// plain refuses aliases, which can make a small text expand without end, and tags.
-func plain(n *yaml.Node) error {
-	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return lineError(n, "anchors and aliases are not supported; write the value out")
-	case n.Style&yaml.TaggedStyle != 0:
-		return lineError(n, "the tag %s is not supported; remove it", n.Tag)
-	}
-	for _, c := range n.Content {
-		if err := plain(c); err != nil {
-			return err
+		number, reason, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, message = n, reason
 		}
 	}
-	return nil
+	return &DocumentError{File: "document", Line: line, Col: 1, Width: 1, Reason: message}
 }
 
 // decode fills the document from its root.
 func (d *documentReader) decode(root *yaml.Node) error {
-	var version int64
-	err := decodeMap(root, "the document", []key{
-		{name: "version", required: true, read: func(n *yaml.Node) error { return readInt(n, &version) }},
+	return decodeMap(root, "the document", []key{
+		{name: "version", required: true, read: readVersion},
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
@@ -140,8 +137,15 @@ func (d *documentReader) decode(root *yaml.Node) error {
 		{name: "tasks", read: d.readTasks},
 		{name: "policies", read: d.readPolicies},
 	})
-	if err == nil && version != 1 {
-		return lineError(root, "version %d is not known; write version: 1", version)
+}
+
+func readVersion(n *yaml.Node) error {
+	var version int64
+	if err := readInt(n, &version); err != nil {
+		return err
 	}
-	return err
+	if version != 1 {
+		return lineError(n, "version %d is not known; write version: 1", version)
+	}
+	return nil
 }

@@ -110,6 +110,9 @@ func readString(n *yaml.Node, to *string) error {
 }
 
 func readInt(n *yaml.Node, to *int64) error {
+	if err := leadingZero(n); err != nil {
+		return err
+	}
 	if n.ShortTag() != "!!int" || n.Decode(to) != nil {
 		return lineError(n, "%s stands where a whole number is wanted", nodeKind(n))
 	}
@@ -191,6 +194,9 @@ func privateState(n *yaml.Node) (v any, err error) {
 
 // stateValue reads a bool, an int64, a float64, or a time.Duration written as a string.
 func stateValue(n *yaml.Node) (any, error) {
+	if err := leadingZero(n); err != nil {
+		return nil, err
+	}
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
 		case "!!bool":

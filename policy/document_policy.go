@@ -9,8 +9,13 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	d.doc.States, err = readStateValues(n, "states", stateValue)
-	return err
+	if d.doc.States, err = readStateValues(n, "states", stateValue); err != nil {
+		return err
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		d.doc.parts[Part{"state", n.Content[i].Value}] = declaration{node: n.Content[i]}
+	}
+	return nil
 }
 
 func (d *documentReader) readLimits(n *yaml.Node) error {
@@ -68,9 +73,9 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	specs := make([]Spec, len(items))
+	specs, exprs := make([]Spec, len(items)), make([]*yaml.Node, len(items))
 	for i, item := range items {
-		if specs[i], err = readPolicy(item); err != nil {
+		if specs[i], exprs[i], err = d.readPolicy(item); err != nil {
 			return err
 		}
 	}
@@ -81,17 +86,24 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 		if err := d.add(item, specs[i]); err != nil {
 			return err
 		}
+		d.doc.parts[Part{"policy", specs[i].Name}] = declaration{node: item, expr: exprs[i]}
 	}
 	return nil
 }
 
-func readPolicy(n *yaml.Node) (s Spec, err error) {
+func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err error) {
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On) }},
 		{name: "event", read: func(n *yaml.Node) error { return readCustom(n, &s.On) }},
-		{name: "expr", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Expr) }},
+		{name: "expr", required: true, read: func(n *yaml.Node) error {
+			expr = n
+			if err := readString(n, &s.Expr); err != nil {
+				return err
+			}
+			return checkSwallowed(d.doc.lines, n)
+		}},
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &s.Mode) }},
 		{name: "match", read: func(n *yaml.Node) error { return readMatch(n, &s.Match) }},
 		{name: "state", read: func(n *yaml.Node) (err error) {
@@ -99,7 +111,7 @@ func readPolicy(n *yaml.Node) (s Spec, err error) {
 			return err
 		}},
 	})
-	return s, err
+	return s, expr, err
 }
 
 // readInterval reads every: 100us.

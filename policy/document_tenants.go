@@ -20,7 +20,7 @@ func (d *documentReader) readTenants(n *yaml.Node) error {
 	if err := t.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
-	d.doc.Tenants = &t
+	d.doc.Tenants, d.doc.parts[Part{Kind: "tenants"}] = &t, declaration{node: n}
 	return nil
 }
 

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -98,106 +100,115 @@ func TestReadDocumentMinimal(t *testing.T) {
 	}
 }
 
+var bomb = "version: 1\na: &a [x, x, x, x]\nb: &b [*a, *a, *a]\n"
+
+// refusedDocuments are wrong, each in one way.
+var refusedDocuments = []struct{ name, text, want string }{
+	{"empty", "", "document:1: it is empty"},
+	{"comment", "# nothing\n", "document:1: it is empty"},
+	{"null", "---\n", "the document is nothing"},
+	{"no version", "states: {}\n", "document:1: the document needs the key version"},
+	{"version 2", "version: 2\n", "version 2 is not known"},
+	{"version text", "version: one\n", `document:1: the string "one" stands where a whole number is wanted`},
+	{"syntax", "version: 1\nstates: {a: 1\n", "document:"},
+	{"tab", "version: 1\nstates:\n\ta: 1\n", "document:3: found character that cannot start any token; indent with spaces, not tabs"},
+	{"indentation", "version: 1\ntasks:\n  a: safe\n   b: safe\n", "document:4: mapping values are not allowed in this context; check the indentation"},
+	{"colon", "version: 1\npolicies:\n  - expr: a ? b : c\n", "and put texts with a colon and a space in quotes, or behind |"},
+	{"bracket", "version: 1\nlimits: [{func: a}\n", "check the indentation, and that brackets and quotes are closed"},
+	{"quote", "version: 1\ntasks:\n  \"a: safe\n", "close the quotes or brackets that this line opens"},
+	{"list", "- 1\n", "document:1: the document is a list; want keys"},
+	{"unknown key", "version: 1\npolicys: []\n", `document:2: the document has no key "policys"; did you mean policies?`},
+	{"duplicate key", "version: 1\nstates: {}\nversion: 1\n", `document:3: the document has the key "version" twice, first in line 1`},
+	{"duplicate state", "version: 1\nstates:\n  a: 1\n  a: 2\n", `document:4: states has the key "a" twice`},
+	{"alias", bomb, "document:2: anchors and aliases"},
+	{"tag", "version: !!str 1\n", "the tag !!str is not supported"},
+	{"merge", "version: 1\nstates:\n  <<: {a: 1}\n", "document:3: a key of states is"},
+	{"two documents", "version: 1\n---\nversion: 1\n", "document:2: there is a second document"},
+	{"state name", "version: 1\nstates:\n  a-b: 1\n", `document:3: state "a-b": a name has`},
+	{"state type", "version: 1\nstates:\n  a: [1]\n", "document:3: a state is a list"},
+	{"state null", "version: 1\nstates:\n  a:\n", "document:3: a state is nothing"},
+	{"state text", "version: 1\nstates:\n  a: hello\n", `document:3: a state is the string "hello"; want true or false, a number, or a duration like 100ms`},
+	{"state no", "version: 1\nstates:\n  a: no\n", `document:3: a state is the string "no"; want true or false`},
+	{"state range", "version: 1\nstates:\n  a: 99999999999999999999\n", "document:3: the number 99999999999999999999 is too large"},
+	{"state infinite", "version: 1\nstates:\n  a: .inf\n", `document:3: state "a" is +Inf`},
+	{"number key", "version: 1\ntasks:\n  404: safe\n", "document:3: a key of tasks is int 404"},
+	{"task name", "version: 1\ntasks:\n  \"a\\nb\": safe\n", `document:3: a task's name "a\nb" is no printable text`},
+	{"task twice", "version: 1\ntasks:\n  f: safe\n  f: both\n", `document:4: tasks has the key "f" twice`},
+	{"tasks type", "version: 1\ntasks: [f]\n", "document:2: tasks is a list; want keys and values"},
+	{"kind", "version: 1\ntasks:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic", "preemptible", "safe" or "both", or "waits"`},
+	{"kind type", "version: 1\ntasks:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
+	{"kind in a task", "version: 1\ntasks:\n  f:\n    kind: fast\n", `document:4: there is no kind "fast"`},
+	{"nothing of a task", "version: 1\ntasks:\n  f: {}\n", "document:3: nothing is said of the task; write its kind"},
+	{"no kind", "version: 1\ntasks:\n  f:\n", "document:3: nothing stands where a string is wanted"},
+	{"task key", "version: 1\ntasks:\n  f: {prio: 1}\n", `document:3: a task has no key "prio"; there is background, cost, kind, labels, priority`},
+	{"priority type", "version: 1\ntasks:\n  f: {priority: high}\n", `document:3: the string "high" stands where a whole number`},
+	{"priority range", "version: 1\ntasks:\n  f: {priority: 2147483648}\n", "document:3: the priority 2147483648 is not between -2147483648 and 2147483647"},
+	{"labels type", "version: 1\ntasks:\n  f: {labels: [a]}\n", "document:3: labels is a list; want keys"},
+	{"label type", "version: 1\ntasks:\n  f: {labels: {a: 1}}\n", "document:3: int 1 stands where a string is wanted; write it in quotes"},
+	{"label empty", "version: 1\ntasks:\n  f:\n    labels:\n      a: \"\"\n", `document:5: the label "a" is empty`},
+	{"label name", "version: 1\ntasks:\n  f: {labels: {\"a\\x01\": b}}\n", `document:3: a label's name "a\x01" is no printable text`},
+	{"cost type", "version: 1\ntasks:\n  f: {cost: 5}\n", "document:3: int 5 stands where a duration is wanted"},
+	{"cost zero", "version: 1\ntasks:\n  f: {cost: 0s}\n", "document:3: the cost 0s is not positive"},
+	{"background type", "version: 1\ntasks:\n  f: {background: sometimes}\n", `document:3: the string "sometimes" stands where true or false is wanted`},
+	{"many tasks", manyTasks(MaxTasks + 1), "document:3: tasks has 4097 names, and 4096 are allowed"},
+	{"limits type", "version: 1\nlimits: {}\n", "document:2: limits is a mapping; want a list"},
+	{"limit without", "version: 1\nlimits:\n  - func: f\n", "document:3: a limit needs the key limit"},
+	{"limit zero", "version: 1\nlimits:\n  - func: f\n    limit: 0s\n", "document:3: time limit: the limit of"},
+	{"limit number", "version: 1\nlimits:\n  - func: f\n    limit: 100\n", "document:4: int 100 stands where a duration is wanted"},
+	{"limit twice", "version: 1\nlimits:\n  - {func: f, limit: 1s}\n  - {func: f, limit: 2s}\n", `document:4: there is another policy "time-limit/f", in line 3`},
+	{"preemption", "version: 1\npreemption: {}\n", "document:2: preemption: it is never evaluated"},
+	{"preemption tick", "version: 1\npreemption: {on: tick}\n", `there is no event "tick"; want enqueue`},
+	{"no trigger", "version: 1\npolicies:\n  - name: p\n    expr: continue()\n", `document:3: policy "p": it is never evaluated`},
+	{"on and event", "version: 1\npolicies:\n  - name: p\n    on: start\n    event: e\n    expr: continue()\n", "document:5: a policy has either"},
+	{"interval", "version: 1\npolicies:\n  - name: p\n    every: 1us\n    expr: continue()\n", "document:4: the interval 1µs is not"},
+	{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
+	{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
+	{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
+	{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce or observe, or off`},
+	{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
+	{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
+	{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
+	{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a state is a mapping`},
+	{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
+	{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},
+	{"stars of a limit", "version: 1\nlimits: [{func: '" + strings.Repeat("a*", 17) + "', limit: 1s}]\n", "document:2: time limit: the pattern"},
+	{"stars of a match", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {except: ['" + strings.Repeat("a*", 17) + "']}}\n", `document:3: policy "p": match.except: a task's name: the pattern`},
+	{"default twice", "version: 1\ntasks:\n  default: safe\n  '*': safe\n", "document:4: default and * are the same; say it once"},
+	{"default limit twice", "version: 1\nlimits:\n  - {func: default, limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: there is another policy "time-limit/default", in line 3`},
+	{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce or observe`},
+	{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
+	{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
+	{"match type", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {loops: main}}\n", `loops is the string "main"; want a list`},
+	{"same name", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue()}\n  - {name: p, on: exit, expr: continue()}\n", `document:4: there is another policy "p", in line 3`},
+	{"tenants without", "version: 1\ntenants: {shares: {a: 1}}\n", "document:2: tenants needs the key label"},
+	{"tenants label", "version: 1\ntenants: {label: \"\"}\n", "document:2: tenants: the label has no name"},
+	{"share", "version: 1\ntenants:\n  label: t\n  shares: {a: 0}\n", "document:4: a share is 1 to 1000000, and this is 0"},
+	{"share type", "version: 1\ntenants:\n  label: t\n  shares: {a: much}\n", `document:4: the string "much" stands where a whole number`},
+	{"shares type", "version: 1\ntenants:\n  label: t\n  shares: [a]\n", "document:4: shares is a list; want keys"},
+	{"tenants max", "version: 1\ntenants: {label: t, max: 999999999999}\n", "document:2: tenants: max is 65537; want 1 to 65536"},
+	{"order", "version: 1\norder: lifo\n", `document:2: there is no order "lifo"; want deadline, fair, fifo, priority, shortest`},
+	{"background twice", "version: 1\ntasks:\n  f: {background: true}\npolicies:\n  - {name: background, on: exit, expr: continue()}\n", `document:5: there is another policy "background", in line 3`},
+	{"order twice", "version: 1\norder: fifo\npolicies:\n  - {name: order, on: exit, expr: continue()}\n", `document:4: there is another policy "order", in line 2`},
+	{"deep", "version: 1\nstates: " + strings.Repeat("[", 20000), "document:"},
+	{"deep and closed", "version: 1\nstates: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "document:"},
+	{"huge", "version: 1\n#" + strings.Repeat("x", MaxDocument), "document: it has more than 1048576 bytes"},
+	{"nul", "version: 1\x00\n", "document:"},
+	{"not utf-8", "version: \xff\n", "document:1: the document is not valid UTF-8; save it as UTF-8"},
+}
+
 func TestReadDocumentRefuses(t *testing.T) {
-	bomb := "version: 1\na: &a [x, x, x, x]\nb: &b [*a, *a, *a]\n"
-	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "document:1: it is empty"},
-		{"comment", "# nothing\n", "document:1: it is empty"},
-		{"null", "---\n", "the document is nothing"},
-		{"no version", "states: {}\n", "document:1: the document needs the key version"},
-		{"version 2", "version: 2\n", "version 2 is not known"},
-		{"version text", "version: one\n", `document:1: the string "one" stands where a whole number is wanted`},
-		{"syntax", "version: 1\nstates: {a: 1\n", "document:"},
-		{"tab", "version: 1\nstates:\n\ta: 1\n", "document:3: found character that cannot start any token; indent with spaces, not tabs"},
-		{"indentation", "version: 1\ntasks:\n  a: safe\n   b: safe\n", "document:4: mapping values are not allowed in this context; check the indentation"},
-		{"colon", "version: 1\npolicies:\n  - expr: a ? b : c\n", "and put texts with a colon and a space in quotes, or behind |"},
-		{"bracket", "version: 1\nlimits: [{func: a}\n", "check the indentation, and that brackets and quotes are closed"},
-		{"quote", "version: 1\ntasks:\n  \"a: safe\n", "close the quotes or brackets that this line opens"},
-		{"list", "- 1\n", "document:1: the document is a list; want keys"},
-		{"unknown key", "version: 1\npolicys: []\n", `document:2: the document has no key "policys"; did you mean policies?`},
-		{"duplicate key", "version: 1\nstates: {}\nversion: 1\n", `document:3: the document has the key "version" twice, first in line 1`},
-		{"duplicate state", "version: 1\nstates:\n  a: 1\n  a: 2\n", `document:4: states has the key "a" twice`},
-		{"alias", bomb, "document:2: anchors and aliases"},
-		{"tag", "version: !!str 1\n", "the tag !!str is not supported"},
-		{"merge", "version: 1\nstates:\n  <<: {a: 1}\n", "document:3: a key of states is"},
-		{"two documents", "version: 1\n---\nversion: 1\n", "document:2: there is a second document"},
-		{"state name", "version: 1\nstates:\n  a-b: 1\n", `document:3: state "a-b": a name has`},
-		{"state type", "version: 1\nstates:\n  a: [1]\n", "document:3: a state is a list"},
-		{"state null", "version: 1\nstates:\n  a:\n", "document:3: a state is nothing"},
-		{"state text", "version: 1\nstates:\n  a: hello\n", `document:3: a state is the string "hello"; want true or false, a number, or a duration like 100ms`},
-		{"state no", "version: 1\nstates:\n  a: no\n", `document:3: a state is the string "no"; want true or false`},
-		{"state range", "version: 1\nstates:\n  a: 99999999999999999999\n", "document:3: the number 99999999999999999999 is too large"},
-		{"state infinite", "version: 1\nstates:\n  a: .inf\n", `document:3: state "a" is +Inf`},
-		{"number key", "version: 1\ntasks:\n  404: safe\n", "document:3: a key of tasks is int 404"},
-		{"task name", "version: 1\ntasks:\n  \"a\\nb\": safe\n", `document:3: a task's name "a\nb" is no printable text`},
-		{"task twice", "version: 1\ntasks:\n  f: safe\n  f: both\n", `document:4: tasks has the key "f" twice`},
-		{"tasks type", "version: 1\ntasks: [f]\n", "document:2: tasks is a list; want keys and values"},
-		{"kind", "version: 1\ntasks:\n  f: fast\n", `document:3: there is no kind "fast"; want "atomic", "preemptible", "safe" or "both", or "waits"`},
-		{"kind type", "version: 1\ntasks:\n  f: 1\n", "document:3: int 1 stands where a string is wanted"},
-		{"kind in a task", "version: 1\ntasks:\n  f:\n    kind: fast\n", `document:4: there is no kind "fast"`},
-		{"nothing of a task", "version: 1\ntasks:\n  f: {}\n", "document:3: nothing is said of the task; write its kind"},
-		{"no kind", "version: 1\ntasks:\n  f:\n", "document:3: nothing stands where a string is wanted"},
-		{"task key", "version: 1\ntasks:\n  f: {prio: 1}\n", `document:3: a task has no key "prio"; there is background, cost, kind, labels, priority`},
-		{"priority type", "version: 1\ntasks:\n  f: {priority: high}\n", `document:3: the string "high" stands where a whole number`},
-		{"priority range", "version: 1\ntasks:\n  f: {priority: 2147483648}\n", "document:3: the priority 2147483648 is not between -2147483648 and 2147483647"},
-		{"labels type", "version: 1\ntasks:\n  f: {labels: [a]}\n", "document:3: labels is a list; want keys"},
-		{"label type", "version: 1\ntasks:\n  f: {labels: {a: 1}}\n", "document:3: int 1 stands where a string is wanted; write it in quotes"},
-		{"label empty", "version: 1\ntasks:\n  f:\n    labels:\n      a: \"\"\n", `document:5: the label "a" is empty`},
-		{"label name", "version: 1\ntasks:\n  f: {labels: {\"a\\x01\": b}}\n", `document:3: a label's name "a\x01" is no printable text`},
-		{"cost type", "version: 1\ntasks:\n  f: {cost: 5}\n", "document:3: int 5 stands where a duration is wanted"},
-		{"cost zero", "version: 1\ntasks:\n  f: {cost: 0s}\n", "document:3: the cost 0s is not positive"},
-		{"background type", "version: 1\ntasks:\n  f: {background: sometimes}\n", `document:3: the string "sometimes" stands where true or false is wanted`},
-		{"many tasks", manyTasks(MaxTasks + 1), "document:3: tasks has 4097 names, and 4096 are allowed"},
-		{"limits type", "version: 1\nlimits: {}\n", "document:2: limits is a mapping; want a list"},
-		{"limit without", "version: 1\nlimits:\n  - func: f\n", "document:3: a limit needs the key limit"},
-		{"limit zero", "version: 1\nlimits:\n  - func: f\n    limit: 0s\n", "document:3: time limit: the limit of"},
-		{"limit number", "version: 1\nlimits:\n  - func: f\n    limit: 100\n", "document:4: int 100 stands where a duration is wanted"},
-		{"limit twice", "version: 1\nlimits:\n  - {func: f, limit: 1s}\n  - {func: f, limit: 2s}\n", `document:4: there is another policy "time-limit/f", in line 3`},
-		{"preemption", "version: 1\npreemption: {}\n", "document:2: preemption: it is never evaluated"},
-		{"preemption tick", "version: 1\npreemption: {on: tick}\n", `there is no event "tick"; want enqueue`},
-		{"no trigger", "version: 1\npolicies:\n  - name: p\n    expr: continue()\n", `document:3: policy "p": it is never evaluated`},
-		{"on and event", "version: 1\npolicies:\n  - name: p\n    on: start\n    event: e\n    expr: continue()\n", "document:5: a policy has either"},
-		{"interval", "version: 1\npolicies:\n  - name: p\n    every: 1us\n    expr: continue()\n", "document:4: the interval 1µs is not"},
-		{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
-		{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
-		{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
-		{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce or observe, or off`},
-		{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
-		{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
-		{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
-		{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a state is a mapping`},
-		{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce or observe`},
-		{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},
-		{"match kind", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {kinds: [a]}}\n", `match.kinds: there is no kind "a"`},
-		{"match type", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {loops: main}}\n", `loops is the string "main"; want a list`},
-		{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
-		{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},
-		{"stars of a limit", "version: 1\nlimits: [{func: '" + strings.Repeat("a*", 17) + "', limit: 1s}]\n", "document:2: time limit: the pattern"},
-		{"stars of a match", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {except: ['" + strings.Repeat("a*", 17) + "']}}\n", `document:3: policy "p": match.except: a task's name: the pattern`},
-		{"default twice", "version: 1\ntasks:\n  default: safe\n  '*': safe\n", "document:4: default and * are the same; say it once"},
-		{"default limit twice", "version: 1\nlimits:\n  - {func: default, limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: there is another policy "time-limit/default", in line 3`},
-		{"same name", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue()}\n  - {name: p, on: exit, expr: continue()}\n", `document:4: there is another policy "p", in line 3`},
-		{"tenants without", "version: 1\ntenants: {shares: {a: 1}}\n", "document:2: tenants needs the key label"},
-		{"tenants label", "version: 1\ntenants: {label: \"\"}\n", "document:2: tenants: the label has no name"},
-		{"share", "version: 1\ntenants:\n  label: t\n  shares: {a: 0}\n", "document:4: a share is 1 to 1000000, and this is 0"},
-		{"share type", "version: 1\ntenants:\n  label: t\n  shares: {a: much}\n", `document:4: the string "much" stands where a whole number`},
-		{"shares type", "version: 1\ntenants:\n  label: t\n  shares: [a]\n", "document:4: shares is a list; want keys"},
-		{"tenants max", "version: 1\ntenants: {label: t, max: 999999999999}\n", "document:2: tenants: max is 65537; want 1 to 65536"},
-		{"order", "version: 1\norder: lifo\n", `document:2: there is no order "lifo"; want deadline, fair, fifo, priority, shortest`},
-		{"background twice", "version: 1\ntasks:\n  f: {background: true}\npolicies:\n  - {name: background, on: exit, expr: continue()}\n", `document:5: there is another policy "background", in line 3`},
-		{"order twice", "version: 1\norder: fifo\npolicies:\n  - {name: order, on: exit, expr: continue()}\n", `document:4: there is another policy "order", in line 2`},
-		{"deep", "version: 1\nstates: " + strings.Repeat("[", 20000), "document:"},
-		{"deep and closed", "version: 1\nstates: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "document:"},
-		{"huge", "version: 1\n#" + strings.Repeat("x", MaxDocument), "document: it has more than 1048576 bytes"},
-		{"nul", "version: 1\x00\n", "document:"},
-		{"not utf-8", "version: \xff\n", "document:"},
-	} {
+	for _, c := range refusedDocuments {
 		_, err := ReadDocument(strings.NewReader(c.text))
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "document:") {
+		if text := withoutColumn(err); !strings.Contains(text, c.want) || !strings.HasPrefix(text, "document:") {
 			t.Errorf("%s: error %.200v\nwant one with %q", c.name, err, c.want)
 		}
 	}
 }
+
+var column = regexp.MustCompile(`^(document:\d+):\d+: `)
+
+// withoutColumn is an error for tests to which its line is enough; document_error_test.go is about columns.
+func withoutColumn(err error) string { return column.ReplaceAllString(fmt.Sprint(err), "$1: ") }
 
 // manyDefaults is a document in which so many policies match what no other does.
 func manyDefaults(n int) string {
@@ -262,6 +273,7 @@ func TestReadDocumentKeepsReadErrors(t *testing.T) {
 func FuzzReadDocument(f *testing.F) {
 	f.Add(fullDocument)
 	f.Add("version: 1\nstates: {a: &x [*x]}")
+	f.Add("version: 1\npolicies:\n- {name: p, on: start, expr: \"a\\\n  \\u00e9 '\"}\n-\n  name: q\n  on: exit\n  expr: >1-\n    a\n\n     b\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := ReadDocument(strings.NewReader(text))
 		if err != nil {
@@ -271,7 +283,19 @@ func FuzzReadDocument(f *testing.F) {
 			if err := s.Validate(); err != nil {
 				t.Errorf("%q gives an invalid policy: %v", text, err)
 			}
+			if _, err := s.Parse(nil, nil); err != nil {
+				refused := d.Refused(Part{"policy", s.Name}, err)
+				if line := fmt.Sprintf("%+v", refused); !strings.HasPrefix(line, "document:") {
+					t.Errorf("%q: the error has no place: %s", text, line)
+				}
+			}
 		}
+		if out, err := Format([]byte(text)); err == nil {
+			if again, err := Format(out); err != nil || !bytes.Equal(out, again) {
+				t.Errorf("%q is formatted as %q, and that as %q: %v", text, out, again, err)
+			}
+		}
+		ReadTests(strings.NewReader(text))
 	})
 }
 

@@ -76,40 +76,40 @@ func (e *Error) Format(f fmt.State, verb rune) {
 
 // story is the reason, the line with its place marked, and the hint.
 func (e *Error) story() string {
-	line, from, width := e.marked()
-	var b strings.Builder
-	fmt.Fprintf(&b, "policy.expr:%d:%d: %s\n", e.Line, e.Col, e.Reason)
-	number := fmt.Sprint(e.Line)
-	fmt.Fprintf(&b, "  %s | %s\n", number, line)
-	fmt.Fprintf(&b, "  %s | %s%s", strings.Repeat(" ", len(number)), strings.Repeat(" ", from), strings.Repeat("^", width))
-	if e.Hint != "" {
-		fmt.Fprintf(&b, "\n  hint: %s", e.Hint)
-	}
-	return b.String()
-}
-
-// maxSnippet bounds the printed part of a line, in characters.
-const maxSnippet = 120
-
-// marked returns the line of the place, cut to maxSnippet around it, and where in it the mark begins and how wide it is.
-func (e *Error) marked() (line string, from, width int) {
 	start := strings.LastIndexByte(e.Text[:e.Pos], '\n') + 1
 	end := len(e.Text)
 	if i := strings.IndexByte(e.Text[e.Pos:], '\n'); i >= 0 {
 		end = e.Pos + i
 	}
+	from := utf8.RuneCountInString(e.Text[start:e.Pos])
+	width := utf8.RuneCountInString(e.Text[e.Pos:min(e.End, end)])
+	s := fmt.Sprintf("policy.expr:%d:%d: %s%s", e.Line, e.Col, e.Reason, marked(e.Text[start:end], e.Line, from, width))
+	if e.Hint != "" {
+		s += "\n  hint: " + e.Hint
+	}
+	return s
+}
+
+// maxSnippet bounds the printed part of a line, in characters.
+const maxSnippet = 120
+
+// marked prints a line under its number, with a place in it marked, and cuts it to maxSnippet around that.
+func marked(line string, number, from, width int) string {
 	printable := func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		switch {
+		case r < ' ' || r == 0x7f:
 			return ' '
+		case invisible(r):
+			return '?' // as itself it could change the order of what is shown
 		}
 		return r
 	}
-	runes := []rune(strings.Map(printable, e.Text[start:end]))
-	from = utf8.RuneCountInString(e.Text[start:e.Pos])
-	width = max(1, utf8.RuneCountInString(e.Text[e.Pos:min(e.End, end)]))
+	runes := []rune(strings.Map(printable, line))
 	if cut := from - maxSnippet/2; cut > 0 {
-		runes, from = runes[cut:], from-cut
+		runes, from = runes[min(cut, len(runes)):], from-cut
 	}
 	runes = runes[:min(len(runes), maxSnippet)]
-	return string(runes), from, max(1, min(width, len(runes)-from))
+	width = max(1, min(width, len(runes)-from))
+	n := fmt.Sprint(number)
+	return fmt.Sprintf("\n  %s | %s\n  %s | %s%s", n, string(runes), strings.Repeat(" ", len(n)), strings.Repeat(" ", from), strings.Repeat("^", width))
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -32,8 +33,10 @@ func (s *source) checkTokens() *Error {
 				return s.errorAt(t.Location, hint, "there is no operator %s", t.Value)
 			}
 		}
-		if t.Kind == lexer.Number && !fits(t.Value) {
-			return s.errorAt(t.Location, "", "the number %s is too large", t.Value)
+		if t.Kind == lexer.Number {
+			if err := s.checkNumber(i); err != nil {
+				return err
+			}
 		}
 		if t.Kind == lexer.Bytes {
 			return s.errorAt(t.Location, `write "..." without b in front`, "there are no byte strings")
@@ -46,11 +49,62 @@ func (s *source) checkTokens() *Error {
 			before = s.tokens[i-1]
 		}
 		if depth.add(t, before, s.operand(i-1)); depth.now > MaxDepth {
-			return s.errorAt(t.Location, "name the parts with let, or split the policy",
-				"the policy is nested more than %d deep", MaxDepth)
+			return s.tooDeep(t, depth)
 		}
 	}
 	return nil
+}
+
+// tooDeep refuses nesting beyond MaxDepth. A list of let does not look nested, so that is told.
+func (s *source) tooDeep(t lexer.Token, depth nesting) *Error {
+	lets := 0
+	for _, l := range depth.levels {
+		lets += l.lets
+	}
+	hint := "name the parts with let, or split the policy"
+	if lets > MaxDepth/2 {
+		hint = fmt.Sprintf("all that follows a let or else is inside it, and %d are open here; use fewer, or split the policy", lets)
+	}
+	return s.errorAt(t.Location, hint, "the policy is nested more than %d deep", MaxDepth)
+}
+
+// checkNumber refuses the number at token i if it is out of range, or may be meant as octal.
+func (s *source) checkNumber(i int) *Error {
+	t := s.tokens[i]
+	if len(t.Value) > 1 && t.Value[0] == '0' && strings.IndexByte("0123456789_", t.Value[1]) >= 0 {
+		return s.errorAt(t.Location, "write "+withoutZeros(t.Value, t.Value), "the number %s begins with 0, which is octal to some readers and not to others", t.Value)
+	}
+	if isLeast(t.Value) && i > 0 && s.tokens[i-1].Is(lexer.Operator, "-") && !s.operand(i-2) {
+		s.least[i] = true
+		return nil
+	}
+	if !fits(t.Value) {
+		return s.errorAt(t.Location, "", "the number %s is too large", t.Value)
+	}
+	return nil
+}
+
+// isLeast reports whether a number is that of which only the negative fits.
+func isLeast(number string) bool {
+	n, err := strconv.ParseUint(strings.ReplaceAll(number, "_", ""), 0, 64)
+	return err == nil && n == 1<<63
+}
+
+// parsable returns the text for expr's parser, which looks at a number apart from its sign: where only both together fit, a 1
+// stands for the number.
+func (s *source) parsable() string {
+	if len(s.least) == 0 {
+		return s.text
+	}
+	text := []rune(s.text)
+	for i := range s.least {
+		t := s.tokens[i]
+		text[t.From] = '1'
+		for j := t.From + 1; j < t.To; j++ {
+			text[j] = ' '
+		}
+	}
+	return string(text)
 }
 
 // fits reports whether a number is in range; what is no number at all is left to the parser, which says it well.

@@ -18,10 +18,15 @@ import (
 // Operands are evaluated left to right. A bool read from the snapshot is true unless its word is 0; a list longer than
 // its greatest length is cut off there.
 func Interpret(p *Program, snapshot []uint64) (out stubs.Outcome, steps int, err error) {
+	return Trace(p, snapshot, nil)
+}
+
+// Trace is Interpret, and calls visit, if there is one, with each node that it evaluates.
+func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome, steps int, err error) {
 	if len(snapshot) != p.Words {
 		return stubs.Outcome{}, 0, fmt.Errorf("a snapshot of %d words; the program reads %d", len(snapshot), p.Words)
 	}
-	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites))}
+	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites)), visit: visit}
 	verdict, err := m.eval(p.Root)
 	if err != nil {
 		return stubs.Outcome{}, m.steps, err
@@ -37,11 +42,15 @@ type machine struct {
 	fired    uint64
 	values   []uint64
 	steps    int
+	visit    func(*Node)
 }
 
 // eval returns the word of the node's value: 0 for Unit, verdictWord for Verdict.
 func (m *machine) eval(n *Node) (uint64, error) {
 	m.steps += Cost(n.Op)
+	if m.visit != nil {
+		m.visit(n)
+	}
 	switch n.Op {
 	case OpConst:
 		return n.Imm, nil

@@ -112,6 +112,7 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Choices []*Node                 // of Op OpIf: those that stand in the text, beside what operations are lowered to
 	Names   map[stubs.NameID]string // the string constants
 }
 

@@ -12,6 +12,9 @@ func (l *lowerer) unary(n *ast.UnaryNode) value {
 	if n.Operator == "not" || n.Operator == "!" {
 		return value{node: l.folded(n, OpNot, stubs.Bool, l.boolean(n.Node, "what "+n.Operator+" negates"))}
 	}
+	if i, ok := n.Node.(*ast.IntegerNode); ok && l.least[l.at[i.Location().From]] {
+		return value{node: l.constant(n, stubs.Int, 1<<63)}
+	}
 	v := l.value(n.Node)
 	if !v.node.Type.Numeric() {
 		l.refuse(n, "", "a sign stands before a number, and %s is %s", l.excerpt(n.Node), describe(v))

@@ -24,7 +24,7 @@ func Parse(text string, env Env) (p *Program, err error) {
 	if bad := src.checkTokens(); bad != nil {
 		return nil, bad
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parser.Parse(src.parsable())
 	if err != nil {
 		return nil, src.syntaxError(err)
 	}

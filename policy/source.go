@@ -24,9 +24,10 @@ const (
 type source struct {
 	text   string
 	tokens []lexer.Token
-	at     map[int]int // offset of a token in characters -> its index
-	match  []int       // of a bracket: the index of its partner; -1 otherwise
-	bytes  []int       // offset in characters -> in bytes
+	at     map[int]int  // offset of a token in characters -> its index
+	match  []int        // of a bracket: the index of its partner; -1 otherwise
+	least  map[int]bool // tokens behind a sign that is part of the number: the greatest integer and 1
+	bytes  []int        // offset in characters -> in bytes
 	spans  map[ast.Node]span
 }
 
@@ -38,7 +39,7 @@ func read(text string) (*source, *Error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
-	s := &source{text: text, at: map[int]int{}, spans: map[ast.Node]span{}}
+	s := &source{text: text, at: map[int]int{}, least: map[int]bool{}, spans: map[ast.Node]span{}}
 	for i := range text {
 		s.bytes = append(s.bytes, i)
 	}
@@ -75,6 +76,9 @@ func checkText(text string) *Error {
 		}
 		if r < ' ' && !strings.ContainsRune("\t\r\n", r) {
 			return newError(text, i, i+1, "remove it", fmt.Sprintf("the policy holds the control character %U", r))
+		}
+		if invisible(r) {
+			return newError(text, i, i+utf8.RuneLen(r), "remove it", fmt.Sprintf("the policy holds the invisible character %U", r))
 		}
 	}
 	return nil

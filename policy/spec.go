@@ -24,6 +24,8 @@ type Spec struct {
 // loops of a runtime.
 type PerLoop struct{ First any }
 
+func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
+
 // FirstValue returns the first value that a private state is declared with, and whether each loop has its own.
 func FirstValue(declared any) (first any, perLoop bool) {
 	if p, ok := declared.(PerLoop); ok {

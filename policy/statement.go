@@ -13,7 +13,7 @@ const MaxReason = 256
 func (l *lowerer) tail(n ast.Node) *Node {
 	switch n := n.(type) {
 	case *ast.ConditionalNode:
-		return l.node(n, OpIf, stubs.Verdict, l.condition(n), l.tail(n.Exp1), l.tail(n.Exp2))
+		return l.chosen(l.node(n, OpIf, stubs.Verdict, l.condition(n), l.tail(n.Exp1), l.tail(n.Exp2)))
 	case *ast.VariableDeclaratorNode:
 		return l.let(n, func() *Node { return l.tail(n.Expr) })
 	case *ast.SequenceNode:
@@ -48,7 +48,7 @@ func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *Node) *Node
 func (l *lowerer) effect(n ast.Node) *Node {
 	switch n := n.(type) {
 	case *ast.ConditionalNode:
-		return l.node(n, OpIf, stubs.Unit, l.condition(n), l.effect(n.Exp1), l.effect(n.Exp2))
+		return l.chosen(l.node(n, OpIf, stubs.Unit, l.condition(n), l.effect(n.Exp1), l.effect(n.Exp2)))
 	case *ast.VariableDeclaratorNode:
 		return l.let(n, func() *Node { return l.effect(n.Expr) })
 	case *ast.SequenceNode:
@@ -64,6 +64,12 @@ func (l *lowerer) effect(n ast.Node) *Node {
 	v := l.value(n)
 	l.refuse(n, `name it with let x = ...;, or write set("name", value)`, "%s is %s that nothing uses", l.excerpt(n), describe(v))
 	return nil
+}
+
+// chosen notes a choice that stands in the text.
+func (l *lowerer) chosen(choice *Node) *Node {
+	l.prog.Choices = append(l.prog.Choices, choice)
+	return choice
 }
 
 // condition lowers the condition of a choice.

@@ -180,5 +180,5 @@ func (l *lowerer) choice(n *ast.ConditionalNode) value {
 		l.mismatch(n, n.Exp1, a, n.Exp2, b)
 	}
 	a, b = l.name(n.Exp1, a), l.name(n.Exp2, b)
-	return value{node: l.node(n, OpIf, a.node.Type, c, a.node, b.node), enum: a.enum && b.enum}
+	return value{node: l.chosen(l.node(n, OpIf, a.node.Type, c, a.node, b.node)), enum: a.enum && b.enum}
 }

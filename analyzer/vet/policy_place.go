@@ -30,6 +30,20 @@ func (c *specCheck) place(e ast.Expr, offset int) (pos, end token.Pos) {
 	return e.Pos(), e.End()
 }
 
+// placed reports whether place tells the very character, and not just the name of the constant.
+func (c *specCheck) placed(e ast.Expr, offset int) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.BinaryExpr:
+		if left, _ := c.text(e.X); offset >= len(left) {
+			return c.placed(e.Y, offset-len(left))
+		}
+		return c.placed(e.X, offset)
+	case *ast.BasicLit:
+		return true
+	}
+	return false
+}
+
 // placeInRaw counts lines: the value of a raw literal has lost the carriage returns of the file.
 func placeInRaw(f *token.File, lit *ast.BasicLit, offset int) token.Pos {
 	before := lit.Value[:min(1+offset, len(lit.Value))]

@@ -49,8 +49,7 @@ func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
 
 // registrars register what policies may refer to.
 var registrars = map[string]bool{
-	"RegisterState": true, "RegisterSafeFunc": true, "LoadPolicies": true, "LoadPolicyFile": true,
-	"Runtime.RegisterState": true, "Runtime.RegisterSafeFunc": true, "Runtime.LoadPolicies": true, "Runtime.LoadPolicyFile": true,
+	"RegisterState": true, "RegisterSafeFunc": true, "Runtime.RegisterState": true, "Runtime.RegisterSafeFunc": true,
 }
 
 // registrarsNamed counts how often registrars are named, be they called or passed on.
@@ -70,7 +69,7 @@ func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 		states, all := statesIn(info, arg)
 		r.allStates = r.allStates && all
 		for name, types := range states {
-			r.states[name] = slices.Compact(slices.Sorted(slices.Values(append(types, r.states[name]...))))
+			r.add(name, types)
 		}
 	case "RegisterSafeFunc":
 		name, ok := funcName(info, arg)
@@ -79,9 +78,12 @@ func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 			r.funcs[name] = true
 			r.funcs[name[strings.LastIndexByte(name, '.')+1:]] = true
 		}
-	case "LoadPolicies", "LoadPolicyFile":
-		r.allStates = false
 	}
+}
+
+// add notes types that a state may have.
+func (r *registered) add(name string, types []stubs.Type) {
+	r.states[name] = slices.Compact(slices.Sorted(slices.Values(append(types, r.states[name]...))))
 }
 
 // othersRegister reports whether a package that p imports, itself or by others, uses Cocoon and is no part of it.

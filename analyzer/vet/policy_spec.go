@@ -4,6 +4,7 @@ import (
 	"errors"
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"time"
 
@@ -19,6 +20,9 @@ type specCheck struct {
 	registered registered
 	amended    map[string]bool              // fields that are assigned somewhere: a literal does not tell their value
 	given      map[*ast.CompositeLit]string // the literals that are an argument of RegisterPolicy or Update, and of which
+	vars       *variables
+	flows      map[types.Object][]flow // of the package's functions
+	files      map[string]*token.File  // of documents
 }
 
 // noteCall notes a literal that is registered as it is.
@@ -49,7 +53,7 @@ func (c *specCheck) check(lit *ast.CompositeLit) {
 	c.checkMatch(fields["Match"])
 	on := anyTrigger
 	if e := fields["On"]; e != nil {
-		on = c.trigger(e)
+		on = c.trigger(c.follow(e))
 		if on.exact {
 			c.validate(e, func(s *policy.Spec) { s.On = on.Trigger })
 		}

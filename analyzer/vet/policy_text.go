@@ -2,6 +2,7 @@ package vet
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"maps"
 	"time"
@@ -15,8 +16,14 @@ import (
 
 // checkText checks an expression, if it is constant. private are its private states; open says that it may have others.
 func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs.Type, open bool) {
+	e = c.follow(e)
 	text, ok := c.text(e)
 	if !ok {
+		for _, other := range c.alternatives(e) {
+			if _, ok := c.text(other); ok {
+				c.checkText(other, on, private, open)
+			}
+		}
 		return
 	}
 	r := reader{text: text, interval: on.Interval, registered: c.registered}
@@ -37,6 +44,9 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	message := prefix + found.Reason
 	if found.Hint != "" {
 		message += "; " + found.Hint
+	}
+	if !c.placed(e, found.Pos) {
+		message = fmt.Sprintf("%d:%d of the text: ", found.Line, found.Col) + message
 	}
 	pos, _ := c.place(e, found.Pos)
 	_, end := c.place(e, max(found.Pos, found.End-1))

@@ -84,7 +84,7 @@ func limited(file string) (names []string, err error) {
 	defer r.Close()
 	doc, err := policy.ReadDocument(r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, policy.InFile(err, file)
 	}
 	states := map[string]stubs.Type{}
 	for name, value := range doc.States {

@@ -23,7 +23,7 @@ func TestGoVerbs(t *testing.T) {
 		{args: []string{"test", "--help"}, out: "It is go test, but"},
 		{args: []string{"run", "-cocoon.pkgs=", "."}, code: 2, err: "cocoon run: -cocoon.pkgs \"\" has an empty pattern"},
 		{args: []string{"build", "-cocoon.policies", missing}, code: 2, err: "none.yaml: no such file"},
-		{args: []string{"build", "-cocoon.policies=" + broken}, code: 2, err: `broken.yaml: document:2: the document has no key "limit"`},
+		{args: []string{"build", "-cocoon.policies=" + broken}, code: 2, err: `broken.yaml:2:1: the document has no key "limit"`},
 		{args: []string{"toolexec"}, code: 2, err: "there is no tool to run"},
 		{args: []string{"toolexec", "vet"}, code: 2, err: `"vet" is no option`},
 	} {

@@ -32,7 +32,7 @@ var verbs = []verb{
 	{"run", "go run, the same way", goVerb("run")},
 	{"test", "go test, the same way", goVerb("test")},
 	{"gaps", "where what cocoon build makes has no safe points", runGaps},
-	{"policy", "check policies, or explain what they read, do and cost", runPolicy},
+	{"policy", "check, explain, test, compare and format policies", runPolicy},
 	{"toolexec", "what build has the go command run; not to be called otherwise", runToolexec},
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// report is what there is to say about one policy, or about a document that cannot be read. Its JSON form is for machines:
-// names stay, others may be added.
+// report is what there is to say about one policy, or about a document that cannot be read. Its
+// JSON form is for machines: names stay, others may be added.
 type report struct {
 	File      string    `json:"file,omitempty"`
 	Policy    string    `json:"policy,omitempty"`
@@ -29,7 +28,7 @@ type report struct {
 	Findings  []finding `json:"findings"`
 }
 
-// finding is an error or a warning. One about an expression has a place in it; one about a document has a line in that.
+// finding is an error or a warning, and its place: in the document, or in the expression of -expr.
 type finding struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Line     int    `json:"line,omitempty"`
@@ -38,54 +37,85 @@ type finding struct {
 	End      int    `json:"end"`
 	Reason   string `json:"reason"`
 	Hint     string `json:"hint,omitempty"`
-	story    string // with the place marked
+	story    string // FILE:LINE:COLUMN: error: ..., with the place marked
 }
 
 func (r report) failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Severity == "error" })
 }
 
-// found makes a finding of an error: of a *policy.Error, with its place, or of one of policy.ReadDocument, with its line.
+// found makes a finding of an error: of a *policy.DocumentError, of a *policy.Error, or of one
+// without a place.
 func found(severity string, err error) finding {
+	f := finding{Severity: severity, Reason: err.Error()}
 	var pe *policy.Error
-	if !errors.As(err, &pe) {
-		f := finding{Severity: severity, Reason: err.Error(), story: err.Error()}
-		if at, reason, ok := strings.Cut(f.Reason, ": "); ok {
-			if _, err := fmt.Sscanf(at, "document:%d", &f.Line); err == nil {
-				f.Reason, f.story = reason, fmt.Sprintf("line %d: %s", f.Line, reason)
-			}
-		}
-		return f
+	if errors.As(err, &pe) {
+		f.Line, f.Column, f.Pos, f.End, f.Reason, f.Hint = pe.Line, pe.Col, pe.Pos, pe.End, pe.Reason, pe.Hint
 	}
-	return finding{severity, pe.Line, pe.Col, pe.Pos, pe.End, pe.Reason, pe.Hint, fmt.Sprintf("%+v", pe)}
+	var de *policy.DocumentError
+	switch {
+	case errors.As(err, &de):
+		f.Line, f.Column, f.Reason, f.Hint = de.Line, de.Col, de.Reason, de.Hint
+		f.story = story(de.Where(), severity, de)
+	case pe != nil:
+		f.story = story(fmt.Sprintf("policy.expr:%d:%d", pe.Line, pe.Col), severity, pe)
+	default:
+		f.story = severity + ": " + f.Reason
+	}
+	return f
+}
+
+// story puts the severity behind the place.
+func story(place, severity string, err error) string {
+	return place + ": " + severity + strings.TrimPrefix(fmt.Sprintf("%+v", err), place)
 }
 
 // reports looks at all policies. The error is about input that cannot be read at all.
-func (c *policyCommand) reports(in io.Reader) ([]report, error) {
+func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		return []report{c.report("", *c.expr, c.states, c.tenants)}, nil
+		return []report{c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)}, nil
 	}
 	all := []report{}
+	on := policy.NewLoaded(c.states, c.tenants, "-state")
 	for _, file := range c.files {
-		r, err := open(file, in)
-		if err != nil {
-			return nil, err
-		}
-		doc, err := policy.ReadDocument(r)
-		r.Close()
-		if err != nil {
+		doc, err := readDocument(file, in)
+		var wrong *policy.DocumentError
+		if errors.As(err, &wrong) {
 			all = append(all, report{File: file, Findings: []finding{found("error", err)}})
 			continue
 		}
-		states := maps.Clone(c.states)
-		for name, value := range doc.States {
-			_, states[name], _ = stubs.Word(value)
+		if err != nil {
+			return nil, err
+		}
+		if twice := on.Add(file, doc); len(twice) > 0 {
+			r := report{File: file}
+			for _, err := range twice {
+				r.Findings = append(r.Findings, found("error", err))
+			}
+			all = append(all, r)
 		}
 		for _, spec := range doc.Policies {
-			all = append(all, c.report(file, spec, states, c.tenants || doc.Tenants != nil))
+			refused := func(err error) error {
+				return policy.InFile(doc.Refused(policy.Part{Kind: "policy", Name: spec.Name}, err), file)
+			}
+			all = append(all, c.report(file, spec, on, refused))
 		}
 	}
 	return all, nil
+}
+
+// readDocument reads a document, - from the standard input. Its errors name the file.
+func readDocument(file string, in io.Reader) (*policy.Document, error) {
+	r, err := open(file, in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	doc, err := policy.ReadDocument(r)
+	if err != nil {
+		return nil, policy.InFile(err, file)
+	}
+	return doc, nil
 }
 
 func open(file string, in io.Reader) (io.ReadCloser, error) {
@@ -95,26 +125,32 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// report parses and verifies one policy.
-func (c *policyCommand) report(file string, spec policy.Spec, states map[string]stubs.Type, tenants bool) report {
+// report parses and verifies one policy; refused gives an error its place in a document, if there
+// is one.
+func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) report {
 	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
-	p, err := spec.Parse(states, c.safe)
+	find := func(severity string, err error) {
+		if refused != nil {
+			err = refused(err)
+		}
+		r.Findings = append(r.Findings, found(severity, err))
+	}
+	p, err := spec.Parse(on.States, c.safe)
 	if err != nil {
-		r.Findings = append(r.Findings, found("error", err))
+		find("error", err)
 		return r
 	}
-	if stub := p.AboutTenants(); stub != "" && !tenants {
-		err := fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub)
-		r.Findings = append(r.Findings, found("error", err))
+	if stub := p.AboutTenants(); stub != "" && !on.Tenants {
+		find("error", fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub))
 		return r
 	}
 	v, err := analyzer.Verify(p, analyzer.Limits{Cost: c.cost, Interval: spec.On.Interval})
 	if err != nil {
-		r.Findings = append(r.Findings, found("error", err))
+		find("error", err)
 		return r
 	}
 	for _, w := range v.Warnings() {
-		r.Findings = append(r.Findings, found("warning", w.Error))
+		find("warning", w.Error)
 	}
 	r.Cost, r.Mode, r.Evaluated = v.Cost(), spec.Mode.String(), evaluated(spec.On, p)
 	r.Reads, r.Effects = reads(p), effects(p)
@@ -201,7 +237,7 @@ func (r report) print(w io.Writer, explain bool) {
 		line("effects", listed(r.Effects))
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s: %s: %s\n", r.title(), f.Severity, strings.ReplaceAll(f.story, "\n", "\n  "))
+		fmt.Fprintln(w, f.story)
 	}
 }
 

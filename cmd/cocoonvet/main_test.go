@@ -49,6 +49,8 @@ func TestCommand(t *testing.T) {
 		{[]string{self, "plain"}, 0, nil},
 		{[]string{self, "cocoonerr"}, 3, []string{"a.go:10:2: the error of Runtime.RegisterTimeLimit"}},
 		{[]string{self, "-cocoonctx=false", "cocoonctx"}, 0, nil},
+		{[]string{self, "policydocuments"}, 3, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "file.yaml:2:1: "}},
+		{[]string{"go", "vet", "-vettool=" + self, "policydocuments", "policytexts"}, 1, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "1:1 of the text: there is no state stub task.runing"}},
 		{[]string{self, "help", "cocoonlock"}, 0, []string{"// bad", "// good"}},
 		{[]string{"go", "vet", "-vettool=" + self, "plain"}, 0, nil},
 		{[]string{"go", "vet", "-vettool=" + self, "cocoonlock", "cocoonctx"}, 1, []string{"cocoon.SafePoint between s.mu.Lock", "Yield is given ctx"}},

@@ -19,6 +19,7 @@ var below = map[string]string{
 	"policy":             "stubs",
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
+	"policytest":         "stubs policy analyzer isolate",
 	"cocoon":             "safepoint internal/sched internal/goroutine internal/fromc stubs notify policy analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/tell stubs notify policy analyzer isolate cocoon",

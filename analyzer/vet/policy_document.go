@@ -1,0 +1,146 @@
+package vet
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"maps"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// loaded is a document that the package loads.
+type loaded struct {
+	*source
+	doc *policy.Document // nil: it is refused
+	err error
+}
+
+// findDocuments reads the documents that the package loads. It reports whether it has seen all.
+func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, all bool) {
+	seen := map[string]bool{}
+	all = c.calledOnly(calls)
+	for _, call := range calls {
+		for _, f := range c.flowsOf(call) {
+			if f.What == "expr" || f.Param >= len(call.Args) {
+				continue
+			}
+			arg := call.Args[f.Param]
+			if p, ok := c.paramOf(arg); ok {
+				all = all && (c.pass.Pkg.Name() == "main" || !p.of.Exported())
+				continue // it is seen where that function is called
+			}
+			s := c.document(arg)
+			if f.What == "file" {
+				s = c.documentFile(arg)
+			}
+			if s == nil {
+				all = false
+				continue
+			}
+			if !seen[s.id] {
+				seen[s.id] = true
+				doc, err := policy.ReadDocument(strings.NewReader(s.text))
+				documents = append(documents, loaded{s, doc, err})
+			}
+			all = all && documents[len(documents)-1].err == nil
+		}
+	}
+	return documents, all
+}
+
+// calledOnly reports whether what takes documents is called where it is named, and not passed on.
+func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
+	takes := func(o types.Object) bool {
+		f, ok := o.(*types.Func)
+		if ok {
+			f = f.Origin()
+			o = f
+		}
+		if ok && f.Pkg() != nil && sinks[pathOf(f.Pkg())+"."+nameIn(f, pathOf(f.Pkg()))] != "" {
+			return true
+		}
+		for _, g := range c.flows[o] {
+			if g.What != "expr" {
+				return true
+			}
+		}
+		return false
+	}
+	named, called := 0, 0
+	for id, o := range c.pass.TypesInfo.Uses {
+		if takes(o) && !inTest(c.pass, id.Pos()) {
+			named++
+		}
+	}
+	for _, call := range calls {
+		if o := typeutil.Callee(c.pass.TypesInfo, call); o != nil && takes(o) {
+			called++
+		}
+	}
+	return named == called
+}
+
+// addStates makes the states of documents known.
+func (c *specCheck) addStates(documents []loaded) {
+	for _, l := range documents {
+		if l.doc == nil {
+			continue
+		}
+		for name, v := range l.doc.States {
+			_, t, _ := stubs.Word(v)
+			c.registered.add(name, []stubs.Type{t})
+		}
+	}
+}
+
+// checkDocument checks a document as loading it will.
+func (c *specCheck) checkDocument(l loaded) {
+	if l.err != nil {
+		c.reportDocument(l.source, "", l.err)
+		return
+	}
+	for _, spec := range l.doc.Policies {
+		if _, _, written := l.doc.PlaceIn(spec.Name, 0); !written {
+			continue
+		}
+		r := reader{text: spec.Expr, interval: spec.On.Interval, registered: c.registered}
+		r.states = maps.Clone(r.states)
+		for name, v := range l.doc.States {
+			_, t, _ := stubs.Word(v)
+			r.states[name] = []stubs.Type{t}
+		}
+		for name, v := range spec.State {
+			_, t, _ := stubs.Word(v)
+			r.states[name] = []stubs.Type{t}
+		}
+		part := policy.Part{Kind: "policy", Name: spec.Name}
+		found, warnings := r.read(exactly(spec.On))
+		if found != nil {
+			c.reportDocument(l.source, "", l.doc.Refused(part, found.Error))
+		}
+		for _, w := range warnings {
+			c.reportDocument(l.source, "questionable: ", l.doc.Refused(part, w.Error))
+		}
+	}
+}
+
+// reportDocument reports an error in a document at its place.
+func (c *specCheck) reportDocument(s *source, prefix string, err error) {
+	var de *policy.DocumentError
+	if !errors.As(err, &de) {
+		return
+	}
+	_, message, _ := strings.Cut(strings.TrimPrefix(de.Error(), de.Where()), ": ")
+	pos, end, exact := s.at(c, max(de.Line, 1), max(de.Col, 1), de.Width)
+	if !exact {
+		prefix += fmt.Sprintf("%d:%d of the document: ", de.Line, de.Col)
+	}
+	report(c.pass, analysis.Diagnostic{Pos: pos, End: end, Message: prefix + message})
+}

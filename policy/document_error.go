@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// DocumentError says why a document is refused, and where in it: also of an expression, whose error
+// it wraps.
+//
+// Error() is one line that editors can follow, FILE:LINE:COLUMN: reason; hint. The verb %+v prints
+// the marked place as well.
+type DocumentError struct {
+	File      string // "document" where no file is known
+	Line, Col int    // both count from 1, columns in characters; 0 when it is about the file
+	Width     int    // of the marked place, in characters
+	Part      Part   // what the error is about; zero for the text itself
+	Reason    string
+	Hint      string // what to write instead; may be empty
+	Err       error  // what was refused, when the document itself was fine; or nil
+	text      string // the line
+}
+
+// Error returns "policies.yaml:12:7: reason; hint".
+func (e *DocumentError) Error() string {
+	s := e.Where() + ": " + e.about() + e.Reason
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Unwrap returns Err.
+func (e *DocumentError) Unwrap() error { return e.Err }
+
+// Where returns FILE:LINE:COLUMN.
+func (e *DocumentError) Where() string {
+	if e.Line == 0 {
+		return e.File
+	}
+	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Col)
+}
+
+func (e *DocumentError) about() string {
+	if e.Part.Kind == "" {
+		return ""
+	}
+	return e.Part.String() + ": "
+}
+
+// Format prints Error(), and for %+v the whole story over several lines.
+func (e *DocumentError) Format(f fmt.State, verb rune) {
+	switch {
+	case verb == 'v' && f.Flag('+') && e.Line > 0:
+		fmt.Fprintf(f, "%s: %s%s%s", e.Where(), e.about(), e.Reason, e.Marked())
+	case verb == 'q':
+		fmt.Fprintf(f, "%q", e.Error())
+	default:
+		io.WriteString(f, e.Error())
+	}
+}
+
+// Marked returns the line with its place marked, and the hint, each in a line of its own that
+// begins with a newline.
+func (e *DocumentError) Marked() string {
+	if e.Line == 0 {
+		return ""
+	}
+	s := marked(e.text, e.Line, e.Col-1, e.Width)
+	if e.Hint != "" {
+		s += "\n  hint: " + e.Hint
+	}
+	return s
+}
+
+// lineError refuses what stands at n.
+func lineError(n *yaml.Node, format string, args ...any) error {
+	width := 1
+	if n.Kind == yaml.ScalarNode && n.Style == 0 {
+		width = max(1, utf8.RuneCountInString(n.Value))
+	}
+	return &DocumentError{File: "document", Line: n.Line, Col: n.Column, Width: width, Reason: fmt.Sprintf(format, args...)}
+}
+
+// InFile returns an error of a document as one of the document in that file.
+func InFile(err error, file string) error {
+	var de *DocumentError
+	if !errors.As(err, &de) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	in := *de
+	in.File = file
+	return &in
+}
+
+// Part is one thing that a document declares.
+type Part struct {
+	Kind string `json:"kind"`           // "state", "task", "tenants" or "policy"
+	Name string `json:"name,omitempty"` // "" of tenants
+}
+
+func (p Part) String() string {
+	if p.Name == "" {
+		return p.Kind
+	}
+	return fmt.Sprintf("%s %q", p.Kind, p.Name)
+}
+
+// declaration is where a document declares a part.
+type declaration struct {
+	node *yaml.Node // where it begins
+	expr *yaml.Node // of a policy: its expression; nil: the document does not have it in so many words
+}
+
+// Refused returns the error with which a part of the document was refused, as one of the document:
+// its place is that in the expression, if the expression stands in the document, or else where the
+// part begins.
+func (d *Document) Refused(part Part, err error) error {
+	s, ok := d.parts[part]
+	if !ok {
+		return err
+	}
+	de := &DocumentError{File: "document", Line: s.node.Line, Col: s.node.Column, Width: 1, Part: part, Err: err}
+	var pe *Error
+	if !errors.As(err, &pe) {
+		de.Reason = withoutPart(err.Error(), part)
+		return d.mark(de)
+	}
+	de.Reason, de.Hint = pe.Reason, pe.Hint
+	if s.expr == nil {
+		return d.mark(de)
+	}
+	from, to := d.within(s.expr, pe.Pos, pe.End)
+	if from.line < to.line {
+		to = place{from.line, len(d.lines[from.line-1])}
+	}
+	de.Line, de.Col = from.line, from.column(d.lines)
+	de.Width = max(1, to.column(d.lines)-de.Col)
+	endsEarly := pe.End == len(pe.Text) || strings.HasSuffix(pe.Reason, " is never closed")
+	if cut := strings.TrimSpace(s.expr.LineComment); cut != "" && s.expr.Style == 0 && endsEarly {
+		de.Hint = "YAML takes " + clip(cut) + " for a comment; begin the text in a line of its own, behind expr: |"
+	}
+	return d.mark(de)
+}
+
+// within returns the places of a range of the text of an expression.
+func (d *Document) within(expr *yaml.Node, pos, end int) (from, to place) {
+	if at := places(d.lines, expr); pos <= end && end < len(at) {
+		return at[pos], at[end]
+	}
+	begin := place{expr.Line, byteColumn(d.lines[expr.Line-1], expr.Column)}
+	return begin, begin
+}
+
+// withoutPart drops what DocumentError.Error says itself.
+func withoutPart(message string, part Part) string {
+	message = strings.TrimPrefix(message, "cocoon: ")
+	return strings.TrimPrefix(message, part.String()+": ")
+}
+
+// markIn adds the text of the line to an error.
+func markIn(lines []string, err error) error {
+	var de *DocumentError
+	if errors.As(err, &de) && de.Line > 0 && de.Line <= len(lines) {
+		de.text = lines[de.Line-1]
+		de.Col = max(de.Col, 1)
+	}
+	return err
+}
+
+func (d *Document) mark(err error) error { return markIn(d.lines, err) }
+
+// Place returns where a part begins in the document; 0, 0 when it has no such part.
+func (d *Document) Place(part Part) (line, col int) {
+	if s, ok := d.parts[part]; ok {
+		return s.node.Line, s.node.Column
+	}
+	return 0, 0
+}
+
+// PlaceIn returns where a byte of a policy's expression stands in the document; ok is false when
+// the document does not have the expression in so many words.
+func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
+	s := d.parts[Part{"policy", policy}]
+	if s.expr == nil {
+		return 0, 0, false
+	}
+	at, _ := d.within(s.expr, offset, offset)
+	return at.line, at.column(d.lines), true
+}
+
+// Parts returns what the document declares, in the order of the text.
+func (d *Document) Parts() []Part {
+	return slices.SortedFunc(maps.Keys(d.parts), func(a, b Part) int {
+		x, y := d.parts[a].node, d.parts[b].node
+		return cmp.Or(x.Line-y.Line, x.Column-y.Column, strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+}

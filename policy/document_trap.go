@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// invisible reports whether a character takes no space where it is shown, or moves what stands
+// beside it: a text that has some reads otherwise than it is read by a machine
+// (https://trojansource.codes).
+func invisible(r rune) bool {
+	return r > 0x7e && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+		unicode.IsControl(r))
+}
+
+// checkCharacters refuses a document, its comments too, whose characters do not show what it says.
+// Selectors of variants are let be: emojis have them.
+func checkCharacters(text []byte) error {
+	line, col := 1, 0
+	refuse := func(hint, format string, args ...any) error {
+		return &DocumentError{File: "document", Line: line, Col: col, Width: 1, Reason: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		col++
+		switch {
+		case r == utf8.RuneError && n == 1:
+			return refuse("save it as UTF-8", "the document is not valid UTF-8")
+		case r == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")):
+			return refuse("end lines with a line feed", "the line has a carriage return that does not end it")
+		case invisible(r) && !unicode.Is(unicode.Variation_Selector, r):
+			return refuse("remove it", "the document holds the invisible character %U", r)
+		case r == '%' && col == 1 && line == 1 && bytes.HasPrefix(text, []byte("%YAML")), r == '%' && col == 1 && bytes.HasPrefix(text[i:], []byte("%TAG ")):
+			return refuse("remove the line", "documents have no directives")
+		case r == '\n':
+			line, col = line+1, 0
+		}
+		i += n
+	}
+	return nil
+}
+
+// checkNodes refuses aliases, which can make a small text expand without end, tags, and escapes of
+// what nobody sees.
+func checkNodes(n *yaml.Node) error {
+	switch i := strings.IndexFunc(n.Value, invisible); {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		return lineError(n, "anchors and aliases are not supported; write the value out")
+	case n.Style&yaml.TaggedStyle != 0:
+		return lineError(n, "the tag %s is not supported; remove it", n.Tag)
+	case i >= 0:
+		r, _ := utf8.DecodeRuneInString(n.Value[i:])
+		return lineError(n, "the text holds the invisible character %U; remove it", r)
+	}
+	for _, c := range n.Content {
+		if err := checkNodes(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadingZero refuses a number that is octal in YAML 1.1 and decimal in YAML 1.2.
+func leadingZero(n *yaml.Node) error {
+	digits := strings.TrimLeft(n.Value, "+-")
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || len(digits) < 2 || digits[0] != '0' || (digits[1] < '0' || digits[1] > '9') && digits[1] != '_' {
+		return nil
+	}
+	return lineError(n, "the number %s begins with 0, which is octal to some readers and not to others; write %s", n.Value, withoutZeros(n.Value, digits))
+}
+
+// withoutZeros says what to write for digits that begin with 0: the decimal number and, if it could
+// be one, the octal.
+func withoutZeros(number, digits string) string {
+	sign := strings.TrimSuffix(number, digits)
+	rest := strings.TrimLeft(digits, "0_")
+	if rest == "" || rest[0] < '0' || rest[0] > '9' {
+		return sign + "0" + rest
+	}
+	if strings.Trim(rest, "01234567_") != "" {
+		return sign + rest
+	}
+	return sign + rest + ", or " + sign + "0o" + rest
+}
+
+// checkSwallowed refuses an expression of which a comment hides more than its author sees: where
+// YAML joins lines, the newline that would end a comment is gone.
+func checkSwallowed(lines []string, n *yaml.Node) error {
+	if n.Style&yaml.LiteralStyle != 0 || !strings.Contains(n.Value, "//") {
+		return nil
+	}
+	at := places(lines, n)
+	if at == nil {
+		return nil
+	}
+	for _, c := range comments(n.Value) {
+		for i := c[0]; i < c[1]; i++ {
+			if at[i].line > at[c[0]].line && n.Value[i] != ' ' {
+				return &DocumentError{File: "document", Line: at[c[0]].line, Col: at[c[0]].column(lines), Width: 2,
+					Reason: "the comment swallows the lines behind it, because YAML joins them to one",
+					Hint:   "write expr: | and begin the text in the next line, or /* ... */ for the comment"}
+			}
+		}
+	}
+	return nil
+}
+
+// comments returns the ranges of the // comments in an expression.
+func comments(text string) (found [][2]int) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case strings.HasPrefix(text[i:], "//"):
+			end := len(text)
+			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+				end = i + n
+			}
+			found = append(found, [2]int{i, end})
+			i = end
+		case strings.HasPrefix(text[i:], "/*"):
+			n := strings.Index(text[i+2:], "*/")
+			if n < 0 {
+				return found
+			}
+			i += n + 3
+		case c == '"' || c == '\'' || c == '`':
+			for i++; i < len(text) && text[i] != c; i++ {
+				if text[i] == '\\' && c != '`' {
+					i++
+				}
+			}
+		}
+	}
+	return found
+}

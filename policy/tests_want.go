@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// read reads what is expected: a verdict, or keys and values.
+func (w *TestWant) read(n *yaml.Node) error {
+	verdict := func(n *yaml.Node) error {
+		var text string
+		if err := readString(n, &text); err != nil {
+			return err
+		}
+		v, err := canonicalVerdict(text)
+		if err != nil {
+			return lineError(n, "%v", err)
+		}
+		w.Verdict = &v
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return verdict(n)
+	}
+	return decodeMap(n, "expect", []key{
+		{name: "verdict", read: verdict},
+		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &w.Policy) }},
+		{name: "effects", read: w.readEffects},
+		{name: "counts", read: w.readCounts},
+		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states"); return err }},
+		{name: "error", read: func(n *yaml.Node) error { return readString(n, &w.Error) }},
+		{name: "asked", read: func(n *yaml.Node) error { w.Asked = &[]string{}; return readStrings(n, "asked", w.Asked) }},
+	})
+}
+
+var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)\)$`)
+
+// canonicalVerdict reads a verdict as policies write it.
+func canonicalVerdict(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if text == "continue()" || text == "switch()" {
+		return text, nil
+	}
+	m := throwText.FindStringSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("%q is no verdict; want continue(), switch() or throw(\"reason\")", text)
+	}
+	reason := m[2] + m[3]
+	if m[1] != "" {
+		r, err := strconv.Unquote(`"` + m[1] + `"`)
+		if err != nil {
+			return "", fmt.Errorf("%q is no verdict: %v", text, err)
+		}
+		reason = r
+	}
+	return fmt.Sprintf("throw(%q)", reason), nil
+}
+
+func (w *TestWant) readEffects(n *yaml.Node) error {
+	var texts []string
+	if err := readStrings(n, "effects", &texts); err != nil {
+		return err
+	}
+	all := []string{}
+	for i, text := range texts {
+		name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
+		if !ok || !effects[name] && writes[name] == 0 || !strings.HasSuffix(rest, ")") {
+			return lineError(n.Content[i], "%q is no effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
+		}
+		all = append(all, name+"("+rest)
+	}
+	w.Effects = &all
+	return nil
+}
+
+func (w *TestWant) readCounts(n *yaml.Node) error {
+	if _, err := mapping(n, "counts"); err != nil {
+		return err
+	}
+	w.Counts = map[string]int{}
+	for i := 0; i < len(n.Content); i += 2 {
+		verdict, err := canonicalVerdict(n.Content[i].Value)
+		if err != nil {
+			return lineError(n.Content[i], "%v", err)
+		}
+		var count int64
+		if err := readInt(n.Content[i+1], &count); err != nil {
+			return err
+		}
+		w.Counts[verdict] = int(min(max(count, 0), MaxRepeats+1))
+	}
+	return nil
+}
+
+// readNamedValues reads values of states, without a look at their names.
+func readNamedValues(n *yaml.Node, what string) (map[string]any, error) {
+	if _, err := mapping(n, what); err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	for i := 0; i < len(n.Content); i += 2 {
+		v, err := stateValue(n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		values[n.Content[i].Value] = v
+	}
+	return values, nil
+}

@@ -1,0 +1,138 @@
+// Package policytest runs tests of policies: files that say which values the stubs have, what
+// happens when, and what the policies of a document are expected to say and do. docs/policy.md
+// describes them; cocoon policy test is the same as a command.
+//
+// Each evaluation is made twice, by the reference interpreter and by the compiled code that servers
+// run, and both must agree.
+package policytest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/policy"
+)
+
+// TB is the part of testing.TB that Run needs.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Run runs files of tests, from a test in Go.
+func Run(t TB, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		r, err := File(file, Options{})
+		if err != nil {
+			t.Errorf("%+v", err)
+			continue
+		}
+		for _, result := range r.Results {
+			for _, f := range result.Failures {
+				t.Errorf("%s", f)
+			}
+		}
+		if r.Short() {
+			t.Errorf("%s", r.Coverage)
+		}
+	}
+}
+
+// Options say what to run, and how.
+type Options struct {
+	Only     *regexp.Regexp // of the names of tests; nil: all
+	Coverage float64        // the least share of branches, 0 to 1; 0: what the file says
+}
+
+// Report is what a file of tests came to. Its JSON form is for machines: names stay, others may be
+// added.
+type Report struct {
+	File     string   `json:"file"`
+	Results  []Result `json:"tests"`
+	Coverage Coverage `json:"coverage"`
+}
+
+// Result is what one test came to.
+type Result struct {
+	Name     string    `json:"name"`
+	Place    string    `json:"place"` // FILE:LINE:COLUMN
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// Failed reports whether a test failed, or the tests reach fewer branches than they have to.
+func (r *Report) Failed() bool {
+	for _, result := range r.Results {
+		if len(result.Failures) > 0 {
+			return true
+		}
+	}
+	return r.Short()
+}
+
+// Short reports whether the tests reach fewer branches than they have to.
+func (r *Report) Short() bool { return r.Coverage.Share() < r.Coverage.Wanted }
+
+// File runs the tests of a file. The error says why they cannot be run: a *policy.DocumentError
+// about the file or about one of the documents that it names, or one of reading.
+func File(file string, o Options) (*Report, error) {
+	tests, err := read(file, func(f *os.File) (*policy.Tests, error) { return policy.ReadTests(f) })
+	if err != nil {
+		return nil, err
+	}
+	store, err := isolate.NewStore(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	s, err := newSuite(store, tests, file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{File: file, Results: []Result{}}
+	place := func(line, col int) string { return fmt.Sprintf("%s:%d:%d", file, line, col) }
+	for i := range tests.Tests {
+		test := &tests.Tests[i]
+		if o.Only != nil && !o.Only.MatchString(test.Name) {
+			continue
+		}
+		failures, bad := s.run(test, place)
+		if bad != nil {
+			return nil, policy.InFile(tests.Refused(bad.line, bad.col, bad.Error()), file)
+		}
+		r.Results = append(r.Results, Result{test.Name, place(test.Line, test.Col), failures})
+	}
+	r.Coverage = s.coverage()
+	if r.Coverage.Wanted = tests.Coverage; o.Coverage > 0 {
+		r.Coverage.Wanted = o.Coverage
+	}
+	if o.Only != nil {
+		r.Coverage.Wanted = 0 // some of the tests reach some of the branches
+	}
+	return r, nil
+}
+
+// read opens a file and reads it; errors name it.
+func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return t, err
+	}
+	defer f.Close()
+	if t, err = parse(f); err != nil {
+		err = policy.InFile(err, file)
+	}
+	return t, err
+}
+
+// beside returns the path of a document that a file names.
+func beside(file, document string) string {
+	if filepath.IsAbs(document) {
+		return document
+	}
+	return filepath.Join(filepath.Dir(file), document)
+}

@@ -1,0 +1,109 @@
+package policytest
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// format writes a value as it stands in a file of tests; a name it cannot, since its word is a hash.
+func format(word uint64, t stubs.Type) string {
+	switch v := stubs.Value(word, t).(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	default:
+		if t == stubs.Bytes {
+			return fmt.Sprintf("%dB", v)
+		}
+		return fmt.Sprint(v)
+	}
+}
+
+// effectsOf writes the effects of an evaluation.
+func effectsOf(p *policy.Program, o stubs.Outcome) (all []string) {
+	for i, s := range p.Sites {
+		if o.Fired&(1<<i) == 0 {
+			continue
+		}
+		var args []string
+		if s.Name != "" {
+			args = append(args, strconv.Quote(s.Name))
+		}
+		if s.Type != stubs.Unit {
+			args = append(args, format(o.Values[i], s.Type))
+		}
+		all = append(all, fmt.Sprintf("%v(%s)", s.Effect, strings.Join(args, ", ")))
+	}
+	return all
+}
+
+// saw writes what a policy has read at its last evaluation, in the order of its text.
+func (w *world) saw(c *compiled) (all []string) {
+	snapshot := c.eval.Snapshot()
+	for i, r := range c.program.Reads {
+		text := format(snapshot[r.Offset], r.Type)
+		if r.Stub != stubs.State {
+			v, given := w.read(c.keys[i], r)
+			if r.Type == stubs.NameList || r.Type == stubs.Name {
+				text = fmt.Sprintf("%q", v)
+			}
+			if !given {
+				text += " (not given)"
+			}
+		}
+		all = append(all, c.keys[i]+" = "+text)
+	}
+	return all
+}
+
+var unit = regexp.MustCompile(`(?:duration|bytes)\(\s*"([^"]*)"\s*\)`)
+
+// same compares effects or values as they are written: numbers and durations by their value, floats
+// but for rounding.
+func same(a, b string) bool {
+	x, y := arguments(a), arguments(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if x[i] != y[i] && !sameNumber(x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// arguments splits an effect into its name and arguments.
+func arguments(s string) []string {
+	s = unit.ReplaceAllString(s, "$1")
+	name, rest, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
+	parts := append([]string{name}, strings.Split(rest, ",")...)
+	for i, p := range parts {
+		parts[i] = strings.TrimSpace(p)
+		if q := parts[i]; len(q) > 1 && q[0] == '\'' && q[len(q)-1] == '\'' {
+			parts[i] = strconv.Quote(q[1 : len(q)-1])
+		}
+	}
+	return parts
+}
+
+func sameNumber(a, b string) bool {
+	if x, err := time.ParseDuration(a); err == nil {
+		y, err := time.ParseDuration(b)
+		return err == nil && x == y
+	}
+	if x, err := strconv.ParseInt(a, 0, 64); err == nil {
+		if y, err := strconv.ParseInt(b, 0, 64); err == nil {
+			return x == y
+		}
+	}
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err == nil && err2 == nil && (x == y || math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y)) || math.IsNaN(x) && math.IsNaN(y))
+}

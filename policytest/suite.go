@@ -1,0 +1,181 @@
+package policytest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// suite is the policies under test.
+type suite struct {
+	policies   []*compiled
+	registered map[string]any // states and their first values
+}
+
+// compiled is a policy, ready for both evaluators.
+type compiled struct {
+	spec    policy.Spec
+	program *policy.Program
+	module  *isolate.Module
+	eval    *isolate.Evaluator
+	keys    []string // of the program's reads, as in policy.Test.Given
+	file    string
+	doc     *policy.Document
+	reached map[*policy.Node]bool
+}
+
+// newSuite loads the documents as a server would.
+func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
+	s := &suite{registered: map[string]any{}}
+	types, safe := map[string]stubs.Type{}, map[string]bool{}
+	for name, v := range tests.States {
+		s.registered[name] = v
+		_, types[name], _ = stubs.Word(v)
+	}
+	for _, name := range tests.Safe {
+		safe[name] = true
+	}
+	loaded := policy.NewLoaded(types, tests.Tenants, file)
+	for _, name := range tests.Documents {
+		path := beside(file, name)
+		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
+		if err != nil {
+			return nil, err
+		}
+		if refused := loaded.Add(path, doc); len(refused) > 0 {
+			return nil, refused[0]
+		}
+		for name, v := range doc.States {
+			s.registered[name] = v
+		}
+		for _, spec := range doc.Policies {
+			c, err := compile(store, spec, loaded, safe)
+			if err != nil {
+				return nil, policy.InFile(doc.Refused(policy.Part{Kind: "policy", Name: spec.Name}, err), path)
+			}
+			c.file, c.doc = path, doc
+			s.policies = append(s.policies, c)
+		}
+	}
+	return s, nil
+}
+
+func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe map[string]bool) (*compiled, error) {
+	p, err := spec.Parse(loaded.States, safe)
+	if err != nil {
+		return nil, err
+	}
+	if stub := p.AboutTenants(); stub != "" && !loaded.Tenants {
+		return nil, fmt.Errorf("it reads %s, and there are no tenants; write tenants: true into the tests if the server registers them", stub)
+	}
+	verified, err := analyzer.Verify(p, analyzer.Limits{Interval: spec.On.Interval})
+	if err != nil {
+		return nil, err
+	}
+	c := &compiled{spec: spec, program: p, reached: map[*policy.Node]bool{}}
+	if c.module, err = store.Compile(verified); err != nil {
+		return nil, err
+	}
+	if c.eval, err = c.module.NewEvaluator(); err != nil {
+		return nil, err
+	}
+	for _, r := range p.Reads {
+		c.keys = append(c.keys, pathOf(r))
+	}
+	return c, nil
+}
+
+// pathOf returns what a program reads as a policy writes it.
+func pathOf(r policy.Read) string {
+	stub := stubs.Catalogue[min(int(r.Stub), len(stubs.Catalogue)-1)]
+	switch {
+	case r.Pattern != "" && r.Stub == stubs.TaskSections:
+		return fmt.Sprintf("%s[pattern(%q)]", stub.Path, r.Pattern)
+	case r.Pattern != "":
+		return fmt.Sprintf("%s in pattern(%q)", pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Pattern)
+	case r.Stub == stubs.State:
+		return "state." + r.Key
+	case r.Key != "":
+		return fmt.Sprintf("%s[%q]", stub.Path, r.Key)
+	}
+	return stub.Path
+}
+
+// Coverage is which branches of the documents' expressions the tests reach: of each choice both
+// sides, and of an expression without a choice the whole.
+type Coverage struct {
+	Branches int      `json:"branches"`
+	Reached  int      `json:"reached"`
+	Wanted   float64  `json:"wanted,omitempty"` // 0 to 1
+	Missed   []Missed `json:"missed,omitempty"`
+}
+
+// Missed is a branch that no test reaches.
+type Missed struct {
+	Place  string `json:"place"` // FILE:LINE:COLUMN
+	Policy string `json:"policy"`
+	Text   string `json:"text"`
+}
+
+// Share returns reached branches by all branches; 1 when there are no branches.
+func (c Coverage) Share() float64 {
+	if c.Branches == 0 {
+		return 1
+	}
+	return float64(c.Reached) / float64(c.Branches)
+}
+
+func (c Coverage) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d branches reached, %.1f %%", c.Reached, c.Branches, 100*c.Share())
+	if c.Share() >= c.Wanted {
+		return b.String()
+	}
+	fmt.Fprintf(&b, ", and %g %% wanted", 100*c.Wanted)
+	for _, m := range c.Missed {
+		fmt.Fprintf(&b, "\n  %s: policy %q: never reached: %s", m.Place, m.Policy, m.Text)
+	}
+	return b.String()
+}
+
+// coverage tells which branches were reached so far.
+func (s *suite) coverage() (all Coverage) {
+	for _, c := range s.policies {
+		for _, arm := range branches(c.program) {
+			line, col, ok := c.doc.PlaceIn(c.spec.Name, arm.Pos)
+			if !ok {
+				break // nobody has written it
+			}
+			if all.Branches++; c.reached[arm] {
+				all.Reached++
+				continue
+			}
+			text := strings.Join(strings.Fields(c.program.Text[arm.Pos:arm.End]), " ")
+			all.Missed = append(all.Missed, Missed{fmt.Sprintf("%s:%d:%d", c.file, line, col), c.spec.Name, text})
+		}
+	}
+	return all
+}
+
+// branches returns the sides of all choices, in the order of the text. A side that is a choice
+// itself, as behind else if, does not count beside its own sides.
+func branches(p *policy.Program) (all []*policy.Node) {
+	for _, choice := range p.Choices {
+		for _, side := range []*policy.Node{choice.B, choice.C} {
+			if !slices.Contains(p.Choices, side) {
+				all = append(all, side)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return []*policy.Node{p.Root}
+	}
+	slices.SortFunc(all, func(a, b *policy.Node) int { return a.Pos - b.Pos })
+	return all
+}

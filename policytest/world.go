@@ -1,0 +1,284 @@
+package policytest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// world is what the policies see, in one test.
+type world struct {
+	suite      *suite
+	given      map[string]any
+	uptime     time.Duration // what runtime.uptime was when the test began
+	now        time.Duration // since then
+	registered map[string]*variable
+	private    map[*compiled]map[string]*variable
+	off        map[*compiled]bool // cancelled by themselves
+}
+
+// variable is a state.
+type variable struct {
+	typ  stubs.Type
+	word uint64
+}
+
+func newVariables(values map[string]any) map[string]*variable {
+	vars := map[string]*variable{}
+	for name, v := range values {
+		first, _ := policy.FirstValue(v) // a test has one loop
+		word, typ, _ := stubs.Word(first)
+		vars[name] = &variable{typ, word}
+	}
+	return vars
+}
+
+func (s *suite) world() *world {
+	w := &world{suite: s, given: map[string]any{}, registered: newVariables(s.registered),
+		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}}
+	for _, c := range s.policies {
+		w.private[c] = newVariables(c.spec.State)
+	}
+	return w
+}
+
+// give sets values of stubs and states from now on.
+func (w *world) give(given map[string]any) error {
+	for _, path := range slices.Sorted(maps.Keys(given)) {
+		v := given[path]
+		name, isState := strings.CutPrefix(path, "state.")
+		switch {
+		case isState:
+			if err := w.set(name, v); err != nil {
+				return err
+			}
+		case path == "runtime.uptime":
+			w.uptime = v.(time.Duration) - w.now
+		default:
+			w.given[path] = v
+		}
+	}
+	return nil
+}
+
+func (w *world) set(name string, value any) error {
+	v, err := w.state(name)
+	if err != nil {
+		return err
+	}
+	word, err := wordFor(name, v.typ, value)
+	if err == nil {
+		v.word = word
+	}
+	return err
+}
+
+// wordFor encodes a value for a state; an integer may stand for a float.
+func wordFor(name string, t stubs.Type, value any) (uint64, error) {
+	if i, ok := value.(int64); ok && t == stubs.Float {
+		value = float64(i)
+	}
+	word, typ, err := stubs.Word(value)
+	if err != nil || typ != t {
+		return 0, fmt.Errorf("the state %s is of type %v, and %v is none", name, t, value)
+	}
+	return word, nil
+}
+
+// state returns the state of that name: a registered one, the private one that alone has it, or
+// POLICY.NAME.
+func (w *world) state(name string) (*variable, error) {
+	if v := w.registered[name]; v != nil {
+		return v, nil
+	}
+	var found *variable
+	var names []string
+	for _, c := range w.suite.policies {
+		for short, v := range w.private[c] {
+			long := c.spec.Name + "." + short
+			if name == long {
+				return v, nil
+			}
+			if name == short {
+				found, names = v, append(names, long)
+			}
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil, fmt.Errorf("there is no state %q, registered or private", name)
+	case 1:
+		return found, nil
+	}
+	return nil, fmt.Errorf("several policies have a state %q; write %s", name, strings.Join(names, " or "))
+}
+
+// visible returns the state that a policy means.
+func (w *world) visible(c *compiled, name string) *variable {
+	if v := w.private[c][name]; v != nil {
+		return v
+	}
+	return w.registered[name]
+}
+
+// fill writes what the policy reads into its snapshot.
+func (w *world) fill(c *compiled) {
+	snapshot := c.eval.Snapshot()
+	for i, r := range c.program.Reads {
+		words := snapshot[r.Offset : r.Offset+r.Words]
+		clear(words)
+		if r.Stub == stubs.State {
+			words[0] = w.visible(c, r.Key).word
+			continue
+		}
+		v, _ := w.read(c.keys[i], r)
+		if names, ok := v.([]string); ok {
+			words[0] = uint64(len(names))
+			for k, name := range names {
+				words[1+k], _, _ = stubs.Word(name)
+			}
+			continue
+		}
+		words[0], _, _ = stubs.Word(v)
+	}
+}
+
+// read returns what a policy reads, and whether somebody has given it. What a policy reads by a pattern is answered from the
+// names: whether one matches, or how long the outermost section of such a name has been open.
+func (w *world) read(key string, r policy.Read) (v any, given bool) {
+	if r.Pattern == "" {
+		return w.value(key, r.Stub)
+	}
+	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
+	if r.Stub != stubs.TaskSections {
+		v, given = w.value(pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Stub)
+		name, _ := v.(string)
+		return p.Matches(name), given
+	}
+	longest, _ := w.value(key, r.Stub)
+	for path, v := range w.given {
+		quoted, ok := strings.CutPrefix(path, stubs.Catalogue[r.Stub].Path+"[")
+		name, err := strconv.Unquote(strings.TrimSuffix(quoted, "]"))
+		if d, isDuration := v.(time.Duration); ok && err == nil && isDuration && p.Matches(name) {
+			longest, given = max(longest.(time.Duration), d), true
+		}
+	}
+	return longest, given
+}
+
+// value returns a stub's value, and whether somebody has given it.
+func (w *world) value(key string, id stubs.ID) (v any, given bool) {
+	if v, ok := w.given[key]; ok {
+		return v, true
+	}
+	stub := stubs.Catalogue[id]
+	least := max(stub.Min, min(0, stub.Max))
+	switch {
+	case id == stubs.RuntimeUptime:
+		return w.uptime + w.now, true
+	case stub.Type == stubs.Duration && stub.Min < 0: // a deadline: there is none
+		return time.Duration(stub.Max), false
+	case stub.Enum:
+		return stubs.KindNames[0], false
+	}
+	switch stub.Type {
+	case stubs.Bool:
+		return false, false
+	case stubs.Int, stubs.Bytes:
+		return least, false
+	case stubs.Float:
+		return float64(least), false
+	case stubs.Duration:
+		return time.Duration(least), false
+	case stubs.NameList:
+		return []string(nil), false
+	}
+	return "", false
+}
+
+// concerns says why a policy is not told of an event, or "".
+func (w *world) concerns(c *compiled, on stubs.Event, custom string) string {
+	t := c.spec.On
+	switch {
+	case w.off[c]:
+		return "it has cancelled itself"
+	case c.spec.Mode == policy.Off:
+		return "its mode is off"
+	case t.Set()&on == 0:
+		return "it is evaluated on " + t.Set().String()
+	case on == stubs.Custom && t.Custom != "" && t.Custom != custom:
+		return fmt.Sprintf("it is evaluated on the event %q", t.Custom)
+	}
+	name, kind := stubs.TaskName, stubs.TaskKind
+	if on == stubs.Enqueue {
+		name, kind = stubs.ArrivingName, stubs.ArrivingKind
+	}
+	for _, m := range []struct {
+		list []string
+		id   stubs.ID
+	}{{c.spec.Match.Loops, stubs.LoopName}, {c.spec.Match.Tasks, name}, {c.spec.Match.Kinds, kind}} {
+		path := stubs.Catalogue[m.id].Path
+		v, _ := w.value(path, m.id)
+		has := v.(string)
+		switch selector := c.spec.Match.Selector(); {
+		case m.id == name && selector != nil:
+			if !selector.Selects(has) {
+				return matchesAlone(c.spec.Match, path, has)
+			}
+		case len(m.list) > 0 && !slices.Contains(m.list, has):
+			return fmt.Sprintf("it matches %s alone, and %s is %q", strings.Join(m.list, ", "), path, has)
+		}
+	}
+	return ""
+}
+
+// matchesAlone says what names a policy with patterns or exceptions is for.
+func matchesAlone(m policy.Match, path, has string) string {
+	in := strings.Join(m.Tasks, ", ")
+	if in == "" {
+		in = "all"
+	}
+	if len(m.Except) > 0 {
+		in += " but " + strings.Join(m.Except, ", ")
+	}
+	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
+}
+
+// act carries out effects in the order of the text, as far as they are seen in a test: all of them or, on an error, none.
+func (w *world) act(c *compiled, out stubs.Outcome) error {
+	written, cancelled := map[*variable]uint64{}, false
+	for i, site := range c.program.Sites {
+		if out.Fired&(1<<i) == 0 {
+			continue
+		}
+		switch site.Effect {
+		case stubs.Set, stubs.Add, stubs.Max, stubs.Min:
+			v := w.visible(c, site.Name)
+			was, ok := written[v]
+			if !ok {
+				was = v.word
+			}
+			word, err := site.Update(was, out.Values[i])
+			if err != nil {
+				return err
+			}
+			written[v] = word
+		case stubs.Cancel:
+			cancelled = true
+		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
+		default:
+			return fmt.Errorf("tests do not know the effect %d", site.Effect)
+		}
+	}
+	for v, word := range written {
+		v.word = word
+	}
+	w.off[c] = w.off[c] || cancelled
+	return nil
+}
