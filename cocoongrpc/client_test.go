@@ -90,12 +90,13 @@ func TestStreamGivesSlotBack(t *testing.T) {
 		if open != nil {
 			return open
 		}
+		_, header := stream.Header()
 		return errors.Join(header, stream.SendMsg(nil), stream.RecvMsg(nil))
 	}))
 }
 
-// A throw that is due is the error of each call, and nobody is called; it unwinds the task at its
-// next safe point.
+// A throw that is due ends the context of each call, and nobody is called; it unwinds the task at
+// its next safe point.
 func TestThrowBeforeCall(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
 	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
@@ -112,7 +113,6 @@ func TestThrowBeforeCall(t *testing.T) {
 		_, unary := client.UnaryCall(ctx, &pb.SimpleRequest{})
 		_, open := client.FullDuplexCall(ctx)
 		_, recv := stream.Recv()
-		_, header := stream.Header()
 		for name, err := range map[string]error{
 			"call": unary, "open": open, "recv": recv, "send": stream.Send(&pb.StreamingOutputCallRequest{}),
 		} {
