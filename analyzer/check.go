@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// checkDivisor refuses a division whose divisor can be zero here. That of floats is refused as well: its result would be
-// an infinity or no number, and the comparisons after it would mean nothing.
+// checkDivisor refuses a division whose divisor can be zero here. That of floats is refused as
+// well: its result would be an infinity or no number, and the comparisons after it would mean
+// nothing.
 func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
 	if n.Op != policy.OpDiv && n.Op != policy.OpMod || !divisor.hasZero() {
 		return
@@ -22,7 +23,8 @@ func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
 	a.refuse(n, fmt.Sprintf("guard it: %s != %s ? ... : ...", text, zero(n.B)), "division by zero: %s may be 0 here", text)
 }
 
-// zero is how the author writes the zero of n's type, below the conversions that the language puts in by itself.
+// zero is how the author writes the zero of n's type, below the conversions that the language puts
+// in by itself.
 func zero(n *policy.Node) string {
 	for n.Op == policy.OpFloat || n.Op == policy.OpRetype {
 		n = n.A
@@ -66,8 +68,8 @@ var clocks = map[stubs.ID]bool{
 	stubs.TaskWaited: true, stubs.TaskBlocked: true, stubs.TaskDeadline: true, stubs.TaskSlice: true, stubs.QueueOldest: true,
 }
 
-// checkResolution notes a comparison of a clock with a duration below the policy's interval. Verify warns about it, unless
-// the policy is evaluated at its horizon.
+// checkResolution notes a comparison of a clock with a duration below the policy's interval. Verify
+// warns about it, unless the policy is evaluated at its horizon.
 func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	switch n.Op {
 	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:

@@ -2,8 +2,8 @@ package analyzer
 
 import "github.com/cocoon-go/cocoon/policy"
 
-// checkCost returns the program's bound, or an error when it exceeds the limit. Loops are bounded by their sources, so
-// every program has a bound.
+// checkCost returns the program's bound, or an error when it exceeds the limit. Loops are bounded
+// by their sources, so every program has a bound.
 func checkCost(p *policy.Program, limits Limits) (int, error) {
 	limit := limits.Cost
 	if limit <= 0 {
@@ -20,8 +20,9 @@ func checkCost(p *policy.Program, limits Limits) (int, error) {
 	return 0, p.Errorf(n, hint, "the policy may take %d steps, and %d are allowed; %d of them are here", bound, limit, policy.Bound(n))
 }
 
-// costliest descends to the part that is to blame: as long as one operand makes up most of a node's cost, but not into a
-// loop, whose length is to blame and not its body. It stops at some depth, because every step counts the whole rest.
+// costliest descends to the part that is to blame: as long as one operand makes up most of a node's
+// cost, but not into a loop, whose length is to blame and not its body. It stops at some depth,
+// because every step counts the whole rest.
 func costliest(n *policy.Node) *policy.Node {
 	bound := policy.Bound(n)
 	for range 100 {

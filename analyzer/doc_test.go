@@ -19,14 +19,16 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// documented is a line of docs/policy.md: a policy, the event on which it is evaluated, and what is said of it.
+// documented is a line of docs/policy.md: a policy, the event on which it is evaluated, and what is
+// said of it.
 type documented struct {
 	text, reason string
 	on           stubs.Event
 	warning      bool
 }
 
-// readErrors returns the lines of the blocks "errors" and "warnings", and all that the section quotes besides.
+// readErrors returns the lines of the blocks "errors" and "warnings", and all that the section
+// quotes besides.
 func readErrors(t *testing.T) (lines []documented, quoted []string) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/policy.md")
@@ -56,8 +58,8 @@ func readErrors(t *testing.T) (lines []documented, quoted []string) {
 	return lines, quoted
 }
 
-// TestDocErrors holds docs/policy.md to what is said of each of its policies, and to being complete: each message in the
-// sources of the parser and of the verifier is that of some line.
+// TestDocErrors holds docs/policy.md to what is said of each of its policies, and to being
+// complete: each message in the sources of the parser and of the verifier is that of some line.
 func TestDocErrors(t *testing.T) {
 	lines, said := readErrors(t)
 	if len(lines) < 80 {
@@ -102,8 +104,8 @@ func reasons(d documented, env policy.Env) (all []string) {
 	return all
 }
 
-// messages returns the format of every message about a policy's text, by its place. They are the arguments of a few
-// functions; one that passes its own format on is left out.
+// messages returns the format of every message about a policy's text, by its place. They are the
+// arguments of a few functions; one that passes its own format on is left out.
 func messages(t *testing.T, folders ...string) map[string]string {
 	t.Helper()
 	all, set := map[string]string{}, token.NewFileSet()

@@ -2,9 +2,9 @@ package analyzer
 
 import "github.com/cocoon-go/cocoon/policy"
 
-// facts is what is known on the path that the analysis is on: for each term the values it can have, if it has one. Facts
-// are only ever added, and taken back in one piece at the end of a branch, so they are one array and a trail of what was
-// there before instead of a copy a branch.
+// facts is what is known on the path that the analysis is on: for each term the values it can have,
+// if it has one. Facts are only ever added, and taken back in one piece at the end of a branch, so
+// they are one array and a trail of what was there before instead of a copy a branch.
 type facts struct {
 	shapes []shape // by term
 	known  []value // by term
@@ -20,8 +20,8 @@ type change struct {
 	was  value
 }
 
-// maxFuel bounds the work of refinement, about a microsecond each, because nested conditions can make it exponential. Real
-// policies need some hundreds.
+// maxFuel bounds the work of refinement, about a microsecond each, because nested conditions can
+// make it exponential. Real policies need some hundreds.
 const maxFuel = 1 << 16
 
 func newFacts() *facts {

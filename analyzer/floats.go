@@ -2,8 +2,9 @@ package analyzer
 
 import "math"
 
-// floats is a set of float64: lo to hi with the infinities, without 0 when nonzero, and NaN when nan. It has no number
-// when lo > hi. The two zeros are one. Rounding is monotonic, so the results at the ends bound the others exactly.
+// floats is a set of float64: lo to hi with the infinities, without 0 when nonzero, and NaN when
+// nan. It has no number when lo > hi. The two zeros are one. Rounding is monotonic, so the results
+// at the ends bound the others exactly.
 type floats struct {
 	lo, hi  float64
 	nonzero bool // lo < 0 < hi, and 0 is not in the set
@@ -84,7 +85,8 @@ func (s floats) join(t floats) floats {
 	return floats{math.Min(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), nan}.normal()
 }
 
-// spanFloats is the set from the least to the greatest corner; a corner that is NaN tells nothing, and so gives all.
+// spanFloats is the set from the least to the greatest corner; a corner that is NaN tells nothing,
+// and so gives all.
 func spanFloats(nan bool, corners ...float64) floats {
 	r := noFloats(nan)
 	for _, c := range corners {
@@ -117,7 +119,8 @@ func (s floats) max(t floats) floats {
 	return floats{math.Max(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), s.nan || t.nan}.normal()
 }
 
-// mul is the product. Zero times infinity is NaN, and what is beside it is between zero and infinity: as a corner it counts as zero.
+// mul is the product. Zero times infinity is NaN, and what is beside it is between zero and
+// infinity: as a corner it counts as zero.
 func (s floats) mul(t floats) floats {
 	if s.noNumber() || t.noNumber() {
 		return noFloats(true)
@@ -132,8 +135,8 @@ func (s floats) mul(t floats) floats {
 	return spanFloats(s.nan || t.nan || clash, product(s.lo, t.lo), product(s.lo, t.hi), product(s.hi, t.lo), product(s.hi, t.hi))
 }
 
-// div is the quotient. Infinity by infinity is NaN, and what is beside it is between zero and infinity: as a corner it counts as
-// zero.
+// div is the quotient. Infinity by infinity is NaN, and what is beside it is between zero and
+// infinity: as a corner it counts as zero.
 func (s floats) div(t floats) floats {
 	if s.noNumber() || t.noNumber() {
 		return noFloats(true)
@@ -174,7 +177,8 @@ func (i interval) toFloats() floats {
 // twoTo63 is the least float64 above every int64.
 const twoTo63 = 1 << 63
 
-// toInts converts towards zero. never reports that no member fits an int64; a duration is then the farthest.
+// toInts converts towards zero. never reports that no member fits an int64; a duration is then the
+// farthest.
 func (s floats) toInts() (i interval, never bool) {
 	switch {
 	case s.noNumber():

@@ -7,7 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// analysis follows every path of a well-formed program once, in the order of evaluation, with the facts of that path.
+// analysis follows every path of a well-formed program once, in the order of evaluation, with the
+// facts of that path.
 type analysis struct {
 	p        *policy.Program
 	interval time.Duration
@@ -194,8 +195,8 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 	return a.facts.operation(n.Op, n.Type, x, y), v
 }
 
-// probe finds that a condition is always true or false because the other leads to a contradiction with what is known. It
-// tries only the conditions that others are made of.
+// probe finds that a condition is always true or false because the other leads to a contradiction
+// with what is known. It tries only the conditions that others are made of.
 func (a *analysis) probe(n *policy.Node, t term, v value) value {
 	if v.truth.constant() || n.Op != policy.OpLocal && (n.B == nil || n.A == nil || n.A.Type == stubs.Bool || n.Op == policy.OpLet) {
 		return v

@@ -8,12 +8,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ErrMalformed is wrapped by the error about a program that policy.Parse cannot have made: nothing in its author's text
-// would mend it.
+// ErrMalformed is wrapped by the error about a program that policy.Parse cannot have made: nothing
+// in its author's text would mend it.
 var ErrMalformed = errors.New("malformed program")
 
-// Bounds of a program's form. They keep the verifier's own time and recursion in hand, whatever it is given; Parse stays
-// far below them.
+// Bounds of a program's form. They keep the verifier's own time and recursion in hand, whatever it
+// is given; Parse stays far below them.
 const (
 	maxNodes = 1 << 16
 	maxDepth = 1 << 13
@@ -21,7 +21,8 @@ const (
 	maxTable = 1 << 12 // reads, locals and reasons each
 )
 
-// form checks that a program is what policy/ir.go says. Everything after it relies on that, and checks nothing again.
+// form checks that a program is what policy/ir.go says. Everything after it relies on that, and
+// checks nothing again.
 type form struct {
 	p     *policy.Program
 	reads map[int]policy.Read // by offset
@@ -30,7 +31,8 @@ type form struct {
 	sites []bool // by site: written
 }
 
-// checkForm reports the first thing that is wrong with the program's form, as a *policy.Error or as ErrMalformed.
+// checkForm reports the first thing that is wrong with the program's form, as a *policy.Error or as
+// ErrMalformed.
 func checkForm(p *policy.Program) error {
 	if p == nil || p.Root == nil {
 		return malformed("there is no program")
@@ -72,8 +74,8 @@ func (f *form) enter(n *policy.Node, depth int) error {
 	return nil
 }
 
-// statement checks a node of type Unit or Verdict: what may hold effects. Nothing else may, so a condition or a predicate
-// has none, and as each site is written once, none fires twice.
+// statement checks a node of type Unit or Verdict: what may hold effects. Nothing else may, so a
+// condition or a predicate has none, and as each site is written once, none fires twice.
 func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {
 		return err
@@ -153,8 +155,8 @@ func (f *form) let(n *policy.Node, depth int, body func() error) error {
 	return body()
 }
 
-// local checks that n may bind its local here: one binding must not hide another, because all evaluators keep one word
-// for it.
+// local checks that n may bind its local here: one binding must not hide another, because all
+// evaluators keep one word for it.
 func (f *form) local(n *policy.Node, depth int) error {
 	if n.Index < 0 || n.Index >= len(f.scope) {
 		return at(n, "local %d of %d", n.Index, len(f.scope))

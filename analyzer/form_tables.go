@@ -60,8 +60,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	return nil
 }
 
-// layout checks the reads: each is a stub of the catalogue that exists on the program's notifications, inside the
-// snapshot, and no two overlap.
+// layout checks the reads: each is a stub of the catalogue that exists on the program's
+// notifications, inside the snapshot, and no two overlap.
 func (f *form) layout() error {
 	owner := make([]bool, f.p.Words)
 	for i, r := range f.p.Reads {

@@ -5,7 +5,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxElements bounds the range of a quantifier. The limit of the cost is far below, but the cost is computed after.
+// maxElements bounds the range of a quantifier. The limit of the cost is far below, but the cost is
+// computed after.
 const maxElements = 1 << 20
 
 // operand checks a node that has a value of the type want, one level below depth.

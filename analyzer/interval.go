@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// interval is a set of int64: lo to hi, without 0 when nonzero. It is empty when lo > hi. A hole elsewhere is not
-// represented: zero is the only number whose absence proves anything.
+// interval is a set of int64: lo to hi, without 0 when nonzero. It is empty when lo > hi. A hole
+// elsewhere is not represented: zero is the only number whose absence proves anything.
 type interval struct {
 	lo, hi  int64
 	nonzero bool // lo < 0 < hi, and 0 is not in the set
@@ -66,7 +66,8 @@ func (i interval) join(j interval) interval {
 	return interval{min(i.lo, j.lo), max(i.hi, j.hi), !i.hasZero() && !j.hasZero()}.normal()
 }
 
-// A wide is the exact result of an operation on int64s, with what fits no int64 pressed to the nearer end and marked.
+// A wide is the exact result of an operation on int64s, with what fits no int64 pressed to the
+// nearer end and marked.
 type wide struct {
 	n    int64
 	over int // -1 or 1: beyond that end
@@ -74,8 +75,8 @@ type wide struct {
 
 func less(a, b wide) bool { return a.over < b.over || a.over == b.over && a.n < b.n }
 
-// hull is the interval of the results between the least and the greatest of corners. never reports that none of them
-// fits: the operation fails for all operands.
+// hull is the interval of the results between the least and the greatest of corners. never reports
+// that none of them fits: the operation fails for all operands.
 func hull(corners ...wide) (i interval, never bool) {
 	lo, hi := corners[0], corners[0]
 	for _, c := range corners[1:] {
@@ -160,8 +161,8 @@ func (i interval) mul(j interval) (interval, bool) {
 	return r.normal(), never
 }
 
-// div is the quotient, truncated, by what in j is not zero. For a divisor of one sign the quotient is monotonic in both
-// operands, so the corners of each half bound it.
+// div is the quotient, truncated, by what in j is not zero. For a divisor of one sign the quotient
+// is monotonic in both operands, so the corners of each half bound it.
 func (i interval) div(j interval) (interval, bool) {
 	var corners []wide
 	for _, half := range []interval{{lo: max(j.lo, 1), hi: j.hi}, {lo: j.lo, hi: min(j.hi, -1)}} {

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Every operation on sets is checked with every pair of members from these, which are the ends and the neighbours of what
-// goes wrong.
+// Every operation on sets is checked with every pair of members from these, which are the ends and
+// the neighbours of what goes wrong.
 var (
 	sampleInts   = []int64{math.MinInt64, math.MinInt64 + 1, -3, -2, -1, 0, 1, 2, 3, 1<<53 + 1, math.MaxInt64}
 	sampleFloats = []float64{math.Inf(-1), -1 << 63, -1, -5e-324, math.Copysign(0, -1), 0.5, 3, math.MaxFloat64, math.Inf(1), math.NaN()}
@@ -76,8 +76,8 @@ func TestOperations(t *testing.T) {
 	checkOperation(t, policy.OpMax, stubs.Float, stubs.Float)
 }
 
-// checkOperation checks that the result of members is a member of the result, and that what never works does not; of durations
-// never says that all come to the farthest.
+// checkOperation checks that the result of members is a member of the result, and that what never
+// works does not; of durations never says that all come to the farthest.
 func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
 	t.Helper()
 	sets, words := sampleValues(operand)

@@ -7,10 +7,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// random makes well-formed programs whose conditions are about the same few stubs and small constants, so that they often
-// imply or contradict each other: what the analysis reasons about. (The generator of package isolate makes wilder programs,
-// to exercise the code generator.) Its decisions come from bytes, so that a fuzzer can mutate them; at their end all are 0,
-// which makes what is smallest.
+// random makes well-formed programs whose conditions are about the same few stubs and small
+// constants, so that they often imply or contradict each other: what the analysis reasons about.
+// (The generator of package isolate makes wilder programs, to exercise the code generator.) Its
+// decisions come from bytes, so that a fuzzer can mutate them; at their end all are 0, which makes
+// what is smallest.
 type random struct {
 	data  []byte
 	prog  policy.Program
@@ -64,7 +65,8 @@ func randomProgram(r *random) *policy.Program {
 	return p
 }
 
-// word chooses a word of the type, small in most cases. Those that a stub cannot have are for constants and states only.
+// word chooses a word of the type, small in most cases. Those that a stub cannot have are for
+// constants and states only.
 func (r *random) word(t stubs.Type) uint64 {
 	switch t {
 	case stubs.Bool:

@@ -7,7 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// refine adds what follows from the condition t being b. It may miss consequences, and never invents one.
+// refine adds what follows from the condition t being b. It may miss consequences, and never
+// invents one.
 func (f *facts) refine(t term, b bool) {
 	f.fuel--
 	if f.dead || f.fuel < 0 {
@@ -118,8 +119,8 @@ func (f *facts) ordered(x, y term, vx, vy value, strict bool) {
 	f.relate(y, x, interval{lo: gap, hi: math.MaxInt64}, floats{})
 }
 
-// orderedFloats adds that x < y, or x <= y when not strict; or that either is NaN, where vx or vy says so. A number is bounded by
-// what cannot be NaN, and may be NaN itself beside its bounds.
+// orderedFloats adds that x < y, or x <= y when not strict; or that either is NaN, where vx or vy
+// says so. A number is bounded by what cannot be NaN, and may be NaN itself beside its bounds.
 func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 	upper, lower, gap := vy.hi, vx.lo, 0.0
 	if strict {
@@ -134,8 +135,9 @@ func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 	f.relate(y, x, interval{}, floats{lo: gap, hi: math.Inf(1), nan: true})
 }
 
-// relate adds what x - y can be, and y - x, to the facts about these differences: it is how x != y guards a division by
-// x - y. Floats that differ have a difference, thanks to subnormal numbers; two equal infinities have NaN.
+// relate adds what x - y can be, and y - x, to the facts about these differences: it is how x != y
+// guards a division by x - y. Floats that differ have a difference, thanks to subnormal numbers;
+// two equal infinities have NaN.
 func (f *facts) relate(x, y term, ints interval, fl floats) {
 	of := f.shapes[x].of
 	if !of.Numeric() {
@@ -196,7 +198,8 @@ func (f *facts) narrow(t term, v value) {
 	}
 }
 
-// narrowExtreme adds that the greater of x and y, or the lesser, is v. Where it is NaN one of them is, and the other anything.
+// narrowExtreme adds that the greater of x and y, or the lesser, is v. Where it is NaN one of them
+// is, and the other anything.
 func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) floats) {
 	vx, vy := f.value(x, reach).floats, f.value(y, reach).floats
 	if !v.nan || !vy.nan {
@@ -207,7 +210,8 @@ func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) flo
 	}
 }
 
-// greater is what one of two numbers can be whose greater is v. If the other is below v, it is the one.
+// greater is what one of two numbers can be whose greater is v. If the other is below v, it is the
+// one.
 func greater(v, other floats) floats {
 	one := floats{lo: math.Inf(-1), hi: v.hi, nan: v.nan}
 	if other.hi < v.lo {
@@ -219,8 +223,8 @@ func greater(v, other floats) floats {
 // lesser is the same where v is the lesser.
 func lesser(v, other floats) floats { return greater(v.neg(), other.neg()).neg() }
 
-// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact inverse holds; but a duration that
-// stopped at the farthest could have been anywhere beyond.
+// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact
+// inverse holds; but a duration that stopped at the farthest could have been anywhere beyond.
 func (f *facts) narrowSum(x, y term, sum interval) {
 	vx, vy := f.value(x, reach), f.value(y, reach)
 	nx, _ := sum.sub(vy.ints)
@@ -238,7 +242,8 @@ func (f *facts) narrowDifference(x, y term, difference interval) {
 	f.narrow(y, intValue(vy.of, ny.open(vy.of, difference.hi, difference.lo)))
 }
 
-// open takes away the bounds of what came to one end, and to the other, where these are as far as durations go.
+// open takes away the bounds of what came to one end, and to the other, where these are as far as
+// durations go.
 func (i interval) open(of stubs.Type, lo, hi int64) interval {
 	farthest := func(n int64) bool { return n == math.MinInt64 || n == math.MaxInt64 }
 	if of == stubs.Duration && farthest(lo) {
@@ -250,7 +255,8 @@ func (i interval) open(of stubs.Type, lo, hi int64) interval {
 	return i
 }
 
-// integers are those whose conversion to float64 is in s. Beyond 2^53 the conversion rounds, and nothing is concluded.
+// integers are those whose conversion to float64 is in s. Beyond 2^53 the conversion rounds, and
+// nothing is concluded.
 func (s floats) integers() interval {
 	const exact = 1 << 53
 	i := anyInt

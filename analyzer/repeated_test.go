@@ -8,7 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// An effect that counts is warned about where one notification may carry it out several times, and nowhere else.
+// An effect that counts is warned about where one notification may carry it out several times, and
+// nowhere else.
 func TestWarnsOfRepeatedEffects(t *testing.T) {
 	const count = `set("n", state.n + 1)`
 	for _, c := range []struct {

@@ -10,9 +10,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The analysis is sound when every value that it excludes is never there. The tests below put each claim into the program
-// itself: an expression e with the values V becomes "let x = (e in V or trap); e", where trap divides by zero at a place
-// of its own; what is never reached gets the trap alone. Then the reference interpreter runs the program.
+// The analysis is sound when every value that it excludes is never there. The tests below put each
+// claim into the program itself: an expression e with the values V becomes "let x = (e in V or
+// trap); e", where trap divides by zero at a place of its own; what is never reached gets the trap
+// alone. Then the reference interpreter runs the program.
 
 // trapped is the place of traps in the text.
 const trapped = 1 << 30
@@ -72,7 +73,8 @@ func within(e *policy.Node, v value) *policy.Node {
 	return number
 }
 
-// checkSound checks the claims about one random program over random snapshots, and reports whether it was accepted.
+// checkSound checks the claims about one random program over random snapshots, and reports whether
+// it was accepted.
 func checkSound(t *testing.T, data []byte, runs int) (accepted bool) {
 	r := &random{data: data}
 	p := randomProgram(r)
@@ -179,7 +181,8 @@ func FuzzSound(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkSound(t, data, 12) })
 }
 
-// FuzzText verifies what people may write: whatever is accepted runs without dividing by zero, within its cost.
+// FuzzText verifies what people may write: whatever is accepted runs without dividing by zero,
+// within its cost.
 func FuzzText(f *testing.F) {
 	for _, d := range divisions {
 		f.Add("("+d.text+`) ? throw("x") : continue()`, uint64(1))

@@ -5,13 +5,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A term numbers an expression by what it computes: equal expressions have one term, however they are written and
-// through whatever locals, because nothing that a policy reads changes during an evaluation. What a condition proves
-// about a term thus holds wherever the term is used under it.
+// A term numbers an expression by what it computes: equal expressions have one term, however they
+// are written and through whatever locals, because nothing that a policy reads changes during an
+// evaluation. What a condition proves about a term thus holds wherever the term is used under it.
 type term int32
 
-// shape is what makes two expressions equal. Comparisons and junctions are normal: of the boolean operations only OpNot,
-// OpAnd, OpEq, OpLt, OpLe (floats alone) and OpIf occur.
+// shape is what makes two expressions equal. Comparisons and junctions are normal: of the boolean
+// operations only OpNot, OpAnd, OpEq, OpLt, OpLe (floats alone) and OpIf occur.
 type shape struct {
 	op      policy.Op
 	of      stubs.Type
@@ -22,7 +22,8 @@ type shape struct {
 // none is the missing operand of a shape.
 const none = term(-1)
 
-// term returns the number of s, which it makes with the values that s has by itself: everything, when values is nil.
+// term returns the number of s, which it makes with the values that s has by itself: everything,
+// when values is nil.
 func (f *facts) term(s shape, values *value) term {
 	if t, ok := f.index[s]; ok {
 		return t

@@ -62,8 +62,8 @@ func (s nameSet) equal(t nameSet) truth {
 	return truth{yes: !s.meet(t).empty(), no: !s.single() || !t.single() || s.ids[0] != t.ids[0]}
 }
 
-// value is the set of words that an expression of one type can have, in the representation of that type; the others are
-// zero. It may be greater than the truth, never less.
+// value is the set of words that an expression of one type can have, in the representation of that
+// type; the others are zero. It may be greater than the truth, never less.
 type value struct {
 	of     stubs.Type
 	truth  truth
@@ -96,7 +96,8 @@ func constant(t stubs.Type, word uint64) value {
 	return intValue(t, exactly(int64(word)))
 }
 
-// unlimited marks a bound of the catalogue that stands for "no bound": the analysis then assumes none.
+// unlimited marks a bound of the catalogue that stands for "no bound": the analysis then assumes
+// none.
 const unlimited = 1 << 62
 
 // readValue is what the catalogue says about a stub's values. A registered state can have any.

@@ -8,15 +8,16 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Warning is a remark about a verified program: the place, the reason and a hint. It prints as an error does: %v is one
-// line, %+v marks the place.
+// Warning is a remark about a verified program: the place, the reason and a hint. It prints as an
+// error does: %v is one line, %+v marks the place.
 type Warning struct{ *policy.Error }
 
 func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
 	a.warnings = append(a.warnings, Warning{a.p.Errorf(n, hint, format, args...)})
 }
 
-// review collects, after the program was followed, what was always the same and what was never reached.
+// review collects, after the program was followed, what was always the same and what was never
+// reached.
 func (a *analysis) review() {
 	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
 	r.statement(a.p.Root)
@@ -84,9 +85,9 @@ func (r *review) act(n *policy.Node) {
 	}
 }
 
-// repeated warns, once a policy, of an effect that one notification may have carried out several times, though its author counts
-// on one: a token is taken for each running task instead of for the arriving one. What comes with a throw or a switch is meant for the
-// task that it is about.
+// repeated warns, once a policy, of an effect that one notification may have carried out several
+// times, though its author counts on one: a token is taken for each running task instead of for the
+// arriving one. What comes with a throw or a switch is meant for the task that it is about.
 func (r *review) repeated(n *policy.Node) {
 	decided := !r.rest.Any(func(m *policy.Node) bool {
 		return m.Op == policy.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
@@ -99,8 +100,8 @@ func (r *review) repeated(n *policy.Node) {
 	r.many = 0
 }
 
-// idempotent reports whether it is all the same how often the effect is carried out: it is about the policy or the arriving task, or
-// the only value that the policy gives the state.
+// idempotent reports whether it is all the same how often the effect is carried out: it is about
+// the policy or the arriving task, or the only value that the policy gives the state.
 func (r *review) idempotent(n *policy.Node) bool {
 	site := r.p.Sites[n.Index]
 	switch site.Effect {
@@ -133,8 +134,9 @@ func (r *review) let(n *policy.Node) {
 	r.constant[n.Index] = r.expression(n.A, n)
 }
 
-// expression warns about the smallest conditions in n that are always the same, and reports whether there are any. One
-// operator of the text may have become several operations at one place: only the outermost is what the author wrote.
+// expression warns about the smallest conditions in n that are always the same, and reports whether
+// there are any. One operator of the text may have become several operations at one place: only the
+// outermost is what the author wrote.
 func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n == nil {
 		return false
@@ -159,7 +161,8 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	return true
 }
 
-// condition quotes a condition. The comparison with an element of x in [...] has the element's place.
+// condition quotes a condition. The comparison with an element of x in [...] has the element's
+// place.
 func (r *review) condition(n *policy.Node) string {
 	if n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End {
 		return r.text(n.A) + " == " + r.text(n.B)

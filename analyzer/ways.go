@@ -7,20 +7,21 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Way is one of the ways in which a policy can come to do something: to throw, to switch, or to have an effect. It does
-// nothing but continue unless, of one of its ways, all clocks have reached their bounds and all fixed values are allowed.
-// A Way without clocks and fixed values is open at any time.
+// Way is one of the ways in which a policy can come to do something: to throw, to switch, or to
+// have an effect. It does nothing but continue unless, of one of its ways, all clocks have reached
+// their bounds and all fixed values are allowed. A Way without clocks and fixed values is open at
+// any time.
 type Way struct {
 	Clocks []Clock
 	Fixed  []Fixed
 }
 
-// Clock is a state stub that moves with time, by no more than a nanosecond each nanosecond, and that can leap only away
-// from its bound. The policy's way is shut while a clock that rises is below Bound, and while task.deadline, which falls,
-// is above it. Bound is in ns.
+// Clock is a state stub that moves with time, by no more than a nanosecond each nanosecond, and
+// that can leap only away from its bound. The policy's way is shut while a clock that rises is
+// below Bound, and while task.deadline, which falls, is above it. Bound is in ns.
 //
-// One clock leaps towards its bound: when a section ends, task.section_running is that of the section around it. It is never
-// more than the running time in the outermost one.
+// One clock leaps towards its bound: when a section ends, task.section_running is that of the
+// section around it. It is never more than the running time in the outermost one.
 type Clock struct {
 	Read  policy.Read
 	Bound int64
@@ -29,7 +30,8 @@ type Clock struct {
 // Falls reports whether the clock falls: it is task.deadline.
 func (c Clock) Falls() bool { return c.Read.Stub == stubs.TaskDeadline }
 
-// Fixed is a state stub that stays what it is for as long as a task lives, with the values with which the way is open.
+// Fixed is a state stub that stays what it is for as long as a task lives, with the values with
+// which the way is open.
 type Fixed struct {
 	Read   policy.Read
 	values value
@@ -62,8 +64,8 @@ func fixed(id stubs.ID) bool {
 // atAnyTime is the ways of a policy of which nothing is known.
 func atAnyTime() []Way { return []Way{{}} }
 
-// keepsTime reports whether the policy is evaluated when time first lets it do something, and not only at the next tick: it
-// has no effects, and does nothing that does not take time.
+// keepsTime reports whether the policy is evaluated when time first lets it do something, and not
+// only at the next tick: it has no effects, and does nothing that does not take time.
 func (v Verified) keepsTime() bool {
 	return len(v.program.Sites) == 0 && !slices.ContainsFunc(v.Ways(), func(w Way) bool { return len(w.Clocks) == 0 })
 }
@@ -71,12 +73,13 @@ func (v Verified) keepsTime() bool {
 // maxWays bounds the ways of a policy. One with more is taken to do something at any time.
 const maxWays = 32
 
-// Ways returns the ways in which the policy can do something but continue, as far as time and what is fixed for a task can
-// tell. It may return a way that is none, and never leaves one out. What the policy reads beside these may have any value.
+// Ways returns the ways in which the policy can do something but continue, as far as time and what
+// is fixed for a task can tell. It may return a way that is none, and never leaves one out. What
+// the policy reads beside these may have any value.
 //
-// An evaluation that errs does nothing, so what can only err is no way. The zero Verified may do anything at any time. The
-// program is followed once more, for as long as Verify takes or, where the bound of a clock must be searched for, some
-// hundred times as long.
+// An evaluation that errs does nothing, so what can only err is no way. The zero Verified may do
+// anything at any time. The program is followed once more, for as long as Verify takes or, where
+// the bound of a clock must be searched for, some hundred times as long.
 func (v Verified) Ways() []Way {
 	p := v.program
 	if p == nil {
@@ -109,9 +112,10 @@ func count(n *policy.Node) int {
 	return 1 + count(n.A) + count(n.B) + count(n.C)
 }
 
-// ways follows a program once more, and notes what must be true wherever it does something. Other than the analysis, which
-// keeps what all cases of a condition have in common, it follows each case of "or" on its own: one may have a name and a
-// time in it, and the other another name and another time.
+// ways follows a program once more, and notes what must be true wherever it does something. Other
+// than the analysis, which keeps what all cases of a condition have in common, it follows each case
+// of "or" on its own: one may have a name and a time in it, and the other another name and another
+// time.
 type ways struct {
 	*analysis
 	bound  []*policy.Node // by local of type bool: what it is bound to, if its cases can be followed
@@ -150,7 +154,8 @@ func (w *ways) statement(n *policy.Node) {
 	}
 }
 
-// binds reports whether the expression binds a local. To follow it again might bind one anew that is in use.
+// binds reports whether the expression binds a local. To follow it again might bind one anew that
+// is in use.
 func binds(n *policy.Node) bool {
 	return n != nil && (n.Op == policy.OpLet || quantifier(n.Op) || binds(n.A) || binds(n.B) || binds(n.C))
 }
@@ -183,7 +188,8 @@ func (w *ways) when(n *policy.Node, b bool, then func()) {
 	}
 }
 
-// junctionWhen is when for "and" and "or": either the first operand decides, or it does not and the second does.
+// junctionWhen is when for "and" and "or": either the first operand decides, or it does not and the
+// second does.
 func (w *ways) junctionWhen(n *policy.Node, b bool, then func()) {
 	both := n.Op == policy.OpAnd
 	if b != both {
@@ -213,7 +219,8 @@ func (w *ways) act() {
 	w.add(way)
 }
 
-// add adds a way, unless another is open whenever it is, and drops those that are open only when it is.
+// add adds a way, unless another is open whenever it is, and drops those that are open only when it
+// is.
 func (w *ways) add(way Way) {
 	if slices.ContainsFunc(w.found, func(known Way) bool { return known.covers(way) }) {
 		return
@@ -240,9 +247,9 @@ func (w Way) covers(x Way) bool {
 	return true
 }
 
-// search looks for bounds of clocks by themselves, where a way was found to have none: how far a clock may go so that the
-// program, followed forwards from there, can only continue. So it finds what cannot be concluded backwards from a condition,
-// as of task.running * 2 > duration("1s").
+// search looks for bounds of clocks by themselves, where a way was found to have none: how far a
+// clock may go so that the program, followed forwards from there, can only continue. So it finds
+// what cannot be concluded backwards from a condition, as of task.running * 2 > duration("1s").
 func (w *ways) search() {
 	for _, r := range w.p.Reads {
 		if !rises(r.Stub) {
@@ -263,7 +270,8 @@ func (w *ways) search() {
 	}
 }
 
-// leastBound returns a value below which the clock keeps the program from doing anything but continue, or 0.
+// leastBound returns a value below which the clock keeps the program from doing anything but
+// continue, or 0.
 func leastBound(p *policy.Program, r policy.Read) int64 {
 	quiet := func(most int64) bool {
 		return onlyContinues(p, func(f *facts) {

@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// text writes ways for comparison, in their order: clocks with their bounds, fixed values by name, "any time" for a way
-// without.
+// text writes ways for comparison, in their order: clocks with their bounds, fixed values by name,
+// "any time" for a way without.
 func text(ways []Way) string {
 	var all []string
 	for _, w := range ways {
@@ -172,8 +172,8 @@ func TestWaysOfLongPrograms(t *testing.T) {
 	}
 }
 
-// wait returns how long a way stays shut at least, in ns, for what a snapshot holds; 0 or less: it may be open now. ok is
-// false when it is shut by what is fixed.
+// wait returns how long a way stays shut at least, in ns, for what a snapshot holds; 0 or less: it
+// may be open now. ok is false when it is shut by what is fixed.
 func (w Way) wait(s []uint64) (least int64, ok bool) {
 	least = math.MinInt64
 	for _, f := range w.Fixed {
@@ -191,8 +191,8 @@ func (w Way) wait(s []uint64) (least int64, ok bool) {
 	return least, true
 }
 
-// timeline changes a snapshot as time passes: clocks rise by no more than d, or leap down; the deadline falls by no more, or
-// leaps up; what is fixed stays; all else takes any value.
+// timeline changes a snapshot as time passes: clocks rise by no more than d, or leap down; the
+// deadline falls by no more, or leaps up; what is fixed stays; all else takes any value.
 func (r *random) timeline(s []uint64, d int64) {
 	fresh := r.snapshot()
 	for _, read := range r.prog.Reads {
@@ -213,8 +213,9 @@ func (r *random) timeline(s []uint64, d int64) {
 	}
 }
 
-// checkWays lets a random program live along random timelines, and fails when it does something before its ways say that it
-// may. It reports whether time or what is fixed kept the program from something.
+// checkWays lets a random program live along random timelines, and fails when it does something
+// before its ways say that it may. It reports whether time or what is fixed kept the program from
+// something.
 func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 	r := &random{data: data}
 	p := randomProgram(r)

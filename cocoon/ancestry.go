@@ -7,22 +7,24 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that has ended goes on as the parent of the tasks that it started, until they have ended: its
-// context lives on, their paths name it, and Cancel of it reaches them. A periodic job that starts its
-// own successor and ends is so the first link of a chain that grows with the time. Two rules bound it:
+// A task that has ended goes on as the parent of the tasks that it started, until they have ended:
+// its context lives on, their paths name it, and Cancel of it reaches them. A periodic job that
+// starts its own successor and ends is so the first link of a chain that grows with the time. Two
+// rules bound it:
 //
-//   - A child that gets its parent's own context does not keep that context. It keeps the one that the
-//     parent was given (origin.ctx), which has all values of the parent's, and its parent tells it when
-//     the parent's context ends (origin.bare). So the contexts of a chain are no chain. A child that
-//     gets a context which the caller made from the parent's keeps that one, as contexts do everywhere.
-//   - When a task has more than maxAncestors above it, the outermost of them that has ended hands its
-//     children to its own parent. It has no children then, so its context ends. The first link has no
-//     parent and stays, so Cancel of it reaches all. A task stays, too, while it has a child whose
-//     context was made from its own: that context must not end.
+//   - A child that gets its parent's own context does not keep that context. It keeps the one that
+//     the parent was given (origin.ctx), which has all values of the parent's, and its parent tells
+//     it when the parent's context ends (origin.bare). So the contexts of a chain are no chain. A
+//     child that gets a context which the caller made from the parent's keeps that one, as contexts
+//     do everywhere.
+//   - When a task has more than maxAncestors above it, the outermost of them that has ended hands
+//     its children to its own parent. It has no children then, so its context ends. The first link
+//     has no parent and stays, so Cancel of it reaches all. A task stays, too, while it has a child
+//     whose context was made from its own: that context must not end.
 //
 // The user sees that paths lack names, another Parent, and that Cancel of a link which was left out
-// does not reach the later ones. For that each new link would have to know all links that some handle
-// still holds.
+// does not reach the later ones. For that each new link would have to know all links that some
+// handle still holds.
 
 // maxAncestors is how many tasks are above a task before those that have ended are left out.
 const maxAncestors = 32

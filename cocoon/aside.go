@@ -12,14 +12,15 @@ import (
 // Standing aside. A task of a class that waits more than it runs, as an event stream does, would
 // take a slot at every flush only to lose it a moment later. So it stands aside: it gives its slot
 // up when it starts, counts as one that waits unannounced (absent.parked), and its Blocks neither
-// give a slot up nor ask for one. That costs what a handler costs that is inside one Block as a whole.
+// give a slot up nor ask for one. That costs what a handler costs that is inside one Block as a
+// whole.
 //
 // A document says so (kind: waits); or the runtime learns it, from what looks at tasks of the class
-// have found, unless a time policy may do something about them: a time limit is to be exact, and the
-// running of a task that stands aside is only found by looking.
+// have found, unless a time policy may do something about them: a time limit is to be exact, and
+// the running of a task that stands aside is only found by looking.
 //
-// The timer looks at tasks without a slot now and then. One that runs in two looks in a row surfaces,
-// is asked for a safe point, and asks for a slot there like any other.
+// The timer looks at tasks without a slot now and then. One that runs in two looks in a row
+// surfaces, is asked for a safe point, and asks for a slot there like any other.
 
 // found is what looks at the tasks of a class have found. Two looks at one time may lose one.
 type found struct{ runs, waits atomic.Int32 }
@@ -59,7 +60,8 @@ func (s *strand) standsAside() bool {
 	return k == nil || k.lead(l.rt, c, s.core.Kind) == notify.Never
 }
 
-// aside reports whether the task stands aside now. It takes no lock; called by the task's goroutine.
+// aside reports whether the task stands aside now. It takes no lock; called by the task's
+// goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
 
 // blockAside runs fn, as Block does, for a task that stands aside: it has no slot to give up.
@@ -115,8 +117,8 @@ func (l *Loop) armSweep(now int64) {
 
 // sweep looks at tasks without a slot, and returns when to look again. A parked task that runs in
 // two sweeps surfaces; one that ran and is parked now counts as blocked again. While a task waits
-// for a slot, or time policies are to see what runs, it looks often; when nothing moves, ten times a
-// second. Called by the timer, under the loop's lock.
+// for a slot, or time policies are to see what runs, it looks often; when nothing moves, ten times
+// a second. Called by the timer, under the loop's lock.
 func (l *Loop) sweep(now int64) (next int64) {
 	a := &l.absent
 	if a.n.Load() == 0 {

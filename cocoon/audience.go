@@ -22,8 +22,8 @@ func (c *chosen) has(class *class, rt *Runtime) bool {
 	return c.names == nil || slices.Contains(c.names, class.id)
 }
 
-// names returns the names of the tasks that the way is for, among those that match, of which none stands for all; some is
-// false when it is for all but a few.
+// names returns the names of the tasks that the way is for, among those that match, of which none
+// stands for all; some is false when it is for all but a few.
 func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
 	ids, some = match, len(match) > 0
 	for i := range w.fixed {

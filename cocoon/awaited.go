@@ -9,8 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// awaitedNames are names of labels, their values and events, of which policies of the process speak, and whether something has
-// had them. A label belongs to no runtime, and of names that no policy speaks of nothing is kept: clients choose them.
+// awaitedNames are names of labels, their values and events, of which policies of the process
+// speak, and whether something has had them. A label belongs to no runtime, and of names that no
+// policy speaks of nothing is kept: clients choose them.
 type awaitedNames struct {
 	mu   sync.Mutex
 	of   map[*Runtime][]policy.Mention
@@ -49,8 +50,8 @@ func once(b *atomic.Bool) {
 	}
 }
 
-// note has it noted that a task has the labels of the list. What comes behind an attribute that was looked at was looked at, too:
-// lists that many tasks have cost each of them a look at the first.
+// note has it noted that a task has the labels of the list. What comes behind an attribute that was
+// looked at was looked at, too: lists that many tasks have cost each of them a look at the first.
 func (a *attrs) note() {
 	now := awaited.now.Load()
 	if now == nil {
@@ -73,8 +74,8 @@ func noteEvent(name stubs.NameID) {
 	}
 }
 
-// of returns the entry in which it is noted whether something had the name of the mention, of a label where that is empty; nil
-// where it is not one of a label, or an event.
+// of returns the entry in which it is noted whether something had the name of the mention, of a
+// label where that is empty; nil where it is not one of a label, or an event.
 func (now *awaitedNow) of(m policy.Mention) *awaitedName {
 	switch m.Read.Stub {
 	case stubs.TaskLabels, stubs.ArrivingLabels:
@@ -147,7 +148,8 @@ func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
 	e.values[stubs.Intern(m.Name)] = b
 }
 
-// await has those noted who have names of which policies speak. Called with regMu held, when other policies are in force.
+// await has those noted who have names of which policies speak. Called with regMu held, when other
+// policies are in force.
 func (rt *Runtime) await() {
 	var names []policy.Mention
 	for _, r := range rt.policies {

@@ -8,17 +8,19 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Block runs fn while the task's slot is given to others: for network and disk, channels, sleep. It returns fn's error when
-// the task has a slot again, also when fn panics. Without a task in ctx, or inside another Block, fn just runs.
+// Block runs fn while the task's slot is given to others: for network and disk, channels, sleep. It
+// returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx, or
+// inside another Block, fn just runs.
 //
-// Block is a safe point before fn runs, and none afterwards: a throw that comes meanwhile waits for the next safe point, so
-// what fn acquired is not lost, and reaches the caller's deferred release. While a throw unwinds the task, fn just runs.
-// So it does with a context that does not end when the task's does, as that of context.WithoutCancel: that is clean-up.
+// Block is a safe point before fn runs, and none afterwards: a throw that comes meanwhile waits for
+// the next safe point, so what fn acquired is not lost, and reaches the caller's deferred release.
+// While a throw unwinds the task, fn just runs. So it does with a context that does not end when
+// the task's does, as that of context.WithoutCancel: that is clean-up.
 //
-// A lock wants no Block, but on an exclusive loop: the task would hold it while it waits for its slot. A task that waits
-// without Block loses its slot as well, when another task needs it and the runtime has found it waiting; it runs on when it
-// has what it waited for, and asks for a slot at its next safe point. Block saves the search, and the task has a slot again
-// when it goes on.
+// A lock wants no Block, but on an exclusive loop: the task would hold it while it waits for its
+// slot. A task that waits without Block loses its slot as well, when another task needs it and the
+// runtime has found it waiting; it runs on when it has what it waited for, and asks for a slot at
+// its next safe point. Block saves the search, and the task has a slot again when it goes on.
 func Block(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -32,12 +34,14 @@ func Block(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
-// BlockCall is Block for calls that are made through other people's code, such as database/sql, which may lose a connection
-// when it is unwound: it is no safe point, and never panics by itself. A throw that is due ends the task's context, or that
-// of the section, before fn runs. So fn meets just what it meets in plain Go when its context is cancelled: a call with this
-// context fails, clean-up with another succeeds, and the code around it sees an error and comes back. Then the task is thrown
-// out of. The throw is the error of BlockCall, and fn is not called, where a policy on the event block throws for this very
-// call, and where the task has not come back for 100 ms; but not if ctx goes on when the task's context has ended.
+// BlockCall is Block for calls that are made through other people's code, such as database/sql,
+// which may lose a connection when it is unwound: it is no safe point, and never panics by itself.
+// A throw that is due ends the task's context, or that of the section, before fn runs. So fn meets
+// just what it meets in plain Go when its context is cancelled: a call with this context fails,
+// clean-up with another succeeds, and the code around it sees an error and comes back. Then the
+// task is thrown out of. The throw is the error of BlockCall, and fn is not called, where a policy
+// on the event block throws for this very call, and where the task has not come back for 100 ms;
+// but not if ctx goes on when the task's context has ended.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -63,8 +67,8 @@ func (s *strand) away(fn func() error) error {
 	return fn()
 }
 
-// Yield lets the tasks that wait go first: the slot goes round once. It is a safe point. Without a task in ctx it yields
-// the processor to other goroutines.
+// Yield lets the tasks that wait go first: the slot goes round once. It is a safe point. Without a
+// task in ctx it yields the processor to other goroutines.
 func Yield(ctx context.Context) {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {

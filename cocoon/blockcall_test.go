@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A throw that is due when BlockCall is called has ended the context when its function runs, as a cancelled context does in
-// plain Go; one that comes meanwhile waits for a safe point, as that one does.
+// A throw that is due when BlockCall is called has ended the context when its function runs, as a
+// cancelled context does in plain Go; one that comes meanwhile waits for a safe point, as that one
+// does.
 func TestBlockCall(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
@@ -49,8 +50,8 @@ func TestBlockCall(t *testing.T) {
 	}
 }
 
-// A task that does not come back from its calls, and does not look at its context either, is told after a while: by the error
-// of a call that is not made. Clean-up is made even then.
+// A task that does not come back from its calls, and does not look at its context either, is told
+// after a while: by the error of a call that is not made. Clean-up is made even then.
 func TestBlockCallTellsInTheEnd(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")

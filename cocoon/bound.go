@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// bound is a policy on one loop, with an evaluator of its own: it is only used under the loop's lock, so evaluations
-// neither share an evaluator nor wait for one.
+// bound is a policy on one loop, with an evaluator of its own: it is only used under the loop's
+// lock, so evaluations neither share an evaluator nor wait for one.
 type bound struct {
 	version *version
 	loop    *Loop
@@ -131,17 +131,20 @@ func (b *bound) close() {
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
 
-// watches reports whether the ticks of a time policy may come to something about s, which runs. To one that can only throw,
-// a task is nothing new before the throw into it has arrived: arm is called then.
+// watches reports whether the ticks of a time policy may come to something about s, which runs. To
+// one that can only throw, a task is nothing new before the throw into it has arrived: arm is
+// called then.
 func (b *bound) watches(s *strand) bool {
 	return b.concerns(s) && !(b.once && s.pending != nil && b.mode() == Enforce)
 }
 
-// guards reports whether the policy must be asked about tasks that find a slot free: nobody waits then, or needs room.
+// guards reports whether the policy must be asked about tasks that find a slot free: nobody waits
+// then, or needs room.
 func (b *bound) guards() bool { return !b.mild && !b.version.queued && !b.silent() }
 
-// concerns reports whether an evaluation about s, which runs, may come to something. One that is mild need not be asked
-// about a task that cannot be switched; places are given on enqueue, where arriving and returning see to it.
+// concerns reports whether an evaluation about s, which runs, may come to something. One that is
+// mild need not be asked about a task that cannot be switched; places are given on enqueue, where
+// arriving and returning see to it.
 func (b *bound) concerns(s *strand) bool { return b.concernsKind(s.core.Kind) && b.matches(s) }
 
 func (b *bound) concernsKind(k Kind) bool { return b.matchesKind(k) && (!b.mild || k&Preemptible != 0) }
@@ -156,7 +159,8 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	return false
 }
 
-// running calls f for each strand that runs on the loop. Called under the loop's lock, after gather.
+// running calls f for each strand that runs on the loop. Called under the loop's lock, after
+// gather.
 func (l *Loop) running(f func(*strand) (more bool)) {
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil && !f(s) {
@@ -170,8 +174,8 @@ func (l *Loop) running(f func(*strand) (more bool)) {
 	}
 }
 
-// evaluateEach evaluates a policy for each running task that it matches or, when it is about no task, once. Called under
-// mu, with the view's notification filled in.
+// evaluateEach evaluates a policy for each running task that it matches or, when it is about no
+// task, once. Called under mu, with the view's notification filled in.
 func (l *Loop) evaluateEach(b *bound, now int64) {
 	if !b.perTask {
 		l.view.about(nil, nil)
@@ -204,9 +208,10 @@ func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 	}
 }
 
-// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free slot. Those that are
-// about running tasks as well are evaluated for each preemptible one that might make room, until one is switched; and once
-// without any when there is none. The others are evaluated once. A throw refuses s. Called under the loop's lock.
+// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free
+// slot. Those that are about running tasks as well are evaluated for each preemptible one that
+// might make room, until one is switched; and once without any when there is none. The others are
+// evaluated once. A throw refuses s. Called under the loop's lock.
 func (l *Loop) arriving(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.matches(s) {
@@ -223,8 +228,8 @@ func (l *Loop) arriving(s *strand, now int64) {
 	}
 }
 
-// askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task, until one will be
-// switched; it reports whether there was any. Called under the loop's lock.
+// askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task,
+// until one will be switched; it reports whether there was any. Called under the loop's lock.
 func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 	l.running(func(c *strand) bool {
 		if c.core.Kind&Preemptible == 0 {
@@ -237,8 +242,9 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 	return asked
 }
 
-// returning evaluates the mild enqueue policies for s, which has run before and waits for a slot again: it can no more be
-// refused, but others may make room for it as for one that arrives, and its place may be another now. Called under the loop's lock.
+// returning evaluates the mild enqueue policies for s, which has run before and waits for a slot
+// again: it can no more be refused, but others may make room for it as for one that arrives, and
+// its place may be another now. Called under the loop's lock.
 func (l *Loop) returning(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.mild || !b.matches(s) {

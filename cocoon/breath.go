@@ -15,8 +15,8 @@ import (
 //
 //   - Where the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of
 //     the process do. That costs a running task nothing, but the kernel looks at the slices at its
-//     own ticks only. The timer's thread has the shortest there is (package notify), so that it need
-//     not wait for the others' to end.
+//     own ticks only. The timer's thread has the shortest there is (package notify), so that it
+//     need not wait for the others' to end.
 //   - A task gives its core away for an instant, at a SafePoint, when a breath has passed since it
 //     did; its slot it keeps. It looks at the clock itself, every so many safe points. The timer
 //     could ask it to, but a tick takes a core 15 to 25 µs on virtual machines, ten times what the
@@ -44,9 +44,9 @@ const (
 	// looks is how often a task looks at the clock, in a breath.
 	looks = 4
 
-	// coldLook is how often it does while the runtime is cold, to find out that it runs long. A task
-	// that passes safe points more seldom is taken to have run for that long between two: it may
-	// have waited unannounced meanwhile.
+	// coldLook is how often it does while the runtime is cold, to find out that it runs long. A
+	// task that passes safe points more seldom is taken to have run for that long between two: it
+	// may have waited unannounced meanwhile.
 	coldLook = int64(500 * time.Microsecond)
 
 	maxStride = 1 << 16
@@ -95,8 +95,8 @@ var threadSlices struct {
 	now   time.Duration
 }
 
-// askSlices asks the kernel for slices of d, and reports whether it will have them. The shortest wish
-// of several runtimes counts.
+// askSlices asks the kernel for slices of d, and reports whether it will have them. The shortest
+// wish of several runtimes counts.
 func askSlices(d time.Duration) bool {
 	threadSlices.mu.Lock()
 	defer threadSlices.mu.Unlock()

@@ -24,8 +24,9 @@ func ownSlice(t *testing.T) time.Duration {
 	return time.Duration(attr.Runtime)
 }
 
-// What a task does when it gives its core away reaches the kernel: beside another thread on the same core, some of these
-// moments are switches of the thread. Slices end at any moment, so without the call that would be one in a thousand.
+// What a task does when it gives its core away reaches the kernel: beside another thread on the
+// same core, some of these moments are switches of the thread. Slices end at any moment, so without
+// the call that would be one in a thousand.
 func TestBreathSwitchesThreads(t *testing.T) {
 	var cores unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &cores); err != nil {
@@ -88,7 +89,8 @@ func switches(t *testing.T) int64 {
 	return u.Nivcsw + u.Nvcsw
 }
 
-// A program that the process starts while a runtime is hot has the kernel's slice, and the niceness that it would have.
+// A program that the process starts while a runtime is hot has the kernel's slice, and the niceness
+// that it would have.
 func TestChildrenHaveTheirOwnSlices(t *testing.T) {
 	const variable = "COCOON_TEST_SLICE"
 	if os.Getenv(variable) != "" {

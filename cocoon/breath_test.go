@@ -9,8 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// A task gives its core away now and then, and looks at the clock neither at each safe point nor too rarely. While the word
-// is up for another task, whose thread may be waiting for this core, it looks more often, and gives it away all the same.
+// A task gives its core away now and then, and looks at the clock neither at each safe point nor
+// too rarely. While the word is up for another task, whose thread may be waiting for this core, it
+// looks more often, and gives it away all the same.
 func TestBreathByYielding(t *testing.T) {
 	if !canYield {
 		t.Skip("this system has no call that gives the core away")
@@ -46,7 +47,8 @@ func TestBreathByYielding(t *testing.T) {
 	}
 }
 
-// A negative Breath turns it off: the task never gives its core away, and the kernel is asked for nothing.
+// A negative Breath turns it off: the task never gives its core away, and the kernel is asked for
+// nothing.
 func TestBreathOff(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1})
 	heatUp(t, rt)
@@ -66,8 +68,8 @@ func TestBreathOff(t *testing.T) {
 	}))
 }
 
-// The kernel is asked for short slices while a runtime lives that wants them, for threads that are there and for threads
-// to come, and the wish is taken back after the last one.
+// The kernel is asked for short slices while a runtime lives that wants them, for threads that are
+// there and for threads to come, and the wish is taken back after the last one.
 func TestBreathBySlices(t *testing.T) {
 	short, err := New(Config{Slots: 1, Breath: 200 * time.Microsecond})
 	if err != nil {

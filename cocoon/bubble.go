@@ -6,13 +6,14 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Tasks may run in a bubble of testing/synctest, on a runtime that was made there or elsewhere. Go ends the process when a
-// channel of a bubble is used from outside, and the timer's thread is always outside, or that bubble's time would stand still.
-// So what the runtime is made of, and the channels on which tasks wait, come from outside; and what belongs to the application,
-// such as contexts, is left alone by all goroutines but those that are inside with it (strand.bubbled).
+// Tasks may run in a bubble of testing/synctest, on a runtime that was made there or elsewhere. Go
+// ends the process when a channel of a bubble is used from outside, and the timer's thread is
+// always outside, or that bubble's time would stand still. So what the runtime is made of, and the
+// channels on which tasks wait, come from outside; and what belongs to the application, such as
+// contexts, is left alone by all goroutines but those that are inside with it (strand.bubbled).
 
-// wakes are channels that were made outside of any bubble, for strands that are made inside. One visit outside is a collection
-// of garbage, so it makes some in advance.
+// wakes are channels that were made outside of any bubble, for strands that are made inside. One
+// visit outside is a collection of garbage, so it makes some in advance.
 var wakes struct {
 	mu   sync.Mutex
 	list []chan struct{}
@@ -38,7 +39,8 @@ func newWake() chan struct{} {
 	return wake
 }
 
-// clock reads the clock for a task that comes, and notes whether it is in a bubble. Called by the task's goroutine.
+// clock reads the clock for a task that comes, and notes whether it is in a bubble. Called by the
+// task's goroutine.
 func (s *strand) clock() (now int64) {
 	now, s.bubbled = notify.Clock()
 	return now

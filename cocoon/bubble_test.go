@@ -11,7 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// What breaks the rules of bubbles ends the process, or keeps synctest.Test from returning: neither needs to be looked for.
+// What breaks the rules of bubbles ends the process, or keeps synctest.Test from returning: neither
+// needs to be looked for.
 
 // crowd has tasks wait for slots and for time, beside each other.
 func crowd(t *testing.T, rt *Runtime) {
@@ -35,7 +36,8 @@ func curiousLimit(t *testing.T, rt *Runtime) *Registration {
 		Expr: `task.cancelled or task.running > duration("10m") ? throw("x") : continue()`})
 }
 
-// A runtime that is made in a bubble: its tasks see the bubble's time, and the bubble ends when it is shut down.
+// A runtime that is made in a bubble: its tasks see the bubble's time, and the bubble ends when it
+// is shut down.
 func TestARuntimeOfABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt, err := New(Config{Slots: 2})
@@ -53,7 +55,8 @@ func TestARuntimeOfABubble(t *testing.T) {
 	})
 }
 
-// A runtime that is used inside of bubbles and outside in turn: strands and their channels are used again in each.
+// A runtime that is used inside of bubbles and outside in turn: strands and their channels are used
+// again in each.
 func TestARuntimeAroundBubbles(t *testing.T) {
 	for name, with := range map[string]func(t *testing.T, use func(*testing.T, *Runtime)){
 		"made outside": func(t *testing.T, use func(*testing.T, *Runtime)) {
@@ -87,8 +90,8 @@ func TestARuntimeAroundBubbles(t *testing.T) {
 	}
 }
 
-// A time limit is real time, in a bubble and after it. A throw ends the context where the task answers: the timer must not
-// close a channel of the bubble, however long the task does not.
+// A time limit is real time, in a bubble and after it. A throw ends the context where the task
+// answers: the timer must not close a channel of the bubble, however long the task does not.
 func TestAThrowIntoABubble(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("5ms") ? throw("x") : continue()`})
@@ -119,7 +122,8 @@ func TestAThrowIntoABubble(t *testing.T) {
 	run(t)
 }
 
-// A context whose Done channel is the bubble's is not looked at by the timer, though a policy wants to know whether it has ended.
+// A context whose Done channel is the bubble's is not looked at by the timer, though a policy wants
+// to know whether it has ended.
 func TestTheTimerLeavesTheBubblesContextsAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := curiousLimit(t, rt)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A task may return before its children have: it goes on as their parent, and its context ends with the last of them.
+// A task may return before its children have: it goes on as their parent, and its context ends with
+// the last of them.
 func TestParentReturnsBeforeItsChildren(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	gate := make(chan struct{})

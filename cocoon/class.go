@@ -6,8 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/sched"
 )
 
-// Kind says how a task may be interleaved with others. Kinds join with |; the kind of a task is that registered for its
-// name.
+// Kind says how a task may be interleaved with others. Kinds join with |; the kind of a task is
+// that registered for its name.
 type Kind = sched.Kind
 
 const (
@@ -29,8 +29,8 @@ type class struct {
 	reported atomic.Bool // it was logged that its tasks wait unannounced
 }
 
-// ran adds a task that has ended to the average, which follows the last ten or so. Of two that end at one time one may be
-// lost.
+// ran adds a task that has ended to the average, which follows the last ten or so. Of two that end
+// at one time one may be lost.
 func (c *class) ran(ns int64) {
 	if was := c.cost.Load(); was != 0 {
 		ns = was + (ns-was)/8

@@ -7,65 +7,75 @@ import (
 	"time"
 )
 
-// Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns the feature off where
-// its comment says so. A duration that no process lives for, such as math.MaxInt64, means never.
+// Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns
+// the feature off where its comment says so. A duration that no process lives for, such as
+// math.MaxInt64, means never.
 type Config struct {
-	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS, as the application has it; where that changes,
-	// as Go does when a container's processor limit is moved, the loop follows within seconds of a task having to wait.
+	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS, as the application
+	// has it; where that changes, as Go does when a container's processor limit is moved, the loop
+	// follows within seconds of a task having to wait.
 	Slots int
 
-	// MaxQueue bounds the tasks of the default loop that wait for their first slot; above it Run and Go answer
-	// ErrOverloaded. 0: no bound.
+	// MaxQueue bounds the tasks of the default loop that wait for their first slot; above it Run
+	// and Go answer ErrOverloaded. 0: no bound.
 	MaxQueue int
 
-	// MaxStarted bounds the tasks of the default loop that have started and not ended (running, blocked or suspended);
-	// above it new tasks wait. A task that runs another inside of it counts beside it, so that tasks that all do may wait
-	// for each other when the bound is that low. 0: no bound.
+	// MaxStarted bounds the tasks of the default loop that have started and not ended (running,
+	// blocked or suspended); above it new tasks wait. A task that runs another inside of it counts
+	// beside it, so that tasks that all do may wait for each other when the bound is that low. 0:
+	// no bound.
 	MaxStarted int
 
-	// MaxBypass bounds how long a suspended task is passed over by others. It is then resumed, and runs undisturbed for
-	// a quarter of that time. 0: 100 ms; negative: no bound.
+	// MaxBypass bounds how long a suspended task is passed over by others. It is then resumed, and
+	// runs undisturbed for a quarter of that time. 0: 100 ms; negative: no bound.
 	MaxBypass time.Duration
 
-	// StallAfter is how long a task may run in a slot for which others wait without passing a safe point; then the slot is
-	// lent to a waiting task, and the stall is reported. The slot of a task that waits without Block is lent at once, and
-	// that is no stall. 0: 20 ms; negative: never. It is at least 100 µs.
+	// StallAfter is how long a task may run in a slot for which others wait without passing a safe
+	// point; then the slot is lent to a waiting task, and the stall is reported. The slot of a task
+	// that waits without Block is lent at once, and that is no stall. 0: 20 ms; negative: never. It
+	// is at least 100 µs.
 	StallAfter time.Duration
 
-	// Breath is after what time the kernel may take the core from a task that runs long, for an instant, so that the threads
-	// that poll the network and the clock get there: the task gives its core away that often, at a SafePoint, and
-	// on Linux 6.12 and later the kernel is asked for time slices of three times as long, for all threads of the process, as
-	// long as there are such tasks. Programs that the process starts do not inherit them. 0: 100 µs; negative, or more than a
-	// second: the kernel's own ways. Systems other than Linux have only those.
+	// Breath is after what time the kernel may take the core from a task that runs long, for an
+	// instant, so that the threads that poll the network and the clock get there: the task gives
+	// its core away that often, at a SafePoint, and on Linux 6.12 and later the kernel is asked for
+	// time slices of three times as long, for all threads of the process, as long as there are such
+	// tasks. Programs that the process starts do not inherit them. 0: 100 µs; negative, or more
+	// than a second: the kernel's own ways. Systems other than Linux have only those.
 	Breath time.Duration
 
-	// Gaps is how often each running task is asked for a safe point, to measure how long it takes, and to find out where
-	// it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for production: the timer ticks as often, each task begins
-	// 0.3 µs later, and where one is silent a profile of all goroutines is taken, for a tenth of a core's time at most, or
-	// two thirds with 100,000 goroutines. 0: not measured, unless the environment has
-	// COCOON_GAPS, as under cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
+	// Gaps is how often each running task is asked for a safe point, to measure how long it takes,
+	// and to find out where it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for
+	// production: the timer ticks as often, each task begins 0.3 µs later, and where one is silent
+	// a profile of all goroutines is taken, for a tenth of a core's time at most, or two thirds
+	// with 100,000 goroutines. 0: not measured, unless the environment has COCOON_GAPS, as under
+	// cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
 	Gaps time.Duration
 
-	// KeepProcs leaves GOMAXPROCS alone. By default it is raised by SparePs while a task runs long, and
-	// put back a second or more afterwards. With KeepProcs connections and time policies wait for a
-	// long task as they do in plain Go, 10 ms and more, unless GOMAXPROCS has room for the slots and
-	// the spares anyway: so set it where the application sees to that (docs/design.md, Processors).
+	// KeepProcs leaves GOMAXPROCS alone. By default it is raised by SparePs while a task runs long,
+	// and put back a second or more afterwards. With KeepProcs connections and time policies wait
+	// for a long task as they do in plain Go, 10 ms and more, unless GOMAXPROCS has room for the
+	// slots and the spares anyway: so set it where the application sees to that (docs/design.md,
+	// Processors).
 	KeepProcs bool
 
-	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off. 0: 8.
+	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
+	// 0: 8.
 	MaxFailures int
 
-	// QuietThrows leaves out the log line, at level Warn and at most one a second for a policy, that says which task a policy has
-	// thrown into or refused, why, and where.
+	// QuietThrows leaves out the log line, at level Warn and at most one a second for a policy,
+	// that says which task a policy has thrown into or refused, why, and where.
 	QuietThrows bool
 
-	// Logger gets stalls, policy errors, throws, what observing policies would have done, and panics of tasks. nil: slog.Default(), as
-	// it is when the line is logged.
+	// Logger gets stalls, policy errors, throws, what observing policies would have done, and
+	// panics of tasks. nil: slog.Default(), as it is when the line is logged.
 	//
-	// It is called on a goroutine of its own, one line after the other, soon after the event and with the event's time: a
-	// Logger that is slow or blocks holds up no task. 256 lines wait at most, and those that come then are left out; a line says
-	// how many. Where the Logger panics the line is lost, and the first time is told on standard error. Stats.LinesLost counts
-	// both. Shutdown waits up to a second for the last lines; a program that ends without it may lose them.
+	// It is called on a goroutine of its own, one line after the other, soon after the event and
+	// with the event's time: a Logger that is slow or blocks holds up no task. 256 lines wait at
+	// most, and those that come then are left out; a line says how many. Where the Logger panics
+	// the line is lost, and the first time is told on standard error. Stats.LinesLost counts both.
+	// Shutdown waits up to a second for the last lines; a program that ends without it may lose
+	// them.
 	Logger *slog.Logger
 
 	gapsFolder string // of COCOON_GAPS, if it counts
@@ -79,10 +89,10 @@ type LoopConfig struct {
 	MaxQueue   int
 	MaxStarted int
 
-	// Exclusive loops never lend a slot: their tasks stay atomic towards each other between safe points, even when one
-	// stalls, or waits without Block and holds up the loop. A loop with one slot lends it after StallAfter; a loop with more
-	// slots lends that of a task that waits without Block at once, and the task then runs beside others until its next safe
-	// point.
+	// Exclusive loops never lend a slot: their tasks stay atomic towards each other between safe
+	// points, even when one stalls, or waits without Block and holds up the loop. A loop with one
+	// slot lends it after StallAfter; a loop with more slots lends that of a task that waits
+	// without Block at once, and the task then runs beside others until its next safe point.
 	Exclusive bool
 }
 
@@ -94,14 +104,16 @@ const (
 	defaultMaxFailures = 8
 	maxSlots           = 1 << 14
 
-	// endless is what longer durations count as, about 73 years: it comes after any time of the process, and can be added to one.
+	// endless is what longer durations count as, about 73 years: it comes after any time of the
+	// process, and can be added to one.
 	endless = time.Duration(1) << 61
 
 	// Shorter ones would have the timer run without end.
 	leastStallAfter = 100 * time.Microsecond
 	leastGaps       = 10 * time.Microsecond
 
-	// longestBreath is far beyond any time slice: a task that gives its core away that seldom need not.
+	// longestBreath is far beyond any time slice: a task that gives its core away that seldom need
+	// not.
 	longestBreath = time.Second
 )
 

@@ -10,7 +10,8 @@ import (
 
 type scopeKey struct{}
 
-// scopeOf returns what ctx knows of Cocoon: the task it belongs to, and the attributes for tasks started from it.
+// scopeOf returns what ctx knows of Cocoon: the task it belongs to, and the attributes for tasks
+// started from it.
 func scopeOf(ctx context.Context) (*Task, *attrs) {
 	switch ctx.(type) {
 	case *taskContext, *attrContext:
@@ -46,8 +47,8 @@ const (
 	costAttr
 )
 
-// find returns the newest attribute of a sort that contexts give, and the newest that documents declare; nil where there is
-// none.
+// find returns the newest attribute of a sort that contexts give, and the newest that documents
+// declare; nil where there is none.
 func (a *attrs) find(what attribute, label stubs.NameID) (given, declared *attrs) {
 	for ; a != nil && (given == nil || declared == nil); a = a.next {
 		switch {
@@ -79,7 +80,8 @@ func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
 	return 0
 }
 
-// labelled returns the label, or nil when it is not set. An empty one, as of a header that is not there, is none.
+// labelled returns the label, or nil when it is not set. An empty one, as of a header that is not
+// there, is none.
 func (a *attrs) labelled(label stubs.NameID) *attrs {
 	given, declared := a.find(labelAttr, label)
 	if given != nil && given.number != 0 {
@@ -117,15 +119,17 @@ func withAttr(ctx context.Context, a attrs) context.Context {
 	return &attrContext{ctx, task, &a}
 }
 
-// WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the default. Policies see it as
-// task.priority. Child tasks inherit it. It counts before what a document says of the tasks.
+// WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the
+// default. Policies see it as task.priority. Child tasks inherit it. It counts before what a
+// document says of the tasks.
 func WithPriority(ctx context.Context, priority int32) context.Context {
 	return withAttr(ctx, attrs{what: priorityAttr, number: int64(priority)})
 }
 
-// WithLabel returns a context whose tasks carry the label, for accounts and policies (task.labels["tenant"]). Child tasks
-// inherit it. It counts before what a document says of the tasks, unless the value is empty. There may be any number of
-// values: the runtime keeps none of them beyond its tasks.
+// WithLabel returns a context whose tasks carry the label, for accounts and policies
+// (task.labels["tenant"]). Child tasks inherit it. It counts before what a document says of the
+// tasks, unless the value is empty. There may be any number of values: the runtime keeps none of
+// them beyond its tasks.
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
@@ -138,9 +142,10 @@ func labelled(name, value string) attrs {
 	return attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)}
 }
 
-// WithCost returns a context whose tasks are expected to run for d: policies see it as arriving.cost, and tenants are
-// charged by it until the task ends and tells. Child tasks do not inherit it. Without it, what a document says of the
-// tasks of the same name is expected, or the average of earlier ones.
+// WithCost returns a context whose tasks are expected to run for d: policies see it as
+// arriving.cost, and tenants are charged by it until the task ends and tells. Child tasks do not
+// inherit it. Without it, what a document says of the tasks of the same name is expected, or the
+// average of earlier ones.
 func WithCost(ctx context.Context, d time.Duration) context.Context {
 	task, _ := scopeOf(ctx)
 	return withAttr(ctx, attrs{what: costAttr, number: int64(min(max(0, d), greatest)), within: task})
@@ -154,12 +159,13 @@ func (t *Task) cost() int64 {
 	return t.class.expected()
 }
 
-// taskContext is the task as a context. A task is never used twice, so a context kept beyond the task's end stays what it was:
-// cancelled, with its values. It is an allocation of its own, so who keeps it keeps the values of no other task.
+// taskContext is the task as a context. A task is never used twice, so a context kept beyond the
+// task's end stays what it was: cancelled, with its values. It is an allocation of its own, so who
+// keeps it keeps the values of no other task.
 type taskContext Task
 
-// cancelContext carries the cancellation of a task. It is made when somebody asks for Done, or cancels: most tasks never
-// need one.
+// cancelContext carries the cancellation of a task. It is made when somebody asks for Done, or
+// cancels: most tasks never need one.
 type cancelContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -208,9 +214,10 @@ func (t *Task) innerContext() *cancelContext {
 	return nil
 }
 
-// cancellation returns the task's cancelContext, made if it has none. Against a concurrent end, of this task's context or of one
-// above: who ends a context sets released, or ends its cancelContext, and looks at this inner then; here inner is set, and then
-// the others are looked at; so one of the two cancels.
+// cancellation returns the task's cancelContext, made if it has none. Against a concurrent end, of
+// this task's context or of one above: who ends a context sets released, or ends its cancelContext,
+// and looks at this inner then; here inner is set, and then the others are looked at; so one of the
+// two cancels.
 func (t *Task) cancellation() *cancelContext {
 	if in := t.innerContext(); in != nil {
 		return in

@@ -32,7 +32,8 @@ func TestTaskContextPassesValuesAndDeadline(t *testing.T) {
 	}))
 }
 
-// The end of the caller's context ends the task's, with its cause, whether or not somebody asked for Done before.
+// The end of the caller's context ends the task's, with its cause, whether or not somebody asked
+// for Done before.
 func TestTaskContextEndsWithTheCallers(t *testing.T) {
 	want := errors.New("gone")
 	for name, prepare := range map[string]func(context.Context){
@@ -160,7 +161,8 @@ func TestRunStopsWaitingWithItsContext(t *testing.T) {
 	release()
 }
 
-// Priorities and labels are inherited by child tasks, and seen by policies, of the running and of the arriving task.
+// Priorities and labels are inherited by child tasks, and seen by policies, of the running and of
+// the arriving task.
 func TestPrioritiesAndLabelsAreSeen(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"priority": 0, "gold": 0, "arriving": 0}))

@@ -22,13 +22,15 @@ type declared struct {
 	waits bool    // it says that they mostly wait
 }
 
-// adorn gives tasks of the origin what a document says of their class, behind what their context gives.
+// adorn gives tasks of the origin what a document says of their class, behind what their context
+// gives.
 func (o *origin) adorn(d *declared) {
 	switch {
 	case o.attrs == nil:
 		o.attrs = &d.attrs[0]
 	case o.attrs.declared && o.inheritedFromItsLike(d):
-		// Inherited from one of the same class, or of the same pattern: a recursion does not make the list longer.
+		// Inherited from one of the same class, or of the same pattern: a recursion does not make
+		// the list longer.
 	default:
 		o.attrs = chain(slices.Clone(d.attrs), o.attrs)
 	}
@@ -48,8 +50,8 @@ func chain(list []attrs, next *attrs) *attrs {
 	return next
 }
 
-// declaredOf checks what a document says of tasks. What another document, was, says of them does not count any more. Called
-// with regMu held.
+// declaredOf checks what a document says of tasks. What another document, was, says of them does
+// not count any more. Called with regMu held.
 func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*declared, error) {
 	all, known := make(map[string]*declared, len(doc.Tasks)), rt.naming.declared
 	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {

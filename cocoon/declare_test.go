@@ -32,7 +32,8 @@ policies:
 	return rt
 }
 
-// Priority, labels and cost of a name are what a document says, unless a context says something else.
+// Priority, labels and cost of a name are what a document says, unless a context says something
+// else.
 func TestDeclaredClass(t *testing.T) {
 	rt := seen(t)
 	load(t, rt, `
@@ -129,7 +130,8 @@ func TestDeclareUnderLoad(t *testing.T) {
 	crowd.Wait()
 }
 
-// A label that a document declares is the tenant's; the background that it declares is the background.
+// A label that a document declares is the tenant's; the background that it declares is the
+// background.
 func TestDeclaredTenantAndBackground(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	load(t, rt, `

@@ -11,13 +11,15 @@ import (
 var defaultRuntime = sync.OnceValue(func() *Runtime {
 	rt, err := New(Config{})
 	if err != nil {
-		// The zero Config is valid, so only an operating system that refuses memory gets here, or an unknown COCOON_MODE.
+		// The zero Config is valid, so only an operating system that refuses memory gets here, or
+		// an unknown COCOON_MODE.
 		panic(fmt.Sprintf("cocoon: the default runtime: %v", err))
 	}
 	return rt
 })
 
-// Default returns the runtime of the package-level functions. It has the zero Config and is started by its first use.
+// Default returns the runtime of the package-level functions. It has the zero Config and is started
+// by its first use.
 func Default() *Runtime { return defaultRuntime() }
 
 // Run runs fn as a task of the default runtime, see Loop.Run.
@@ -36,8 +38,8 @@ func RegisterPolicy(p Policy) (*Registration, error) { return Default().Register
 // RegisterTimeLimit registers a time limit with the default runtime, see Runtime.RegisterTimeLimit.
 func RegisterTimeLimit(l TimeLimit) (*Registration, error) { return Default().RegisterTimeLimit(l) }
 
-// RegisterDefaultPreemption registers preemption for waiting safe tasks with the default runtime, see
-// Runtime.RegisterDefaultPreemption.
+// RegisterDefaultPreemption registers preemption for waiting safe tasks with the default runtime,
+// see Runtime.RegisterDefaultPreemption.
 func RegisterDefaultPreemption(on Trigger) (*Registration, error) {
 	return Default().RegisterDefaultPreemption(on)
 }
@@ -45,10 +47,12 @@ func RegisterDefaultPreemption(on Trigger) (*Registration, error) {
 // RegisterState registers states with the default runtime, see Runtime.RegisterState.
 func RegisterState(values map[string]any) error { return Default().RegisterState(values) }
 
-// RegisterSafeFunc registers a safe function with the default runtime, see Runtime.RegisterSafeFunc.
+// RegisterSafeFunc registers a safe function with the default runtime, see
+// Runtime.RegisterSafeFunc.
 func RegisterSafeFunc(f any) error { return Default().RegisterSafeFunc(f) }
 
-// RegisterPreemptibleFunc registers a preemptible function with the default runtime, see Runtime.RegisterPreemptibleFunc.
+// RegisterPreemptibleFunc registers a preemptible function with the default runtime, see
+// Runtime.RegisterPreemptibleFunc.
 func RegisterPreemptibleFunc(f any) error { return Default().RegisterPreemptibleFunc(f) }
 
 // LoadPolicies loads a document into the default runtime, see Runtime.LoadPolicies.
@@ -57,7 +61,8 @@ func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
 // LoadPolicyFile loads a file into the default runtime, see Runtime.LoadPolicyFile.
 func LoadPolicyFile(name string) error { return Default().LoadPolicyFile(name) }
 
-// CheckPolicyFile says what a file would change in the default runtime, see Runtime.CheckPolicyFile.
+// CheckPolicyFile says what a file would change in the default runtime, see
+// Runtime.CheckPolicyFile.
 func CheckPolicyFile(name string) ([]PolicyChange, error) { return Default().CheckPolicyFile(name) }
 
 // State returns a state of the default runtime, see Runtime.State.

@@ -9,7 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// document is what a YAML document has put in force, or is about to. It does not change; regMu guards what it leads to.
+// document is what a YAML document has put in force, or is about to. It does not change; regMu
+// guards what it leads to.
 type document struct {
 	states   map[string]*stateVar // as declared: their first values, not those that they have
 	tasks    map[string]*declared
@@ -19,7 +20,8 @@ type document struct {
 	source   *policy.Document
 }
 
-// change is what it takes to put a document in force in place of another: all that can fail is done in the making of it.
+// change is what it takes to put a document in force in place of another: all that can fail is done
+// in the making of it.
 type change struct {
 	rt      *Runtime
 	was     *document // no longer in force afterwards; an empty one where the document is new
@@ -59,7 +61,8 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 	return c, nil
 }
 
-// states decides which states there will be: those of the document before that are declared again, with the same type, stay.
+// states decides which states there will be: those of the document before that are declared again,
+// with the same type, stay.
 func (c *change) states(doc *policy.Document) (err error) {
 	if c.is.states, err = newStates(doc.States); err != nil {
 		return err
@@ -82,8 +85,8 @@ func (c *change) states(doc *policy.Document) (err error) {
 	return nil
 }
 
-// tenants decides which tenants there will be. Those that the document before had brought count no more, if they are still in
-// force.
+// tenants decides which tenants there will be. Those that the document before had brought count no
+// more, if they are still in force.
 func (c *change) tenants(t *Tenants) (err error) {
 	now := c.rt.tenants.Load()
 	if now != nil && now == c.was.tenants {
@@ -113,7 +116,8 @@ func (c *change) others() error {
 	return nil
 }
 
-// policies makes the versions of the document's policies; those that are in force as they stand there are not touched.
+// policies makes the versions of the document's policies; those that are in force as they stand
+// there are not touched.
 func (c *change) policies(doc *policy.Document) error {
 	before := make(map[string]*version, len(c.was.versions))
 	for _, v := range c.was.versions {
@@ -143,7 +147,8 @@ func (c *change) policies(doc *policy.Document) error {
 	return nil
 }
 
-// stands reports whether v, which is registered, is in force and is what p would come to, but for the mode.
+// stands reports whether v, which is registered, is in force and is what p would come to, but for
+// the mode.
 func (c *change) stands(v *version, p Policy) bool {
 	p.Mode = v.spec.Mode
 	return !v.off.Load() && reflect.DeepEqual(v.spec, p) && v.missing(c.scope) == ""
@@ -162,8 +167,8 @@ func (v *version) missing(in scope) string {
 	return ""
 }
 
-// commit puts the change in force, and cannot fail: first states and tasks, of which policies in force notice nothing, then the
-// policies. Called with regMu held.
+// commit puts the change in force, and cannot fail: first states and tasks, of which policies in
+// force notice nothing, then the policies. Called with regMu held.
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)

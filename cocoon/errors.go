@@ -16,7 +16,8 @@ var (
 	ErrOverloaded = errors.New("loop is overloaded")
 	// ErrShutdown: the runtime is shutting down, or has; the task did not start.
 	ErrShutdown = errors.New("runtime is shut down")
-	// ErrCancelled: the task was cancelled by Cancel, its own or a parent's. errors.Is also matches context.Canceled.
+	// ErrCancelled: the task was cancelled by Cancel, its own or a parent's. errors.Is also matches
+	// context.Canceled.
 	ErrCancelled error = cancelled{}
 	// ErrDuplicate: the name is registered already.
 	ErrDuplicate = errors.New("already registered")
@@ -31,8 +32,8 @@ type cancelled struct{}
 func (cancelled) Error() string        { return "task was cancelled" }
 func (cancelled) Is(target error) bool { return target == context.Canceled }
 
-// PreemptedError says that a task was thrown into, or refused by a policy before it started. It is what Run, Section and
-// Wait return for it, and the cause of the task's context.
+// PreemptedError says that a task was thrown into, or refused by a policy before it started. It is
+// what Run, Section and Wait return for it, and the cause of the task's context.
 type PreemptedError struct {
 	Policy  string        // the policy that threw; "" for Cancel and Shutdown
 	Reason  string        // of the throw
@@ -47,8 +48,9 @@ type PreemptedError struct {
 	became atomic.Pointer[PanicError]
 }
 
-// Panic returns what the task's code made of the throw on its way: code that recovers a panic and panics anew with a value of
-// its own, or breaks while it unwinds. nil if it arrived as it was. The panic ends where the throw would have, and is logged.
+// Panic returns what the task's code made of the throw on its way: code that recovers a panic and
+// panics anew with a value of its own, or breaks while it unwinds. nil if it arrived as it was. The
+// panic ends where the throw would have, and is logged.
 func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
@@ -82,7 +84,8 @@ func (e *PreemptedError) Error() string {
 // Unwrap returns the cause.
 func (e *PreemptedError) Unwrap() error { return e.Cause }
 
-// Where returns the function, file and line of the safe point at which the task was thrown into; "" if it was not running.
+// Where returns the function, file and line of the safe point at which the task was thrown into; ""
+// if it was not running.
 func (e *PreemptedError) Where() string {
 	f, ok := e.first()
 	if !ok {
@@ -91,7 +94,8 @@ func (e *PreemptedError) Where() string {
 	return fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)
 }
 
-// Stack returns the task's stack at the safe point, one function with file and line a line; "" if it was not running.
+// Stack returns the task's stack at the safe point, one function with file and line a line; "" if
+// it was not running.
 func (e *PreemptedError) Stack() string {
 	frames := e.frames.Load()
 	if frames == nil {
@@ -142,7 +146,8 @@ func (e *PreemptedError) hasPassed(function string) bool {
 	}
 }
 
-// ours reports whether a function belongs to the way from the place where the task passed a safe point to the throw.
+// ours reports whether a function belongs to the way from the place where the task passed a safe
+// point to the throw.
 func ours(function string) bool {
 	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") { // what cocoon build inserts, in each package
 		return true
@@ -174,14 +179,14 @@ func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }
 
-// PanicError is the error of a task, started by Go, whose function panicked; and what became of a throw, see
-// PreemptedError.Panic.
+// PanicError is the error of a task, started by Go, whose function panicked; and what became of a
+// throw, see PreemptedError.Panic.
 type PanicError struct {
 	Value any
 	Stack []byte
 
-	// Of what became of a throw: the value's text, from before the throw knew of it. For the value may hold the throw, which
-	// tells of the value, and to print either would never end.
+	// Of what became of a throw: the value's text, from before the throw knew of it. For the value
+	// may hold the throw, which tells of the value, and to print either would never end.
 	text string
 }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate evaluates a policy on the loop's view, carries out what it says, and reports whether a task will be thrown into
-// or switched at once. A policy that errs changes nothing and means "continue" (invariant 7). Called under the loop's lock. Cost: about 40 ns and what the effects cost
-// (bench: eval).
+// evaluate evaluates a policy on the loop's view, carries out what it says, and reports whether a
+// task will be thrown into or switched at once. A policy that errs changes nothing and means
+// "continue" (invariant 7). Called under the loop's lock. Cost: about 40 ns and what the effects
+// cost (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	v, r := b.version, b.version.of
 	mode := b.mode()
@@ -57,8 +58,8 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	return false
 }
 
-// switchVerdict asks the task to be suspended, if there is one to run in its place. One that runs undisturbed for a while,
-// because it was passed over too long, is asked when that is over.
+// switchVerdict asks the task to be suspended, if there is one to run in its place. One that runs
+// undisturbed for a while, because it was passed over too long, is asked when that is over.
 func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	s := l.view.task
 	if s == nil {
@@ -75,7 +76,8 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	return at <= now
 }
 
-// throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to the task.
+// throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
+// the task.
 func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	text := b.version.verified.Program().Reasons[reason]
 	if a := l.view.arriving; a != nil {

@@ -2,7 +2,8 @@ package cocoon
 
 import "testing"
 
-// BenchmarkEvaluate measures an evaluation all the way through the runtime, without and with effects on states.
+// BenchmarkEvaluate measures an evaluation all the way through the runtime, without and with
+// effects on states.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, c := range []struct{ name, expr string }{
 		{"reads", `event.value > 2.0 and queue.length > 3 ? cancel() : continue()`},

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A throw on enqueue refuses the task before it starts, whether it would have waited or had a slot at once.
+// A throw on enqueue refuses the task before it starts, whether it would have waited or had a slot
+// at once.
 func TestEnqueueThrowRefuses(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	r := register(t, rt, Policy{Name: "shed", On: OnEnqueue, Expr: `arriving.name == "job" ? throw("not now") : continue()`})
@@ -66,8 +67,8 @@ func TestEventsOfATask(t *testing.T) {
 	}
 }
 
-// A throw on block unwinds at that very place, one on unblock at the next safe point; one on exit would come too late for
-// anything, and is refused.
+// A throw on block unwinds at that very place, one on unblock at the next safe point; one on exit
+// would come too late for anything, and is refused.
 func TestThrowsOnTheOtherEvents(t *testing.T) {
 	for name, on := range map[string]Trigger{"block": OnBlock, "unblock": OnUnblock} {
 		rt := start(t, Config{Slots: 1})
@@ -108,7 +109,8 @@ func TestCustomEvents(t *testing.T) {
 	}
 }
 
-// Invariant 9: a suspended task is passed over for a bounded time, though a safe one waits at every moment.
+// Invariant 9: a suspended task is passed over for a bounded time, though a safe one waits at every
+// moment.
 func TestSuspendedTaskIsNotStarved(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 5 * time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -148,7 +150,8 @@ func TestSuspendedTaskIsNotStarved(t *testing.T) {
 	must(t, scan.Wait(background))
 }
 
-// Invariant 3: while a preemptible task is suspended only safe tasks start in its place; an atomic one waits for its end.
+// Invariant 3: while a preemptible task is suspended only safe tasks start in its place; an atomic
+// one waits for its end.
 func TestOnlySafeTasksRunMeanwhile(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))

@@ -1,6 +1,7 @@
 package cocoon_test
 
-// The code listings of the paper (Xie, Jin, Vasilakis: Towards Hybrid Cooperative-Preemptive Scheduling, PLOS '25), as Go.
+// The code listings of the paper (Xie, Jin, Vasilakis: Towards Hybrid Cooperative-Preemptive
+// Scheduling, PLOS '25), as Go.
 
 import (
 	"context"
@@ -96,8 +97,8 @@ func Example_kinds() {
 	// got <nil>
 }
 
-// §5.1: a regex server that answers when a match was stopped. The matcher here polls by hand; a program built with safe
-// points in its packages needs no such thing.
+// §5.1: a regex server that answers when a match was stopped. The matcher here polls by hand; a
+// program built with safe points in its packages needs no such thing.
 func Example_redos() {
 	rt, _ := cocoon.New(cocoon.Config{Slots: 1})
 	defer rt.Shutdown(context.Background())

@@ -13,8 +13,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Several tasks want the result of one load. The load has a goroutine and a context of its own, so a throw into the task that happened
-// to come first stops that task, and neither the load nor the others.
+// Several tasks want the result of one load. The load has a goroutine and a context of its own, so
+// a throw into the task that happened to come first stops that task, and neither the load nor the
+// others.
 func Example_singleflight() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
@@ -72,8 +73,9 @@ func Example_singleflight() {
 	// shutdown: <nil>
 }
 
-// A worker takes jobs from a queue for as long as the program runs. Each job is a task, and the worker is none: so it holds no slot while
-// it waits for a job, policies see what the job is, and a throw ends one job, which is the worker's to put back or to report.
+// A worker takes jobs from a queue for as long as the program runs. Each job is a task, and the
+// worker is none: so it holds no slot while it waits for a job, policies see what the job is, and a
+// throw ends one job, which is the worker's to put back or to report.
 func Example_worker() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {

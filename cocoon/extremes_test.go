@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// The longest durations mean never, and none of them overflows into at once: a throw towards a section leaves the task's
-// context alone, a holder without safe points keeps its slot, a suspended task waits.
+// The longest durations mean never, and none of them overflows into at once: a throw towards a
+// section leaves the task's context alone, a holder without safe points keeps its slot, a suspended
+// task waits.
 func TestTheLongestDurationsMeanNever(t *testing.T) {
 	for name, long := range map[string]time.Duration{"the longest": math.MaxInt64, "almost": math.MaxInt64 - 1, "half": math.MaxInt64 / 2, "an age": 290 * 365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +48,8 @@ func TestTheLongestDurationsMeanNever(t *testing.T) {
 	}
 }
 
-// The shortest durations cost no more than short ones: the timer does not spin, and everything else works.
+// The shortest durations cost no more than short ones: the timer does not spin, and everything else
+// works.
 func TestTheShortestDurations(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 1, Breath: 1, MaxBypass: 1, Gaps: 1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -88,8 +90,8 @@ func TestDurationsAreBrought(t *testing.T) {
 	}
 }
 
-// A limit may be as long as values that policies see, or as short as durations get. One beyond that is refused, because it
-// can never be exceeded.
+// A limit may be as long as values that policies see, or as short as durations get. One beyond that
+// is refused, because it can never be exceeded.
 func TestExtremeTimeLimits(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	for name, limit := range map[string]time.Duration{"long": greatest - 1, "short": 1} {

@@ -8,9 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// The default loop of a Config with Slots 0 has as many slots as the application has processors, also when these become
-// more or fewer: Go follows the limits of the process, and so do the slots. Nothing looks at that while no task waits for
-// a slot. While one does it is looked at each second, and again when the runtime becomes hot (warm.go).
+// The default loop of a Config with Slots 0 has as many slots as the application has processors,
+// also when these become more or fewer: Go follows the limits of the process, and so do the slots.
+// Nothing looks at that while no task waits for a slot. While one does it is looked at each second,
+// and again when the runtime becomes hot (warm.go).
 
 const followEvery = int64(time.Second)
 
@@ -25,8 +26,8 @@ func (c Config) room() int {
 	return min(max(c.Slots, runtime.NumCPU()), maxSlots)
 }
 
-// followSoon has the slots compared with the processors, unless they were just now. To read GOMAXPROCS takes a lock of the
-// Go runtime's, and the caller holds a loop's.
+// followSoon has the slots compared with the processors, unless they were just now. To read
+// GOMAXPROCS takes a lock of the Go runtime's, and the caller holds a loop's.
 func (rt *Runtime) followSoon(now int64) {
 	if at := rt.following.at.Load(); rt.cfg.follows && now-at >= followEvery && rt.following.at.CompareAndSwap(at, now) {
 		go func() {
@@ -37,8 +38,8 @@ func (rt *Runtime) followSoon(now int64) {
 	}
 }
 
-// followProcs gives the default loop a slot for each processor that the application has. Called with warmth.mu held, and
-// without a loop's lock.
+// followProcs gives the default loop a slot for each processor that the application has. Called
+// with warmth.mu held, and without a loop's lock.
 func (rt *Runtime) followProcs(now int64) {
 	w := &rt.warmth
 	if !rt.cfg.follows || w.ended {

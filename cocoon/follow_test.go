@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// The slots of a Config that does not name their number follow the processors, while tasks wait: up as far as there may be
-// processors some time, and down. Tasks that run are not disturbed, and none is lost.
+// The slots of a Config that does not name their number follow the processors, while tasks wait: up
+// as far as there may be processors some time, and down. Tasks that run are not disturbed, and none
+// is lost.
 func TestSlotsFollowTheProcessors(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("one processor has nothing to follow")

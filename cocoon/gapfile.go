@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// gapsVariable names a folder: each runtime whose Config.Gaps is 0 measures, every millisecond, and keeps its gaps in a file
-// there. cocoon gaps -run sets it.
+// gapsVariable names a folder: each runtime whose Config.Gaps is 0 measures, every millisecond, and
+// keeps its gaps in a file there. cocoon gaps -run sets it.
 const gapsVariable = "COCOON_GAPS"
 
 // gapFile keeps a record in a file: soon after each gap, because many servers end by being killed.
@@ -43,7 +43,8 @@ func (f *gapFile) touch(g *gapRecord) {
 	}
 }
 
-// write brings the file up to date, for the last time or not. It is replaced as a whole: nobody reads half of one.
+// write brings the file up to date, for the last time or not. It is replaced as a whole: nobody
+// reads half of one.
 func (f *gapFile) write(g *gapRecord, last bool) {
 	if f == nil {
 		return

@@ -13,10 +13,11 @@ import (
 
 // gapProbe is a question to a task when its next safe point will be. Guarded by the loop's lock.
 //
-// A task is asked again some time after it has answered, and the word stays up until it does; so only gaps that are longer
-// than the interval are surely found, which are the ones that matter, and the polls in between cost what they always cost.
-// To let all polls take the slow path, and note the time, would find each gap, and slow the program down by so much that its
-// gaps were not those that one wants to know.
+// A task is asked again some time after it has answered, and the word stays up until it does; so
+// only gaps that are longer than the interval are surely found, which are the ones that matter, and
+// the polls in between cost what they always cost. To let all polls take the slow path, and note
+// the time, would find each gap, and slow the program down by so much that its gaps were not those
+// that one wants to know.
 type gapProbe struct {
 	asked    int64 // 0: it has answered
 	due      int64 // when it is asked again
@@ -35,8 +36,8 @@ type endedGap struct {
 	end  []runtime.Frame // the poll's stack; none at the task's end, or where it waits
 }
 
-// probe asks the task for a safe point if it is time, and has its stack taken while it does not answer: at once, and each
-// time that the silence has doubled. Called under the loop's lock.
+// probe asks the task for a safe point if it is time, and has its stack taken while it does not
+// answer: at once, and each time that the silence has doubled. Called under the loop's lock.
 func (s *strand) probe(now int64) (next int64) {
 	g := s.loop.rt.gaps
 	if g == nil {
@@ -62,18 +63,21 @@ func (rt *Runtime) armGaps() {
 }
 
 const (
-	// maxQuiet is after what time stacks may be taken again, however long the last ones took: to wait for a processor, often.
+	// maxQuiet is after what time stacks may be taken again, however long the last ones took: to
+	// wait for a processor, often.
 	maxQuiet = int64(500 * time.Millisecond)
 
-	// stopTime is what passes between the call that takes the stacks and the moment of which they are, beside what the
-	// call allocates for each goroutine. Later than that the task had not ended a gap that its stack is of.
+	// stopTime is what passes between the call that takes the stacks and the moment of which they
+	// are, beside what the call allocates for each goroutine. Later than that the task had not
+	// ended a gap that its stack is of.
 	stopTime          = int64(time.Millisecond)
 	stopTimeGoroutine = 20
 )
 
-// sample takes the stack of a task that was asked and has not answered. That takes a while if there are many goroutines,
-// so it is not done for more than a tenth of the time, but where that is longer than maxQuiet. The stacks are those of a
-// moment near the beginning; the task may have ended its gap when this goes on.
+// sample takes the stack of a task that was asked and has not answered. That takes a while if there
+// are many goroutines, so it is not done for more than a tenth of the time, but where that is
+// longer than maxQuiet. The stacks are those of a moment near the beginning; the task may have
+// ended its gap when this goes on.
 func (g *gapRecord) sample(s *strand, asked int64) {
 	defer g.sampling.Store(false)
 	all, begin := s.loop.rt.takeStacks()
@@ -100,8 +104,8 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 	}
 }
 
-// saw notes a stack that was taken in the midst of the gap, unless the task was at the poll already: where it could not be
-// stopped before.
+// saw notes a stack that was taken in the midst of the gap, unless the task was at the poll
+// already: where it could not be stopped before.
 func (p *gapProbe) saw(t taskStack) {
 	stack := t.frames
 	if len(stack) == 0 || slices.ContainsFunc(stack, func(f runtime.Frame) bool { return ours(f.Function) }) {
@@ -115,8 +119,8 @@ func (p *gapProbe) saw(t taskStack) {
 	p.stack, p.deep = stack, len(t.tasks) == 0
 }
 
-// endGap notes that the task is at a safe point, or at its end, or that it waits unannounced. Called under the loop's lock, by
-// the task's goroutine but where it waits.
+// endGap notes that the task is at a safe point, or at its end, or that it waits unannounced.
+// Called under the loop's lock, by the task's goroutine but where it waits.
 func (s *strand) endGap(now int64) {
 	if s.gap != nil && s.gap.asked != 0 {
 		s.gapEnded(now)
@@ -156,9 +160,9 @@ func (g *gapRecord) record(e endedGap) {
 	g.add(gap)
 }
 
-// place returns the function that took the time: the one that had been called at the poll's own function, and has returned
-// since; or, at the end of the task, what was on the stack each time that it was taken. Of a stack that is too deep to be
-// compared it is the innermost.
+// place returns the function that took the time: the one that had been called at the poll's own
+// function, and has returned since; or, at the end of the task, what was on the stack each time
+// that it was taken. Of a stack that is too deep to be compared it is the innermost.
 func (p gapProbe) place(end []runtime.Frame) runtime.Frame {
 	n := p.same
 	if p.deep {
@@ -201,7 +205,8 @@ func placeOf(stack []runtime.Frame) runtime.Frame {
 	return stack[0]
 }
 
-// pollStack returns the stack of the calling task from where it polled; nothing when it is at its end.
+// pollStack returns the stack of the calling task from where it polled; nothing when it is at its
+// end.
 func pollStack() []runtime.Frame {
 	pcs := make([]uintptr, 1024)
 	return ownStack(pcs[:runtime.Callers(4, pcs)])

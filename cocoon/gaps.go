@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Gap is time that tasks ran without a safe point, as Config.Gaps has it measured; those in one function are one Gap. It
-// begins when a task is asked for a safe point, so the code before that, at most as much as the interval, is not included;
-// what the kernel or other goroutines took of it is. The JSON form is that of the files of COCOON_GAPS.
+// Gap is time that tasks ran without a safe point, as Config.Gaps has it measured; those in one
+// function are one Gap. It begins when a task is asked for a safe point, so the code before that,
+// at most as much as the interval, is not included; what the kernel or other goroutines took of it
+// is. The JSON form is that of the files of COCOON_GAPS.
 type Gap struct {
-	// The function that took the time, as in a stack trace: the call in which there was no safe point; at the end of a task,
-	// the innermost that was there whenever the stack was taken. "" for gaps that were over before. The place is that of the
-	// longest.
+	// The function that took the time, as in a stack trace: the call in which there was no safe
+	// point; at the end of a task, the innermost that was there whenever the stack was taken. ""
+	// for gaps that were over before. The place is that of the longest.
 	Function string `json:"function"`
 	File     string `json:"file"`
 	Line     int    `json:"line"`

@@ -29,8 +29,8 @@ func deaf(d time.Duration) {
 
 const longGap = 30 * time.Millisecond
 
-// untilGap runs until the function is among the gaps, with most of its time. On a machine that others keep busy the
-// question, or the stack, may come too late.
+// untilGap runs until the function is among the gaps, with most of its time. On a machine that
+// others keep busy the question, or the stack, may come too late.
 func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g Gap) {
 	t.Helper()
 	eventually(t, "a gap in "+function, func() bool {
@@ -72,7 +72,8 @@ func TestGapsNameTheDeafFunction(t *testing.T) {
 	}
 }
 
-// A gap that ends because the task is found to wait has no safe point for its end: the caller is another goroutine.
+// A gap that ends because the task is found to wait has no safe point for its end: the caller is
+// another goroutine.
 func TestGapThatEndsInAWait(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Gaps: time.Hour, StallAfter: -1})
 	l := rt.Loop()

@@ -8,15 +8,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A time policy has its ticks, an interval apart; about each task it is evaluated at those that come after its horizon
-// (horizon.go). The others it could only let pass. One without effects is also evaluated at the horizon itself, so that a
-// limit is kept to the moment; one with effects is not, for it may count how often it is evaluated.
+// A time policy has its ticks, an interval apart; about each task it is evaluated at those that
+// come after its horizon (horizon.go). The others it could only let pass. One without effects is
+// also evaluated at the horizon itself, so that a limit is kept to the moment; one with effects is
+// not, for it may count how often it is evaluated.
 
-// lookAgain is how long a loop on which something runs is left alone at most. What horizons go by is then never wrong for
-// longer, as where a context moves its deadline.
+// lookAgain is how long a loop on which something runs is left alone at most. What horizons go by
+// is then never wrong for longer, as where a context moves its deadline.
 const lookAgain = int64(time.Second)
 
-// ticks looks at the time policies if their time has come, and returns when it is to come next. Called under the loop's lock.
+// ticks looks at the time policies if their time has come, and returns when it is to come next.
+// Called under the loop's lock.
 func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	at := l.tickAt.Load()
 	if at > now && (at == notify.Never || at <= now+lookAgain) {
@@ -36,8 +38,8 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// evaluateTicks evaluates the time policies that are due, and returns when the next may be. Called under the loop's lock, after
-// gather.
+// evaluateTicks evaluates the time policies that are due, and returns when the next may be. Called
+// under the loop's lock, after gather.
 func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	next = notify.Never
 	quick, _ := l.quickEnded()
@@ -61,11 +63,12 @@ func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	return next
 }
 
-// tick evaluates a time policy about the running tasks for which it is time, and returns when it is to be looked at next.
+// tick evaluates a time policy about the running tasks for which it is time, and returns when it is
+// to be looked at next.
 //
-// One that may do something about any task at any time comes once more after a tick since whose predecessor some task ran:
-// else a busy server, on which no task happens to run at the tick, would pay the system call that wakes the timer for each
-// next one that comes.
+// One that may do something about any task at any time comes once more after a tick since whose
+// predecessor some task ran: else a busy server, on which no task happens to run at the tick, would
+// pay the system call that wakes the timer for each next one that comes.
 func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	last, due := b.lastTick(now)
 	again := due && b.usual && b.busy != busy
@@ -97,8 +100,8 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	return next
 }
 
-// tickOfLoop is tick for a policy that is about no task. When nothing runs or waits any more it is evaluated once again, so
-// that it sees the quiet, and not before something happens after that.
+// tickOfLoop is tick for a policy that is about no task. When nothing runs or waits any more it is
+// evaluated once again, so that it sees the quiet, and not before something happens after that.
 func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	last, due := b.lastTick(now)
 	quiet := l.core.Idle() && len(l.absent.lent) == 0
@@ -136,13 +139,15 @@ func (b *bound) lastTick(now int64) (at int64, due bool) {
 	return now - (now-b.due)%interval, true
 }
 
-// isTime reports whether the policy, which may have been able to do something since that time, is to be evaluated: a tick has
-// come since, and after it was looked at; or it has only just become able, and has no effects.
+// isTime reports whether the policy, which may have been able to do something since that time, is
+// to be evaluated: a tick has come since, and after it was looked at; or it has only just become
+// able, and has no effects.
 func (b *bound) isTime(since, last int64) bool {
 	return last > b.looked && last >= since || b.prompt && since > b.looked
 }
 
-// proceed moves on to the policy's next tick. Those that it missed, or skipped, are not made up for.
+// proceed moves on to the policy's next tick. Those that it missed, or skipped, are not made up
+// for.
 func (b *bound) proceed(last, now int64) {
 	interval := b.interval.Load() // it may have just changed it
 	if b.due = last + interval; b.due <= now {
@@ -150,7 +155,8 @@ func (b *bound) proceed(last, now int64) {
 	}
 }
 
-// tickAfter returns the policy's first tick after now, for a task that gets a slot now. It may have been left alone since long.
+// tickAfter returns the policy's first tick after now, for a task that gets a slot now. It may have
+// been left alone since long.
 func (b *bound) tickAfter(now int64) int64 {
 	interval := b.interval.Load()
 	if b.due <= now || b.due > now+interval {
@@ -159,8 +165,8 @@ func (b *bound) tickAfter(now int64) int64 {
 	return b.due
 }
 
-// horizonTick returns when the policy is to be looked at for a horizon that is ahead. One with effects has its first tick from
-// there on; the ticks before are skipped.
+// horizonTick returns when the policy is to be looked at for a horizon that is ahead. One with
+// effects has its first tick from there on; the ticks before are skipped.
 func (b *bound) horizonTick(at, now int64) int64 {
 	interval, horizon := b.interval.Load(), at
 	switch {

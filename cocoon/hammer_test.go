@@ -14,8 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// Invariant 5, and whatever else breaks under load: many goroutines do everything that tasks can do, on three loops, while
-// policies switch, throw, refuse and call, and others cancel. At the end nothing is left.
+// Invariant 5, and whatever else breaks under load: many goroutines do everything that tasks can
+// do, on three loops, while policies switch, throw, refuse and call, and others cancel. At the end
+// nothing is left.
 func TestHammer(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"defaults": {Slots: 2, StallAfter: 2 * time.Millisecond, MaxBypass: 5 * time.Millisecond},
@@ -87,8 +88,8 @@ type hammering struct {
 	end        time.Time
 	ran, acted atomic.Int64
 
-	// strangers says whether tasks are run inside tasks without their context. Such a task may wait for a slot that the
-	// hidden task around it holds, which only the lending of slots resolves.
+	// strangers says whether tasks are run inside tasks without their context. Such a task may wait
+	// for a slot that the hidden task around it holds, which only the lending of slots resolves.
 	strangers bool
 }
 
@@ -120,7 +121,8 @@ type hammerer struct {
 
 var errHammer = errors.New("hammer")
 
-// task runs a task of random name, on a random loop, by Run or Go, and takes whatever comes out of it.
+// task runs a task of random name, on a random loop, by Run or Go, and takes whatever comes out of
+// it.
 func (g *hammerer) task(ctx context.Context, depth int) {
 	defer func() {
 		if r := recover(); r != nil {

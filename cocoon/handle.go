@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// Handle is a task that was started by Go. A child task, started inside another, belongs to its parent: cancelling the
-// parent cancels it, and its errors name both. A parent does not wait for its children, nor does its end cancel them; its
-// context ends when the last of them has. Of more than 32 tasks above each other, those that have ended are left out, see
-// Task.Stack: their children are those of the task above them then, and their contexts end.
+// Handle is a task that was started by Go. A child task, started inside another, belongs to its
+// parent: cancelling the parent cancels it, and its errors name both. A parent does not wait for
+// its children, nor does its end cancel them; its context ends when the last of them has. Of more
+// than 32 tasks above each other, those that have ended are left out, see Task.Stack: their
+// children are those of the task above them then, and their contexts end.
 type Handle struct {
 	task *Task
 	done chan struct{}
@@ -29,8 +30,9 @@ func (h *Handle) Task() *Task { return h.task }
 // Done is closed when the task has ended.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and returns its cause.
-// Inside a task, whose context ctx must be, the slot is given to others meanwhile, as by Block.
+// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and
+// returns its cause. Inside a task, whose context ctx must be, the slot is given to others
+// meanwhile, as by Block.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
@@ -69,8 +71,8 @@ func (h *Handle) Account() Account {
 // Cancel cancels the task, see Task.Cancel.
 func (h *Handle) Cancel() { h.task.Cancel() }
 
-// Go starts fn as a task of the loop on a goroutine of its own, and returns its handle. Inside a task it starts a child:
-// see Handle. A refused task has a handle too, whose Wait says so.
+// Go starts fn as a task of the loop on a goroutine of its own, and returns its handle. Inside a
+// task it starts a child: see Handle. A refused task has a handle too, whose Wait says so.
 func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
 	h := &Handle{done: make(chan struct{})}
 	if fn == nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// heard is what a task's context has said of itself. The context is code of the caller: its methods may lock, wait or panic. So
-// they run on the task's own goroutine, before the task has a slot, or on a goroutine of their own; never under a loop's lock,
-// and never on the timer's thread. Policies read what was heard, and no method is called for that: a channel is enough to see
-// whether a context has ended.
+// heard is what a task's context has said of itself. The context is code of the caller: its methods
+// may lock, wait or panic. So they run on the task's own goroutine, before the task has a slot, or
+// on a goroutine of their own; never under a loop's lock, and never on the timer's thread. Policies
+// read what was heard, and no method is called for that: a channel is enough to see whether a
+// context has ended.
 //
 // Guarded by the loop's lock, once the task has arrived.
 type heard struct {
@@ -43,7 +44,8 @@ func ask(ctx context.Context, what uint32) heard {
 	return h
 }
 
-// greet asks the context of a task that comes. A context that panics does so here, before anything of the task has begun.
+// greet asks the context of a task that comes. A context that panics does so here, before anything
+// of the task has begun.
 func (l *Loop) greet(ctx context.Context) (said heard) {
 	if what := l.asks.Load(); what != 0 {
 		said = ask(ctx, what)
@@ -52,7 +54,8 @@ func (l *Loop) greet(ctx context.Context) (said heard) {
 	return said
 }
 
-// doneOf returns the context's Done channel, or what went wrong. The task waits in the queue, so a panic must not pass.
+// doneOf returns the context's Done channel, or what went wrong. The task waits in the queue, so a
+// panic must not pass.
 func doneOf(ctx context.Context) (done <-chan struct{}, wrong error) {
 	defer recovering(&wrong)
 	return ctx.Done(), nil
@@ -71,8 +74,9 @@ func recovering(err *error) {
 	}
 }
 
-// inquire has the task's context asked on a goroutine of its own, once. It is for tasks that were not asked when they arrived.
-// A context that panics or never answers stays unknown, and nothing else suffers. Called under the loop's lock.
+// inquire has the task's context asked on a goroutine of its own, once. It is for tasks that were
+// not asked when they arrived. A context that panics or never answers stays unknown, and nothing
+// else suffers. Called under the loop's lock.
 func (s *strand) inquire(what uint32) {
 	h := &s.heard
 	if h.asked&what != 0 || s.bubbled {
@@ -103,8 +107,8 @@ func (t *Task) hear(said heard) {
 	}
 }
 
-// deadline returns the time left to the deadline of the task's context; the greatest duration when it has none, or is not
-// known. Called under the loop's lock.
+// deadline returns the time left to the deadline of the task's context; the greatest duration when
+// it has none, or is not known. Called under the loop's lock.
 func (s *strand) deadline(now int64) int64 {
 	s.inquire(askDeadline)
 	if at := s.heard.deadline; at != 0 && at != notify.Never {
@@ -113,7 +117,8 @@ func (s *strand) deadline(now int64) int64 {
 	return greatest
 }
 
-// cancelled reports whether the task's context is known to have ended. Called under the loop's lock.
+// cancelled reports whether the task's context is known to have ended. Called under the loop's
+// lock.
 func (s *strand) cancelled() bool {
 	s.inquire(askDone)
 	select {
@@ -124,8 +129,9 @@ func (s *strand) cancelled() bool {
 	}
 }
 
-// asks returns what the policy needs to know of a task's context when the task arrives. A time policy can wait for whether the
-// context has ended: to know it of every task costs each a channel, and few tasks see a tick. An event does not come again.
+// asks returns what the policy needs to know of a task's context when the task arrives. A time
+// policy can wait for whether the context has ended: to know it of every task costs each a channel,
+// and few tasks see a tick. An event does not come again.
 func (b *bound) asks() (what uint32) {
 	for i := range b.reads {
 		switch b.reads[i].stub {
@@ -140,7 +146,8 @@ func (b *bound) asks() (what uint32) {
 	return what
 }
 
-// reask recomputes what contexts are asked after a change of the policies. Called under the loop's lock.
+// reask recomputes what contexts are asked after a change of the policies. Called under the loop's
+// lock.
 func (l *Loop) reask() {
 	what := uint32(0)
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {

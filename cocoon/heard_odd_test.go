@@ -30,7 +30,8 @@ func (o odd) Value(key any) any           { o.in("Value"); return o.Context.Valu
 
 var methods = []string{"Deadline", "Done", "Err", "Value"}
 
-// curious registers a policy that reads what a context says at each tick, and has no effect on tasks.
+// curious registers a policy that reads what a context says at each tick, and has no effect on
+// tasks.
 func curious(t *testing.T, rt *Runtime) *Registration {
 	t.Helper()
 	return register(t, rt, Policy{Name: "curious", On: Every(100 * time.Microsecond),
@@ -100,8 +101,8 @@ func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 	}
 }
 
-// A context that panics when its task arrives: the panic is the caller's, of Run as of any call of the context, and nothing
-// of the task has begun; Go has it in its handle.
+// A context that panics when its task arrives: the panic is the caller's, of Run as of any call of
+// the context, and nothing of the task has begun; Go has it in its handle.
 func TestAContextMayPanicOnArrival(t *testing.T) {
 	for _, method := range []string{"Deadline", "Err", "Value"} {
 		t.Run(method, func(t *testing.T) {

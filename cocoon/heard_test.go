@@ -26,8 +26,9 @@ func (n nosy) Done() <-chan struct{}       { n.look(); return n.Context.Done() }
 func (n nosy) Err() error                  { n.look(); return n.Context.Err() }
 func (n nosy) Value(key any) any           { n.look(); return n.Context.Value(key) }
 
-// look fails the test if the caller holds a loop's lock, or is the timer's thread. A lock that another goroutine holds is free
-// before long; that of the caller never is, for the caller waits here.
+// look fails the test if the caller holds a loop's lock, or is the timer's thread. A lock that
+// another goroutine holds is free before long; that of the caller never is, for the caller waits
+// here.
 func (n nosy) look() {
 	n.calls.Add(1)
 	var pcs [128]uintptr
@@ -53,7 +54,8 @@ func (n nosy) look() {
 	}
 }
 
-// everyStub is an expression that reads all that a policy may read on the events. Its value does not matter.
+// everyStub is an expression that reads all that a policy may read on the events. Its value does
+// not matter.
 func everyStub(on stubs.Event) string {
 	var reads []string
 	for _, s := range stubs.Catalogue {
@@ -84,7 +86,8 @@ func everyStub(on stubs.Event) string {
 	return fmt.Sprintf(`set("seen", %s)`, strings.Join(reads, " or "))
 }
 
-// Whatever happens to a task, and whatever policies read meanwhile: the methods of its context run where nothing is held.
+// Whatever happens to a task, and whatever policies read meanwhile: the methods of its context run
+// where nothing is held.
 func TestContextsAreAskedWhereNothingIsHeld(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
 	other, err := rt.NewLoop(LoopConfig{Name: "other"})

@@ -8,7 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// One line a step: at a time in ms there is a need, or somebody asks whether the runtime is to cool.
+// One line a step: at a time in ms there is a need, or somebody asks whether the runtime is to
+// cool.
 func TestHeatScenarios(t *testing.T) {
 	type step struct {
 		at   int64 // ms
@@ -59,8 +60,9 @@ func TestHeatScenarios(t *testing.T) {
 	}
 }
 
-// Whatever comes: a need makes it hot, it stays so for minStay after the last one and never longer than maxStay, and
-// it changes so seldom that the changes cost nothing: on average not twice in minStay.
+// Whatever comes: a need makes it hot, it stays so for minStay after the last one and never longer
+// than maxStay, and it changes so seldom that the changes cost nothing: on average not twice in
+// minStay.
 func TestHeatExplored(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -97,7 +99,8 @@ func TestHeatExplored(t *testing.T) {
 	}
 }
 
-// A load that comes and goes in step with the cooling: after a few turns it changes four times a minute at most.
+// A load that comes and goes in step with the cooling: after a few turns it changes four times a
+// minute at most.
 func TestHeatFlapsSeldom(t *testing.T) {
 	var h heat
 	changes := 0

@@ -9,10 +9,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The horizon of a time policy is the moment before which it can only continue, as the analyzer proves it: a time limit
-// of 500 ms can do nothing to a task that has run for 20. No tick before the horizon is made. It goes by the policy's ways
-// (analyzer.Way), and by where their clocks stand: no clock is faster than time, and none leaps towards its bound. So the
-// moment at which the last clock of a way would reach its bound, if all went on, is never too late, whatever comes between.
+// The horizon of a time policy is the moment before which it can only continue, as the analyzer
+// proves it: a time limit of 500 ms can do nothing to a task that has run for 20. No tick before
+// the horizon is made. It goes by the policy's ways (analyzer.Way), and by where their clocks
+// stand: no clock is faster than time, and none leaps towards its bound. So the moment at which the
+// last clock of a way would reach its bound, if all went on, is never too late, whatever comes
+// between.
 
 // way is an analyzer.Way on one loop.
 type way struct {
@@ -43,8 +45,8 @@ func (b *bound) newClock(c analyzer.Clock) clock {
 	return clock{stub: c.Read.Stub, key: key, bound: c.Bound, sections: sectionKey{c.Read.Key, key.selector}}
 }
 
-// waysOn returns the ways that there are on the loop. Those that its name or its number of slots shut are left out. Called with
-// regMu held.
+// waysOn returns the ways that there are on the loop. Those that its name or its number of slots
+// shut are left out. Called with regMu held.
 func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 	l := b.loop
 	for _, a := range all {
@@ -70,9 +72,10 @@ func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 	return ways
 }
 
-// wait returns how long the policy can do nothing but continue about s, which runs: in ns, Never when it cannot do anything
-// else as long as s goes on running. When it is not positive, the policy may have been able to do something for that long.
-// The task is nil for a policy that is about none. Called under the loop's lock.
+// wait returns how long the policy can do nothing but continue about s, which runs: in ns, Never
+// when it cannot do anything else as long as s goes on running. When it is not positive, the policy
+// may have been able to do something for that long. The task is nil for a policy that is about
+// none. Called under the loop's lock.
 func (b *bound) wait(s *strand, now int64) (least int64) {
 	v := view{task: s} // not the loop's, which may be in use
 	least = notify.Never
@@ -133,9 +136,9 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 	return c.bound - int64(v.ofTask(&read{stub: c.stub}, now))
 }
 
-// leftOfSection returns how long a clock of the open sections takes to its bound. The innermost section may end at any
-// moment, so task.section_running counts from the outermost. Of a task that keeps changing its sections nothing is known but
-// how long it has run.
+// leftOfSection returns how long a clock of the open sections takes to its bound. The innermost
+// section may end at any moment, so task.section_running counts from the outermost. Of a task that
+// keeps changing its sections nothing is known but how long it has run.
 func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 	if c.stub == stubs.TaskSections && !l.rt.hasHad(c.sections) {
 		return notify.Never // meets looks again when there is one
@@ -152,8 +155,9 @@ func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 	return c.bound
 }
 
-// mayStand reports whether a clock of the policy may stand still, below its bound, for as long as a task runs: that of a
-// section that is not open, or of a queue in which no task waits. The others arrive at their bounds by themselves.
+// mayStand reports whether a clock of the policy may stand still, below its bound, for as long as a
+// task runs: that of a section that is not open, or of a queue in which no task waits. The others
+// arrive at their bounds by themselves.
 func mayStand(ways []way) bool {
 	return slices.ContainsFunc(ways, func(w way) bool {
 		return slices.ContainsFunc(w.clocks, func(c clock) bool {

@@ -25,8 +25,8 @@ func countTimer(rt *Runtime) *atomic.Int64 {
 	return n
 }
 
-// A time limit is looked at about once for each task that reaches it, and not before; and the task is thrown into when it is
-// over.
+// A time limit is looked at about once for each task that reaches it, and not before; and the task
+// is thrown into when it is over.
 func TestLimitIsLookedAtOnce(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	for name, in := range map[string]func(ctx context.Context) error{
@@ -73,8 +73,8 @@ func TestHorizonAfterAThrow(t *testing.T) {
 	}))
 }
 
-// Tasks that end long before their limit have the timer come now and then, however many they are; those of which no policy
-// speaks, never.
+// Tasks that end long before their limit have the timer come now and then, however many they are;
+// those of which no policy speaks, never.
 func TestShortTasksDoNotWakeTheTimer(t *testing.T) {
 	for name, guarded := range map[string]bool{"open slots": false, "under the lock": true} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestLimitOnASectionThatComesLate(t *testing.T) {
 	}))
 }
 
-// A task that runs for its limit in pieces, between blocks, is thrown into; so is one that waits until it is old, when it
-// runs again.
+// A task that runs for its limit in pieces, between blocks, is thrown into; so is one that waits
+// until it is old, when it runs again.
 func TestHorizonOfATaskThatBlocks(t *testing.T) {
 	for name, condition := range map[string]string{
 		"running": `task.running > duration("5ms")`,
@@ -150,7 +150,8 @@ func TestHorizonOfATaskThatBlocks(t *testing.T) {
 	}
 }
 
-// A task that comes back sets the timer by what its clocks have left, as a new one by its whole limit.
+// A task that comes back sets the timer by what its clocks have left, as a new one by its whole
+// limit.
 func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 	const hour = int64(time.Hour)
 	for condition, want := range map[string]int64{
@@ -230,7 +231,8 @@ type imitation struct {
 	tasks map[*strand]int64 // since when they have had their slots
 }
 
-// randomCondition makes up a condition about clocks and other stubs, of which some are false for long.
+// randomCondition makes up a condition about clocks and other stubs, of which some are false for
+// long.
 func randomCondition(rng *rand.Rand, depth int) string {
 	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
 	if depth > 0 && rng.IntN(3) > 0 {
@@ -251,8 +253,9 @@ func randomCondition(rng *rand.Rand, depth int) string {
 
 func length(rng *rand.Rand) string { return fmt.Sprintf(`duration("%dus")`, 1+rng.IntN(2000)) }
 
-// TestTicksLeftOut plays tasks that come, block, are switched out and open sections, and compares each tick of a policy with
-// what it would come to: at no tick that is left out does it do anything, and those at which it does are made.
+// TestTicksLeftOut plays tasks that come, block, are switched out and open sections, and compares
+// each tick of a policy with what it would come to: at no tick that is left out does it do
+// anything, and those at which it does are made.
 func TestTicksLeftOut(t *testing.T) {
 	programs := 400
 	if testing.Short() {
@@ -346,8 +349,8 @@ func describe(ways []analyzer.Way) string {
 	return b.String()
 }
 
-// acting returns about how many tasks the policy would do something now, and about how many of them it must, because they
-// have run for an interval: of others it has its first tick within that.
+// acting returns about how many tasks the policy would do something now, and about how many of them
+// it must, because they have run for an interval: of others it has its first tick within that.
 func (i *imitation) acting(interval int64) (must, may int) {
 	ask := func(s *strand) bool {
 		i.l.view.about(s, nil)

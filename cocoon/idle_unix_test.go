@@ -67,8 +67,8 @@ var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}
 	},
 }
 
-// TestIdle: a runtime with nothing to do has the kernel switch threads ten times a second at most, whatever its policies. Each
-// case has a process of its own.
+// TestIdle: a runtime with nothing to do has the kernel switch threads ten times a second at most,
+// whatever its policies. Each case has a process of its own.
 func TestIdle(t *testing.T) {
 	const which = "COCOON_TEST_IDLE"
 	if name := os.Getenv(which); name != "" {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Invariant 9, and its other side: a scan that was passed over too long runs undisturbed for a while, but what asked to go
-// first meanwhile is not forgotten: the second get does not wait for the end of the scan.
+// Invariant 9, and its other side: a scan that was passed over too long runs undisturbed for a
+// while, but what asked to go first meanwhile is not forgotten: the second get does not wait for
+// the end of the scan.
 func TestSwitchAfterImmunity(t *testing.T) {
 	rt := start(t, Config{Slots: 1, MaxBypass: 20 * time.Millisecond, StallAfter: time.Minute})
 	must(t, rt.RegisterSafeFunc("get"))
@@ -42,7 +43,8 @@ func TestSwitchAfterImmunity(t *testing.T) {
 	}
 }
 
-// Config.MaxBypass is what makes the scan immune: one that is passed over for longer is, and with a longer bound, or none, not.
+// Config.MaxBypass is what makes the scan immune: one that is passed over for longer is, and with a
+// longer bound, or none, not.
 func TestMaxBypassIsThatOfTheConfig(t *testing.T) {
 	for bypass, want := range map[time.Duration]bool{20 * time.Millisecond: true, time.Hour: false, -1: false} {
 		rt := start(t, Config{Slots: 1, MaxBypass: bypass, StallAfter: time.Minute})

@@ -8,9 +8,9 @@ import (
 
 func init() { safepoint.AttachSections(enterSection) }
 
-// enterSection opens a section in a function that cocoon build has marked. Unlike Section it has no context, and finds the
-// task by its goroutine; outside of tasks it does nothing. What it returns is deferred directly by the function, with the
-// place of its error, or nil.
+// enterSection opens a section in a function that cocoon build has marked. Unlike Section it has no
+// context, and finds the task by its goroutine; outside of tasks it does nothing. What it returns
+// is deferred directly by the function, with the place of its error, or nil.
 func enterSection(name string) (leave func(err *error)) {
 	s := strandOfGoroutine()
 	if s == nil {
@@ -37,8 +37,9 @@ func enterSection(name string) (leave func(err *error)) {
 	}
 }
 
-// passThrow redirects a throw that was made for the section, and that its function cannot return as an error, to the
-// boundary around it: until then it is on its way, and would be void with its section gone.
+// passThrow redirects a throw that was made for the section, and that its function cannot return as
+// an error, to the boundary around it: until then it is on its way, and would be void with its
+// section gone.
 func (s *strand) passThrow(id uint64) {
 	if s.throwing.section != id {
 		return

@@ -17,7 +17,8 @@ func spinPolling() {
 	}
 }
 
-// match is a function as cocoon build leaves it, when a policy names it and its last result is an error.
+// match is a function as cocoon build leaves it, when a policy names it and its last result is an
+// error.
 func match(spin func()) (n int, err error) {
 	defer safepoint.Enter("lib.match")(&err)
 	spin()
@@ -38,7 +39,8 @@ func limit(t *testing.T, rt *Runtime, name string) {
 	}
 }
 
-// A time limit on a marked function is an error of that function; the task goes on, and may call it again.
+// A time limit on a marked function is an error of that function; the task goes on, and may call it
+// again.
 func TestMarkedFunctionReturnsTheThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")
@@ -89,7 +91,8 @@ func spinShortly() {
 	}
 }
 
-// What is not a throw passes: panics, Goexit; and a throw that was swallowed in the function is void when it returns.
+// What is not a throw passes: panics, Goexit; and a throw that was swallowed in the function is
+// void when it returns.
 func TestMarkedFunctionLeavesTheRestAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")

@@ -7,9 +7,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// leads are the times that a loop's policies leave its tasks at least: when a task gets a slot, the timer has to come so long
-// afterwards, and not before. So a task that ends sooner wakes nobody: whoever comes next finds the timer set for an earlier
-// time, by an atomic load. It does not change once it is in force.
+// leads are the times that a loop's policies leave its tasks at least: when a task gets a slot, the
+// timer has to come so long afterwards, and not before. So a task that ends sooner wakes nobody:
+// whoever comes next finds the timer set for an earlier time, by an atomic load. It does not change
+// once it is in force.
 type leads struct {
 	general byKind                  // of tasks of most names
 	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
@@ -23,7 +24,8 @@ type leads struct {
 // byKind is a time for each kind of task, in ns; Never: no policy can do anything about one.
 type byKind [4]int64
 
-// newLeads returns the leads for the loop's time policies, or nil when there are none. Called under the loop's lock.
+// newLeads returns the leads for the loop's time policies, or nil when there are none. Called under
+// the loop's lock.
 func (l *Loop) newLeads() *leads {
 	all := l.hub.Listeners(uint16(stubs.Tick))
 	if len(all) == 0 {
@@ -90,8 +92,8 @@ func (k *leads) include(b *bound) {
 	}
 }
 
-// leadOf returns how long the way stays shut for a task that begins. A way that may be open at once is looked at after an
-// interval, like any at any time.
+// leadOf returns how long the way stays shut for a task that begins. A way that may be open at once
+// is looked at after an interval, like any at any time.
 func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
@@ -148,8 +150,9 @@ func (k *leads) lead(rt *Runtime, class *class, kind Kind) (lead int64) {
 	return lead
 }
 
-// retime puts leads in force for the policies as they are now. A section that is met meanwhile was looked up too early by one
-// of us: meets looks into what is in force, after it has noted the section. Called under the loop's lock.
+// retime puts leads in force for the policies as they are now. A section that is met meanwhile was
+// looked up too early by one of us: meets looks into what is in force, after it has noted the
+// section. Called under the loop's lock.
 func (l *Loop) retime() {
 	for again := true; again; {
 		k := l.newLeads()
@@ -158,8 +161,8 @@ func (l *Loop) retime() {
 	}
 }
 
-// tickBy has the ticks of the loop looked after at the time at, or earlier. It takes no lock. Who has set an earlier time has
-// woken the timer for it, or is about to.
+// tickBy has the ticks of the loop looked after at the time at, or earlier. It takes no lock. Who
+// has set an earlier time has woken the timer for it, or is about to.
 func (l *Loop) tickBy(at int64) {
 	for was := l.tickAt.Load(); at < was; was = l.tickAt.Load() {
 		if l.tickAt.CompareAndSwap(was, at) {
@@ -169,8 +172,8 @@ func (l *Loop) tickBy(at int64) {
 	}
 }
 
-// armStart has the timer come for the calling task, which has begun in an open slot, where nobody waits: all clocks that
-// leads go by stand at zero.
+// armStart has the timer come for the calling task, which has begun in an open slot, where nobody
+// waits: all clocks that leads go by stand at zero.
 func (s *strand) armStart() {
 	l := s.loop
 	if k := l.leads.Load(); k != nil {
@@ -180,7 +183,8 @@ func (s *strand) armStart() {
 	}
 }
 
-// arm has the timer come for s, which got a slot: it begins, or goes on where it was. Called under the loop's lock.
+// arm has the timer come for s, which got a slot: it begins, or goes on where it was. Called under
+// the loop's lock.
 func (l *Loop) arm(s *strand, now int64) {
 	k := l.leads.Load()
 	if k == nil {
@@ -203,8 +207,8 @@ func (l *Loop) arm(s *strand, now int64) {
 	}
 }
 
-// armWaiting has the timer come for policies about the loop, because a task has to wait: it may be that none runs. Called
-// under the loop's lock.
+// armWaiting has the timer come for policies about the loop, because a task has to wait: it may be
+// that none runs. Called under the loop's lock.
 func (l *Loop) armWaiting(now int64) {
 	if k := l.leads.Load(); k != nil && k.waiting != notify.Never {
 		l.tickBy(now + k.waiting)

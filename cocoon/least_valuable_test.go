@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The policy of docs/policy.md that stops the least valuable running work under overload: what is too late, what nobody waits
-// for, and what is cheapest to try again; and nothing else.
+// The policy of docs/policy.md that stops the least valuable running work under overload: what is
+// too late, what nobody waits for, and what is cheapest to try again; and nothing else.
 func TestLeastValuable(t *testing.T) {
 	text, err := os.ReadFile("../docs/policy.md")
 	must(t, err)
@@ -62,7 +62,8 @@ func TestLeastValuable(t *testing.T) {
 		must(t, h.Wait(background))
 	}
 
-	// What has just begun when the queue is long. If the timer comes too late it is far along, and another one begins.
+	// What has just begun when the queue is long. If the timer comes too late it is far along, and
+	// another one begins.
 	stopped := func() error {
 		gate := make(chan struct{})
 		h := run(low, "cheap", func(ctx context.Context) error {

@@ -8,21 +8,23 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// loopLock is a loop's lock, which guards the fields that say so. There are two ways in and one way out: lock, lockAll and
-// unlock. No other code touches the mutex (TestLoopLockHasFewWaysIn). User code never runs under it.
+// loopLock is a loop's lock, which guards the fields that say so. There are two ways in and one way
+// out: lock, lockAll and unlock. No other code touches the mutex (TestLoopLockHasFewWaysIn). User
+// code never runs under it.
 type loopLock struct {
 	mu sync.Mutex
 
-	// The goroutines that wait for the lock, as far as there is room. A holder of a slot that is among them is parked, and
-	// does not wait unannounced.
+	// The goroutines that wait for the lock, as far as there is room. A holder of a slot that is
+	// among them is parked, and does not wait unannounced.
 	waiters [16]atomic.Uintptr
 
-	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the standard library that run under
-	// the lock have polls, and these must do nothing: see answer.
+	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the
+	// standard library that run under the lock have polls, and these must do nothing: see answer.
 	owner atomic.Uintptr
 }
 
-// lock takes the lock. Tasks in open slots stay unknown, and may come and go meanwhile: see open.go.
+// lock takes the lock. Tasks in open slots stay unknown, and may come and go meanwhile: see
+// open.go.
 func (l *Loop) lock() {
 	if !l.guard.mu.TryLock() {
 		l.guard.wait()
@@ -52,7 +54,8 @@ func (k *loopLock) waitedFor(g uintptr) bool {
 	return false
 }
 
-// lockAll takes the lock and gathers, so that the caller sees every task of the loop; its own among those that run.
+// lockAll takes the lock and gathers, so that the caller sees every task of the loop; its own among
+// those that run.
 func (l *Loop) lockAll() {
 	l.lock()
 	l.gather()
@@ -65,8 +68,9 @@ func (l *Loop) lockAll() {
 	}
 }
 
-// unlock notes whether a task waits, opens the slots that may be open, and gives the lock back. While a task waits none may be, and the check is a few
-// nanoseconds; so there is no second way out that leaves slots shut.
+// unlock notes whether a task waits, opens the slots that may be open, and gives the lock back.
+// While a task waits none may be, and the check is a few nanoseconds; so there is no second way out
+// that leaves slots shut.
 func (l *Loop) unlock() {
 	l.noteWaiters()
 	l.open()

@@ -12,11 +12,13 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// logQueue carries the runtime's log lines to the Logger. The Logger is the user's code: it may be slow, block, panic, or
-// call back into the runtime. So it runs on a goroutine of its own, that lives while there are lines, and whoever logs
-// only appends to a short queue. All of package cocoon logs by its methods (TestOnlyTheQueueKnowsTheLogger).
+// logQueue carries the runtime's log lines to the Logger. The Logger is the user's code: it may be
+// slow, block, panic, or call back into the runtime. So it runs on a goroutine of its own, that
+// lives while there are lines, and whoever logs only appends to a short queue. All of package
+// cocoon logs by its methods (TestOnlyTheQueueKnowsTheLogger).
 //
-// The alternative, a goroutine for each line, lets a Logger that blocks keep any number of goroutines.
+// The alternative, a goroutine for each line, lets a Logger that blocks keep any number of
+// goroutines.
 type logQueue struct {
 	given *slog.Logger // Config.Logger
 
@@ -52,13 +54,15 @@ func (q *logQueue) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// add logs a line. Whatever the args refer to must not change later, and must be no value of the user's, whose methods
-// would be called on another goroutine: print that before. Cost: about 1 µs. It may be called under any lock.
+// add logs a line. Whatever the args refer to must not change later, and must be no value of the
+// user's, whose methods would be called on another goroutine: print that before. Cost: about 1 µs.
+// It may be called under any lock.
 func (q *logQueue) add(level slog.Level, text string, args ...any) {
 	q.put(newLine(level, text, caller(), func() []any { return args }))
 }
 
-// addLater is add with args that are costly to make: args is called on the Logger's goroutine, if the Logger wants the line.
+// addLater is add with args that are costly to make: args is called on the Logger's goroutine, if
+// the Logger wants the line.
 func (q *logQueue) addLater(level slog.Level, text string, args func() []any) {
 	q.put(newLine(level, text, caller(), args))
 }
@@ -79,8 +83,9 @@ func newLine(level slog.Level, text string, pc uintptr, args func() []any) logLi
 	}}
 }
 
-// expect calls prepare on a goroutine of its own, if the Logger wants lines of that level. prepare adds the line, or not;
-// Shutdown waits for it, but no longer than for the Logger, so it must end when the runtime does.
+// expect calls prepare on a goroutine of its own, if the Logger wants lines of that level. prepare
+// adds the line, or not; Shutdown waits for it, but no longer than for the Logger, so it must end
+// when the runtime does.
 func (q *logQueue) expect(level slog.Level, prepare func()) {
 	q.put(logLine{level, func(*slog.Logger) {
 		q.mu.Lock()
@@ -115,8 +120,8 @@ func (q *logQueue) put(line logLine) {
 	}
 }
 
-// tellLeft appends the line that says how many were left out. It comes before the next line, so the queue may have one
-// more than maxLines. Called with mu held.
+// tellLeft appends the line that says how many were left out. It comes before the next line, so the
+// queue may have one more than maxLines. Called with mu held.
 func (q *logQueue) tellLeft() {
 	if q.left == 0 {
 		return
@@ -126,7 +131,8 @@ func (q *logQueue) tellLeft() {
 	q.lines = append(q.lines, newLine(slog.LevelWarn, "cocoon: log lines were left out", 0, func() []any { return args }))
 }
 
-// write gives the Logger all lines. It ends when there are none, so that a runtime without lines has no goroutine for them.
+// write gives the Logger all lines. It ends when there are none, so that a runtime without lines
+// has no goroutine for them.
 func (q *logQueue) write() {
 	ended := false
 	defer func() {
@@ -156,8 +162,9 @@ func (q *logQueue) next() (line logLine, ok bool) {
 	return line, true
 }
 
-// give gives the Logger one line. A Logger that panics must not end the program, nor be silent about it: the first time is
-// told on standard error, for there is nobody else to tell, and the others are counted.
+// give gives the Logger one line. A Logger that panics must not end the program, nor be silent
+// about it: the first time is told on standard error, for there is nobody else to tell, and the
+// others are counted.
 func (q *logQueue) give(line logLine) {
 	returned := false
 	defer func() {
@@ -216,6 +223,6 @@ func (q *logQueue) missing() int64 {
 	return q.lost
 }
 
-// textOfPanic prints a panic's value as a text handler would. It is the user's, and may change, so it is printed on the
-// goroutine that panicked; package fmt recovers what its methods throw.
+// textOfPanic prints a panic's value as a text handler would. It is the user's, and may change, so
+// it is printed on the goroutine that panicked; package fmt recovers what its methods throw.
 func textOfPanic(r any) string { return fmt.Sprintf("%+v", r) }

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// handler is a slog.Handler that calls a function for each line, and one for each question whether it wants a line.
+// handler is a slog.Handler that calls a function for each line, and one for each question whether
+// it wants a line.
 type handler struct {
 	wants func() bool
 	each  func(slog.Record)
@@ -45,8 +46,8 @@ func stderrOf(t *testing.T, do func()) string {
 	return string(text)
 }
 
-// throwsAsAnother runs a task into which something throws, and which makes another panic of that: a line is logged while
-// the task holds its slot.
+// throwsAsAnother runs a task into which something throws, and which makes another panic of that: a
+// line is logged while the task holds its slot.
 func throwsAsAnother(t *testing.T, l *Loop) {
 	t.Helper()
 	pe := preemption(t, l.Run(background, "job", func(ctx context.Context) error {
@@ -59,7 +60,8 @@ func throwsAsAnother(t *testing.T, l *Loop) {
 	}
 }
 
-// Whatever the Logger does, no slot is lost (invariant 5), tasks end as they do with a good one, and the program goes on.
+// Whatever the Logger does, no slot is lost (invariant 5), tasks end as they do with a good one,
+// and the program goes on.
 func TestLoggerThatMisbehaves(t *testing.T) {
 	fail := map[string]func(){
 		"panics": func() { panic("the logger is broken") },
@@ -98,8 +100,8 @@ func TestLoggerThatMisbehaves(t *testing.T) {
 	}
 }
 
-// A Logger that blocks holds up neither tasks nor the timer nor, for long, Shutdown; what does not fit is counted, and the
-// line that says so comes where the lines would have been.
+// A Logger that blocks holds up neither tasks nor the timer nor, for long, Shutdown; what does not
+// fit is counted, and the line that says so comes where the lines would have been.
 func TestLoggerThatBlocks(t *testing.T) {
 	gate, blocked := make(chan struct{}), make(chan struct{})
 	var texts []string // written by one goroutine at a time
@@ -181,8 +183,8 @@ func TestLoggerIsTheDefaultOfTheTime(t *testing.T) {
 	}
 }
 
-// Lines come from many goroutines, and from the Logger itself; each is written once, by one goroutine at a time, with the
-// time and the place of the event.
+// Lines come from many goroutines, and from the Logger itself; each is written once, by one
+// goroutine at a time, with the time and the place of the event.
 func TestLoggerIsCalledByOneAtATime(t *testing.T) {
 	var inside, wrong, written, places atomic.Int32
 	var q *logQueue
@@ -249,7 +251,8 @@ func TestLogUnderALoopsLock(t *testing.T) {
 	receive(t, "the Logger", asked)
 }
 
-// TestOnlyTheQueueKnowsTheLogger reads the package's own source: the Logger is called in log.go alone.
+// TestOnlyTheQueueKnowsTheLogger reads the package's own source: the Logger is called in log.go
+// alone.
 func TestOnlyTheQueueKnowsTheLogger(t *testing.T) {
 	comment := regexp.MustCompile(`(?m)//.*$`)
 	calls := regexp.MustCompile(`cfg\.Logger|slog\.(Default|Debug|Info|Warn|Error|Log)\w*\(|\*slog\.Logger`)

@@ -11,9 +11,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Loop is a queue of tasks and a number of slots: at most that many of its tasks run at once. With one slot it is the
-// classic event loop: its tasks are atomic towards each other between safe points. All methods are safe for concurrent
-// use.
+// Loop is a queue of tasks and a number of slots: at most that many of its tasks run at once. With
+// one slot it is the classic event loop: its tasks are atomic towards each other between safe
+// points. All methods are safe for concurrent use.
 type Loop struct {
 	rt    *Runtime
 	name  stubs.NameID
@@ -88,8 +88,8 @@ func (l *Loop) seat(s *strand, now int64) {
 	}
 }
 
-// unseat records that s is about to give up slot i. Called under the loop's lock, before the core is told, so that whoever gets the
-// slot is recorded over it.
+// unseat records that s is about to give up slot i. Called under the loop's lock, before the core
+// is told, so that whoever gets the slot is recorded over it.
 func (l *Loop) unseat(s *strand, now int64) {
 	s.settlePast(now)
 	s.endGap(now)
@@ -99,8 +99,8 @@ func (l *Loop) unseat(s *strand, now int64) {
 	}
 }
 
-// deliver hands their slots to the tasks that the core has granted one. Called under the loop's lock after every call of the core that
-// may free a slot.
+// deliver hands their slots to the tasks that the core has granted one. Called under the loop's
+// lock after every call of the core that may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
@@ -112,8 +112,8 @@ func (l *Loop) deliver(now int64) {
 // wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 
-// strandOfGoroutine returns the innermost strand with a slot, or on loan, that the calling goroutine runs for, on any loop
-// of the process, or nil.
+// strandOfGoroutine returns the innermost strand with a slot, or on loan, that the calling
+// goroutine runs for, on any loop of the process, or nil.
 func strandOfGoroutine() (innermost *strand) {
 	g := goroutine.ID()
 	// The inner of two got its slot later, and has run for a shorter time: its base is later.
@@ -141,8 +141,9 @@ func strandOfGoroutine() (innermost *strand) {
 	return innermost
 }
 
-// Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have started go on. It lets
-// an application that runs out of some resource say so (the component model's backpressure counter).
+// Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have
+// started go on. It lets an application that runs out of some resource say so (the component
+// model's backpressure counter).
 func (l *Loop) Hold() {
 	l.lockAll()
 	defer l.unlock()

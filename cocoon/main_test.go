@@ -37,12 +37,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep busy.
+// patience is how long a test waits for what must come: long enough for a machine that others keep
+// busy.
 const patience = 20 * time.Second
 
 var background = context.Background()
 
-// start returns a runtime that is shut down at the end of the test, when all its slots must be free again (invariant 5).
+// start returns a runtime that is shut down at the end of the test, when all its slots must be free
+// again (invariant 5).
 func start(t testing.TB, cfg Config) *Runtime {
 	t.Helper()
 	if cfg.Logger == nil {
@@ -63,7 +65,8 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
-// checkFree fails unless the runtime holds nothing: no task, no slot taken, nobody waiting, no request out.
+// checkFree fails unless the runtime holds nothing: no task, no slot taken, nobody waiting, no
+// request out.
 func checkFree(t testing.TB, rt *Runtime) {
 	t.Helper()
 	if st := rt.Stats(); st.Tasks != 0 {
@@ -84,7 +87,8 @@ func checkFree(t testing.TB, rt *Runtime) {
 	}
 }
 
-// eventually waits until ok holds. It spins: a task that slept here would wait unannounced, and lose its slot.
+// eventually waits until ok holds. It spins: a task that slept here would wait unannounced, and
+// lose its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
@@ -135,7 +139,8 @@ func spin(ctx context.Context, until <-chan struct{}) {
 	}
 }
 
-// spinForever passes safe points until it is thrown into; a test that breaks the throw ends in an error, not a hang.
+// spinForever passes safe points until it is thrown into; a test that breaks the throw ends in an
+// error, not a hang.
 func spinForever(ctx context.Context) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		SafePoint(ctx)
@@ -159,7 +164,8 @@ func work(d time.Duration) {
 	}
 }
 
-// keepSlot is how a task keeps its slot until c is closed: were it to wait for c, its slot would be lent.
+// keepSlot is how a task keeps its slot until c is closed: were it to wait for c, its slot would be
+// lent.
 func keepSlot(c <-chan struct{}) error { return stall(func() bool { return closed(c) }) }
 
 func register(t testing.TB, rt *Runtime, p Policy) *Registration {

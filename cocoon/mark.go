@@ -8,17 +8,19 @@ import (
 	"sync/atomic"
 )
 
-// Marks tell tasks apart in a profile of all goroutines, which has the functions that were called, and neither arguments
-// nor who it is. A strand has a number, and calls its task's function through the one of sixteen functions that its lowest
-// digit names: nearly always that is enough to tell the task from the few others that run. Where gaps are measured it goes
-// through one for each digit.
+// Marks tell tasks apart in a profile of all goroutines, which has the functions that were called,
+// and neither arguments nor who it is. A strand has a number, and calls its task's function through
+// the one of sixteen functions that its lowest digit names: nearly always that is enough to tell
+// the task from the few others that run. Where gaps are measured it goes through one for each
+// digit.
 //
-// Goroutine labels would say the same. But to set them costs each task 50 ns or more, and what the program has set itself
-// is overwritten: package pprof does not tell what that was.
+// Goroutine labels would say the same. But to set them costs each task 50 ns or more, and what the
+// program has set itself is overwritten: package pprof does not tell what that was.
 
 type taskFunc = func(context.Context) error
 
-// markDigits is how many digits of a strand's number are marked where gaps are measured: 65,536 strands are told apart.
+// markDigits is how many digits of a strand's number are marked where gaps are measured: 65,536
+// strands are told apart.
 const markDigits = 4
 
 var strandNumbers atomic.Uint32
@@ -65,7 +67,8 @@ func (m marked) is(s *strand) bool {
 	return m.digits > 0 && (s.number^m.number)&(1<<(4*m.digits)-1) == 0
 }
 
-// The marks are called by their address, so they are not inlined, and each has an address of its own.
+// The marks are called by their address, so they are not inlined, and each has an address of its
+// own.
 var taskMarks = [16]func(context.Context, taskFunc) error{
 	taskMark0, taskMark1, taskMark2, taskMark3, taskMark4, taskMark5, taskMark6, taskMark7,
 	taskMark8, taskMark9, taskMarkA, taskMarkB, taskMarkC, taskMarkD, taskMarkE, taskMarkF,

@@ -11,16 +11,19 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// masked reports whether the safe point that the calling task is at is none for what is asked of it:
+// masked reports whether the safe point that the calling task is at is none for what is asked of
+// it:
 //
-//   - A callback from C is around it. A throw would unwind C's frames, and what these have locked or allocated would stay so;
-//     a task that is suspended would hold it meanwhile.
+//   - A callback from C is around it. A throw would unwind C's frames, and what these have locked
+//     or allocated would stay so; a task that is suspended would hold it meanwhile.
 //   - Rewritten code around it holds a lock, or is inside of what must not be unwound (see keeps).
 //
-// A throw concerns what is around the safe point up to the section that catches it, a switch what is up to the task's
-// beginning. An explicit SafePoint is masked like any other: who wrote it may not know who calls the function.
+// A throw concerns what is around the safe point up to the section that catches it, a switch what
+// is up to the task's beginning. An explicit SafePoint is masked like any other: who wrote it may
+// not know who calls the function.
 //
-// It walks the stack, about 1 µs and 0.1 µs a frame, only if something is asked, and where there is something to be found.
+// It walks the stack, about 1 µs and 0.1 µs a frame, only if something is asked, and where there is
+// something to be found.
 func (s *strand) masked() bool {
 	want := s.requests.Load()
 	if want&(wantThrow|wantSwitch|wantGap) == 0 && !s.lent.Load() {
@@ -49,8 +52,9 @@ func (s *strand) masked() bool {
 	return true
 }
 
-// cgoAtInit is how often the process had called C before there was any task. As long as it has not done so again, no task is in
-// a callback from C. The same goes for the count when a task's stack was last found free of them, see strand.cgoSeen.
+// cgoAtInit is how often the process had called C before there was any task. As long as it has not
+// done so again, no task is in a callback from C. The same goes for the count when a task's stack
+// was last found free of them, see strand.cgoSeen.
 var cgoAtInit = runtime.NumCgoCall()
 
 // walk is a way up the stack of the calling task, from its safe point.
@@ -127,9 +131,10 @@ func (rt *Runtime) passOver(w *walk) {
 		"under", lineOf(w.at))
 }
 
-// keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done for ever, database/sql never
-// uses the connection again whose driver it has called, a gRPC client never gives back the stream of its connection, and in a
-// package singleflight, whoever wrote it, those who wait for the result get the panic, or wait for ever.
+// keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done
+// for ever, database/sql never uses the connection again whose driver it has called, a gRPC client
+// never gives back the stream of its connection, and in a package singleflight, whoever wrote it,
+// those who wait for the result get the panic, or wait for ever.
 func keeps(function string) bool {
 	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
@@ -180,7 +185,8 @@ func (l *lines) has(f runtime.Frame) bool {
 	return false
 }
 
-// packageOf returns the package of a function's name, in which only the last element of the path has its dots escaped.
+// packageOf returns the package of a function's name, in which only the last element of the path
+// has its dots escaped.
 func packageOf(function string) string {
 	dot := strings.LastIndexByte(function, '/') + 1
 	if i := strings.IndexByte(function[dot:], '.'); i >= 0 {

@@ -98,7 +98,8 @@ func TestAThrowEndsInsideOfACallback(t *testing.T) {
 	}
 }
 
-// A process that calls C, and whose tasks are in none of its callbacks, does not walk their stacks at each switch.
+// A process that calls C, and whose tasks are in none of its callbacks, does not walk their stacks
+// at each switch.
 func TestStacksAreWalkedOnceACallOfC(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {

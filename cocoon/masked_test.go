@@ -58,8 +58,8 @@ func pollFor(d time.Duration, done *bool) func() {
 	}
 }
 
-// A throw waits until no lock is held, and no sync.Once is in the midst of its function; it does not wait for those that are
-// outside of the section that catches it.
+// A throw waits until no lock is held, and no sync.Once is in the midst of its function; it does
+// not wait for those that are outside of the section that catches it.
 func TestPollUnderALockIsNoSafePoint(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1})
@@ -97,8 +97,8 @@ func TestPollUnderALockIsNoSafePoint(t *testing.T) {
 	})
 }
 
-// A lock that is held around the task, or around the function that a section is named by, does not concern a throw that ends
-// before it. The way up the stack must find these frames by their names.
+// A lock that is held around the task, or around the function that a section is named by, does not
+// concern a throw that ends before it. The way up the stack must find these frames by their names.
 func TestALockAroundTheBoundaryDoesNotMask(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1})
@@ -122,8 +122,8 @@ func TestALockAroundTheBoundaryDoesNotMask(t *testing.T) {
 	}
 }
 
-// An explicit SafePoint under a lock that rewritten code holds is passed over, be it its own function's or a caller's, and the
-// log says so once a place.
+// An explicit SafePoint under a lock that rewritten code holds is passed over, be it its own
+// function's or a caller's, and the log says so once a place.
 func TestSafePointUnderALockIsPassedOver(t *testing.T) {
 	noteLocked()
 	for name, point := range map[string]func(ctx context.Context){

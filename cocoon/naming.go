@@ -14,10 +14,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// naming is what a runtime knows by names of tasks and of sections. Names may come from clients, so the tables of those that
-// were met are bounded. What code and documents say is kept apart from that: it is always known whole, and freed when nobody
-// says it any more. A name for which the table has no room is looked up each time it comes, and so obeys the same policies; what
-// is learnt of its tasks, as their average cost, is lost.
+// naming is what a runtime knows by names of tasks and of sections. Names may come from clients, so
+// the tables of those that were met are bounded. What code and documents say is kept apart from
+// that: it is always known whole, and freed when nobody says it any more. A name for which the
+// table has no room is looked up each time it comes, and so obeys the same policies; what is learnt
+// of its tasks, as their average cost, is lost.
 type naming struct {
 	classes  sync.Map // name -> *class
 	sections sync.Map // name -> *named
@@ -63,8 +64,8 @@ func (rt *Runtime) classOf(name string) *class {
 	return kept.(*class)
 }
 
-// describe gives a class what is said of its name, and reports whether anything is said of it alone. A name counts before patterns,
-// and of these the most precise. Called with mu held.
+// describe gives a class what is said of its name, and reports whether anything is said of it
+// alone. A name counts before patterns, and of these the most precise. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
 	d, kind := n.wholes[c.text], n.registered[c.text]
 	spoken = d != nil || kind != 0
@@ -82,14 +83,16 @@ func (n *naming) describe(c *class) (spoken bool) {
 	return spoken
 }
 
-// redescribe gives what is said of a name to its class, if there is one. Called with mu held for writing.
+// redescribe gives what is said of a name to its class, if there is one. Called with mu held for
+// writing.
 func (n *naming) redescribe(name string) {
 	if c, ok := n.classes.Load(name); ok {
 		n.describe(c.(*class))
 	}
 }
 
-// mayBe reports whether tasks of the name may be of a kind, beside those registered before. Called with regMu held.
+// mayBe reports whether tasks of the name may be of a kind, beside those registered before. Called
+// with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
 	if d := rt.naming.wholes[name]; d != nil && d.fixed && k != Atomic {
 		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
@@ -106,7 +109,8 @@ func (rt *Runtime) register(name string, k Kind) {
 	n.redescribe(name)
 }
 
-// redeclare puts in force what a document says of tasks, in place of what it said before. Called with regMu held.
+// redeclare puts in force what a document says of tasks, in place of what it said before. Called
+// with regMu held.
 func (rt *Runtime) redeclare(was, is map[string]*declared) {
 	n := &rt.naming
 	if len(is) > 0 {
@@ -162,7 +166,8 @@ func (n *naming) repattern() {
 	})
 }
 
-// meets returns the name of a section that a task opens. The first time, policies that speak of it are to look at all tasks.
+// meets returns the name of a section that a task opens. The first time, policies that speak of it
+// are to look at all tasks.
 func (rt *Runtime) meets(name string) *named {
 	if s, ok := rt.naming.sections.Load(name); ok {
 		return s.(*named)

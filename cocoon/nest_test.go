@@ -67,7 +67,8 @@ func TestLoopsCallEachOther(t *testing.T) {
 	})
 }
 
-// A library that calls Run with a context of its own inside a task must not wait for the slot that its caller holds.
+// A library that calls Run with a context of its own inside a task must not wait for the slot that
+// its caller holds.
 func TestRunWithoutTheTasksContextDoesNotDeadlock(t *testing.T) {
 	for _, slots := range []int{1, 2} {
 		rt := start(t, Config{Slots: slots, StallAfter: -1})
@@ -84,8 +85,9 @@ func TestRunWithoutTheTasksContextDoesNotDeadlock(t *testing.T) {
 	}
 }
 
-// The poll of instrumented code knows no context: inside such a task it answers for that task, not for the one around it,
-// and an atomic task is not switched out by a request to the one around it (invariant 3).
+// The poll of instrumented code knows no context: inside such a task it answers for that task, not
+// for the one around it, and an atomic task is not switched out by a request to the one around it
+// (invariant 3).
 func TestPollAnswersForTheInnermostTask(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	signal := throwOnSignal(t, rt, "stranger")
@@ -235,7 +237,8 @@ func TestNestedTaskEndsBadly(t *testing.T) {
 	}
 }
 
-// The inner task is as interruptible as both kinds are: an atomic task around a preemptible one is not switched out.
+// The inner task is as interruptible as both kinds are: an atomic task around a preemptible one is
+// not switched out.
 func TestNestedTaskInheritsAtomicity(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -260,7 +263,8 @@ func TestNestedTaskInheritsAtomicity(t *testing.T) {
 	must(t, get.Wait(background))
 }
 
-// A nested task starts past the queue, for its outer task holds the slot; the bound on started tasks holds again after it.
+// A nested task starts past the queue, for its outer task holds the slot; the bound on started
+// tasks holds again after it.
 func TestNestedTaskAndMaxStarted(t *testing.T) {
 	rt := start(t, Config{Slots: 2, MaxStarted: 2, StallAfter: -1})
 	within(t, "the one that was held", func() {

@@ -11,8 +11,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A policy in observe mode is a dry run: what it counts is what it would do if it were enforced, as far as that can be known
-// while it is not. It reads what observing policies have written, and nobody else does. Its interval is its own affair, and changes.
+// A policy in observe mode is a dry run: what it counts is what it would do if it were enforced, as
+// far as that can be known while it is not. It reads what observing policies have written, and
+// nobody else does. Its interval is its own affair, and changes.
 
 // wouldBe is what an observing policy would have decided about a task.
 type wouldBe struct {
@@ -21,8 +22,8 @@ type wouldBe struct {
 	until    int64 // the same decision counts again when it is about something later
 }
 
-// wouldCount notes the decision of a policy about the task, and reports whether it is a new one; at says by a rising number what it
-// is about. Called under the loop's lock.
+// wouldCount notes the decision of a policy about the task, and reports whether it is a new one; at
+// says by a rising number what it is about. Called under the loop's lock.
 func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
 	for i := range s.would {
 		if w := &s.would[i]; w.of == r && w.decision == d {
@@ -38,8 +39,9 @@ func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
 // ofTask is what a throw is about that would end the task: there is nothing after it.
 const ofTask = math.MaxInt64
 
-// observe counts what an observing policy would have done, logs it at most once a second, and reports, as evaluate does, whether a
-// task would be thrown into or switched at once. Called under the loop's lock.
+// observe counts what an observing policy would have done, logs it at most once a second, and
+// reports, as evaluate does, whether a task would be thrown into or switched at once. Called under
+// the loop's lock.
 func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 	r, news := b.version.of, out.Fired != 0
 	switch s := l.view.task; {
@@ -70,7 +72,8 @@ func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 	return acted
 }
 
-// observeEffects counts effects. What is about the policy alone is carried out, for without it there would be others.
+// observeEffects counts effects. What is about the policy alone is carried out, for without it
+// there would be others.
 func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
 	if out.Fired == 0 {
 		return
@@ -87,8 +90,8 @@ func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
 	}
 }
 
-// thrownThrough returns the number of the section that a throw would end: sections are numbered as they open. Called under the
-// loop's lock.
+// thrownThrough returns the number of the section that a throw would end: sections are numbered as
+// they open. Called under the loop's lock.
 func (v *view) thrownThrough() int64 {
 	if open := v.sections(); len(open) > 0 {
 		return int64(open[len(open)-1].id)
@@ -96,7 +99,8 @@ func (v *view) thrownThrough() int64 {
 	return ofTask
 }
 
-// tellObserved logs what an observing policy would have done, and from which values. Called under the loop's lock.
+// tellObserved logs what an observing policy would have done, and from which values. Called under
+// the loop's lock.
 func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 	r, p := b.version.of, b.version.verified.Program()
 	task, section := "", ""
@@ -146,7 +150,8 @@ func (b *bound) seen(v *view) string {
 	return strings.Join(text, " ")
 }
 
-// tellThrow logs that the policy has thrown, at most once a second, unless Config says not to. It may be called under any lock.
+// tellThrow logs that the policy has thrown, at most once a second, unless Config says not to. It
+// may be called under any lock.
 func (r *Registration) tellThrow(err *PreemptedError, where func() string) {
 	if r.rt.cfg.QuietThrows || !r.stats.throwLogs.due(notify.Now()) {
 		return

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A dry run of a bucket says what the bucket would do, whether its tokens are private or registered.
+// A dry run of a bucket says what the bucket would do, whether its tokens are private or
+// registered.
 func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 	for what, text := range map[string]string{
 		"private":    "policies: [{name: bucket, on: enqueue, state: {tokens: 5}, expr: 'state.tokens < 1 ? throw(\"rate limit\") : set(\"tokens\", state.tokens - 1)'}]",
@@ -45,8 +46,8 @@ func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 	}
 }
 
-// A task counts once for a throw that would have ended it, once a section for those that would have ended sections, and once an
-// arrival however many tasks were asked to make room.
+// A task counts once for a throw that would have ended it, once a section for those that would have
+// ended sections, and once an arrival however many tasks were asked to make room.
 func TestObserveCountsATaskOnce(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("holder"))
@@ -148,7 +149,8 @@ func TestWhatIsLoggedOfVerdicts(t *testing.T) {
 	}
 }
 
-// The greatest mode counts: of the policy, its document, the runtime. All of them can be changed while policies are in force.
+// The greatest mode counts: of the policy, its document, the runtime. All of them can be changed
+// while policies are in force.
 func TestModes(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	file := filepath.Join(t.TempDir(), "policies.yaml")
@@ -263,8 +265,8 @@ func TestObserverWouldCancelItself(t *testing.T) {
 	}
 }
 
-// A policy that observes and enforces by turns, under load and on two loops, loses nothing that it counts while it enforces, and
-// when SetMode has returned the other mode is over.
+// A policy that observes and enforces by turns, under load and on two loops, loses nothing that it
+// counts while it enforces, and when SetMode has returned the other mode is over.
 func TestModeByTurns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": 0}))

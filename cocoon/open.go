@@ -6,19 +6,23 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// slot is one slot of a loop. Each has cache lines of its own: while slots are free, tasks on different cores that come
-// and go write to nothing that they share.
+// slot is one slot of a loop. Each has cache lines of its own: while slots are free, tasks on
+// different cores that come and go write to nothing that they share.
 //
-// While nobody waits, a free slot needs no decision, and is open: who comes takes it without the loop's lock.
+// While nobody waits, a free slot needs no decision, and is open: who comes takes it without the
+// loop's lock.
 //
-//  1. Under the loop's lock, slots that are free in the core are opened, unless a policy or an account is to see each task: nil.
-//  2. Run takes an open slot by exchanging nil for its strand's quick claim, and at its end the claim for nil.
-//  3. A caller that needs to know all tasks of the loop takes the lock by lockAll, which gathers: nil becomes shut, a quick claim becomes firm, and
-//     the core is told. The exchange at the task's end then fails, and it ends under the lock like any other.
+//  1. Under the loop's lock, slots that are free in the core are opened, unless a policy or an
+//     account is to see each task: nil.
+//  2. Run takes an open slot by exchanging nil for its strand's quick claim, and at its end the
+//     claim for nil.
+//  3. A caller that needs to know all tasks of the loop takes the lock by lockAll, which gathers:
+//     nil becomes shut, a quick claim becomes firm, and the core is told. The exchange at the
+//     task's end then fails, and it ends under the lock like any other.
 //  4. All others take and leave their slots under the lock.
 //
-// A task waits under the lock, after it found no open slot and has gathered those that are taken: so while a task waits no slot is
-// open, and no task leaves one without looking who waits.
+// A task waits under the lock, after it found no open slot and has gathered those that are taken:
+// so while a task waits no slot is open, and no task leaves one without looking who waits.
 type slot struct {
 	holder  atomic.Pointer[claim]
 	ended   atomic.Int64 // quick tasks that have ended
@@ -32,8 +36,8 @@ type claim struct{ strand *strand }
 // shut is the holder of a slot that is free and not open.
 var shut claim
 
-// takeOpen takes an open slot for t, and reports false when there is none. It is for tasks outside of others: nobody else
-// knows of such a task before it runs.
+// takeOpen takes an open slot for t, and reports false when there is none. It is for tasks outside
+// of others: nobody else knows of such a task before it runs.
 func (s *strand) takeOpen(t *Task) bool {
 	slots := s.loop.slots[:s.loop.usable.Load()]
 	if s.at >= len(slots) {
@@ -55,10 +59,12 @@ func (s *strand) takeOpen(t *Task) bool {
 	return false
 }
 
-// inOpenSlot reports whether the task took an open slot, and was not gathered since. Called by the task's goroutine.
+// inOpenSlot reports whether the task took an open slot, and was not gathered since. Called by the
+// task's goroutine.
 func (s *strand) inOpenSlot() bool { return s.loop.slots[s.at].holder.Load() == &s.quick }
 
-// leaveOpen gives the slot back that takeOpen took, and reports false when the task was gathered meanwhile.
+// leaveOpen gives the slot back that takeOpen took, and reports false when the task was gathered
+// meanwhile.
 func (s *strand) leaveOpen() bool {
 	if !s.inOpenSlot() {
 		return false
@@ -84,7 +90,8 @@ func (l *Loop) open() {
 	}
 }
 
-// gather shuts all open slots, makes the tasks in them known, and takes the slots of tasks that rest. Called under the loop's lock.
+// gather shuts all open slots, makes the tasks in them known, and takes the slots of tasks that
+// rest. Called under the loop's lock.
 func (l *Loop) gather() {
 	l.adopt()
 	l.takeRests(len(l.slots))
@@ -97,8 +104,8 @@ func (l *Loop) adopt() {
 	}
 }
 
-// gatherOne shuts one open slot that is free, or else, for somebody may have to wait, all; then, if none is free, it takes the slot of
-// a task that rests. Called under the loop's lock.
+// gatherOne shuts one open slot that is free, or else, for somebody may have to wait, all; then, if
+// none is free, it takes the slot of a task that rests. Called under the loop's lock.
 func (l *Loop) gatherOne() {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
@@ -110,8 +117,8 @@ func (l *Loop) gatherOne() {
 	}
 }
 
-// meet makes the calling task known, if it took an open slot, and notes that it runs, if it seemed to wait. Called under the
-// loop's lock by the task's goroutine.
+// meet makes the calling task known, if it took an open slot, and notes that it runs, if it seemed
+// to wait. Called under the loop's lock by the task's goroutine.
 func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
@@ -122,8 +129,8 @@ func (s *strand) meet(now int64) {
 	s.settlePast(now)
 }
 
-// shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the slot is free now. Called
-// under the loop's lock.
+// shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the
+// slot is free now. Called under the loop's lock.
 func (l *Loop) shut(i int) (free bool) {
 	holder := &l.slots[i].holder
 	for {
@@ -146,7 +153,8 @@ func (l *Loop) shut(i int) (free bool) {
 	}
 }
 
-// quickEnded returns how many tasks have ended in open slots, and their running time in ns. It takes no lock.
+// quickEnded returns how many tasks have ended in open slots, and their running time in ns. It
+// takes no lock.
 func (l *Loop) quickEnded() (n, running int64) {
 	for i := range l.slots {
 		n += l.slots[i].ended.Load()
@@ -176,7 +184,8 @@ func (s *slot) quick() *strand {
 	return nil
 }
 
-// firm returns the strand of a known task that holds the slot, or nil. Called under the loop's lock.
+// firm returns the strand of a known task that holds the slot, or nil. Called under the loop's
+// lock.
 func (s *slot) firm() *strand {
 	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.firm {
 		return c.strand

@@ -99,7 +99,8 @@ func TestTaskInAnOpenSlot(t *testing.T) {
 	}
 }
 
-// thrownInto passes safe points until a throw comes, and returns its error. The throw is on its way all the same.
+// thrownInto passes safe points until a throw comes, and returns its error. The throw is on its way
+// all the same.
 func thrownInto(ctx context.Context) (err error) {
 	defer func() {
 		if pe, ok := recover().(*PreemptedError); ok {
@@ -158,10 +159,12 @@ func TestPreemptionLeavesSlotsOpen(t *testing.T) {
 	}))
 }
 
-// A policy that can only continue while nobody waits leaves slots open, and sees each task that comes while somebody does.
+// A policy that can only continue while nobody waits leaves slots open, and sees each task that
+// comes while somebody does.
 func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	rt := start(t, Config{})
-	// Exclusive, for the garbage collector may park the task that spins here, and its slot must not be lent.
+	// Exclusive, for the garbage collector may park the task that spins here, and its slot must not
+	// be lent.
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
 	must(t, err)
 	r := register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `arriving.name != "first" and queue.length >= 1 ? throw("one may wait, and it does") : continue()`})
@@ -188,8 +191,8 @@ func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	must(t, first.Wait(background))
 }
 
-// Invariant 5 where slots are open: never more tasks than slots, each is counted once, and nobody is forgotten, whatever
-// others do meanwhile.
+// Invariant 5 where slots are open: never more tasks than slots, each is counted once, and nobody
+// is forgotten, whatever others do meanwhile.
 func TestOpenSlotsHammer(t *testing.T) {
 	const slots = 3
 	rt := start(t, Config{Slots: slots, StallAfter: -1})

@@ -38,8 +38,8 @@ var textbooks = map[string]struct {
 	"fair":     {policy.FairShare(), func(a, b *job) int { return cmp.Compare(a.start, b.start) }},
 }
 
-// TestTextbookOrders holds that the core, with the ranks that a ready-made policy gives, starts jobs in the order of the
-// textbook, which is worked out from the definition.
+// TestTextbookOrders holds that the core, with the ranks that a ready-made policy gives, starts
+// jobs in the order of the textbook, which is worked out from the definition.
 func TestTextbookOrders(t *testing.T) {
 	for name, book := range textbooks {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +124,9 @@ func rankOf(t *testing.T, program *policy.Program, j *job) int64 {
 	return int64(out.Values[0])
 }
 
-// byTheBook is the order in which a server that knows all jobs works through them: whenever it is free, the first of those
-// that wait, ties by arrival. Tags are those of start-time fair queueing, with the start tag in service as virtual time.
+// byTheBook is the order in which a server that knows all jobs works through them: whenever it is
+// free, the first of those that wait, ties by arrival. Tags are those of start-time fair queueing,
+// with the start tag in service as virtual time.
 func byTheBook(jobs []*job, before func(a, b *job) int) (order []int) {
 	finish := make([]int64, len(jobShares))
 	now, virtual := int64(0), int64(0)
@@ -178,7 +179,8 @@ func TestReadyMadeOrders(t *testing.T) {
 	}
 }
 
-// What a name costs is learned from its tasks; what is declared goes before, for the task but not its children.
+// What a name costs is learned from its tasks; what is declared goes before, for the task but not
+// its children.
 func TestCostIsDeclaredOrLearned(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"cost": time.Duration(0)}))
@@ -217,8 +219,9 @@ func TestCostIsDeclaredOrLearned(t *testing.T) {
 	}
 }
 
-// Under saturation tenants get what their shares say, in the long run: the load goes on until they have it, because others use
-// this machine, too. In order of arrival the ratio would stay at a sixth. The core's own test is exact.
+// Under saturation tenants get what their shares say, in the long run: the load goes on until they
+// have it, because others use this machine, too. In order of arrival the ratio would stay at a
+// sixth. The core's own test is exact.
 func TestFairShareUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"gold": 3}}))

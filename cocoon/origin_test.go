@@ -8,7 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// reused is a context as some web frameworks have it: one value, for one request after another. It cannot be compared.
+// reused is a context as some web frameworks have it: one value, for one request after another. It
+// cannot be compared.
 type reused struct {
 	*borrowed
 	_ []int
@@ -16,7 +17,8 @@ type reused struct {
 
 type borrowed struct{ context.Context }
 
-// TestContextThatIsUsedAgain: tasks share their origin while the context is the same, which it is not only by its address.
+// TestContextThatIsUsedAgain: tasks share their origin while the context is the same, which it is
+// not only by its address.
 func TestContextThatIsUsedAgain(t *testing.T) {
 	rt := start(t, Config{})
 	label := stubs.Intern("tenant")
@@ -105,8 +107,9 @@ func TestDeclaredBetween(t *testing.T) {
 	}
 }
 
-// TestRunLeavesLittle: a task is 24 bytes of garbage where others like it come before and after on its strand, and 80 where its
-// context is its own, so that the collector of a busy loop has little to do (bench: scale).
+// TestRunLeavesLittle: a task is 24 bytes of garbage where others like it come before and after on
+// its strand, and 80 where its context is its own, so that the collector of a busy loop has little
+// to do (bench: scale).
 func TestRunLeavesLittle(t *testing.T) {
 	if alike, alone := unsafe.Sizeof(Task{}), unsafe.Sizeof(sole{}); alike > 24 || alone > 80 {
 		t.Errorf("a task has %d bytes, or %d with an origin of its own", alike, alone)

@@ -10,8 +10,8 @@ import (
 
 // Unannounced waits. A task that sleeps, or waits for a channel, a lock or the network outside of
 // Block, holds a slot and does not use it. In plain Go it would hold back no other goroutine, so
-// here its slot is lent (invariant 8). Whether a goroutine is parked is one load of the Go runtime's
-// own record (package goroutine).
+// here its slot is lent (invariant 8). Whether a goroutine is parked is one load of the Go
+// runtime's own record (package goroutine).
 //
 //  1. When a task has to wait for a slot, on arrival or on its way back, the goroutine of each
 //     holder is looked at, under the loop's lock. A holder that is parked loses its slot and counts
@@ -19,15 +19,17 @@ import (
 //  2. A holder may park after that. So the timer looks again while a task waits, first after
 //     minLook, and more seldom up to maxLook as long as it finds no holder parked.
 //  3. A parked task that wakes runs on without a slot. It surfaces when it next takes the loop's
-//     lock, when something is asked of it, or when the timer finds it running (aside.go): then it is
-//     in absent.lent, its time counts as running again, and at its next safe point it asks for a slot.
+//     lock, when something is asked of it, or when the timer finds it running (aside.go): then it
+//     is in absent.lent, its time counts as running again, and at its next safe point it asks for a
+//     slot.
 //
-// A system call is seen as well. Most last for microseconds, so a holder counts as waiting only when
-// two looks in a row find it in one.
+// A system call is seen as well. Most last for microseconds, so a holder counts as waiting only
+// when two looks in a row find it in one.
 //
-// Exclusive loops keep their slots. So do loops of NewLoop with one slot, until StallAfter: tasks of
-// such a loop may rely on being atomic towards each other, and a task that comes back from its wait
-// runs beside another until its next safe point. The default loop lends at once, whatever its slots.
+// Exclusive loops keep their slots. So do loops of NewLoop with one slot, until StallAfter: tasks
+// of such a loop may rely on being atomic towards each other, and a task that comes back from its
+// wait runs beside another until its next safe point. The default loop lends at once, whatever its
+// slots.
 
 const (
 	minLook = int64(300 * time.Microsecond)
@@ -130,8 +132,8 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.rt.armGaps()
 }
 
-// look lends the slots of tasks that have begun to wait, while another waits for a slot, and returns
-// when to look again. Called by the timer, under the loop's lock.
+// look lends the slots of tasks that have begun to wait, while another waits for a slot, and
+// returns when to look again. Called by the timer, under the loop's lock.
 func (l *Loop) look(now int64) (next int64) {
 	if !l.lends() || !l.core.Wanted() {
 		return notify.Never

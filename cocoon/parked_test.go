@@ -335,7 +335,8 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// The utilization of a loop whose tasks only sleep is low, whether other tasks want their slots or not.
+// The utilization of a loop whose tasks only sleep is low, whether other tasks want their slots or
+// not.
 func TestSleepersAreNoLoad(t *testing.T) {
 	for _, n := range []int{2, 8} {
 		rt := start(t, Config{Slots: 2})

@@ -13,7 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// What a document says by patterns counts for names that come, and for those that have come; the most precise counts alone.
+// What a document says by patterns counts for names that come, and for those that have come; the
+// most precise counts alone.
 func TestDeclaredByPattern(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	f := newPolicyFile(t)
@@ -143,7 +144,8 @@ func TestMatchByPattern(t *testing.T) {
 	}
 }
 
-// A time limit by a pattern is one of sections and of tasks; tasks that it is not about wake nobody.
+// A time limit by a pattern is one of sections and of tasks; tasks that it is not about wake
+// nobody.
 func TestLimitByPattern(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	load(t, rt, "limits: [{func: 'GET /slow/*', limit: 20ms}, {func: 'json.*', limit: 10ms}, {func: default, limit: 30ms}, {func: job, limit: 1h}]")

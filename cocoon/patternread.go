@@ -5,7 +5,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// patternRead stands in place of a stub where a name is compared with a pattern, so that other reads need not look for one.
+// patternRead stands in place of a stub where a name is compared with a pattern, so that other
+// reads need not look for one.
 const patternRead = stubs.State + 1
 
 // newRead is called with regMu held.
@@ -29,8 +30,9 @@ func (r *read) matches(section *named, rt *Runtime) bool {
 	return section.id == r.key
 }
 
-// selected reports whether the name that is read matches the pattern. That of a task, a section or a tenant was looked at before; those
-// that a client may choose anew each time, labels and events, are looked at here, in time that is in proportion to their length.
+// selected reports whether the name that is read matches the pattern. That of a task, a section or
+// a tenant was looked at before; those that a client may choose anew each time, labels and events,
+// are looked at here, in time that is in proportion to their length.
 func (v *view) selected(l *Loop, r *read) bool {
 	switch sel, rt := r.selector, l.rt; r.of {
 	case stubs.TaskName:

@@ -11,7 +11,8 @@ import (
 // Policy is a policy as its author writes it; docs/policy.md specifies its language.
 type Policy = policy.Spec
 
-// Trigger says when a policy is evaluated: Every, OnEnqueue and its like, OnNotify; policy.On joins several events.
+// Trigger says when a policy is evaluated: Every, OnEnqueue and its like, OnNotify; policy.On joins
+// several events.
 type Trigger = policy.Trigger
 
 // Match limits a policy to loops, task names and kinds.
@@ -45,16 +46,16 @@ var (
 	OnExit    = policy.On(stubs.Exit)
 )
 
-// Every is the trigger of a time policy, evaluated every interval (5 µs to 24 h) while tasks run and it may do something about
-// them (its horizon, see docs/policy.md).
+// Every is the trigger of a time policy, evaluated every interval (5 µs to 24 h) while tasks run
+// and it may do something about them (its horizon, see docs/policy.md).
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
 // OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
 func OnNotify(name string) Trigger { return policy.OnCustom(name) }
 
-// RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that it matches. On an error
-// nothing is registered; the error says where and why (print it with %+v for the whole story). It takes about a
-// millisecond, and tasks run on meanwhile.
+// RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that
+// it matches. On an error nothing is registered; the error says where and why (print it with %+v
+// for the whole story). It takes about a millisecond, and tasks run on meanwhile.
 func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
@@ -76,7 +77,8 @@ func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	return r, nil
 }
 
-// RegisterTimeLimit registers a time limit on a section, or on the tasks of a name: what runs longer is thrown into.
+// RegisterTimeLimit registers a time limit on a section, or on the tasks of a name: what runs
+// longer is thrown into.
 func (rt *Runtime) RegisterTimeLimit(t TimeLimit) (*Registration, error) {
 	p, err := t.Spec()
 	if err != nil {
@@ -85,8 +87,8 @@ func (rt *Runtime) RegisterTimeLimit(t TimeLimit) (*Registration, error) {
 	return rt.RegisterPolicy(p)
 }
 
-// RegisterDefaultPreemption registers the policy by which a waiting safe task preempts a preemptible one: with OnEnqueue
-// when it arrives, with Every(d) within d.
+// RegisterDefaultPreemption registers the policy by which a waiting safe task preempts a
+// preemptible one: with OnEnqueue when it arrives, with Every(d) within d.
 func (rt *Runtime) RegisterDefaultPreemption(on Trigger) (*Registration, error) {
 	return rt.RegisterPolicy(policy.DefaultPreemption(on))
 }

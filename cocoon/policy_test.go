@@ -14,7 +14,8 @@ import (
 
 func idle(context.Context) error { return nil }
 
-// Invariants 1 and 2: what cannot be proved is refused, whatever it is, and nothing is half-registered.
+// Invariants 1 and 2: what cannot be proved is refused, whatever it is, and nothing is
+// half-registered.
 func TestHostilePoliciesAreRefused(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"known": 0}))
@@ -106,7 +107,8 @@ func TestRegisteringANameTwice(t *testing.T) {
 	}
 }
 
-// Policies, states, functions, kinds and loops come while a thousand tasks run, and each that is registered works.
+// Policies, states, functions, kinds and loops come while a thousand tasks run, and each that is
+// registered works.
 func TestRegisteringWhileTasksRun(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
 	done := make(chan struct{})
@@ -216,8 +218,8 @@ func TestStatesOfPolicies(t *testing.T) {
 	}
 }
 
-// Invariant 7: a policy that errs changes nothing, is counted, reported once, and off after repeated failure; Update
-// switches it on again.
+// Invariant 7: a policy that errs changes nothing, is counted, reported once, and off after
+// repeated failure; Update switches it on again.
 func TestPolicyThatErrs(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -368,7 +370,8 @@ func TestSafeFunctionsThatMisbehave(t *testing.T) {
 	receive(t, "the end of its context", ended)
 }
 
-// One that does not even heed its context holds up neither the policy that calls it, nor tasks, nor Shutdown.
+// One that does not even heed its context holds up neither the policy that calls it, nor tasks, nor
+// Shutdown.
 func TestSafeFunctionThatNeverEnds(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	called, release, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -407,7 +410,8 @@ func TestPolicyChangesItsInterval(t *testing.T) {
 	}
 }
 
-// The timer sleeps when nothing runs: a policy sees the quiet once, and is left alone. It wakes with the next task.
+// The timer sleeps when nothing runs: a policy sees the quiet once, and is left alone. It wakes
+// with the next task.
 func TestTimerSleepsWhenNothingRuns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "p", On: Every(50 * time.Microsecond), Expr: `queue.length > 1000000 ? cancel() : continue()`})

@@ -13,12 +13,13 @@ import (
 
 func init() { safepoint.Attach(answer) }
 
-// SafePoint is a place where the calling task may be preempted: switched out for another, or thrown into, which unwinds
-// it as a panic with a *PreemptedError up to the next Section, Run or Go. Call it in loops that may run long, where the
-// task's data are in order and no lock is held. Inside a callback from C, and under a lock that code from cocoon build is seen
-// to hold, it is passed over: see docs/safepoints.md. Without a task in ctx it is the poll of package safepoint: for the task of
-// its goroutine, if there is one. Cost: about 1.5 ns (bench: poll), because it also keeps the breath (see Config.Breath),
-// unless something is asked of some task.
+// SafePoint is a place where the calling task may be preempted: switched out for another, or thrown
+// into, which unwinds it as a panic with a *PreemptedError up to the next Section, Run or Go. Call
+// it in loops that may run long, where the task's data are in order and no lock is held. Inside a
+// callback from C, and under a lock that code from cocoon build is seen to hold, it is passed over:
+// see docs/safepoints.md. Without a task in ctx it is the poll of package safepoint: for the task
+// of its goroutine, if there is one. Cost: about 1.5 ns (bench: poll), because it also keeps the
+// breath (see Config.Breath), unless something is asked of some task.
 func SafePoint(ctx context.Context) {
 	if safepoint.Raised() {
 		answerFor(ctx)
@@ -50,8 +51,9 @@ func answer() {
 	}
 }
 
-// answer does what is asked of the task; it returns when the task may go on, or panics with a throw. When nothing is asked
-// of it the word is up for another, and that one's thread may be waiting for just this core.
+// answer does what is asked of the task; it returns when the task may go on, or panics with a
+// throw. When nothing is asked of it the word is up for another, and that one's thread may be
+// waiting for just this core.
 func (s *strand) answer() {
 	if !s.asked() {
 		s.breathe()
@@ -67,7 +69,8 @@ func (s *strand) answer() {
 // asked reports whether something is asked of the task, or it has to ask for a slot itself.
 func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
 
-// answerOnce takes the requests and reports whether the task was parked meanwhile, so that there may be new ones.
+// answerOnce takes the requests and reports whether the task was parked meanwhile, so that there
+// may be new ones.
 func (s *strand) answerOnce() (parked bool) {
 	l := s.loop
 	l.lock()
@@ -145,11 +148,13 @@ type throwRequest struct {
 	late    *time.Timer   // ends the context of a task that unwinds for long; the task's goroutine's
 }
 
-// unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has a context that works; and
-// a deferred wait for goroutines that wait for the context comes to an end afterwards.
+// unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has
+// a context that works; and a deferred wait for goroutines that wait for the context comes to an
+// end afterwards.
 const unwinds = 100 * time.Millisecond
 
-// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called under the loop's lock.
+// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called
+// under the loop's lock.
 func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
@@ -161,8 +166,8 @@ func (s *strand) due() *throwRequest {
 	return p
 }
 
-// throw unwinds the calling task. The error goes to one task, so it is completed here alone; others may be reading it
-// already, as the cause of the task's context.
+// throw unwinds the calling task. The error goes to one task, so it is completed here alone; others
+// may be reading it already, as the cause of the task's context.
 func (s *strand) throw(p *throwRequest) {
 	err := p.err
 	if err.frames.Load() == nil {
@@ -179,7 +184,8 @@ func (s *strand) throw(p *throwRequest) {
 	panic(err)
 }
 
-// landed notes that the throw in flight, if there is one, has come to its boundary or is void, on the task's goroutine.
+// landed notes that the throw in flight, if there is one, has come to its boundary or is void, on
+// the task's goroutine.
 func (s *strand) landed() {
 	if p := s.throwing; p != nil {
 		s.throwing = nil
@@ -187,8 +193,8 @@ func (s *strand) landed() {
 	}
 }
 
-// endLate ends the context for a throw that has unwound t for long. The strand may have another task by now, but the sections
-// of a strand are numbered, and no number comes twice.
+// endLate ends the context for a throw that has unwound t for long. The strand may have another
+// task by now, but the sections of a strand are numbered, and no number comes twice.
 func (s *strand) endLate(t *Task, p *throwRequest) {
 	s.loop.lock()
 	section := p.section
@@ -205,9 +211,10 @@ func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 	}
 }
 
-// postThrow asks the task to unwind; the first throw stays. The context of the task, or of the section that will catch it,
-// ends when that is over; earlier if the task does not answer, for code that waits for the context does not: at once if it
-// does not run, or after grace (see nag). A throw into a section never ends the task's. Called under the loop's lock.
+// postThrow asks the task to unwind; the first throw stays. The context of the task, or of the
+// section that will catch it, ends when that is over; earlier if the task does not answer, for code
+// that waits for the context does not: at once if it does not run, or after grace (see nag). A
+// throw into a section never ends the task's. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -221,25 +228,25 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	return true
 }
 
-// dismiss takes back a throw that has arrived at its section, or will not arrive: the task goes on, and policies may throw
-// again. Called under the loop's lock.
+// dismiss takes back a throw that has arrived at its section, or will not arrive: the task goes on,
+// and policies may throw again. Called under the loop's lock.
 func (s *strand) dismiss() {
 	s.pending = nil
 	s.unpost(wantThrow)
 	s.loop.arm(s, notify.Now())
 }
 
-// insist ends the context for a throw that will not be answered soon: the task may be waiting for just that. One that
-// unwinds the task has time for it, see throw. Called under the loop's lock.
+// insist ends the context for a throw that will not be answered soon: the task may be waiting for
+// just that. One that unwinds the task has time for it, see throw. Called under the loop's lock.
 func (s *strand) insist() {
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		s.persist(p)
 	}
 }
 
-// persist is insist for a throw. The context ends on another goroutine: contexts that others made, and functions that wait
-// for this one, run then, and the caller holds a lock. It has a frame of its own, for most tasks block without one, and each
-// has a stack.
+// persist is insist for a throw. The context ends on another goroutine: contexts that others made,
+// and functions that wait for this one, run then, and the caller holds a lock. It has a frame of
+// its own, for most tasks block without one, and each has a stack.
 //
 //go:noinline
 func (s *strand) persist(p *throwRequest) {
@@ -258,9 +265,10 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 	}
 }
 
-// Cancel asks the task to end, and its children: a task that waits for its first slot never starts, another is thrown
-// into at its next safe point, through all sections, and its context ends now. Cancelling a task that has ended does
-// nothing to it; its children it reaches as long as they are its own, see Task.Stack.
+// Cancel asks the task to end, and its children: a task that waits for its first slot never starts,
+// another is thrown into at its next safe point, through all sections, and its context ends now.
+// Cancelling a task that has ended does nothing to it; its children it reaches as long as they are
+// its own, see Task.Stack.
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 func (t *Task) cancel(reason string, cause error) {
@@ -292,8 +300,8 @@ func (t *Task) cancelChildren(cause error) {
 	}
 }
 
-// throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the one that ends it, which is
-// an earlier one if there is. Called under the loop's lock.
+// throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the
+// one that ends it, which is an earlier one if there is. Called under the loop's lock.
 func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
 	if s.pending == nil || s.pending.section != 0 {
 		s.pending = nil

@@ -35,8 +35,9 @@ func addProcs(n int) {
 	raiseProcs()
 }
 
-// spareProc gives a goroutine of the runtime's own, which is busy for longer than Go lets a goroutine run, a P until done is
-// called; or others would wait for the P that it keeps. It does nothing while no runtime is hot.
+// spareProc gives a goroutine of the runtime's own, which is busy for longer than Go lets a
+// goroutine run, a P until done is called; or others would wait for the P that it keeps. It does
+// nothing while no runtime is hot.
 func spareProc() (done func()) {
 	add := func(n int) {
 		procs.mu.Lock()
@@ -84,8 +85,9 @@ func raiseProcs() {
 	procs.set = want
 }
 
-// wantedProcs returns how many Ps so many slots need. More slots than the process has processors are
-// no reason for more Ps: the collector looks at each of them, and 1000 make a collection take 88 ms.
+// wantedProcs returns how many Ps so many slots need. More slots than the process has processors
+// are no reason for more Ps: the collector looks at each of them, and 1000 make a collection take
+// 88 ms.
 func wantedProcs(own, slots int) int { return max(own, min(slots, own)+SparePs) }
 
 // learnProcs finds out what GOMAXPROCS is without Cocoon, and whether Go has chosen it: then it
@@ -106,7 +108,8 @@ func learnProcs() {
 	}
 }
 
-// ownProcs is GOMAXPROCS as the application sees it: without the spares that hot runtimes have added.
+// ownProcs is GOMAXPROCS as the application sees it: without the spares that hot runtimes have
+// added.
 func ownProcs() int {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()

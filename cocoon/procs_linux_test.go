@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A process that is confined to one processor has as many Ps less, whether its runtime is hot or cold. The confined process is
-// a child.
+// A process that is confined to one processor has as many Ps less, whether its runtime is hot or
+// cold. The confined process is a child.
 func TestLimitsAreFollowed(t *testing.T) {
 	const variable = "COCOON_TEST_CONFINED"
 	if os.Getenv(variable) == "" {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// GOMAXPROCS has the spares while runtimes are hot, for no more slots than the application has Ps, and is what it was after them.
+// GOMAXPROCS has the spares while runtimes are hot, for no more slots than the application has Ps,
+// and is what it was after them.
 func TestGOMAXPROCS(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	check := func(what string, want int) {
@@ -63,8 +64,8 @@ func TestGOMAXPROCS(t *testing.T) {
 	check("the application has changed it meanwhile", 3)
 }
 
-// Where GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of the process. Where the
-// application had chosen it, it stays that.
+// Where GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of
+// the process. Where the application had chosen it, it stays that.
 func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		t.Skip("the environment has chosen")
@@ -100,7 +101,8 @@ func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
 	}
 }
 
-// On one P, with KeepProcs, everything works, later: the timer's thread gets the P when Go takes it from the task.
+// On one P, with KeepProcs, everything works, later: the timer's thread gets the P when Go takes it
+// from the task.
 func TestOneP(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)

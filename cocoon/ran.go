@@ -14,27 +14,30 @@ import (
 // of tasks that hold a slot for sampleRunning and longer is sampled, while a policy or an account
 // depends on it. Of the time since the last sample
 //
-//   - all is taken off where the goroutine is found parked or in a system call (it counts as blocked),
-//     or ready without a P (it counts as starved);
-//   - and what exceeds the processor time that the whole process has used meanwhile, for no task can
-//     have run longer than that. It is exact where one task keeps the process busy, and a bound else;
-//   - and, where the timer came much too late (tooLate), what exceeds an equal share of the processor
-//     time that the process has used: too many wanted the cores, and it cannot be known which of the
-//     tasks had one.
+//   - all is taken off where the goroutine is found parked or in a system call (it counts as
+//     blocked), or ready without a P (it counts as starved);
+//   - and what exceeds the processor time that the whole process has used meanwhile, for no task
+//     can have run longer than that. It is exact where one task keeps the process busy, and a bound
+//     else;
+//   - and, where the timer came much too late (tooLate), what exceeds an equal share of the
+//     processor time that the process has used: too many wanted the cores, and it cannot be known
+//     which of the tasks had one.
 //
-// Of a task that is not sampled yet the time that it held a slot counts. The first sample is made after
-// an eighth of the least that its policies leave it, its lead: so a limit may count an eighth of itself
-// that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a second, not 100.
-// Where the lead is short the later samples are as far apart: a task with a limit of 5 ms that waits for
-// a connection of its pool would be over it before a second look after 10 ms. What is found waiting is
-// looked at more seldom. A task about which no time policy can do anything is not sampled.
+// Of a task that is not sampled yet the time that it held a slot counts. The first sample is made
+// after an eighth of the least that its policies leave it, its lead: so a limit may count an eighth
+// of itself that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a
+// second, not 100. Where the lead is short the later samples are as far apart: a task with a limit
+// of 5 ms that waits for a connection of its pool would be over it before a second look after 10
+// ms. What is found waiting is looked at more seldom. A task about which no time policy can do
+// anything is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
 
-// leastSample is the time between samples for the shortest leads. A look is a load, but it wakes the timer.
+// leastSample is the time between samples for the shortest leads. A look is a load, but it wakes
+// the timer.
 const leastSample = int64(500 * time.Microsecond)
 
-// tooLate is a lateness of the timer that says that the process lacked processors. Go itself delays a
-// goroutine by 10 ms, where all Ps are busy.
+// tooLate is a lateness of the timer that says that the process lacked processors. Go itself delays
+// a goroutine by 10 ms, where all Ps are busy.
 const tooLate = 2 * sampleRunning
 
 // sampleFrom returns when a task is sampled first, after it got its slot.
@@ -48,8 +51,8 @@ func sampleFrom(lead int64) int64 {
 // samplesOf returns the time between later samples.
 func samplesOf(lead int64) int64 { return min(sampleRunning, sampleFrom(lead)) }
 
-// cpuSample is a reading of the process's processor time, and the reading before. The zero cpuSample
-// says that it is too early for another.
+// cpuSample is a reading of the process's processor time, and the reading before. The zero
+// cpuSample says that it is too early for another.
 type cpuSample struct {
 	used     int64 // ns of processor time until now
 	was      int64 // until from
@@ -123,7 +126,8 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if off > 0 && off >= vouched {
 		s.foundWaiting, again = true, min(4*every, sampleRunning)
 	} else if s.foundWaiting {
-		// It waited at the last sample: in doubt it ran for half of the time since, and not for long.
+		// It waited at the last sample: in doubt it ran for half of the time since, and not for
+		// long.
 		off, s.foundWaiting = max(off, span/2, span-every), false
 	}
 	if off > 0 {
@@ -133,7 +137,8 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if s.sampled = now; cpu.expected {
 		s.cpuAt, s.ranAt = cpu.used, s.core.Ran(now)
 	}
-	// Not at even times: a task that a ticker wakes would be found running whenever both timers meet.
+	// Not at even times: a task that a ticker wakes would be found running whenever both timers
+	// meet.
 	return now + again*3/4 + rand.Int64N(again/2)
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that waits in its slot does not run, though no other wants the slot: a limit on its running
-// time does not throw, and its account says that it waited.
+// A task that waits in its slot does not run, though no other wants the slot: a limit on its
+// running time does not throw, and its account says that it waited.
 func TestWaitingIsNotRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
@@ -95,8 +95,9 @@ func TestTickerIsNotRunning(t *testing.T) {
 	}
 }
 
-// Where the timer comes much too late, a task has run for no more than its share of what the process
-// has used; otherwise it may have had all of it, and a delay as Go itself makes it proves nothing.
+// Where the timer comes much too late, a task has run for no more than its share of what the
+// process has used; otherwise it may have had all of it, and a delay as Go itself makes it proves
+// nothing.
 func TestLateTimerSharesTheProcessors(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// A process that is stopped does not run: a task with a limit of 400 ms is not thrown out of because
-// its process stood still for a second, however often. TestMain of the child prints what became of it.
+// A process that is stopped does not run: a task with a limit of 400 ms is not thrown out of
+// because its process stood still for a second, however often. TestMain of the child prints what
+// became of it.
 func TestStoppedProcessDoesNotRun(t *testing.T) {
 	if os.Getenv("COCOON_STOPPED") != "" {
 		stoppedChild(t)

@@ -18,8 +18,8 @@ type arrival struct {
 	cost     time.Duration
 }
 
-// startOrder lets the tasks arrive one after the other at a loop with one slot, which is taken, and returns their names in the
-// order in which they started.
+// startOrder lets the tasks arrive one after the other at a loop with one slot, which is taken, and
+// returns their names in the order in which they started.
 func startOrder(t *testing.T, rt *Runtime, arrivals []arrival) []string {
 	t.Helper()
 	l := rt.Loop()

@@ -33,7 +33,8 @@ func TestRoundRobin(t *testing.T) {
 	}
 }
 
-// A waiting safe task preempts a preemptible one, within the interval of a time policy as at the event.
+// A waiting safe task preempts a preemptible one, within the interval of a time policy as at the
+// event.
 func TestDefaultPreemptionByTime(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -68,8 +69,8 @@ func TestCallerGone(t *testing.T) {
 	must(t, other.Wait(background))
 }
 
-// The alarm sets its state and calls its function, once, when the queue is too long or its oldest has waited too long; and
-// takes the state back when that is over.
+// The alarm sets its state and calls its function, once, when the queue is too long or its oldest
+// has waited too long; and takes the state back when that is over.
 func TestOverloadAlarm(t *testing.T) {
 	for name, alarm := range map[string]policy.OverloadAlarm{
 		"length": {Queue: 3},

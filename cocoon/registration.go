@@ -20,9 +20,10 @@ type Registration struct {
 // Name returns the policy's name.
 func (r *Registration) Name() string { return r.name }
 
-// Update replaces the policy by another version, which may have another trigger, expression, mode, match and private
-// state; its Name must be the same, or empty. On an error the present version stays in force. A policy that was switched
-// off after failures is on again. Of the policies of one event it is the last to be evaluated from now on.
+// Update replaces the policy by another version, which may have another trigger, expression, mode,
+// match and private state; its Name must be the same, or empty. On an error the present version
+// stays in force. A policy that was switched off after failures is on again. Of the policies of one
+// event it is the last to be evaluated from now on.
 func (r *Registration) Update(p Policy) error {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()
@@ -43,8 +44,8 @@ func (r *Registration) Update(p Policy) error {
 	return nil
 }
 
-// Cancel takes the policy out of force. When it returns, no evaluation of it is under way and none will begin; its name
-// is free. Cancelling twice does nothing.
+// Cancel takes the policy out of force. When it returns, no evaluation of it is under way and none
+// will begin; its name is free. Cancelling twice does nothing.
 func (r *Registration) Cancel() {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()

@@ -106,8 +106,9 @@ func anyDocument(rng *rand.Rand) string {
 	return strings.ReplaceAll(b.String(), "of code", "of_code")
 }
 
-// TestReloadIsLikeALoad: whatever was in force, a file that is loaded again brings what it would bring to a runtime that
-// never saw another version; and when it is refused nothing changes. Here no policy has changed a state.
+// TestReloadIsLikeALoad: whatever was in force, a file that is loaded again brings what it would
+// bring to a runtime that never saw another version; and when it is refused nothing changes. Here
+// no policy has changed a state.
 func TestReloadIsLikeALoad(t *testing.T) {
 	runtime := func() *Runtime {
 		rt := start(t, Config{Slots: 1})
@@ -150,7 +151,8 @@ func TestReloadIsLikeALoad(t *testing.T) {
 	}
 }
 
-// TestReloadKeeps: what the file says as before goes on undisturbed, with its counters and the values of its states.
+// TestReloadKeeps: what the file says as before goes on undisturbed, with its counters and the
+// values of its states.
 func TestReloadKeeps(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const count = `
@@ -172,7 +174,8 @@ func TestReloadKeeps(t *testing.T) {
 	step("states: {seen: -1, limit: true}\npolicies:\n  - {name: count, on: exit, expr: continue()}\n", int64(-1), true, 4) // it would come to nothing, and is not evaluated
 }
 
-// TestReloadBringsBack: a policy that has cancelled itself, or was switched off, is in force again, for the file says so.
+// TestReloadBringsBack: a policy that has cancelled itself, or was switched off, is in force again,
+// for the file says so.
 func TestReloadBringsBack(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const document = "policies:\n  - {name: once, on: start, expr: cancel()}\n  - {name: fails, event: e, state: {n: 9223372036854775807}, expr: 'set(\"n\", state.n + 1)'}\n"
@@ -191,7 +194,8 @@ func TestReloadBringsBack(t *testing.T) {
 	}
 }
 
-// TestReloadFindsTheNameTaken: a policy of the file has cancelled itself, and code has registered one of its name since.
+// TestReloadFindsTheNameTaken: a policy of the file has cancelled itself, and code has registered
+// one of its name since.
 func TestReloadFindsTheNameTaken(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const document = "policies: [{name: p, on: start, expr: cancel()}]"
@@ -238,7 +242,8 @@ func TestReloadDoesNotPutOff(t *testing.T) {
 	}))
 }
 
-// TestReloadOfAnotherFile: each file is its own; one whose path leads elsewhere by now is the same file.
+// TestReloadOfAnotherFile: each file is its own; one whose path leads elsewhere by now is the same
+// file.
 func TestReloadOfAnotherFile(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	dir := t.TempDir()
@@ -296,8 +301,8 @@ func TestReloadLeavesOthersWhatTheyNeed(t *testing.T) {
 	must(t, file.load(t, rt, ""))
 }
 
-// TestReloadOfTenants: those of code are in force again when the document has none any more; accounts by another label begin
-// anew, while tasks of the old ones still run.
+// TestReloadOfTenants: those of code are in force again when the document has none any more;
+// accounts by another label begin anew, while tasks of the old ones still run.
 func TestReloadOfTenants(t *testing.T) {
 	rt, file := start(t, Config{Slots: 2}), newPolicyFile(t)
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"gold": 2}}))

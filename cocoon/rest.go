@@ -6,18 +6,21 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Rests. Most Blocks are short, and most begin and end while nobody waits for a slot: the message is there already, the
-// socket has room. To give the slot up and to get it again takes the loop's lock twice, and where tasks are more than slots a
-// switch between goroutines. So a task that begins a Block rests: it keeps its slot until another task needs one, or
-// somebody looks.
+// Rests. Most Blocks are short, and most begin and end while nobody waits for a slot: the message
+// is there already, the socket has room. To give the slot up and to get it again takes the loop's
+// lock twice, and where tasks are more than slots a switch between goroutines. So a task that
+// begins a Block rests: it keeps its slot until another task needs one, or somebody looks.
 //
-//  1. strand.rest is 0, or how long the task has rested since its account was last settled; negative while it rests: less
-//     the time when it began. The task's goroutine adds, whoever has the loop's lock takes all of it by one exchange. So at
-//     the end of a rest the task finds out by one word whether its slot was taken meanwhile.
-//  2. Who has to wait for a slot gathers, and takes the slot of a task that rests. It blocks from then on, as if it had given
-//     the slot up. So do those who look: time policies, Cancel, whoever takes the lock by lockAll.
-//  3. While a task waits for a slot nobody begins to rest: Loop.wanted says so. Who is about to wait sets the word and looks
-//     for those that rest, who begins to rest says so and looks at the word. So one of them sees the other.
+//  1. strand.rest is 0, or how long the task has rested since its account was last settled;
+//     negative while it rests: less the time when it began. The task's goroutine adds, whoever has
+//     the loop's lock takes all of it by one exchange. So at the end of a rest the task finds out
+//     by one word whether its slot was taken meanwhile.
+//  2. Who has to wait for a slot gathers, and takes the slot of a task that rests. It blocks from
+//     then on, as if it had given the slot up. So do those who look: time policies, Cancel, whoever
+//     takes the lock by lockAll.
+//  3. While a task waits for a slot nobody begins to rest: Loop.wanted says so. Who is about to
+//     wait sets the word and looks for those that rest, who begins to rest says so and looks at the
+//     word. So one of them sees the other.
 //
 // What a task has rested is no running, to the nanosecond.
 
@@ -62,7 +65,8 @@ func (s *strand) endRest() bool {
 	}
 }
 
-// rested returns how long the task has rested since its account was settled, and whether it does now.
+// rested returns how long the task has rested since its account was settled, and whether it does
+// now.
 func (s *strand) rested(now int64) (d int64, rests bool) {
 	if d, rests = s.rest.Load(), false; d < 0 {
 		d, rests = max(0, d+now), true
@@ -70,8 +74,9 @@ func (s *strand) rested(now int64) (d int64, rests bool) {
 	return d, rests
 }
 
-// settlePast takes what the task has rested before off its running time, if it holds a slot. It may begin to rest at this very
-// moment, if the caller is not its goroutine: then nothing is settled here, and it finds out at the end of the rest.
+// settlePast takes what the task has rested before off its running time, if it holds a slot. It may
+// begin to rest at this very moment, if the caller is not its goroutine: then nothing is settled
+// here, and it finds out at the end of the rest.
 func (s *strand) settlePast(now int64) {
 	if rest := s.rest.Load(); rest > 0 && s.core.State() == sched.Running && s.rest.CompareAndSwap(rest, 0) {
 		s.loop.core.Rested(&s.core, rest, s.restedAt.Load())
@@ -79,8 +84,9 @@ func (s *strand) settlePast(now int64) {
 	}
 }
 
-// settleRest takes what the task, which holds a slot, has rested off its running time; and if it rests now, its slot from it. It
-// reports whether it did that. Called under the loop's lock; who calls it delivers.
+// settleRest takes what the task, which holds a slot, has rested off its running time; and if it
+// rests now, its slot from it. It reports whether it did that. Called under the loop's lock; who
+// calls it delivers.
 func (s *strand) settleRest(now int64) (took bool) {
 	if s.rest.Load() == 0 {
 		return false
@@ -100,8 +106,8 @@ func (s *strand) settleRest(now int64) (took bool) {
 	return took
 }
 
-// takeRests settles the tasks that hold slots, until it has taken as many slots as asked for. Called under the loop's lock,
-// after adopt.
+// takeRests settles the tasks that hold slots, until it has taken as many slots as asked for.
+// Called under the loop's lock, after adopt.
 func (l *Loop) takeRests(most int) {
 	now := int64(0)
 	for i := range l.slots {
@@ -121,7 +127,8 @@ func (l *Loop) takeRests(most int) {
 	}
 }
 
-// noteWaiters says whether a task waits for a slot. Called under the loop's lock before it is given back.
+// noteWaiters says whether a task waits for a slot. Called under the loop's lock before it is given
+// back.
 func (l *Loop) noteWaiters() {
 	wanted := l.core.Wanted()
 	if wanted == l.wanted.Load() {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A task in Block keeps its slot while nobody needs it, and no figure shows that; who comes has the slot at once, also of a loop
-// that lends none.
+// A task in Block keeps its slot while nobody needs it, and no figure shows that; who comes has the
+// slot at once, also of a loop that lends none.
 func TestRest(t *testing.T) {
 	rt := start(t, Config{})
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
@@ -69,7 +69,8 @@ func TestRestIsNoRunning(t *testing.T) {
 	}
 }
 
-// Tasks of a loop with one slot that is never lent are atomic towards each other between their Blocks, whoever rests, waits or takes.
+// Tasks of a loop with one slot that is never lent are atomic towards each other between their
+// Blocks, whoever rests, waits or takes.
 func TestRestsAreAtomic(t *testing.T) {
 	rt := start(t, Config{})
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
@@ -119,7 +120,8 @@ func TestRestsAreAtomic(t *testing.T) {
 	}
 }
 
-// Cancel reaches a task that rests: its context ends at once, as that of one that has given its slot up.
+// Cancel reaches a task that rests: its context ends at once, as that of one that has given its
+// slot up.
 func TestCancelOfRest(t *testing.T) {
 	rt := start(t, Config{})
 	blocked := make(chan bool)

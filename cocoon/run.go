@@ -13,19 +13,23 @@ import (
 
 var errNilFunc = errors.New("cocoon: the task's function is nil")
 
-// Run runs fn as a task of the loop, on the calling goroutine, and returns fn's error. It waits for a slot first; when ctx
-// ends before it got one, fn is not called and the context's cause is returned. The task's kind is the one registered for
-// name. fn gets a context that carries the task; it ends with the task and its children.
+// Run runs fn as a task of the loop, on the calling goroutine, and returns fn's error. It waits for
+// a slot first; when ctx ends before it got one, fn is not called and the context's cause is
+// returned. The task's kind is the one registered for name. fn gets a context that carries the
+// task; it ends with the task and its children.
 //
-// A task that is thrown into returns a *PreemptedError; any other panic, or Goexit, of fn passes through, after the slot is
-// given back. Other errors: ErrOverloaded, ErrShutdown, and a *PreemptedError with Started false when a policy refused the task.
+// A task that is thrown into returns a *PreemptedError; any other panic, or Goexit, of fn passes
+// through, after the slot is given back. Other errors: ErrOverloaded, ErrShutdown, and a
+// *PreemptedError with Started false when a policy refused the task.
 //
-// Inside a task, Run is a safe point, and nests: on the same loop the inner task takes over the outer one's slot, and may
-// be switched out only if both kinds allow it; on another loop the outer task waits for a slot again afterwards. Either way
-// the outer one counts as blocked meanwhile, so its running time, and with it a time limit, stands still.
+// Inside a task, Run is a safe point, and nests: on the same loop the inner task takes over the
+// outer one's slot, and may be switched out only if both kinds allow it; on another loop the outer
+// task waits for a slot again afterwards. Either way the outer one counts as blocked meanwhile, so
+// its running time, and with it a time limit, stands still.
 //
-// Cost: about 150 ns where a slot is free (bench: run), and one allocation: of 80 bytes, or of 24 when many tasks with the same
-// context and name follow each other. When the task has ended, the runtime keeps neither fn nor ctx nor their values.
+// Cost: about 150 ns where a slot is free (bench: run), and one allocation: of 80 bytes, or of 24
+// when many tasks with the same context and name follow each other. When the task has ended, the
+// runtime keeps neither fn nor ctx nor their values.
 func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	if fn == nil {
 		return errNilFunc
@@ -48,7 +52,8 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	return s.call(t, fn)
 }
 
-// admit brings the task to its first slot. On an error the task has ended and the strand is back in the pool.
+// admit brings the task to its first slot. On an error the task has ended and the strand is back in
+// the pool.
 func (s *strand) admit(ctx context.Context, t *Task) error {
 	s.g.Store(goroutine.ID())
 	waits, err := s.nestOrArrive(ctx, t)
@@ -85,7 +90,8 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err err
 	return s.arrive(t)
 }
 
-// closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already. Called under the loop's lock.
+// closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already.
+// Called under the loop's lock.
 func (l *Loop) closedFor(t *Task) error {
 	if l.closed {
 		return ErrShutdown
@@ -99,7 +105,8 @@ func (l *Loop) closedFor(t *Task) error {
 	return nil
 }
 
-// begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody else knows of the task.
+// begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody
+// else knows of the task.
 func (s *strand) begin(t *Task) {
 	s.task, s.pending, s.withdrawn, s.would = t, nil, nil, s.would[:0]
 	s.safePoints = 0
@@ -116,7 +123,8 @@ func (s *strand) enlist() {
 	l.live = s
 }
 
-// arrive queues the task, lets the enqueue policies see it, and reports whether it waits for its slot.
+// arrive queues the task, lets the enqueue policies see it, and reports whether it waits for its
+// slot.
 func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l := s.loop
 	l.lock()
@@ -167,7 +175,8 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	return !granted, nil
 }
 
-// await waits for the first slot, or for the end of the context, or to be withdrawn: also by the end of a context above.
+// await waits for the first slot, or for the end of the context, or to be withdrawn: also by the
+// end of a context above.
 func (s *strand) await(t *Task) error {
 	done, cause := doneOf(t.ctx)
 	switch {
@@ -198,7 +207,8 @@ func (s *strand) giveUp(why error) error {
 	s.loop.lock()
 	out := s.withdraw(why, notify.Now())
 	s.loop.unlock()
-	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says which.
+	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says
+	// which.
 	<-s.token()
 	if !out && s.withdrawn == nil {
 		return nil
@@ -206,7 +216,8 @@ func (s *strand) giveUp(why error) error {
 	return s.withdrawn
 }
 
-// withdraw takes a task that waits for its first slot out of the queue, and wakes it to hear why. Called under the loop's lock.
+// withdraw takes a task that waits for its first slot out of the queue, and wakes it to hear why.
+// Called under the loop's lock.
 func (s *strand) withdraw(why error, now int64) bool {
 	if !s.loop.core.Withdraw(&s.core, now) {
 		return false
@@ -265,8 +276,9 @@ func (s *strand) leave(t *Task, err *error) {
 	s.depart(t, status)
 }
 
-// unanswered returns the result of a task that has returned err while a throw was due. The throw is void, unless err tells of
-// it, or says no more than that the context has ended, which the throw has done: then it is what ended the task.
+// unanswered returns the result of a task that has returned err while a throw was due. The throw is
+// void, unless err tells of it, or says no more than that the context has ended, which the throw
+// has done: then it is what ended the task.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -364,9 +376,10 @@ func (s *strand) recycle() {
 	s.loop.pool.Put(s)
 }
 
-// refusal is the error of a task that ended before it started, for a context that ended, a full queue or a shutdown. It is not
-// inlined, so that tasks which wait have small frames: with the channel made, a wait for a slot fits into the 2 KiB with which a
-// goroutine begins (TestWaitingTaskNeedsLittle).
+// refusal is the error of a task that ended before it started, for a context that ended, a full
+// queue or a shutdown. It is not inlined, so that tasks which wait have small frames: with the
+// channel made, a wait for a slot fits into the 2 KiB with which a goroutine begins
+// (TestWaitingTaskNeedsLittle).
 //
 //go:noinline
 func (t *Task) refusal(cause error) error {

@@ -13,8 +13,9 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Runtime owns loops, policies, the isolate in which policies run, and the timer. Most programs need one, the default
-// runtime of the package-level functions. All methods are safe for concurrent use.
+// Runtime owns loops, policies, the isolate in which policies run, and the timer. Most programs
+// need one, the default runtime of the package-level functions. All methods are safe for concurrent
+// use.
 type Runtime struct {
 	cfg    Config
 	loops  atomic.Pointer[[]*Loop] // the first is the default loop; replaced under regMu
@@ -79,8 +80,9 @@ func changeRuntimes(change func([]*Runtime) []*Runtime) {
 	runtimes.Store(&list)
 }
 
-// New starts a runtime with its default loop. It lives until Shutdown. In a bubble of testing/synctest it lives outside of the
-// bubble, and in real time; docs/guide.md tells what its tasks see.
+// New starts a runtime with its default loop. It lives until Shutdown. In a bubble of
+// testing/synctest it lives outside of the bubble, and in real time; docs/guide.md tells what its
+// tasks see.
 func New(cfg Config) (rt *Runtime, err error) {
 	notify.Outside(func() { rt, err = newRuntime(cfg) })
 	return rt, err
@@ -131,8 +133,8 @@ func newRuntime(cfg Config) (*Runtime, error) {
 // Loop returns the default loop.
 func (rt *Runtime) Loop() *Loop { return (*rt.loops.Load())[0] }
 
-// NewLoop adds a loop. Policies registered before and after apply to it, where they match. A loop lives as long as its
-// runtime.
+// NewLoop adds a loop. Policies registered before and after apply to it, where they match. A loop
+// lives as long as its runtime.
 func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -173,8 +175,8 @@ func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Cont
 	return rt.Loop().Go(ctx, name, fn)
 }
 
-// Notify raises the custom event of that name: policies registered for it are evaluated on the calling goroutine, for
-// each running task or, when they are about no task, once a loop.
+// Notify raises the custom event of that name: policies registered for it are evaluated on the
+// calling goroutine, for each running task or, when they are about no task, once a loop.
 func (rt *Runtime) Notify(name string, value float64) {
 	for _, l := range *rt.loops.Load() {
 		l.notifyCustom(name, value)
@@ -198,10 +200,11 @@ func (e *ShutdownError) Error() string {
 // shutdownGrace is how long tasks have to unwind after the throw.
 const shutdownGrace = time.Second
 
-// Shutdown ends the runtime. New tasks are refused with ErrShutdown from now on. It waits until all tasks have ended;
-// when ctx ends before, it throws into those that are left, with ErrShutdown as the cause, and waits a second more for
-// them to unwind. It returns a *ShutdownError when tasks are left even then; they keep running, without policies, and the
-// runtime's memory is given back when the last of them ends. Calls after the first wait for it.
+// Shutdown ends the runtime. New tasks are refused with ErrShutdown from now on. It waits until all
+// tasks have ended; when ctx ends before, it throws into those that are left, with ErrShutdown as
+// the cause, and waits a second more for them to unwind. It returns a *ShutdownError when tasks are
+// left even then; they keep running, without policies, and the runtime's memory is given back when
+// the last of them ends. Calls after the first wait for it.
 func (rt *Runtime) Shutdown(ctx context.Context) error {
 	rt.regMu.Lock()
 	first := !rt.closing
@@ -231,7 +234,8 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	return rt.stop()
 }
 
-// drained waits until no task is left, and reports false when ctx ends first. The loops are closed by now.
+// drained waits until no task is left, and reports false when ctx ends first. The loops are closed
+// by now.
 func (rt *Runtime) drained(ctx context.Context) bool {
 	for rt.tasks.Load() > 0 {
 		select {
@@ -254,7 +258,8 @@ func (rt *Runtime) liveTasks() (tasks []*Task) {
 	return tasks
 }
 
-// stop ends the timer and the isolate, and forgets the runtime, unless tasks are left whose polls must find them.
+// stop ends the timer and the isolate, and forgets the runtime, unless tasks are left whose polls
+// must find them.
 func (rt *Runtime) stop() error {
 	defer close(rt.stopped)
 	rt.cancel()
@@ -288,16 +293,17 @@ func (rt *Runtime) stop() error {
 	return nil
 }
 
-// forget takes the runtime, which has no task any more and will have none, off the list by which polls find their tasks. It
-// may be called twice.
+// forget takes the runtime, which has no task any more and will have none, off the list by which
+// polls find their tasks. It may be called twice.
 func (rt *Runtime) forget() {
 	changeRuntimes(func(l []*Runtime) []*Runtime {
 		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
 	})
 }
 
-// ended notes that a task of a closed loop has ended, for who waits for the last one; after Shutdown the runtime goes with it.
-// Called under the loop's lock: that of the list of runtimes comes after it.
+// ended notes that a task of a closed loop has ended, for who waits for the last one; after
+// Shutdown the runtime goes with it. Called under the loop's lock: that of the list of runtimes
+// comes after it.
 func (rt *Runtime) ended() {
 	if rt.tasks.Load() > 0 {
 		return

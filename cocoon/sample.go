@@ -15,8 +15,9 @@ import (
 // sampleEvery is how old the values of the process may be.
 const sampleEvery = int64(10 * time.Millisecond)
 
-// sample holds what policies see as runtime.*. Who reads a value of the process renews it, so that it is no older where no
-// time policy keeps the timer going, and costs nothing where nobody reads it.
+// sample holds what policies see as runtime.*. Who reads a value of the process renews it, so that
+// it is no older where no time policy keeps the timer going, and costs nothing where nobody reads
+// it.
 type sample struct {
 	goroutines atomic.Uint64
 	heap       atomic.Uint64 // bytes
@@ -68,7 +69,8 @@ func (s *sample) tick(now int64) {
 	}
 }
 
-// load returns the loop's state in numbers, tasks in open slots included. Called under the loop's lock.
+// load returns the loop's state in numbers, tasks in open slots included. Called under the loop's
+// lock.
 func (l *Loop) load(now int64) sched.Load {
 	load := l.core.Load(now)
 	for i := range l.slots {
@@ -87,7 +89,8 @@ func (l *Loop) load(now int64) sched.Load {
 	return load
 }
 
-// usage is the share of a loop's slot time in use, averaged over about 100 ms, or since it was last read if that is longer.
+// usage is the share of a loop's slot time in use, averaged over about 100 ms, or since it was last
+// read if that is longer.
 type usage struct {
 	share float64
 	asOf  int64
@@ -96,7 +99,8 @@ type usage struct {
 
 const usageWindow = float64(100 * time.Millisecond)
 
-// utilization returns the share of slot time in use, brought up to date at most once a millisecond. Called under the loop's lock.
+// utilization returns the share of slot time in use, brought up to date at most once a millisecond.
+// Called under the loop's lock.
 func (l *Loop) utilization(now int64) float64 {
 	u := &l.usage
 	d := now - u.asOf
@@ -110,9 +114,10 @@ func (l *Loop) utilization(now int64) float64 {
 	return u.share
 }
 
-// working returns which share of the tasks that hold a slot do not wait unannounced, as one look finds it; 1 where no task
-// holds one. Without it a loop whose tasks sleep would seem busy until another task wants their slots, and idle from then on.
-// On a loop that keeps the slots of tasks that wait, these are in use all the same. Called under the loop's lock.
+// working returns which share of the tasks that hold a slot do not wait unannounced, as one look
+// finds it; 1 where no task holds one. Without it a loop whose tasks sleep would seem busy until
+// another task wants their slots, and idle from then on. On a loop that keeps the slots of tasks
+// that wait, these are in use all the same. Called under the loop's lock.
 func (l *Loop) working() float64 {
 	if !l.lends() {
 		return 1

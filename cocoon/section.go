@@ -12,14 +12,15 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies see the open sections
-// and their running time; a throw made while a section is open ends at the innermost one's boundary: Section returns the
-// *PreemptedError, and the task goes on. Cancel, Shutdown and a throw made outside any section pass through to the end of
-// the task. A throw that was meant for a section which has ended by then is void.
+// Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies
+// see the open sections and their running time; a throw made while a section is open ends at the
+// innermost one's boundary: Section returns the *PreemptedError, and the task goes on. Cancel,
+// Shutdown and a throw made outside any section pass through to the end of the task. A throw that
+// was meant for a section which has ended by then is void.
 //
-// Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine that is not the task's, fn just
-// runs. A throw made for the section leaves the task's context alone: code that waits with a context is for SectionContext.
-// Cost: about 60 ns.
+// Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine that is
+// not the task's, fn just runs. A throw made for the section leaves the task's context alone: code
+// that waits with a context is for SectionContext. Cost: about 60 ns.
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -33,9 +34,10 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	return result, err
 }
 
-// SectionContext is Section for code that waits: fn gets a context of the section's own, made from ctx. It ends with the
-// section, and before that when a throw made for the section is not answered, because fn waits or passes no safe point. The
-// task's context goes on. Cost: about 0.5 µs, and that of context.WithCancelCause.
+// SectionContext is Section for code that waits: fn gets a context of the section's own, made from
+// ctx. It ends with the section, and before that when a throw made for the section is not answered,
+// because fn waits or passes no safe point. The task's context goes on. Cost: about 0.5 µs, and
+// that of context.WithCancelCause.
 func SectionContext[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -81,9 +83,10 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 	}
 }
 
-// arrived returns the error of the throw in flight, which has come to its boundary as the panic r. Another value than the
-// throw's is what the task's code has made of it: to let that pass would end the program for what a policy decided. It is
-// recorded, but for what bytes.Buffer makes of any panic while it grows, for that is no news.
+// arrived returns the error of the throw in flight, which has come to its boundary as the panic r.
+// Another value than the throw's is what the task's code has made of it: to let that pass would end
+// the program for what a policy decided. It is recorded, but for what bytes.Buffer makes of any
+// panic while it grows, for that is no news.
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
 	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
@@ -95,7 +98,8 @@ func (s *strand) arrived(r any) *PreemptedError {
 	return err
 }
 
-// settle ends a throw that has arrived at its boundary. One that ends the task may have taken its place on the way.
+// settle ends a throw that has arrived at its boundary. One that ends the task may have taken its
+// place on the way.
 func (s *strand) settle() {
 	s.loop.lock()
 	if s.pending == s.throwing {
@@ -116,8 +120,8 @@ func (s *strand) voidThrow(id uint64) {
 	}
 }
 
-// sectionStack holds a task's open sections. The task's goroutine writes it; policies read it at the same time, under a
-// sequence lock: change is odd while it is being written.
+// sectionStack holds a task's open sections. The task's goroutine writes it; policies read it at
+// the same time, under a sequence lock: change is odd while it is being written.
 type sectionStack struct {
 	change atomic.Uint64
 	last   uint64                         // number of the one opened last; owned by the task's goroutine
@@ -132,9 +136,9 @@ type openSection struct {
 	id    atomic.Uint64
 }
 
-// push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no other section of the
-// strand, whatever its task, so that a request for one never meets another. To number those of the process would be a word
-// that all cores write.
+// push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no
+// other section of the strand, whatever its task, so that a request for one never meets another. To
+// number those of the process would be a word that all cores write.
 func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32) {
 	st.last++
 	id, depth = st.last, st.depth.Load()
@@ -182,8 +186,8 @@ type seenSection struct {
 	id    uint64
 }
 
-// read copies the open sections to buf, outermost first. A task that keeps changing them is seen as outside any: its
-// policies come again at the next tick.
+// read copies the open sections to buf, outermost first. A task that keeps changing them is seen as
+// outside any: its policies come again at the next tick.
 func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
 	for range 4 {
 		before := st.change.Load()

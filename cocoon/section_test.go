@@ -92,7 +92,8 @@ func TestThrowEndsAtTheSection(t *testing.T) {
 	}))
 }
 
-// A throw that was made for the task itself is not caught by a section that was opened since: its context has ended.
+// A throw that was made for the task itself is not caught by a section that was opened since: its
+// context has ended.
 func TestThrowIntoTheTaskPassesThroughSections(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -105,7 +106,8 @@ func TestThrowIntoTheTaskPassesThroughSections(t *testing.T) {
 	preemption(t, err)
 }
 
-// Cancel passes through all sections, also when it meets a throw that one of them is about to catch.
+// Cancel passes through all sections, also when it meets a throw that one of them is about to
+// catch.
 func TestCancelPassesThroughSections(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -161,8 +163,8 @@ func TestThrowForAnEndedSectionIsVoid(t *testing.T) {
 	}
 }
 
-// Invariant 6: nor does it end the task's context, when the verdict came at the very end of the section and the task
-// passes no safe point after it.
+// Invariant 6: nor does it end the task's context, when the verdict came at the very end of the
+// section and the task passes no safe point after it.
 func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -186,7 +188,8 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 	}))
 }
 
-// A time limit on the outer of two sections reaches the task in the inner one, and again behind it, until the outer ends.
+// A time limit on the outer of two sections reaches the task in the inner one, and again behind it,
+// until the outer ends.
 func TestTimeLimitOnTheOuterSection(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "outer", Limit: 5 * time.Millisecond})
@@ -245,7 +248,8 @@ func TestMoreSectionsThanPoliciesSee(t *testing.T) {
 	}
 }
 
-// A throw towards a section whose function does not poll, but waits for the section's own context, ends that one alone.
+// A throw towards a section whose function does not poll, but waits for the section's own context,
+// ends that one alone.
 func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context) error{
 		"running": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// sectionContext is the end of the context that a section has of its own. It does not change once others can see it.
+// sectionContext is the end of the context that a section has of its own. It does not change once
+// others can see it.
 type sectionContext struct {
 	id     uint64
 	outer  context.Context // it is made from
@@ -14,7 +15,8 @@ type sectionContext struct {
 	up     *sectionContext // of the section around it that has one
 }
 
-// ownContext makes a context for a section, before the section is open: methods of ctx are called, and may panic.
+// ownContext makes a context for a section, before the section is open: methods of ctx are called,
+// and may panic.
 func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionContext) {
 	inner, cancel := context.WithCancelCause(ctx)
 	task, attrs := scopeOf(ctx)
@@ -27,8 +29,9 @@ func (st *sectionStack) own(id uint64, c *sectionContext) {
 	st.owned.Store(c)
 }
 
-// disown ends the context of a section that has ended, with its error if it was thrown into. If the throw has ended the
-// context before, and the section's error says no more than that, the throw is the section's error.
+// disown ends the context of a section that has ended, with its error if it was thrown into. If the
+// throw has ended the context before, and the section's error says no more than that, the throw is
+// the section's error.
 func (st *sectionStack) disown(c *sectionContext, err *error) {
 	st.owned.Store(c.up)
 	if errors.Is(*err, context.Canceled) && c.outer.Err() == nil {
@@ -43,8 +46,8 @@ func (st *sectionStack) disown(c *sectionContext, err *error) {
 	c.cancel(cause)
 }
 
-// endContext ends the context of the section if it is open and has one. Called by any goroutine, without a lock: functions
-// that wait for the context run then.
+// endContext ends the context of the section if it is open and has one. Called by any goroutine,
+// without a lock: functions that wait for the context run then.
 func (st *sectionStack) endContext(id uint64, cause error) {
 	for c := st.owned.Load(); c != nil; c = c.up {
 		if c.id == id {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Of those that come within a second one is let through, also in the process's first, and of those that come at once.
+// Of those that come within a second one is let through, also in the process's first, and of those
+// that come at once.
 func TestSeldom(t *testing.T) {
 	const second = int64(time.Second)
 	var s seldom

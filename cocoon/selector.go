@@ -9,7 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// named is what policies compare of something with a name: its number, and which selectors it is in.
+// named is what policies compare of something with a name: its number, and which selectors it is
+// in.
 type named struct {
 	text string
 	id   stubs.NameID
@@ -17,8 +18,9 @@ type named struct {
 	selected atomic.Pointer[selection]
 }
 
-// selector is a set of names that policies speak of by a pattern. Names are looked at once for all selectors, when they are
-// first met and when there are others, and afterwards a bit is read. A selector is there as long as policies refer to it.
+// selector is a set of names that policies speak of by a pattern. Names are looked at once for all
+// selectors, when they are first met and when there are others, and afterwards a bit is read. A
+// selector is there as long as policies refer to it.
 type selector struct {
 	key     string // tells it from others
 	slot    int    // its bit
@@ -58,7 +60,8 @@ func (all *selectors) selection(text string) *selection {
 	return s
 }
 
-// ofMatch returns the selector of a policy's Match; nil when names can be compared. Called with regMu held.
+// ofMatch returns the selector of a policy's Match; nil when names can be compared. Called with
+// regMu held.
 func (rt *Runtime) ofMatch(m policy.Match) *selector {
 	s := m.Selector()
 	if s == nil {
@@ -114,7 +117,8 @@ func (s *selector) meet(n *naming) {
 	})
 }
 
-// release takes references back. Called with regMu held, when nobody looks at the selectors any more.
+// release takes references back. Called with regMu held, when nobody looks at the selectors any
+// more.
 func (rt *Runtime) release(list []*selector) {
 	all := slices.Clone(*rt.naming.selectors.Load())
 	freed := false

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// Shortest remaining first goes by what is declared; where nothing is, by what earlier tasks of the name took; equal ones start as
-// they came.
+// Shortest remaining first goes by what is declared; where nothing is, by what earlier tasks of the
+// name took; equal ones start as they came.
 func TestShortestFirst(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	register(t, rt, policy.ShortestRemaining())

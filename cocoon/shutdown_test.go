@@ -55,7 +55,8 @@ func TestShutdownDrains(t *testing.T) {
 	}
 }
 
-// While tasks keep coming by all ways, each is either refused with ErrShutdown or ends before Shutdown returns.
+// While tasks keep coming by all ways, each is either refused with ErrShutdown or ends before
+// Shutdown returns.
 func TestShutdownUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: 5 * time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("scan"))

@@ -52,7 +52,8 @@ func TestSignalsOfOverload(t *testing.T) {
 	becomes("heap", func(v any) bool { return v.(float64) < before+100 })
 }
 
-// The scheduling latency is that of the last tick: of one that came late, and then of one that did not.
+// The scheduling latency is that of the last tick: of one that came late, and then of one that did
+// not.
 func TestSchedulingLatency(t *testing.T) {
 	const late = 20 * time.Millisecond
 	rt := start(t, Config{Slots: 1, StallAfter: -1})

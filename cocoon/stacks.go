@@ -20,14 +20,15 @@ type taskStack struct {
 	inside bool            // that was for Cocoon: for a slot, or inside Block, where it holds none
 }
 
-// takeStacks returns the stacks of all goroutines that run tasks. It takes 3 to 10 ms of one core for each thousand
-// goroutines of the process.
+// takeStacks returns the stacks of all goroutines that run tasks. It takes 3 to 10 ms of one core
+// for each thousand goroutines of the process.
 //
-// The world is stopped twice, to begin and to end, for as long as its threads need to stop and no longer: since Go 1.19 a
-// goroutine profile is taken while the goroutines run. One that ran is recorded where it was at the first stop, before it
-// goes on. runtime.Stack with all goroutines, which would also give the functions' arguments, prints while the world is
-// stopped: for more than a second with 100,000 goroutines. runtime.GoroutineProfile has no labels and 32 functions
-// of each stack, where this has 128: too few to find the tasks in.
+// The world is stopped twice, to begin and to end, for as long as its threads need to stop and no
+// longer: since Go 1.19 a goroutine profile is taken while the goroutines run. One that ran is
+// recorded where it was at the first stop, before it goes on. runtime.Stack with all goroutines,
+// which would also give the functions' arguments, prints while the world is stopped: for more than
+// a second with 100,000 goroutines. runtime.GoroutineProfile has no labels and 32 functions of each
+// stack, where this has 128: too few to find the tasks in.
 //
 // began is when it began to stop the world, which all stacks are later than.
 func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
@@ -43,8 +44,9 @@ func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
 // longProfile is of how many goroutines a profile takes longer than Go lets a goroutine run.
 const longProfile = 2000
 
-// stackReader picks the tasks' stacks out of a profile's text as it is written. A line with a number, an @ and addresses
-// begins what is about the goroutines with one stack; the lines with names that follow are for people.
+// stackReader picks the tasks' stacks out of a profile's text as it is written. A line with a
+// number, an @ and addresses begins what is about the goroutines with one stack; the lines with
+// names that follow are for people.
 type stackReader struct {
 	line  []byte // the beginning of a line
 	found []taskStack
@@ -140,13 +142,14 @@ func (r *stackReader) stack() (t taskStack) {
 	return t
 }
 
-// isPreemption reports whether the frame is what the Go runtime puts on the stack of a goroutine that it stops.
+// isPreemption reports whether the frame is what the Go runtime puts on the stack of a goroutine
+// that it stops.
 func isPreemption(f runtime.Frame) bool {
 	return f.Function == "runtime.asyncPreempt" || f.Function == "runtime.asyncPreempt2"
 }
 
-// stacksOf returns those of the stacks that may be the strand's: one, unless there are several tasks with its marks, or its
-// stack is too deep.
+// stacksOf returns those of the stacks that may be the strand's: one, unless there are several
+// tasks with its marks, or its stack is too deep.
 func stacksOf(all []taskStack, s *strand) (found []taskStack) {
 	best := 0
 	for _, t := range all {
@@ -161,8 +164,8 @@ func stacksOf(all []taskStack, s *strand) (found []taskStack) {
 	return found
 }
 
-// fits says how likely it is that the stack is the strand's; 0: it is not. Goroutines that run come before those that
-// wait, and those whose marks are known before those whose marks are too deep.
+// fits says how likely it is that the stack is the strand's; 0: it is not. Goroutines that run come
+// before those that wait, and those whose marks are known before those whose marks are too deep.
 func (t *taskStack) fits(s *strand) (likely int) {
 	switch {
 	case t.inside:

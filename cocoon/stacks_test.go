@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// busy runs without a safe point until it is told to end; each of its depths is a function of the stack.
+// busy runs without a safe point until it is told to end; each of its depths is a function of the
+// stack.
 //
 //go:noinline
 func busy(depth int, over *atomic.Bool) int {
@@ -30,7 +31,8 @@ func busyHere(over *atomic.Bool) int { return busy(1, over) + 1 }
 //go:noinline
 func busyThere(over *atomic.Bool) int { return busy(1, over) + 1 }
 
-// Of tasks that run at once each is found by its marks, also inside of others, also of a runtime that measures gaps.
+// Of tasks that run at once each is found by its marks, also inside of others, also of a runtime
+// that measures gaps.
 func TestStacksOfTasks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, gaps := range []time.Duration{-1, time.Hour} {
@@ -152,7 +154,8 @@ func TestStackReader(t *testing.T) {
 	}
 }
 
-// Of stacks that may be a task's those of goroutines that run come first, then those with its marks; one in Block is none.
+// Of stacks that may be a task's those of goroutines that run come first, then those with its
+// marks; one in Block is none.
 func TestStacksThatFit(t *testing.T) {
 	s := &strand{number: 0x23}
 	its, others := []marked{{3, 1}}, []marked{{4, 1}}

@@ -10,8 +10,9 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Invariant 8: a task that holds its slot without a safe point does not hold back the others: the slot is lent to the one
-// that waits, the stall is reported with the task's stack, and the task waits for a slot when it comes back.
+// Invariant 8: a task that holds its slot without a safe point does not hold back the others: the
+// slot is lent to the one that waits, the stall is reported with the task's stack, and the task
+// waits for a slot when it comes back.
 func TestStallLendsTheSlot(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: log.logger()})
@@ -96,7 +97,8 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task that blocks for a second without saying so holds back nobody: what comes meanwhile ends meanwhile.
+// A task that blocks for a second without saying so holds back nobody: what comes meanwhile ends
+// meanwhile.
 func TestBlockWithoutSayingSo(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	running, woken := make(chan struct{}), make(chan struct{})
@@ -121,7 +123,8 @@ func TestBlockWithoutSayingSo(t *testing.T) {
 	}
 }
 
-// What a task does first when it comes back: each way finds a slot again, and none gets two (invariant 5).
+// What a task does first when it comes back: each way finds a slot again, and none gets two
+// (invariant 5).
 func TestStallerComesBackByAnyWay(t *testing.T) {
 	for name, come := range map[string]func(rt *Runtime, ctx context.Context){
 		"end":    func(*Runtime, context.Context) {},
@@ -160,7 +163,8 @@ func TestStallerComesBackByAnyWay(t *testing.T) {
 	}
 }
 
-// Tasks that stall one after the other are passed by one after the other, also when they wait for their second slot.
+// Tasks that stall one after the other are passed by one after the other, also when they wait for
+// their second slot.
 func TestStallsInARow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	const tasks = 5
@@ -230,7 +234,8 @@ func TestExclusiveLoopNeverLends(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task that passes safe points is no staller, however long others wait: it answers the probes, and keeps its slot.
+// A task that passes safe points is no staller, however long others wait: it answers the probes,
+// and keeps its slot.
 func TestPollingTaskIsNotAStaller(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 400 * time.Millisecond}) // longer than a loaded machine stops a thread
 	running, done := make(chan struct{}), make(chan struct{})
@@ -262,7 +267,8 @@ func TestNoStallWhileNobodyWaits(t *testing.T) {
 	}
 }
 
-// A slot may be lent between a yield's safe point and the yield itself; the task then must not end up with two (invariant 5).
+// A slot may be lent between a yield's safe point and the yield itself; the task then must not end
+// up with two (invariant 5).
 func TestYieldOfATaskJustLent(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	l := rt.Loop()

@@ -10,9 +10,9 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A stall is reported by the task itself, when it comes back: its stack is then that of the safe point at which it did,
-// and is taken by its own goroutine alone. Of a task that does not come back for a while the stack is looked for in a
-// profile of all goroutines, see takeStacks.
+// A stall is reported by the task itself, when it comes back: its stack is then that of the safe
+// point at which it did, and is taken by its own goroutine alone. Of a task that does not come back
+// for a while the stack is looked for in a profile of all goroutines, see takeStacks.
 
 // stallReport is a report in the making.
 type stallReport struct {
@@ -29,8 +29,9 @@ const (
 	// comesBack is how long a report waits for the task to come back.
 	comesBack = time.Second
 
-	// lookShare is the inverse of the share of one core that goes into looking for the stacks of tasks that do not come
-	// back. With 100,000 goroutines that takes 0.3 to 1 s, so it is done each minute or so; with a thousand at each report.
+	// lookShare is the inverse of the share of one core that goes into looking for the stacks of
+	// tasks that do not come back. With 100,000 goroutines that takes 0.3 to 1 s, so it is done
+	// each minute or so; with a thousand at each report.
 	lookShare = 100
 
 	// mayBeIts is how many stacks a report has at most, where several may be the task's.
@@ -40,9 +41,10 @@ const (
 // stallInstead is what to do about a stall.
 const stallInstead = "SafePoint in its loop, or cocoon build; Block around what waits"
 
-// reportStall has the stall of a task whose slot was just lent logged, unless one was within a second: those are only
-// counted. silent is how long the task has passed no safe point. It only notes that the task is to say where it comes back,
-// and asks the Logger, on another goroutine. Called under the loop's lock.
+// reportStall has the stall of a task whose slot was just lent logged, unless one was within a
+// second: those are only counted. silent is how long the task has passed no safe point. It only
+// notes that the task is to say where it comes back, and asks the Logger, on another goroutine.
+// Called under the loop's lock.
 func (l *Loop) reportStall(s *strand, silent, now int64) {
 	if !l.stats.reports.due(now) {
 		return
@@ -52,8 +54,8 @@ func (l *Loop) reportStall(s *strand, silent, now int64) {
 	l.rt.log.expect(slog.LevelWarn, st.report)
 }
 
-// comeBack notes where a task whose slot was lent asks for one again, or ends. Called under the loop's lock, by the task's
-// goroutine. Cost: about 3 µs, if the stall is to be reported.
+// comeBack notes where a task whose slot was lent asks for one again, or ends. Called under the
+// loop's lock, by the task's goroutine. Cost: about 3 µs, if the stall is to be reported.
 func (s *strand) comeBack() {
 	st := s.stall
 	if st == nil {
@@ -141,7 +143,8 @@ func (st *stallReport) log(text string, until int64, where ...any) {
 	l.rt.log.add(slog.LevelWarn, text, append(append(args, where...), "instead", stallInstead)...)
 }
 
-// ownStack returns the frames of a task's own among those of its goroutine, from where it came back; none at its end.
+// ownStack returns the frames of a task's own among those of its goroutine, from where it came
+// back; none at its end.
 func ownStack(pcs []uintptr) (stack []runtime.Frame) {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {

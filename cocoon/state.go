@@ -90,9 +90,9 @@ func validName(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// RegisterState makes states that policies may write, by set("name", value), and tasks may read, by State. A value is a
-// bool, int, int64, float64 or time.Duration, and the state keeps that type. Either all are registered or, on an error,
-// none.
+// RegisterState makes states that policies may write, by set("name", value), and tasks may read, by
+// State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that type.
+// Either all are registered or, on an error, none.
 func (rt *Runtime) RegisterState(values map[string]any) error {
 	states, err := newStates(values)
 	if err != nil {
@@ -116,8 +116,8 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 	return nil
 }
 
-// State returns the value of a registered state: bool, int64, float64 or time.Duration; nil when there is none of that
-// name. Reading costs a map look-up and an atomic load.
+// State returns the value of a registered state: bool, int64, float64 or time.Duration; nil when
+// there is none of that name. Reading costs a map look-up and an atomic load.
 func (rt *Runtime) State(name string) any {
 	v := (*rt.states.Load())[name]
 	if v == nil {

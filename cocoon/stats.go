@@ -15,8 +15,8 @@ type Histogram struct {
 	Counts [48]int64
 }
 
-// Quantile returns a duration that the share q (0 to 1) of the values do not exceed, exact to a factor of two; 0 without
-// values.
+// Quantile returns a duration that the share q (0 to 1) of the values do not exceed, exact to a
+// factor of two; 0 without values.
 func (h Histogram) Quantile(q float64) time.Duration {
 	total := int64(0)
 	for _, n := range h.Counts {
@@ -68,18 +68,21 @@ type Stats struct {
 	Tasks     int64 // that have not ended
 	LinesLost int64 // that Config.Logger never got, or panicked at
 
-	// Unkept counts tasks and sections that came with a name for which the runtime has no room: one of more than 1024 bytes, or
-	// a new one when 65,536 names of tasks, or 16,384 of sections, were there. Policies apply to them as to all others, but no average
-	// cost is kept of them, and each is looked up anew, which takes about 1 µs.
+	// Unkept counts tasks and sections that came with a name for which the runtime has no room: one
+	// of more than 1024 bytes, or a new one when 65,536 names of tasks, or 16,384 of sections, were
+	// there. Policies apply to them as to all others, but no average cost is kept of them, and each
+	// is looked up anew, which takes about 1 µs.
 	Unkept int64
 
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
 
-	// Unmet are the names that nothing has had yet, sorted: of tasks that documents, RegisterSafeFunc and RegisterPreemptibleFunc
-	// say something of; of time limits and of Match; and in expressions of policies, of tasks, sections, loops, tenants, labels and
-	// their values, and events. One that stays here may be misspelt, or no section because cocoon build did not know of its limit.
-	// Functions that policies may call are left out. The names are logged when tasks have come for a minute.
+	// Unmet are the names that nothing has had yet, sorted: of tasks that documents,
+	// RegisterSafeFunc and RegisterPreemptibleFunc say something of; of time limits and of Match;
+	// and in expressions of policies, of tasks, sections, loops, tenants, labels and their values,
+	// and events. One that stays here may be misspelt, or no section because cocoon build did not
+	// know of its limit. Functions that policies may call are left out. The names are logged when
+	// tasks have come for a minute.
 	Unmet []string
 }
 
@@ -109,7 +112,8 @@ type LoopStats struct {
 	ToSafePoint Histogram // time from a request to the safe point that answered it
 }
 
-// Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks do not notice.
+// Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks
+// do not notice.
 func (rt *Runtime) Stats() Stats {
 	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
@@ -161,8 +165,8 @@ type PolicyStats struct {
 	Switches    int64 // requests to switch
 	Effects     int64
 
-	// In observe mode. A task counts once for each throw that would have ended it or one of its sections, refusals included, and
-	// once for each time in a slot that a switch would have ended.
+	// In observe mode. A task counts once for each throw that would have ended it or one of its
+	// sections, refusals included, and once for each time in a slot that a switch would have ended.
 	WouldThrow, WouldSwitch, WouldEffect int64
 
 	Mode Mode // as it counts: that of the policy or of the runtime, whichever is greater

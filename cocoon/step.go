@@ -9,12 +9,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// An evaluation is one step for the states: it sees what others have left between two steps, and what it writes is written at
-// once or, when it errs, not at all. So nothing that is counted is lost, and values that are written together are seen together.
+// An evaluation is one step for the states: it sees what others have left between two steps, and
+// what it writes is written at once or, when it errs, not at all. So nothing that is counted is
+// lost, and values that are written together are seen together.
 //
-// Evaluations on one loop follow each other under its lock, which is all that a runtime with one loop needs. Where there are more,
-// the steps that need it also take the lock of the steps: those that write a state of all loops, and those that read two of
-// them. It comes after any loop's lock, and is held for less than a microsecond.
+// Evaluations on one loop follow each other under its lock, which is all that a runtime with one
+// loop needs. Where there are more, the steps that need it also take the lock of the steps: those
+// that write a state of all loops, and those that read two of them. It comes after any loop's lock,
+// and is held for less than a microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {
@@ -51,7 +53,8 @@ type stateSite struct {
 	at int // in vars
 }
 
-// newStateUse returns what the program reads and writes, on one loop; all are the states that it refers to.
+// newStateUse returns what the program reads and writes, on one loop; all are the states that it
+// refers to.
 func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	s := stateUse{sites: make([]stateSite, len(p.Sites)), direct: make([]*stateVar, len(p.Sites)), plain: true}
 	here := map[string]*stateVar{}
@@ -101,8 +104,8 @@ func (s *stateUse) place(v *stateVar) int {
 	return len(s.vars) - 1
 }
 
-// begin reads the states for an evaluation. It reports whether it has taken the lock of the steps, which the caller gives back when
-// the effects are carried out. Called under the loop's lock.
+// begin reads the states for an evaluation. It reports whether it has taken the lock of the steps,
+// which the caller gives back when the effects are carried out. Called under the loop's lock.
 func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool) {
 	if (s.together.writes || s.together.reads > 1) && k.several.Load() {
 		k.mu.Lock()
@@ -119,7 +122,8 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool)
 	return locked
 }
 
-// carryOut carries out the effects on states, in the order of the text: all of them or, on an error, none.
+// carryOut carries out the effects on states, in the order of the text: all of them or, on an
+// error, none.
 func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error {
 	for ; s.plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
@@ -148,7 +152,8 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error
 	return nil
 }
 
-// forget ends what the policy has made of states in observe mode. Called under the loop's lock, or when it is evaluated no more.
+// forget ends what the policy has made of states in observe mode. Called under the loop's lock, or
+// when it is evaluated no more.
 func (s *stateUse) forget(k *steps) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,8 +162,8 @@ func (s *stateUse) forget(k *steps) {
 	}
 }
 
-// severalLoops makes steps safe on several loops. When it returns there is no evaluation under way that does not know. Called with
-// regMu held, before a second loop is seen by others.
+// severalLoops makes steps safe on several loops. When it returns there is no evaluation under way
+// that does not know. Called with regMu held, before a second loop is seen by others.
 func (rt *Runtime) severalLoops() {
 	if rt.steps.several.Swap(true) {
 		return

@@ -90,7 +90,8 @@ func TestSecondLoopComesWhileOthersCount(t *testing.T) {
 	}
 }
 
-// All that an evaluation reads is from before it; its effects on states count in the order of the text.
+// All that an evaluation reads is from before it; its effects on states count in the order of the
+// text.
 func TestOrderOfEffectsOnStates(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"i": 1, "f": 1.5, "d": time.Second, "seen": 0}))
@@ -104,7 +105,8 @@ func TestOrderOfEffectsOnStates(t *testing.T) {
 	}
 }
 
-// An evaluation whose effect cannot be carried out changes nothing, though others could be; so does one that sets NaN.
+// An evaluation whose effect cannot be carried out changes nothing, though others could be; so does
+// one that sets NaN.
 func TestStepIsWholeOrNothing(t *testing.T) {
 	for name, c := range map[string]struct{ expr, want string }{
 		"overflow": {`set("f", 2.0); add("n", 9223372036854775807)`, "integer overflow"},

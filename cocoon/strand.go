@@ -9,8 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// strand is the live part of a task: what the scheduler needs while it waits and runs. Strands are reused; strand.task
-// says whose it is, and who wants something of a task compares under the loop's lock.
+// strand is the live part of a task: what the scheduler needs while it waits and runs. Strands are
+// reused; strand.task says whose it is, and who wants something of a task compares under the loop's
+// lock.
 type strand struct {
 	loop *Loop
 	wake atomic.Pointer[chan struct{}] // see token
@@ -86,7 +87,8 @@ func newStrand(l *Loop) *strand {
 	return s
 }
 
-// token returns the channel by which the slot is handed over to a task that waits. It is made when the first does.
+// token returns the channel by which the slot is handed over to a task that waits. It is made when
+// the first does.
 func (s *strand) token() chan struct{} {
 	if s.wake.Load() == nil {
 		made := newWake()
@@ -95,8 +97,8 @@ func (s *strand) token() chan struct{} {
 	return *s.wake.Load()
 }
 
-// idle returns a strand for a task of l. The pool has no New, which would be called where the stack is deeper: a task that
-// waits is to fit into the 2 KiB with which a goroutine begins.
+// idle returns a strand for a task of l. The pool has no New, which would be called where the stack
+// is deeper: a task that waits is to fit into the 2 KiB with which a goroutine begins.
 func (l *Loop) idle() *strand {
 	if s, ok := l.pool.Get().(*strand); ok {
 		return s
@@ -104,8 +106,8 @@ func (l *Loop) idle() *strand {
 	return newStrand(l)
 }
 
-// newTask prepares a task that is about to arrive. What ctx knows of Cocoon the caller has looked up already: in a context of
-// many layers that takes longer than all of this.
+// newTask prepares a task that is about to arrive. What ctx knows of Cocoon the caller has looked
+// up already: in a context of many layers that takes longer than all of this.
 func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
 	t := s.taskOf(ctx, up, a, name)
 	if up != nil {
@@ -119,17 +121,20 @@ func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *
 // account returns the account so far. Called under the loop's lock.
 func (s *strand) account(now int64) Account { return accountOf(s.core.Account(now), s.safePoints) }
 
-// running returns the running time so far. Called under the loop's lock or by the task's goroutine while it runs.
+// running returns the running time so far. Called under the loop's lock or by the task's goroutine
+// while it runs.
 func (s *strand) running(now int64) int64 {
 	rested, _ := s.rested(now)
 	return now - s.runBase.Load() - rested
 }
 
-// strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the innermost of those nested on
-// this goroutine. A context that was handed to another goroutine leads nowhere there.
+// strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the
+// innermost of those nested on this goroutine. A context that was handed to another goroutine leads
+// nowhere there.
 func strandOf(ctx context.Context) *strand { return TaskOf(ctx).here() }
 
-// here returns the innermost strand of the calling goroutine, if t, which may be nil, is one of its tasks.
+// here returns the innermost strand of the calling goroutine, if t, which may be nil, is one of its
+// tasks.
 func (t *Task) here() *strand {
 	// A task that has not ended owns its strand, so the strand's goroutine is the task's.
 	if t == nil || t.ended() || t.strand.g.Load() != goroutine.ID() {
@@ -144,14 +149,16 @@ func (t *Task) here() *strand {
 
 // Requests: what is wanted of a running task. All are posted and taken under the loop's lock:
 //
-//  1. Whoever decides (a policy, Cancel, the timer) locks the loop, compares strand.task, and posts: the bit is set, and
-//     the process-wide word raised if the task runs.
-//  2. The task's next poll sees the word, finds its strand by its goroutine, locks the loop, takes the bits, lowers the
-//     word, and does what they say.
-//  3. A task that leaves its slot lowers the word; the bits stay, and it looks at them when it has a slot again.
-//  4. The timer lowers the word when a task does not answer at once, and raises it again after a pause, so that the
-//     polls of others stay cheap.
-//  5. A throw's bit stays until the throw has arrived at its boundary: swallowed by a recover, it is thrown again.
+//  1. Whoever decides (a policy, Cancel, the timer) locks the loop, compares strand.task, and
+//     posts: the bit is set, and the process-wide word raised if the task runs.
+//  2. The task's next poll sees the word, finds its strand by its goroutine, locks the loop, takes
+//     the bits, lowers the word, and does what they say.
+//  3. A task that leaves its slot lowers the word; the bits stay, and it looks at them when it has
+//     a slot again.
+//  4. The timer lowers the word when a task does not answer at once, and raises it again after a
+//     pause, so that the polls of others stay cheap.
+//  5. A throw's bit stays until the throw has arrived at its boundary: swallowed by a recover, it
+//     is thrown again.
 const (
 	wantThrow uint32 = 1 << iota
 	wantSwitch
@@ -179,8 +186,9 @@ func (s *strand) post(want uint32, now int64) {
 	}
 }
 
-// audible returns from when on the task can do what it is asked: a task that is to run undisturbed for a while does not
-// switch before that is over, and if nothing else is asked it is not bothered. Called under the loop's lock.
+// audible returns from when on the task can do what it is asked: a task that is to run undisturbed
+// for a while does not switch before that is over, and if nothing else is asked it is not bothered.
+// Called under the loop's lock.
 func (s *strand) audible() int64 {
 	if s.requests.Load() == wantSwitch {
 		return s.core.Immune()

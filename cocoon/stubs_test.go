@@ -25,7 +25,8 @@ func between(from, to time.Duration) func(any) bool {
 	return func(v any) bool { return from <= v.(time.Duration) && v.(time.Duration) <= to }
 }
 
-// looker evaluates expressions inside the tasks that call see, and notes which stubs were looked at.
+// looker evaluates expressions inside the tasks that call see, and notes which stubs were looked
+// at.
 type looker struct {
 	t    *testing.T
 	rt   *Runtime
@@ -59,8 +60,9 @@ func (l *looker) task(name, path string, typ stubs.Type, x look) {
 	l.at(OnNotify("look"), []string{name}, path, typ, func() { l.rt.Notify("look", 2.5) }, x)
 }
 
-// Every state stub of the catalogue has the value that the catalogue says, in a task that has waited, run, been switched
-// out and blocked, each for a time of its own, while others wait and one is suspended under it.
+// Every state stub of the catalogue has the value that the catalogue says, in a task that has
+// waited, run, been switched out and blocked, each for a time of its own, while others wait and one
+// is suspended under it.
 func TestEveryStateStub(t *testing.T) {
 	made := time.Now()
 	rt := start(t, Config{Slots: 2, StallAfter: -1, MaxBypass: -1})
@@ -138,7 +140,8 @@ func TestEveryStateStub(t *testing.T) {
 				task("task.blocked", stubs.Duration, `task.blocked`, is(a.Blocked))
 				task("task.preemptions", stubs.Int, `task.preemptions`, is(a.Preemptions))
 				task("task.priority", stubs.Int, `task.priority`, is(int64(-7)))
-				// The task came before these policies, so its context is asked now, by another goroutine.
+				// The task came before these policies, so its context is asked now, by another
+				// goroutine.
 				asked := func(path string, typ stubs.Type, ok func(any) bool) {
 					t.Helper()
 					l.at(OnNotify("look"), []string{"job"}, path, typ, func() {
@@ -211,7 +214,8 @@ func (l *looker) seeArrivals() {
 	arriving("arriving.running", stubs.Duration, `arriving.running`, is(time.Duration(0)))
 	arriving("arriving.labels", stubs.Bool, `arriving.labels["tenant"] == "tin"`, is(true))
 	arriving("task.name", stubs.Bool, `task.name == "" and task.kind == "atomic" and task.deadline > duration("1000000h")`, is(true))
-	// A tenant's turn comes later the more it was charged: a minute each for the next ones, which wait together.
+	// A tenant's turn comes later the more it was charged: a minute each for the next ones, which
+	// wait together.
 	l.rt.Loop().Hold()
 	var first time.Duration
 	for i := range 2 {
@@ -240,8 +244,8 @@ func (l *looker) seeBackground() {
 	}))
 }
 
-// seeProcess looks at what is sampled: it is as new as promised, though no time policy keeps the timer going. And then at
-// the timer itself.
+// seeProcess looks at what is sampled: it is as new as promised, though no time policy keeps the
+// timer going. And then at the timer itself.
 func (l *looker) seeProcess() {
 	const size = 64 << 20
 	for _, x := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from a Handle. All methods
-// may be called from any goroutine, at any time.
+// Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from
+// a Handle. All methods may be called from any goroutine, at any time.
 type Task struct {
 	*origin
 	rare   atomic.Pointer[rare]
@@ -67,8 +67,9 @@ func TaskOf(ctx context.Context) *Task {
 // Name returns the name that the task was started with.
 func (t *Task) Name() string { return t.class.text }
 
-// Parent returns the task in which t was started, or nil. It stays readable when the parent has ended. Of more than 32 tasks
-// above each other, those that have ended are left out: the one above them is the parent then, see Stack.
+// Parent returns the task in which t was started, or nil. It stays readable when the parent has
+// ended. Of more than 32 tasks above each other, those that have ended are left out: the one above
+// them is the parent then, see Stack.
 func (t *Task) Parent() *Task { return t.up.Load() }
 
 // Kind returns the kind registered for the task's name.
@@ -80,9 +81,10 @@ func (t *Task) Loop() *Loop { return t.strand.loop }
 // Status returns where t stands.
 func (t *Task) Status() Status { return Status(t.status.Load() &^ released) }
 
-// Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack. A task that has ended is
-// there as long as tasks live that were started inside it, but where that would make more than 32: then the outermost stays,
-// and of the others that have ended those that were started last.
+// Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack.
+// A task that has ended is there as long as tasks live that were started inside it, but where that
+// would make more than 32: then the outermost stays, and of the others that have ended those that
+// were started last.
 func (t *Task) Stack() []string {
 	var names []string
 	for p := t; p != nil; p = p.up.Load() {
@@ -110,7 +112,8 @@ func (t *Task) Children() []*Task {
 	return kids
 }
 
-// Account returns where the task's time went so far; the zero Account once it has ended (a Handle keeps the last one).
+// Account returns where the task's time went so far; the zero Account once it has ended (a Handle
+// keeps the last one).
 func (t *Task) Account() Account {
 	l := t.strand.loop
 	l.lockAll()

@@ -15,15 +15,16 @@ import (
 // Tenants says by which label tasks belong to a tenant, and how much each is worth.
 type Tenants = policy.Tenants
 
-// tenant is the account of a tenant on one loop. guarded by the loop's lock: an account for all loops would be one lock for
-// all of them.
+// tenant is the account of a tenant on one loop. guarded by the loop's lock: an account for all
+// loops would be one lock for all of them.
 type tenant struct {
 	sched.Group
 	named
 	thrown int64
 }
 
-// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under the loop's lock.
+// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under the
+// loop's lock.
 func (t *tenant) threw() {
 	if t != nil {
 		t.thrown++
@@ -40,10 +41,11 @@ type tenantTable struct {
 
 const defaultTenants = 1024
 
-// RegisterTenants makes the runtime keep an account of each tenant on each loop, which policies read as tenant.* and Stats
-// shows, and share the slots among them where a policy orders the queue by arriving.virtual_time (policy.FairShare). A task
-// belongs to the tenant that its label names when it arrives. Called again, with the same label, it changes the shares.
-// It costs a task about 50 ns.
+// RegisterTenants makes the runtime keep an account of each tenant on each loop, which policies
+// read as tenant.* and Stats shows, and share the slots among them where a policy orders the queue
+// by arriving.virtual_time (policy.FairShare). A task belongs to the tenant that its label names
+// when it arrives. Called again, with the same label, it changes the shares. It costs a task about
+// 50 ns.
 func (rt *Runtime) RegisterTenants(t Tenants) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
@@ -55,7 +57,8 @@ func (rt *Runtime) RegisterTenants(t Tenants) error {
 	return nil
 }
 
-// newTenantTable makes the table that is to be in force after one that now is; nil: there is none, or it counts no more.
+// newTenantTable makes the table that is to be in force after one that now is; nil: there is none,
+// or it counts no more.
 func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
@@ -71,7 +74,8 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	return table, nil
 }
 
-// installTenants puts a table in force, or none. Tenants by another label begin anew. Called with regMu held.
+// installTenants puts a table in force, or none. Tenants by another label begin anew. Called with
+// regMu held.
 func (rt *Runtime) installTenants(table *tenantTable) {
 	was := rt.tenants.Swap(table)
 	if was == table {
@@ -118,8 +122,8 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 	return table.shares[name] != 0 || s != nil && (*s)[name]
 }
 
-// keepTenants looks which tenants policies speak of. Accounts that are too many without those that they spoke of before end, where
-// no task is left. Called with regMu held.
+// keepTenants looks which tenants policies speak of. Accounts that are too many without those that
+// they spoke of before end, where no task is left. Called with regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {
@@ -148,8 +152,8 @@ func (rt *Runtime) keepTenants() {
 // others is the name of the tenants that have no account of their own.
 const others = "other"
 
-// tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of one that has a share.
-// Called under the loop's lock.
+// tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of
+// one that has a share. Called under the loop's lock.
 func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	name := stubs.Intern(text)
 	if t := l.tenants[name]; t != nil {

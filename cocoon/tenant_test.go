@@ -76,7 +76,8 @@ func TestTenantOfARunningTask(t *testing.T) {
 	}
 }
 
-// A million distinct values are counted as "other" where they have no account, and cost no more than the accounts.
+// A million distinct values are counted as "other" where they have no account, and cost no more
+// than the accounts.
 func TestAMillionTenants(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
@@ -161,7 +162,8 @@ func TestTenantsOfADocument(t *testing.T) {
 	}
 }
 
-// Tenants that policies name have accounts of their own, however many came before; and give them up when no policy names them.
+// Tenants that policies name have accounts of their own, however many came before; and give them up
+// when no policy names them.
 func TestTenantsThatPoliciesName(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Max: 4}))

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// throwOnSignal registers a policy that throws into the running tasks of that name when the application says so: the
-// verdict is posted before Notify returns.
+// throwOnSignal registers a policy that throws into the running tasks of that name when the
+// application says so: the verdict is posted before Notify returns.
 func throwOnSignal(t testing.TB, rt *Runtime, task string) (signal func()) {
 	t.Helper()
 	register(t, rt, Policy{Name: "signal." + task, On: OnNotify(task), Expr: `throw("signalled")`, Match: Match{Tasks: []string{task}}})
@@ -29,7 +29,8 @@ func preemption(t testing.TB, err error) *PreemptedError {
 	return pe
 }
 
-// Invariant 4: a task that is thrown into unwinds with its defers, and Run returns the PreemptedError.
+// Invariant 4: a task that is thrown into unwinds with its defers, and Run returns the
+// PreemptedError.
 func TestThrowUnwindsWithDefers(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -89,8 +90,8 @@ func TestPreemptedErrorSaysWhere(t *testing.T) {
 	}
 }
 
-// Invariant 4: swallowed by a recover, it is thrown again at a later safe point, also when no policy and no other task keeps
-// the timer going.
+// Invariant 4: swallowed by a recover, it is thrown again at a later safe point, also when no
+// policy and no other task keeps the timer going.
 func TestSwallowedThrowIsThrownAgain(t *testing.T) {
 	for name, throw := range map[string]func(t *testing.T, rt *Runtime) func(context.Context){
 		"policy": func(t *testing.T, rt *Runtime) func(context.Context) {
@@ -127,7 +128,8 @@ func TestSwallowedThrowIsThrownAgain(t *testing.T) {
 	}
 }
 
-// And it is the very next safe point, but where the task is kept from its core for so long that the word is down again.
+// And it is the very next safe point, but where the task is kept from its core for so long that the
+// word is down again.
 func TestSwallowedThrowIsThrownAtTheNextSafePoint(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	at := 0
@@ -151,8 +153,8 @@ func TestSwallowedThrowIsThrownAtTheNextSafePoint(t *testing.T) {
 	}
 }
 
-// A function that swallowed the throw and returns has returned: its own result counts, and nothing is left over for the
-// next task on the same goroutine.
+// A function that swallowed the throw and returns has returned: its own result counts, and nothing
+// is left over for the next task on the same goroutine.
 func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	want := errors.New("mine")
@@ -172,7 +174,8 @@ func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
 	}
 }
 
-// Invariant 4: a deferred function that polls while the task unwinds is not thrown into again: it runs to its end.
+// Invariant 4: a deferred function that polls while the task unwinds is not thrown into again: it
+// runs to its end.
 func TestDeferredFunctionsPollInPeace(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	cleaned, sectioned := false, false
@@ -196,8 +199,8 @@ func TestDeferredFunctionsPollInPeace(t *testing.T) {
 	}
 }
 
-// A throw arrives at the task's end whatever its code makes of it on the way; Goexit passes through; the slot comes back
-// (invariant 5).
+// A throw arrives at the task's end whatever its code makes of it on the way; Goexit passes
+// through; the slot comes back (invariant 5).
 func TestThrowBecomesAPanic(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -224,7 +227,8 @@ func TestThrowBecomesAPanic(t *testing.T) {
 	}
 }
 
-// wrapping is a panic's value that holds the one before, as those of singleflight and errgroup do; bare does not say so.
+// wrapping is a panic's value that holds the one before, as those of singleflight and errgroup do;
+// bare does not say so.
 type (
 	wrapping struct{ was any }
 	bare     struct{ Was any }
@@ -263,7 +267,8 @@ func TestThrowIsWrappedInAPanic(t *testing.T) {
 	}
 }
 
-// Invariant 4: a throw ends the task's context, with the PreemptedError as the cause, before the task's end does.
+// Invariant 4: a throw ends the task's context, with the PreemptedError as the cause, before the
+// task's end does.
 func TestThrowIsTheCauseOfTheContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -281,8 +286,8 @@ func TestThrowIsTheCauseOfTheContext(t *testing.T) {
 	}
 }
 
-// Who watches the context may read the error while the task is still on its way to the safe point. The race detector is
-// the judge.
+// Who watches the context may read the error while the task is still on its way to the safe point.
+// The race detector is the judge.
 func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	for range 50 {
@@ -309,8 +314,8 @@ func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 	}
 }
 
-// A throw that code recovers is met at the next safe point, also when that comes late: the word stays up for it, longer than
-// for a task that does not answer.
+// A throw that code recovers is met at the next safe point, also when that comes late: the word
+// stays up for it, longer than for a task that does not answer.
 func TestRecoveredThrowStaysAudible(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -335,7 +340,8 @@ func TestRecoveredThrowStaysAudible(t *testing.T) {
 	}))
 }
 
-// Invariant 6: a verdict reaches the task it was made for, or nobody. The strand of the first task serves the second, too.
+// Invariant 6: a verdict reaches the task it was made for, or nobody. The strand of the first task
+// serves the second, too.
 func TestThrowDoesNotReachTheNextTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")

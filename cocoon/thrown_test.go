@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The throw that is to end a task is known from its decision to the task's end, also when code recovers it; that of a section is not.
+// The throw that is to end a task is known from its decision to the task's end, also when code
+// recovers it; that of a section is not.
 func TestThrown(t *testing.T) {
 	rt := start(t, Config{})
 	if p := Thrown(context.Background()); p != nil {

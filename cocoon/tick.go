@@ -8,30 +8,34 @@ import (
 )
 
 const (
-	// hush is how long the word stays up for a task that does not answer; then it is lowered, so that the polls of
-	// others are cheap again, and raised after a pause that doubles from minPause to maxPause. It is longer than a tick of
-	// most kernels, because a task whose core was taken answers that late: lowered before, the word would have to wait
-	// for its turn again. For the same reason the first pauses are short: a task that shares its core with two busy
-	// processes comes back when the word is down, and a pause of 5 ms then makes a throw 12 ms late instead of 7.
+	// hush is how long the word stays up for a task that does not answer; then it is lowered, so
+	// that the polls of others are cheap again, and raised after a pause that doubles from minPause
+	// to maxPause. It is longer than a tick of most kernels, because a task whose core was taken
+	// answers that late: lowered before, the word would have to wait for its turn again. For the
+	// same reason the first pauses are short: a task that shares its core with two busy processes
+	// comes back when the word is down, and a pause of 5 ms then makes a throw 12 ms late instead
+	// of 7.
 	hush     = int64(5 * time.Millisecond)
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// flight is how long it stays up for a throw on its way. That is at its boundary in microseconds, if the kernel does not
-	// take the core; and where code recovers it, it is to be met at the next safe point and not a little later.
+	// flight is how long it stays up for a throw on its way. That is at its boundary in
+	// microseconds, if the kernel does not take the core; and where code recovers it, it is to be
+	// met at the next safe point and not a little later.
 	flight = int64(100 * time.Millisecond)
 
-	// grace is how long a task may take to answer a throw before its context ends without that, if it waits: for it may wait
-	// for just this; and how soon a throw that was swallowed comes again.
+	// grace is how long a task may take to answer a throw before its context ends without that, if
+	// it waits: for it may wait for just this; and how soon a throw that was swallowed comes again.
 	grace = int64(500 * time.Microsecond)
 
-	// graceOfBusy is the same of a task that runs, or is ready to run and has no processor. It does not wait, and will answer
-	// at its next safe point; a context that ends before costs a connection whose transaction it would roll back.
+	// graceOfBusy is the same of a task that runs, or is ready to run and has no processor. It does
+	// not wait, and will answer at its next safe point; a context that ends before costs a
+	// connection whose transaction it would roll back.
 	graceOfBusy = 10 * grace
 )
 
-// onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the timer's thread and
-// returns when it must run again.
+// onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the
+// timer's thread and returns when it must run again.
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
@@ -67,8 +71,8 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// nag lowers the word for a task that does not answer, and raises it again after a pause. A throw that is overdue ends the
-// context, for what waits for that.
+// nag lowers the word for a task that does not answer, and raises it again after a pause. A throw
+// that is overdue ends the context, for what waits for that.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
 	case s.requests.Load()&wantGap != 0: // or the gap would seem to go on while the word is down
@@ -108,9 +112,10 @@ func (s *strand) nag(now int64) (next int64) {
 	return next
 }
 
-// checkStall lends the slot of a task that holds it while others wait, and passes no safe point: first it is probed, and
-// when it has not answered within StallAfter its slot goes to a waiting task (invariant 8). When the timer itself came
-// late the kernel is short of processors, and the task may be silent for no other reason: it gets another turn.
+// checkStall lends the slot of a task that holds it while others wait, and passes no safe point:
+// first it is probed, and when it has not answered within StallAfter its slot goes to a waiting
+// task (invariant 8). When the timer itself came late the kernel is short of processors, and the
+// task may be silent for no other reason: it gets another turn.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A policy of the shortest interval is evaluated about that often where the machine lets it: both where it is registered so and
-// where it has shortened its interval itself.
+// A policy of the shortest interval is evaluated about that often where the machine lets it: both
+// where it is registered so and where it has shortened its interval itself.
 func TestShortestInterval(t *testing.T) {
 	for name, every := range map[string]time.Duration{"registered": policy.MinInterval, "shortened": time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -31,8 +31,8 @@ func TestShortestInterval(t *testing.T) {
 	}
 }
 
-// A clock that leaps, as that of a machine that slept, and one that comes back, cost a time policy no more than the moment: what
-// it missed is not made up for.
+// A clock that leaps, as that of a machine that slept, and one that comes back, cost a time policy
+// no more than the moment: what it missed is not made up for.
 func TestClockLeaps(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: time.Millisecond})
 	r := register(t, rt, Policy{Name: "look", On: Every(time.Millisecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})

@@ -14,7 +14,8 @@ import (
 // unmetAfter is how long tasks come before the names are logged that nothing has had.
 const unmetAfter = time.Minute
 
-// unmet returns the names that something is said of, and that nothing has had yet, sorted. Called with regMu held.
+// unmet returns the names that something is said of, and that nothing has had yet, sorted. Called
+// with regMu held.
 func (rt *Runtime) unmet() []string {
 	names := map[string]bool{}
 	said := func(name string) {
@@ -44,7 +45,8 @@ func (rt *Runtime) taskMet(name string) bool {
 	return ok && c.(*class).met.Load()
 }
 
-// metLike reports whether some task or section has had the name, or one that the pattern matches. Called with regMu held.
+// metLike reports whether some task or section has had the name, or one that the pattern matches.
+// Called with regMu held.
 func (rt *Runtime) metLike(text string) bool {
 	p, _ := policy.ParsePattern(text)
 	if name, one := p.Name(); one {
@@ -60,7 +62,8 @@ func (rt *Runtime) metLike(text string) bool {
 	return s.taskMet.Load() || s.sectionMet.Load()
 }
 
-// unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu held.
+// unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu
+// held.
 func (v *version) unmet(names map[string]bool) {
 	rt, p := v.of.rt, v.verified.Program()
 	note := func(name string, met bool) {
@@ -116,8 +119,8 @@ func (rt *Runtime) hasTenant(name string) bool {
 	})
 }
 
-// listen has the names that nothing has had logged a while after tasks come: the first of them, or the first after something new is
-// said of names.
+// listen has the names that nothing has had logged a while after tasks come: the first of them, or
+// the first after something new is said of names.
 func (rt *Runtime) listen(now int64) {
 	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
 		rt.timer.WakeAt(now + int64(unmetAfter))

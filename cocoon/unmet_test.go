@@ -88,7 +88,8 @@ policies:
 	check("with a loop", "gett", "glod", "hail", "main", "never", "pieces", "pots", "red", "snow", "there", "whole")
 }
 
-// Names that nothing has had are logged once, a minute after tasks began to come; those of a later document after that.
+// Names that nothing has had are logged once, a minute after tasks began to come; those of a later
+// document after that.
 func TestUnmetIsLoggedOnce(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})

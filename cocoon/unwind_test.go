@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
-// What a task acquires inside of Block while a throw comes is its own: Block returns, and the deferred release is in place
-// before the throw.
+// What a task acquires inside of Block while a throw comes is its own: Block returns, and the
+// deferred release is in place before the throw.
 func TestBlockLosesNothing(t *testing.T) {
 	for name, block := range map[string]func(context.Context, func() error) error{"Block": Block, "BlockCall": BlockCall} {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestPoliciesLoseNoLock(t *testing.T) {
 	}
 }
 
-// While a throw unwinds the task, its clean-up makes its calls, starts its tasks and has a context that works; and the
-// context has ended by the throw when the task has.
+// While a throw unwinds the task, its clean-up makes its calls, starts its tasks and has a context
+// that works; and the context has ended by the throw when the task has.
 func TestCleanUpRuns(t *testing.T) {
 	for name, detach := range map[string]func(context.Context) context.Context{
 		"the task's context": func(ctx context.Context) context.Context { return ctx },
@@ -148,7 +148,8 @@ func TestUnwindingThatWaitsEndsTheContext(t *testing.T) {
 	}
 }
 
-// A throw that a task has not answered is its result if all that the task has to say is that its context has ended.
+// A throw that a task has not answered is its result if all that the task has to say is that its
+// context has ended.
 func TestEndedContextIsTheThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	own := errors.New("own")
@@ -174,8 +175,8 @@ func TestEndedContextIsTheThrow(t *testing.T) {
 	}
 }
 
-// A section's throw leaves the task's context alone, whatever the section does: it waits, it blocks, its clean-up blocks, or
-// it is silent and then succeeds.
+// A section's throw leaves the task's context alone, whatever the section does: it waits, it
+// blocks, its clean-up blocks, or it is silent and then succeeds.
 func TestSectionLeavesTheContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	signal := throwOnSignal(t, rt, "job")
@@ -233,8 +234,8 @@ func TestSectionContext(t *testing.T) {
 	}
 }
 
-// Clean-up with a context that does not end by the throw is made with a throw due, also where nothing unwinds: the code
-// returns because a call has failed. None of it is a safe point.
+// Clean-up with a context that does not end by the throw is made with a throw due, also where
+// nothing unwinds: the code returns because a call has failed. None of it is a safe point.
 func TestCleanUpOfCodeThatReturns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -267,8 +268,8 @@ func TestCleanUpOfCodeThatReturns(t *testing.T) {
 	}
 }
 
-// A task that runs without a safe point for a while keeps its context: it does not wait for it, and its deferred Rollback
-// will need it.
+// A task that runs without a safe point for a while keeps its context: it does not wait for it, and
+// its deferred Rollback will need it.
 func TestBusyTaskKeepsItsContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	goroutine.Learn()

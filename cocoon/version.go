@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// version is one version of a policy: compiled, with an evaluator for each loop that it matches. All that can fail has been
-// done before there is one.
+// version is one version of a policy: compiled, with an evaluator for each loop that it matches.
+// All that can fail has been done before there is one.
 type version struct {
 	of       *Registration
 	spec     Policy
@@ -76,8 +76,8 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	return v, nil
 }
 
-// typesOf returns the types of the registered states. A policy's private ones are not among them: Parse adds those itself,
-// and refuses them where a registered one has the name.
+// typesOf returns the types of the registered states. A policy's private ones are not among them:
+// Parse adds those itself, and refuses them where a registered one has the name.
 func typesOf(states map[string]*stateVar) map[string]stubs.Type {
 	types := make(map[string]stubs.Type, len(states))
 	for name, v := range states {
@@ -139,7 +139,8 @@ func (v *version) on(l *Loop) *bound {
 	return nil
 }
 
-// bind puts the version in force on a new loop. Called with regMu held, before the loop is seen by others.
+// bind puts the version in force on a new loop. Called with regMu held, before the loop is seen by
+// others.
 func (v *version) bind(l *Loop) error {
 	if v.off.Load() {
 		return nil
@@ -187,8 +188,8 @@ func (v *version) wantsCosts() bool {
 	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingCost })
 }
 
-// leastInterval returns the policy's least interval on a loop, in ns; notify.Never when it is no time policy. Called with regMu
-// held.
+// leastInterval returns the policy's least interval on a loop, in ns; notify.Never when it is no
+// time policy. Called with regMu held.
 func (v *version) leastInterval() int64 {
 	least := int64(notify.Never)
 	for _, b := range v.bounds {

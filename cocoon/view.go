@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// view is what a policy looks at: a loop, the task in question, the one that arrives, the event. Each loop has one, used
-// under its lock.
+// view is what a policy looks at: a loop, the task in question, the one that arrives, the event.
+// Each loop has one, used under its lock.
 type view struct {
 	task     *strand
 	arriving *strand
@@ -44,8 +44,8 @@ func (v *view) sections() []seenSection {
 	return v.open
 }
 
-// greatest is the greatest duration that the catalogue allows: the analyzer's proofs rest on it. Policies see it of a task
-// without a deadline.
+// greatest is the greatest duration that the catalogue allows: the analyzer's proofs rest on it.
+// Policies see it of a task without a deadline.
 const greatest = 1 << 62
 
 // fill writes the snapshot that a policy reads, but for the states.
@@ -87,8 +87,8 @@ func (v *view) fillStack(words []uint64) {
 	}
 }
 
-// ofTask returns a value of the task in question; without one, a value that says nothing, and still is one that the
-// catalogue allows: the analyzer's proofs rest on that.
+// ofTask returns a value of the task in question; without one, a value that says nothing, and still
+// is one that the catalogue allows: the analyzer's proofs rest on that.
 func (v *view) ofTask(r *read, now int64) uint64 {
 	s := v.task
 	if s == nil {
@@ -185,7 +185,8 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	}
 }
 
-// ofTenant returns a value of the account of the tenant in question: the arriving task's, or else the task's.
+// ofTenant returns a value of the account of the tenant in question: the arriving task's, or else
+// the task's.
 func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 	s := v.subject()
 	if s == nil || s.tenant == nil {

@@ -18,8 +18,9 @@ type due struct {
 
 func (d due) Deadline() (time.Time, bool) { return d.at, true }
 
-// The analyzer proves by the bounds of the catalogue that nothing overflows and nothing is divided by zero. So they hold whatever
-// the application declares, and also at a time that was read before the task came.
+// The analyzer proves by the bounds of the catalogue that nothing overflows and nothing is divided
+// by zero. So they hold whatever the application declares, and also at a time that was read before
+// the task came.
 func TestSnapshotKeepsTheBounds(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"a": 1}}))

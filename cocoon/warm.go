@@ -12,9 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// warmth carries out what heat decides. Tasks and the timer see the needs, some under a loop's lock,
-// and to change GOMAXPROCS stops the world. So they only note the need, and one goroutine at a time
-// brings the process into the state that heat wants (temper).
+// warmth carries out what heat decides. Tasks and the timer see the needs, some under a loop's
+// lock, and to change GOMAXPROCS stops the world. So they only note the need, and one goroutine at
+// a time brings the process into the state that heat wants (temper).
 type warmth struct {
 	needed atomic.Int64 // when there was a need last
 	busy   atomic.Bool  // temper runs, or is about to
@@ -33,8 +33,8 @@ type warmth struct {
 }
 
 const (
-	// What may change while a runtime is hot is looked at again after firstRenewal, when the threads
-	// of the spare Ps have started, and more seldom up to lastRenewal.
+	// What may change while a runtime is hot is looked at again after firstRenewal, when the
+	// threads of the spare Ps have started, and more seldom up to lastRenewal.
 	firstRenewal = int64(10 * time.Millisecond)
 	lastRenewal  = int64(5 * time.Second)
 
@@ -79,8 +79,8 @@ func (l *Loop) ticksBy(now, next int64) int64 {
 }
 
 // easeTimer tells the timer whether it must be punctual: while the runtime is hot and has time
-// policies. Else, and where there is no P for it, its thread must not take one along into its sleep:
-// sysmon takes it back, and goes on looking every 20 µs after each time it has done so.
+// policies. Else, and where there is no P for it, its thread must not take one along into its
+// sleep: sysmon takes it back, and goes on looking every 20 µs after each time it has done so.
 func (rt *Runtime) easeTimer() {
 	w := &rt.warmth
 	rt.timer.Relax(!w.hot.Load() || !w.room.Load() || !rt.ticks())

@@ -16,8 +16,8 @@ func heatUp(t testing.TB, rt *Runtime) {
 	eventually(t, "hot", func() bool { rt.needHeat(notify.Now()); return rt.warmth.hot.Load() })
 }
 
-// A runtime is cold until a task runs long, which its safe points tell, and cold again a second after the last long one.
-// While it is cold GOMAXPROCS is the application's.
+// A runtime is cold until a task runs long, which its safe points tell, and cold again a second
+// after the last long one. While it is cold GOMAXPROCS is the application's.
 func TestHotWhileATaskRunsLong(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	rt := start(t, Config{Slots: before})
@@ -60,7 +60,8 @@ func TestHotWhileATaskWaitsForALongOne(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// So does a policy with an interval that Go's timers do not keep, while a task runs; and no task, or a coarser one, does not.
+// So does a policy with an interval that Go's timers do not keep, while a task runs; and no task,
+// or a coarser one, does not.
 func TestHotForFineTicks(t *testing.T) {
 	goroutine.Learn() // or the task counts as running
 	for interval, want := range map[time.Duration]bool{100 * time.Microsecond: true, 5 * time.Millisecond: false} {

@@ -15,8 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw is the error of a send or a receive, and unwinds nothing around them. Whatever the handler
-// makes of it, the client hears of the throw; one that ignores errors is stopped.
+// A throw is the error of a send or a receive, and unwinds nothing around them. Whatever the
+// handler makes of it, the client hears of the throw; one that ignores errors is stopped.
 func TestCallsTellOfThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, call := range map[string]func(s pb.TestService_FullDuplexCallServer) error{
@@ -62,8 +62,8 @@ func TestCallsTellOfThrow(t *testing.T) {
 	}
 }
 
-// A handler that returns what it has when a throw has ended its context has no answer; and one whose
-// code makes a failure of its own of that is not called again.
+// A handler that returns what it has when a throw has ended its context has no answer; and one
+// whose code makes a failure of its own of that is not called again.
 func TestUnaryAfterThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {

@@ -24,8 +24,8 @@ func (a *answer) last() {
 	}
 }
 
-// lingers has net/http's server wait a moment before it closes the connection: what a client goes on
-// to send would reset it, and lose the answer. The server does that where it has given up a body
+// lingers has net/http's server wait a moment before it closes the connection: what a client goes
+// on to send would reset it, and lose the answer. The server does that where it has given up a body
 // itself, and where http.MaxBytesReader tells it that a body is too long; so one does.
 func lingers(w http.ResponseWriter) {
 	for {

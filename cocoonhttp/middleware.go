@@ -60,9 +60,9 @@ type Options struct {
 // http.ErrAbortHandler after a throw.
 //
 // A throw that is due is the error of what the handler writes, flushes and reads, a
-// *cocoon.PreemptedError, and unwinds no code around that; only a handler that goes on regardless is
-// thrown into there. It also ends reads and writes that a client holds up, by their deadlines; of
-// HTTP/1, the connection is not used again then.
+// *cocoon.PreemptedError, and unwinds no code around that; only a handler that goes on regardless
+// is thrown into there. It also ends reads and writes that a client holds up, by their deadlines;
+// of HTTP/1, the connection is not used again then.
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection
 // that was hijacked gives the slot back while the handler's goroutine reads or writes it, and its

@@ -14,12 +14,12 @@ import (
 const lastAnswers = time.Second
 
 // Shutdown ends a server, or several that run tasks of one runtime, and then the runtime. It drains
-// first: no new connections, and requests in flight run to their end. No server waits for connections
-// that handlers have taken over, as those of web sockets: their tasks are cancelled then
-// (http.Server.RegisterOnShutdown is where to say goodbye). When ctx ends before that,
-// what is left is thrown into, and answered like any throw; connections that are still not idle
-// within a second after that are closed. The error is that of rt.Shutdown, which names the tasks
-// that did not end even then; a request that had to be thrown into is none.
+// first: no new connections, and requests in flight run to their end. No server waits for
+// connections that handlers have taken over, as those of web sockets: their tasks are cancelled
+// then (http.Server.RegisterOnShutdown is where to say goodbye). When ctx ends before that, what is
+// left is thrown into, and answered like any throw; connections that are still not idle within a
+// second after that are closed. The error is that of rt.Shutdown, which names the tasks that did
+// not end even then; a request that had to be thrown into is none.
 func Shutdown(ctx context.Context, srv *http.Server, rt *cocoon.Runtime, more ...*http.Server) error {
 	servers := append([]*http.Server{srv}, more...)
 	drained := each(servers, func(s *http.Server) error { return s.Shutdown(ctx) })

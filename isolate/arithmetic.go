@@ -64,8 +64,8 @@ func (g *generator) unary(n *policy.Node) {
 	}
 }
 
-// truncate turns the float on the stack into an integer, if there is one for it, or into the farthest duration. The limits are exact
-// as floats, and NaN fails both comparisons.
+// truncate turns the float on the stack into an integer, if there is one for it, or into the
+// farthest duration. The limits are exact as floats, and NaN fails both comparisons.
 func (g *generator) truncate(n *policy.Node) {
 	const limit = 1 << 63
 	g.tee(g.f)
@@ -173,8 +173,8 @@ func (g *generator) checkProduct(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// overflow ends the evaluation if the i32 on the stack is not 0; but a duration becomes the farthest, in r, to the side that the
-// operands tell.
+// overflow ends the evaluation if the i32 on the stack is not 0; but a duration becomes the
+// farthest, in r, to the side that the operands tell.
 func (g *generator) overflow(n *policy.Node) {
 	if n.Type != stubs.Duration {
 		g.failIf(overflow, n)
@@ -194,7 +194,8 @@ func (g *generator) overflow(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// divide computes r, but for the two cases in which a machine's division traps. MinInt64 % -1 is 0 and needs no check.
+// divide computes r, but for the two cases in which a machine's division traps. MinInt64 % -1 is 0
+// and needs no check.
 func (g *generator) divide(n *policy.Node) {
 	g.get(g.y)
 	g.op(opI64Eqz)

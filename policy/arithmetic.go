@@ -21,8 +21,9 @@ func unary(n *Node, a uint64) (uint64, error) {
 	return word, err
 }
 
-// binary computes the arithmetic operations. Each is one IEEE 754 operation, never fused with another, or one checked
-// integer operation. A duration that is beyond the greatest is the greatest: no deadline, times two, is no deadline.
+// binary computes the arithmetic operations. Each is one IEEE 754 operation, never fused with
+// another, or one checked integer operation. A duration that is beyond the greatest is the
+// greatest: no deadline, times two, is no deadline.
 func binary(n *Node, a, b uint64) (uint64, error) {
 	word, err := exactBinary(n, a, b)
 	if n.Type != stubs.Duration || !errors.Is(err, ErrOverflow) {
@@ -103,7 +104,8 @@ func floatBinary(op Op, a, b float64) (uint64, error) {
 	return 0, unknown(op)
 }
 
-// compare computes the comparisons. Floats compare as IEEE 754 says: NaN is unequal to everything and not ordered.
+// compare computes the comparisons. Floats compare as IEEE 754 says: NaN is unequal to everything
+// and not ordered.
 func compare(op Op, t stubs.Type, a, b uint64) bool {
 	if t == stubs.Float {
 		return ordered(op, math.Float64frombits(a), math.Float64frombits(b))

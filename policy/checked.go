@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// The ways in which an evaluation can fail. Both evaluators report them wrapped in an *EvalError; match with errors.Is.
+// The ways in which an evaluation can fail. Both evaluators report them wrapped in an *EvalError;
+// match with errors.Is.
 var (
 	ErrOverflow     = errors.New("integer overflow")
 	ErrDivideByZero = errors.New("division by zero")
@@ -66,7 +67,8 @@ func checkedDiv(a, b int64) (int64, error) {
 	return a / b, nil
 }
 
-// checkedMod returns the remainder of checkedDiv, with the sign of a; the remainder by -1 is 0 for every a.
+// checkedMod returns the remainder of checkedDiv, with the sign of a; the remainder by -1 is 0 for
+// every a.
 func checkedMod(a, b int64) (int64, error) {
 	if b == 0 {
 		return 0, ErrDivideByZero

@@ -8,8 +8,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Class is what a document says of all tasks of one name, or of those that a pattern matches and nothing more precise. Whether they are of the background is said by a policy, which is
-// among the document's others.
+// Class is what a document says of all tasks of one name, or of those that a pattern matches and
+// nothing more precise. Whether they are of the background is said by a policy, which is among the
+// document's others.
 type Class struct {
 	Kind     string            // "atomic", "preemptible", "safe", "both" or "waits"; "": it does not say
 	Priority *int32            // nil: it does not say
@@ -17,8 +18,8 @@ type Class struct {
 	Cost     time.Duration     // how long they are expected to run; 0: it does not say
 }
 
-// Waits is the kind, in documents only, of tasks that wait most of their life without saying so: event streams, websockets,
-// long polls. They hold a slot only where they are seen to run.
+// Waits is the kind, in documents only, of tasks that wait most of their life without saying so:
+// event streams, websockets, long polls. They hold a slot only where they are seen to run.
 const Waits = "waits"
 
 // MaxTasks bounds the tasks in a document.

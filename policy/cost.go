@@ -2,10 +2,11 @@ package policy
 
 import "math"
 
-// costs is the one cost table: the steps of one execution of each operation, its operands not included. Bound adds them up
-// along the most expensive path and Interpret along the path taken, so no run can exceed its bound. A step of a compiled
-// policy takes 0.1 to 0.5 ns once its code is in the cache (BenchmarkStep in package isolate). No operation is free, so a
-// bound is also one of the length of the path.
+// costs is the one cost table: the steps of one execution of each operation, its operands not
+// included. Bound adds them up along the most expensive path and Interpret along the path taken, so
+// no run can exceed its bound. A step of a compiled policy takes 0.1 to 0.5 ns once its code is in
+// the cache (BenchmarkStep in package isolate). No operation is free, so a bound is also one of the
+// length of the path.
 var costs = [...]int{
 	OpConst:   1,
 	OpRead:    1,
@@ -44,7 +45,8 @@ var costs = [...]int{
 // ElementCost is what a quantifier adds for each element, beside its predicate.
 const ElementCost = 3
 
-// Cost returns the steps of one execution of op, without its operands. Operations that do not exist cost as much as there is.
+// Cost returns the steps of one execution of op, without its operands. Operations that do not exist
+// cost as much as there is.
 func Cost(op Op) int {
 	if int(op) < len(costs) {
 		return costs[op]
@@ -52,8 +54,9 @@ func Cost(op Op) int {
 	return math.MaxInt
 }
 
-// Bound returns the greatest number of steps that an evaluation of the tree n can take: the costlier branch of every if,
-// every element of every quantifier, no short-circuit. It saturates at math.MaxInt. A nil node costs nothing.
+// Bound returns the greatest number of steps that an evaluation of the tree n can take: the
+// costlier branch of every if, every element of every quantifier, no short-circuit. It saturates at
+// math.MaxInt. A nil node costs nothing.
 func Bound(n *Node) int {
 	if n == nil {
 		return 0

@@ -158,7 +158,8 @@ func docTypes(t *testing.T, rows [][]string) {
 	sameNames(t, "types", names, want)
 }
 
-// operandRules are the words of the table of operators for what an operator takes, and what it makes of it.
+// operandRules are the words of the table of operators for what an operator takes, and what it
+// makes of it.
 var operandRules = map[string]func(a, b stubs.Type) bool{
 	"bool":                                   func(a, b stubs.Type) bool { return a == stubs.Bool && b == stubs.Bool },
 	"two values of one type, lists excepted": func(a, b stubs.Type) bool { return a == b && a != stubs.NameList },
@@ -191,8 +192,8 @@ func resultOf(words string, a, b stubs.Type) stubs.Type {
 	return a // "N", "the same", "that type", "U", "the remainder"
 }
 
-// docOperators tries each operator on values of all types: it takes what one of its rows says, gives what that says, and
-// refuses all else.
+// docOperators tries each operator on values of all types: it takes what one of its rows says,
+// gives what that says, and refuses all else.
 func docOperators(t *testing.T, rows [][]string) {
 	says := map[string][][]string{}
 	for _, row := range rows {
@@ -260,7 +261,8 @@ func docVerdicts(t *testing.T, rows [][]string) {
 	sameNames(t, "verdicts", calledNames(rows), slices.Collect(maps.Keys(verdicts)))
 }
 
-// docEffects tries each effect on all notifications: the table says which are "alone", and which are for time policies.
+// docEffects tries each effect on all notifications: the table says which are "alone", and which
+// are for time policies.
 func docEffects(t *testing.T, rows [][]string) {
 	sameNames(t, "effects", calledNames(rows), slices.Concat(slices.Collect(maps.Keys(effects)), []string{"max", "min"})) // which are functions too
 	arguments := map[string]string{"state": `"served"`, "value": "1", `"Func"`: `"Alarm"`, "d": `duration("1ms")`, "x": "1", `"state"`: `"served"`}

@@ -26,8 +26,8 @@ func readDoc(t *testing.T) string {
 	return string(text)
 }
 
-// TestDocExamples parses every fenced block: "policy" must be accepted, "policy refused" ends in a comment with the exact
-// error, "on EVENT" says when it is evaluated, and "yaml" is a document.
+// TestDocExamples parses every fenced block: "policy" must be accepted, "policy refused" ends in a
+// comment with the exact error, "on EVENT" says when it is evaluated, and "yaml" is a document.
 func TestDocExamples(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```(\\w+) ?([^\n]*)\n(.*?)^```$").FindAllStringSubmatch(readDoc(t), -1)
 	counts := map[string]int{}

@@ -14,7 +14,8 @@ import (
 // MaxDocument bounds a YAML document, in bytes.
 const MaxDocument = 1 << 20
 
-// Document is what a YAML document declares, for people who operate servers. docs/policy.md describes its format.
+// Document is what a YAML document declares, for people who operate servers. docs/policy.md
+// describes its format.
 type Document struct {
 	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
 	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
@@ -26,9 +27,9 @@ type Document struct {
 	parts map[Part]declaration
 }
 
-// ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases and tags are errors,
-// each a *DocumentError with its place. It does not parse the expressions: what they may refer to is known where they are
-// registered.
+// ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases
+// and tags are errors, each a *DocumentError with its place. It does not parse the expressions:
+// what they may refer to is known where they are registered.
 func ReadDocument(r io.Reader) (*Document, error) {
 	lines, root, err := readSource(r)
 	if err != nil {

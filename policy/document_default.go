@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Default is the name that stands, in documents, for the tasks that nothing else of the same place is about: no other of tasks, of
-// limits, or of the match.tasks of policies.
+// Default is the name that stands, in documents, for the tasks that nothing else of the same place
+// is about: no other of tasks, of limits, or of the match.tasks of policies.
 const Default = "default"
 
 // specOf returns the policy of the limit i.
@@ -23,7 +23,8 @@ func specOf(limits []TimeLimit, i int) (Spec, error) {
 	return limits[i].ofOthers(others)
 }
 
-// maxDefaults bounds the policies of a document that match Default: each has a list of what the others match.
+// maxDefaults bounds the policies of a document that match Default: each has a list of what the
+// others match.
 const maxDefaults = 64
 
 // matchOthers has the policies that match Default match what no other policy does.

@@ -15,8 +15,8 @@ type key struct {
 	read     func(*yaml.Node) error
 }
 
-// decodeMap reads a mapping; what names it in errors. It reads the keys in the order of the list, not of the text, so that
-// the document's meaning does not depend on it.
+// decodeMap reads a mapping; what names it in errors. It reads the keys in the order of the list,
+// not of the text, so that the document's meaning does not depend on it.
 func decodeMap(n *yaml.Node, what string, keys []key) error {
 	values, err := mapping(n, what)
 	if err != nil {

@@ -207,7 +207,8 @@ func TestReadDocumentRefuses(t *testing.T) {
 
 var column = regexp.MustCompile(`^(document:\d+):\d+: `)
 
-// withoutColumn is an error for tests to which its line is enough; document_error_test.go is about columns.
+// withoutColumn is an error for tests to which its line is enough; document_error_test.go is about
+// columns.
 func withoutColumn(err error) string { return column.ReplaceAllString(fmt.Sprint(err), "$1: ") }
 
 // manyDefaults is a document in which so many policies match what no other does.

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Error says why a policy's text is refused: where, what is wrong, and what to write instead. Parse and the verifier stop
-// at the first error, because what follows from it would only hide it.
+// Error says why a policy's text is refused: where, what is wrong, and what to write instead. Parse
+// and the verifier stop at the first error, because what follows from it would only hide it.
 //
 // Error() is one line; the verb %+v prints the marked place in the text as well.
 type Error struct {
@@ -44,7 +44,8 @@ func clip(s string) string {
 	return string([]rune(s)[:most]) + "..."
 }
 
-// Errorf makes an error about the node n of the program, or about its whole text when n is nil. The hint may be empty.
+// Errorf makes an error about the node n of the program, or about its whole text when n is nil. The
+// hint may be empty.
 func (p *Program) Errorf(n *Node, hint, format string, args ...any) *Error {
 	pos, end := 0, len(p.Text)
 	if n != nil {
@@ -93,7 +94,8 @@ func (e *Error) story() string {
 // maxSnippet bounds the printed part of a line, in characters.
 const maxSnippet = 120
 
-// marked prints a line under its number, with a place in it marked, and cuts it to maxSnippet around that.
+// marked prints a line under its number, with a place in it marked, and cuts it to maxSnippet
+// around that.
 func marked(line string, number, from, width int) string {
 	printable := func(r rune) rune {
 		switch {

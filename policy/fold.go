@@ -9,9 +9,10 @@ import (
 
 var errNotFinite = errors.New("no finite number")
 
-// fold computes arithmetic, comparisons and conversions of constants, with the arithmetic of the interpreter; but what is beyond the
-// greatest duration is an error here, for it is none that anybody has written. It reports
-// false for everything else: conditions stay, so that the verifier sees what can never be reached.
+// fold computes arithmetic, comparisons and conversions of constants, with the arithmetic of the
+// interpreter; but what is beyond the greatest duration is an error here, for it is none that
+// anybody has written. It reports false for everything else: conditions stay, so that the verifier
+// sees what can never be reached.
 func fold(n *Node) (word uint64, ok bool, err error) {
 	if n.A.Op != OpConst || n.B != nil && n.B.Op != OpConst {
 		return 0, false, nil

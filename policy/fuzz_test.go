@@ -17,8 +17,8 @@ var testEnv = Env{
 	Funcs: map[string]bool{"Alarm": true},
 }
 
-// FuzzParse feeds any text to Parse: it must answer soon, with a program that is well formed and can be evaluated, or with
-// an *Error whose place lies in the text.
+// FuzzParse feeds any text to Parse: it must answer soon, with a program that is well formed and
+// can be evaluated, or with an *Error whose place lies in the text.
 func FuzzParse(f *testing.F) {
 	for _, c := range goodPolicies {
 		f.Add(c)

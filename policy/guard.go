@@ -90,8 +90,8 @@ func isLeast(number string) bool {
 	return err == nil && n == 1<<63
 }
 
-// parsable returns the text for expr's parser, which looks at a number apart from its sign: where only both together fit, a 1
-// stands for the number.
+// parsable returns the text for expr's parser, which looks at a number apart from its sign: where
+// only both together fit, a 1 stands for the number.
 func (s *source) parsable() string {
 	if len(s.least) == 0 {
 		return s.text
@@ -107,7 +107,8 @@ func (s *source) parsable() string {
 	return string(text)
 }
 
-// fits reports whether a number is in range; what is no number at all is left to the parser, which says it well.
+// fits reports whether a number is in range; what is no number at all is left to the parser, which
+// says it well.
 func fits(number string) bool {
 	number = strings.ReplaceAll(number, "_", "")
 	_, ierr := strconv.ParseInt(number, 0, 64)
@@ -118,7 +119,8 @@ func fits(number string) bool {
 	return !errors.Is(ierr, strconv.ErrRange)
 }
 
-// operand reports whether the token i ends an operand, so that a + behind it adds and one elsewhere is a sign.
+// operand reports whether the token i ends an operand, so that a + behind it adds and one elsewhere
+// is a sign.
 func (s *source) operand(i int) bool {
 	if i < 0 {
 		return false

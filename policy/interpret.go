@@ -7,16 +7,16 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Interpret evaluates the program over one snapshot, p.Words words laid out as p.Reads says. It is the meaning of the
-// language: the isolate agrees with it, bit for bit, on every program and snapshot. It runs programs that nobody has
-// verified as well, however long they take.
+// Interpret evaluates the program over one snapshot, p.Words words laid out as p.Reads says. It is
+// the meaning of the language: the isolate agrees with it, bit for bit, on every program and
+// snapshot. It runs programs that nobody has verified as well, however long they take.
 //
-// Steps counts the operations that were executed, at the prices of Cost, up to the error if there is one; it never
-// exceeds Bound(p.Root). The error is an *EvalError, or says that the snapshot has the wrong length; the outcome is then
-// the zero Outcome.
+// Steps counts the operations that were executed, at the prices of Cost, up to the error if there
+// is one; it never exceeds Bound(p.Root). The error is an *EvalError, or says that the snapshot has
+// the wrong length; the outcome is then the zero Outcome.
 //
-// Operands are evaluated left to right. A bool read from the snapshot is true unless its word is 0; a list longer than
-// its greatest length is cut off there.
+// Operands are evaluated left to right. A bool read from the snapshot is true unless its word is 0;
+// a list longer than its greatest length is cut off there.
 func Interpret(p *Program, snapshot []uint64) (out stubs.Outcome, steps int, err error) {
 	return Trace(p, snapshot, nil)
 }
@@ -134,7 +134,8 @@ func (m *machine) quantify(n *Node) (uint64, error) {
 	return stubs.FromBool(n.Op != OpAny), nil
 }
 
-// length returns the number of elements of s: for a list, its length word as an unsigned number, at most s.Max.
+// length returns the number of elements of s: for a list, its length word as an unsigned number, at
+// most s.Max.
 func (m *machine) length(s Source) int {
 	if s.List {
 		return int(min(m.snapshot[s.Offset], uint64(s.Max)))
@@ -149,9 +150,9 @@ func (m *machine) element(s Source, i int) uint64 {
 	return uint64(s.Lo) + uint64(i)
 }
 
-// effect notes that the site fired, with its operand; of a site that fires twice the last operand counts. A NaN would stay in a
-// state, and in all that is computed from it, for ever; so it is an error. No NaN leaves an evaluation, whose sign and payload IEEE
-// 754 leaves to the processor.
+// effect notes that the site fired, with its operand; of a site that fires twice the last operand
+// counts. A NaN would stay in a state, and in all that is computed from it, for ever; so it is an
+// error. No NaN leaves an evaluation, whose sign and payload IEEE 754 leaves to the processor.
 func (m *machine) effect(n *Node) (uint64, error) {
 	if n.A != nil {
 		word, err := m.eval(n.A)

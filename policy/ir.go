@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Op is an operation of the intermediate representation: a typed expression tree, small enough that the interpreter,
-// the verifier and the code generator each fit in one file.
+// Op is an operation of the intermediate representation: a typed expression tree, small enough that
+// the interpreter, the verifier and the code generator each fit in one file.
 type Op uint8
 
 const (
@@ -84,9 +84,10 @@ type Read struct {
 	Key  string     // of a keyed stub; the state's name for stubs.State
 	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
 
-	// Pattern, if there is one, is what a name is compared with, the read being true where it matches; of task.sections it stands
-	// in place of the key, and the read is about the outermost open section whose name it matches. Reading it is all that evaluators do: who
-	// fills the snapshot compares.
+	// Pattern, if there is one, is what a name is compared with, the read being true where it
+	// matches; of task.sections it stands in place of the key, and the read is about the outermost
+	// open section whose name it matches. Reading it is all that evaluators do: who fills the
+	// snapshot compares.
 	Pattern string
 
 	Offset int // of its first word
@@ -116,8 +117,9 @@ type Program struct {
 	Names   map[stubs.NameID]string // the string constants
 }
 
-// ForEach returns the notifications on which the program is evaluated once for each of several running tasks, and not once a
-// loop: on enqueue see AsksRunning; on ticks and custom events it reads task.* or tenant.*, or may throw or switch.
+// ForEach returns the notifications on which the program is evaluated once for each of several
+// running tasks, and not once a loop: on enqueue see AsksRunning; on ticks and custom events it
+// reads task.* or tenant.*, or may throw or switch.
 func (p *Program) ForEach() (on stubs.Event) {
 	if p.AsksRunning() {
 		on = stubs.Enqueue
@@ -128,9 +130,9 @@ func (p *Program) ForEach() (on stubs.Event) {
 	return on & p.On
 }
 
-// AsksRunning reports whether the program, on enqueue, is evaluated for each running task that may make room for the arriving
-// one: it reads task.*, or may switch. One that does neither is about the arriving task alone, which a throw refuses, and is
-// evaluated once.
+// AsksRunning reports whether the program, on enqueue, is evaluated for each running task that may
+// make room for the arriving one: it reads task.*, or may switch. One that does neither is about
+// the arriving task alone, which a throw refuses, and is evaluated once.
 func (p *Program) AsksRunning() bool {
 	return p.reads(stubs.TaskName, stubs.TaskSlice) || p.MaySwitch()
 }
@@ -143,7 +145,8 @@ func (p *Program) reads(first, last stubs.ID) bool {
 	return slices.ContainsFunc(p.Reads, func(r Read) bool { return first <= r.Stub && r.Stub <= last })
 }
 
-// AboutTenants returns the path of a stub that the program reads and that says nothing where no Tenants are registered; or "".
+// AboutTenants returns the path of a stub that the program reads and that says nothing where no
+// Tenants are registered; or "".
 func (p *Program) AboutTenants() string {
 	for _, r := range p.Reads {
 		if r.Stub == stubs.ArrivingVirtualTime || stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {

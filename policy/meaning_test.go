@@ -131,7 +131,8 @@ func TestRunTimeErrors(t *testing.T) {
 	}
 }
 
-// TestFoldingAgrees compares every constant operation with the same one that the interpreter carries out.
+// TestFoldingAgrees compares every constant operation with the same one that the interpreter
+// carries out.
 func TestFoldingAgrees(t *testing.T) {
 	numbers := []string{"0", "1", "-1", "2", "-7", "9223372036854775807", "-9223372036854775807", "4611686018427387904"}
 	for _, a := range numbers {

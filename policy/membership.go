@@ -112,8 +112,9 @@ func (l *lowerer) pattern(n ast.Node) (text string, ok bool) {
 	return text, true
 }
 
-// inPattern asks whether a pattern matches a name. Only who fills the snapshot knows names as texts, so x is a state stub, and
-// the answer is read in its place; so x itself need not be read, if it was first read here.
+// inPattern asks whether a pattern matches a name. Only who fills the snapshot knows names as
+// texts, so x is a state stub, and the answer is read in its place; so x itself need not be read,
+// if it was first read here.
 func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool) *Node {
 	var key readKey
 	for k, i := range l.reads {

@@ -10,8 +10,9 @@ type Mention struct {
 	Name string
 }
 
-// Mentions returns the names in the program, by what it compares them with: whoever knows what has had the name of a task, a
-// section, a loop, a tenant, an event or a label can tell which of them are misspelt. Names of kinds are left out.
+// Mentions returns the names in the program, by what it compares them with: whoever knows what has
+// had the name of a task, a section, a loop, a tenant, an event or a label can tell which of them
+// are misspelt. Names of kinds are left out.
 func (p *Program) Mentions() []Mention {
 	w := mentions{p: p, reads: make(map[int]Read, len(p.Reads)), locals: map[int]int{}}
 	for _, r := range p.Reads {

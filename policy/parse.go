@@ -13,9 +13,10 @@ import (
 // MaxNodes bounds the operations of a lowered program.
 const MaxNodes = 8192
 
-// Parse checks the text of a policy against env and lowers it to a program; the error is an *Error and the first one found.
-// The text may be hostile: size and nesting are checked before anything recursive runs. It does not bound the time that the
-// program takes; the verifier of package analyzer does.
+// Parse checks the text of a policy against env and lowers it to a program; the error is an *Error
+// and the first one found. The text may be hostile: size and nesting are checked before anything
+// recursive runs. It does not bound the time that the program takes; the verifier of package
+// analyzer does.
 func Parse(text string, env Env) (p *Program, err error) {
 	src, bad := read(text)
 	if bad != nil {
@@ -43,8 +44,8 @@ func Parse(text string, env Env) (p *Program, err error) {
 	return l.prog, nil
 }
 
-// lowerer checks a syntax tree and lowers it in one walk. It stops at the first error, by a panic with a refusal that
-// Parse recovers.
+// lowerer checks a syntax tree and lowers it in one walk. It stops at the first error, by a panic
+// with a refusal that Parse recovers.
 type lowerer struct {
 	*source
 	env      Env

@@ -9,8 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Pattern is a name in which stars stand for any characters, as in "GET /admin/*". Two stars are none of a pattern: that in "\*",
-// which stands for itself, and that behind an opening parenthesis, as in the names of Go's methods, "regexp.(*Regexp).Match".
+// Pattern is a name in which stars stand for any characters, as in "GET /admin/*". Two stars are
+// none of a pattern: that in "\*", which stands for itself, and that behind an opening parenthesis,
+// as in the names of Go's methods, "regexp.(*Regexp).Match".
 type Pattern struct {
 	parts []string // what stands between the stars; one part: there is no star
 }
@@ -51,7 +52,8 @@ func (p Pattern) Name() (name string, ok bool) {
 
 func (p Pattern) one() bool { return len(p.parts) == 1 }
 
-// Matches reports whether the pattern is for the name. It takes time in proportion to the name's length.
+// Matches reports whether the pattern is for the name. It takes time in proportion to the name's
+// length.
 func (p Pattern) Matches(name string) bool {
 	if p.one() {
 		return name == p.parts[0]
@@ -72,8 +74,8 @@ func (p Pattern) Matches(name string) bool {
 	return strings.HasSuffix(rest, p.parts[last])
 }
 
-// Precision returns how many characters of a name the pattern fixes. Of several patterns the one with the greatest says the
-// most; a name says more than any pattern.
+// Precision returns how many characters of a name the pattern fixes. Of several patterns the one
+// with the greatest says the most; a name says more than any pattern.
 func (p Pattern) Precision() int {
 	if p.one() {
 		return stubs.MaxName + 1
@@ -111,7 +113,8 @@ type selectedBy struct {
 	in bool
 }
 
-// Selector returns what Tasks and Except come to; nil when there is no pattern and nothing is excepted, so that names can be compared.
+// Selector returns what Tasks and Except come to; nil when there is no pattern and nothing is
+// excepted, so that names can be compared.
 func (m Match) Selector() *Selector {
 	s := &Selector{names: map[string]bool{}, rest: len(m.Tasks) == 0}
 	for _, text := range m.Tasks {

@@ -11,11 +11,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The ready-made policies return plain Specs: what they do can be read in Spec.Expr, and the caller may change Match or
-// Mode before registering them.
+// The ready-made policies return plain Specs: what they do can be read in Spec.Expr, and the caller
+// may change Match or Mode before registering them.
 
-// interval returns how often to look, when a span of time is over, for what else the verdict takes: a hundredth of it, but at
-// least 50 µs and at most 10 ms. For its end nobody has to look, see "horizon" in docs/policy.md.
+// interval returns how often to look, when a span of time is over, for what else the verdict takes:
+// a hundredth of it, but at least 50 µs and at most 10 ms. For its end nobody has to look, see
+// "horizon" in docs/policy.md.
 func interval(span time.Duration) time.Duration {
 	return min(max(span/100, 50*time.Microsecond), 10*time.Millisecond)
 }
@@ -56,9 +57,10 @@ func specName(prefix, text string) string {
 	return prefix + "/" + safe
 }
 
-// DefaultPreemption lets a waiting safe task preempt: while one waits, a running task of kind preemptible or both is
-// switched out at its next safe point. With events, enqueue and start are added to them: a safe task may arrive while a
-// task runs, and a task may start while safe ones wait.
+// DefaultPreemption lets a waiting safe task preempt: while one waits, a running task of kind
+// preemptible or both is switched out at its next safe point. With events, enqueue and start are
+// added to them: a safe task may arrive while a task runs, and a task may start while safe ones
+// wait.
 func DefaultPreemption(on Trigger) Spec {
 	if on.Interval == 0 {
 		on.Events |= stubs.Enqueue | stubs.Start
@@ -73,10 +75,10 @@ func DefaultPreemption(on Trigger) Spec {
 // minQuantum is the shortest turn that switching does not eat up.
 const minQuantum = 100 * time.Microsecond
 
-// RoundRobin makes the tasks of kind both take turns: one that has run for quantum since it last got its slot is switched
-// out when a safe or a suspended task waits. It looks when the quantum is over, and then every hundredth of it, at least 50 µs
-// and at most 10 ms apart.
-// It errs on a quantum under 100 µs.
+// RoundRobin makes the tasks of kind both take turns: one that has run for quantum since it last
+// got its slot is switched out when a safe or a suspended task waits. It looks when the quantum is
+// over, and then every hundredth of it, at least 50 µs and at most 10 ms apart. It errs on a
+// quantum under 100 µs.
 func RoundRobin(quantum time.Duration) (Spec, error) {
 	if quantum < minQuantum {
 		return Spec{}, fmt.Errorf("round robin: the quantum %v is shorter than %v", quantum, minQuantum)
@@ -88,14 +90,17 @@ func RoundRobin(quantum time.Duration) (Spec, error) {
 	}, nil
 }
 
-// silence is the interval of a policy that is not needed before an event: so long that it costs nothing.
+// silence is the interval of a policy that is not needed before an event: so long that it costs
+// nothing.
 const silence = time.Second
 
-// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that suits who waits: short while
-// a safe task waits for a slot, long while only suspended ones do, and without end, and without a tick, while nobody does.
-// So short tasks wait for short, and long ones among themselves are seldom switched. It looks four times a short quantum,
-// and ten times a long one, because that is most of what it costs (bench: quantum). Its state is its interval, which each
-// loop has for itself. It errs on a short quantum under 100 µs and a long one that is not longer.
+// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that
+// suits who waits: short while a safe task waits for a slot, long while only suspended ones do, and
+// without end, and without a tick, while nobody does. So short tasks wait for short, and long ones
+// among themselves are seldom switched. It looks four times a short quantum, and ten times a long
+// one, because that is most of what it costs (bench: quantum). Its state is its interval, which
+// each loop has for itself. It errs on a short quantum under 100 µs and a long one that is not
+// longer.
 func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 	switch {
 	case short < minQuantum:
@@ -113,7 +118,8 @@ task.kind == "both" and (hurry and task.slice >= %s or queue.suspended > 0 and t
 	}, nil
 }
 
-// CallerGone throws into tasks whose context has ended: nobody waits for their result. It looks every millisecond.
+// CallerGone throws into tasks whose context has ended: nobody waits for their result. It looks
+// every millisecond.
 func CallerGone() Spec {
 	return Spec{
 		Name: "caller-gone",

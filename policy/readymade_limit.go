@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TimeLimit throws into a task when a section, or the task itself, of the name Func has run longer than Limit. Running
-// time counts, not waiting.
+// TimeLimit throws into a task when a section, or the task itself, of the name Func has run longer
+// than Limit. Running time counts, not waiting.
 type TimeLimit struct {
 	Func     string        // the name of a section or a task, or a pattern of names, see Pattern
 	Limit    time.Duration // > 0
@@ -16,8 +16,8 @@ type TimeLimit struct {
 	Mode     Mode          // Enforce by default
 }
 
-// Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a limit or an interval out
-// of bounds.
+// Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a
+// limit or an interval out of bounds.
 func (l TimeLimit) Spec() (Spec, error) {
 	if l.Interval == 0 {
 		l.Interval = interval(l.Limit)
@@ -77,9 +77,10 @@ func (l TimeLimit) validate() error {
 	return checkNameText("the reason", l.Reason)
 }
 
-// OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when it becomes so. A loop is
-// overloaded while more than Queue tasks wait, or one has waited longer than Wait. The state is shared by the loops that
-// the policy matches: with several loops, set Spec.Match.Loops and register one alarm each.
+// OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when it
+// becomes so. A loop is overloaded while more than Queue tasks wait, or one has waited longer than
+// Wait. The state is shared by the loops that the policy matches: with several loops, set
+// Spec.Match.Loops and register one alarm each.
 type OverloadAlarm struct {
 	Name     string        // of the policy; "": "overload-alarm/STATE"
 	Queue    int           // 0: the length does not count
@@ -89,7 +90,8 @@ type OverloadAlarm struct {
 	Interval time.Duration // 0: 1 ms
 }
 
-// Spec returns the policy. It errs when no bound is set, on negative bounds and on names that cannot be.
+// Spec returns the policy. It errs when no bound is set, on negative bounds and on names that
+// cannot be.
 func (a OverloadAlarm) Spec() (Spec, error) {
 	if err := a.validate(); err != nil {
 		return Spec{}, fmt.Errorf("overload alarm: %w", err)

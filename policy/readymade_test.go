@@ -10,7 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate runs the policy over the stubs that are given by path or path["key"]; the others are zero.
+// evaluate runs the policy over the stubs that are given by path or path["key"]; the others are
+// zero.
 func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
 	t.Helper()
 	snapshot := make([]uint64, p.Words)

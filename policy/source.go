@@ -19,8 +19,8 @@ const (
 	MaxDepth  = 100      // brackets, operators in front, ?:, if and let inside each other
 )
 
-// source is a policy's text with its tokens: it translates the parser's positions, which are in characters and lack the
-// ends, into byte ranges.
+// source is a policy's text with its tokens: it translates the parser's positions, which are in
+// characters and lack the ends, into byte ranges.
 type source struct {
 	text   string
 	tokens []lexer.Token
@@ -143,7 +143,8 @@ func (s *source) syntaxError(err error) *Error {
 	return s.errorAt(at, "", "%s", message)
 }
 
-// numberError is about a number with letters behind, of which the lexer has seen the first. Most often that is a unit.
+// numberError is about a number with letters behind, of which the lexer has seen the first. Most
+// often that is a unit.
 func (s *source) numberError(at file.Location) *Error {
 	text := []rune(s.text)
 	inside := func(i int) bool {

@@ -1,5 +1,6 @@
-// Package policy is Cocoon's policy language: parsing, checking, the intermediate representation with its cost table and
-// reference interpreter, YAML documents, and the ready-made policies. docs/policy.md is its normative description.
+// Package policy is Cocoon's policy language: parsing, checking, the intermediate representation
+// with its cost table and reference interpreter, YAML documents, and the ready-made policies.
+// docs/policy.md is its normative description.
 package policy
 
 import (
@@ -20,13 +21,14 @@ type Spec struct {
 	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, or PerLoop
 }
 
-// PerLoop declares, in Spec.State, a private state of which each loop has its own, with that first value. Others are one for all
-// loops of a runtime.
+// PerLoop declares, in Spec.State, a private state of which each loop has its own, with that first
+// value. Others are one for all loops of a runtime.
 type PerLoop struct{ First any }
 
 func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
 
-// FirstValue returns the first value that a private state is declared with, and whether each loop has its own.
+// FirstValue returns the first value that a private state is declared with, and whether each loop
+// has its own.
 func FirstValue(declared any) (first any, perLoop bool) {
 	if p, ok := declared.(PerLoop); ok {
 		return p.First, true
@@ -34,8 +36,8 @@ func FirstValue(declared any) (first any, perLoop bool) {
 	return declared, false
 }
 
-// Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both. Make one with Every, On or
-// OnCustom.
+// Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both.
+// Make one with Every, On or OnCustom.
 type Trigger struct {
 	Interval time.Duration // > 0: a time policy
 	Events   stubs.Event   // an event policy; with an interval, it is evaluated on these as well
@@ -48,14 +50,15 @@ const (
 	MaxInterval = 24 * time.Hour
 )
 
-// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while tasks run and it may do
-// something about them.
+// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while
+// tasks run and it may do something about them.
 func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
 
 // On makes an event policy's trigger.
 func On(events stubs.Event) Trigger { return Trigger{Events: events} }
 
-// OnCustom makes the trigger of a policy evaluated when the application notifies the event of that name.
+// OnCustom makes the trigger of a policy evaluated when the application notifies the event of that
+// name.
 func OnCustom(name string) Trigger { return Trigger{Events: stubs.Custom, Custom: name} }
 
 // Set returns the notifications of the trigger, stubs.Tick for the interval.
@@ -66,7 +69,8 @@ func (t Trigger) Set() stubs.Event {
 	return t.Events
 }
 
-// Mode says whether verdicts are carried out. Of several that are said of a policy the greatest counts.
+// Mode says whether verdicts are carried out. Of several that are said of a policy the greatest
+// counts.
 type Mode uint8
 
 const (
@@ -98,7 +102,8 @@ func (m Mode) Validate() error {
 	return nil
 }
 
-// Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are joined by "and".
+// Match limits a policy to loops, task names and kinds. An empty list matches everything; lists are
+// joined by "and".
 type Match struct {
 	Loops  []string
 	Tasks  []string // names, and patterns of names (see Pattern)

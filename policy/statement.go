@@ -31,7 +31,8 @@ func (l *lowerer) tail(n ast.Node) *Node {
 	return nil
 }
 
-// sequence lowers effects and then, by last, the last node: in the order of the text, which is the order of the sites.
+// sequence lowers effects and then, by last, the last node: in the order of the text, which is the
+// order of the sites.
 func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *Node) *Node {
 	var first []*Node
 	for _, e := range n.Nodes[:len(n.Nodes)-1] {

@@ -30,7 +30,8 @@ func didYouMean(word string, candidates []string) string {
 	return "there is " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
 }
 
-// editDistance is the number of single letters to insert, delete, replace or swap with their neighbour to make a into b.
+// editDistance is the number of single letters to insert, delete, replace or swap with their
+// neighbour to make a into b.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -14,8 +14,8 @@ type Tenants struct {
 	Label  string         // the label whose value names the tenant; tasks without it belong to the tenant ""
 	Shares map[string]int // by tenant: its share relative to the others, 1 to MaxShare; 1 where it is not named
 
-	// Max bounds the accounts a loop keeps, because labels may come from outside: tenants beyond it, but those in Shares,
-	// are counted together as "other". 0: 1024.
+	// Max bounds the accounts a loop keeps, because labels may come from outside: tenants beyond
+	// it, but those in Shares, are counted together as "other". 0: 1024.
 	Max int
 }
 

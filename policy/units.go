@@ -94,7 +94,8 @@ func article(t stubs.Type) string {
 	return "a " + t.String()
 }
 
-// unitHint says how to give the bare number or string v, as written in text, the unit of type t. It is empty when it cannot tell.
+// unitHint says how to give the bare number or string v, as written in text, the unit of type t. It
+// is empty when it cannot tell.
 func unitHint(v value, text string, t stubs.Type) string {
 	plain := v.constant() && (v.node.Type == stubs.Int || v.node.Type == stubs.Float)
 	if plain {

@@ -6,9 +6,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Update returns what the effect of site s, whose operand is given, makes of a state that has the word was. It is the meaning of
-// set, add, max and min: the operand is computed from the values before the evaluation, and the state may have another by now.
-// An error is one of the evaluation, which then changes nothing.
+// Update returns what the effect of site s, whose operand is given, makes of a state that has the
+// word was. It is the meaning of set, add, max and min: the operand is computed from the values
+// before the evaluation, and the state may have another by now. An error is one of the evaluation,
+// which then changes nothing.
 func (s Site) Update(was, operand uint64) (word uint64, err error) {
 	n := &Node{Type: s.Type, Pos: s.Pos}
 	switch s.Effect {

@@ -15,7 +15,8 @@ import (
 // maxSpecName bounds a policy's name, in bytes.
 const maxSpecName = 128
 
-// Validate reports what is wrong with the spec, its expression excepted: name, trigger, mode, match and private state.
+// Validate reports what is wrong with the spec, its expression excepted: name, trigger, mode, match
+// and private state.
 func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
@@ -27,8 +28,9 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// Parse validates the spec and parses its expression, where states and funcs are what is registered: the types of the
-// states by name, and the functions registered as safe. An error in the expression is an *Error.
+// Parse validates the spec and parses its expression, where states and funcs are what is
+// registered: the types of the states by name, and the functions registered as safe. An error in
+// the expression is an *Error.
 func (s Spec) Parse(states map[string]stubs.Type, funcs map[string]bool) (*Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -154,8 +154,8 @@ func (l *lowerer) use(at ast.Node, v value) value {
 	return v
 }
 
-// shared makes a value usable several times in body: what is more than a constant, a local or a read is computed once, into a
-// local. The body copies it with use.
+// shared makes a value usable several times in body: what is more than a constant, a local or a
+// read is computed once, into a local. The body copies it with use.
 func (l *lowerer) shared(at ast.Node, v value, body func(value) value) value {
 	switch v.node.Op {
 	case OpConst, OpLocal, OpRead:

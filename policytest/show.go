@@ -12,7 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// format writes a value as it stands in a file of tests; a name it cannot, since its word is a hash.
+// format writes a value as it stands in a file of tests; a name it cannot, since its word is a
+// hash.
 func format(word uint64, t stubs.Type) string {
 	switch v := stubs.Value(word, t).(type) {
 	case float64:

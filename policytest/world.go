@@ -149,8 +149,9 @@ func (w *world) fill(c *compiled) {
 	}
 }
 
-// read returns what a policy reads, and whether somebody has given it. What a policy reads by a pattern is answered from the
-// names: whether one matches, or how long the outermost section of such a name has been open.
+// read returns what a policy reads, and whether somebody has given it. What a policy reads by a
+// pattern is answered from the names: whether one matches, or how long the outermost section of
+// such a name has been open.
 func (w *world) read(key string, r policy.Read) (v any, given bool) {
 	if r.Pattern == "" {
 		return w.value(key, r.Stub)
@@ -250,7 +251,8 @@ func matchesAlone(m policy.Match, path, has string) string {
 	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
 }
 
-// act carries out effects in the order of the text, as far as they are seen in a test: all of them or, on an error, none.
+// act carries out effects in the order of the text, as far as they are seen in a test: all of them
+// or, on an error, none.
 func (w *world) act(c *compiled, out stubs.Outcome) error {
 	written, cancelled := map[*variable]uint64{}, false
 	for i, site := range c.program.Sites {

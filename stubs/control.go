@@ -13,8 +13,8 @@ func (d Decision) String() string {
 	return [...]string{"continue", "throw", "switch"}[d]
 }
 
-// Effect is what a policy may do beside its verdict. Effects are carried out by the runtime after the evaluation, in the
-// order of the policy's text, and only when the evaluation ended well.
+// Effect is what a policy may do beside its verdict. Effects are carried out by the runtime after
+// the evaluation, in the order of the policy's text, and only when the evaluation ended well.
 type Effect uint8
 
 const (

@@ -1,8 +1,9 @@
 // Package stubs names what a policy may see and what it may ask for.
 //
-// State stubs are read-only values of the running program ("task.running", "queue.length"); control stubs are the
-// verdicts and effects by which a policy answers. The package holds the catalogue and the binary layouts that the
-// runtime, the reference interpreter and the isolate share; it executes nothing (paper §4.3, "Stubs").
+// State stubs are read-only values of the running program ("task.running", "queue.length"); control
+// stubs are the verdicts and effects by which a policy answers. The package holds the catalogue and
+// the binary layouts that the runtime, the reference interpreter and the isolate share; it executes
+// nothing (paper §4.3, "Stubs").
 package stubs
 
 import (
@@ -42,8 +43,8 @@ func (t Type) Integral() bool { return t == Int || t == Duration || t == Bytes }
 // Numeric reports whether arithmetic is defined on t.
 func (t Type) Numeric() bool { return t.Integral() || t == Float }
 
-// Word encodes a Go value (bool, int, int64, float64, time.Duration or string) as a snapshot word and reports its type.
-// It is how registered states enter and leave the language.
+// Word encodes a Go value (bool, int, int64, float64, time.Duration or string) as a snapshot word
+// and reports its type. It is how registered states enter and leave the language.
 func Word(v any) (word uint64, t Type, err error) {
 	switch v := v.(type) {
 	case bool:
@@ -62,7 +63,8 @@ func Word(v any) (word uint64, t Type, err error) {
 	return 0, Invalid, fmt.Errorf("a value of Go type %T; want bool, int, int64, float64, time.Duration or string", v)
 }
 
-// Value is the inverse of Word: the Go value of a word of type t. Int and Bytes become int64, and Name stays a NameID.
+// Value is the inverse of Word: the Go value of a word of type t. Int and Bytes become int64, and
+// Name stays a NameID.
 func Value(word uint64, t Type) any {
 	switch t {
 	case Bool:

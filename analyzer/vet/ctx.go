@@ -120,7 +120,8 @@ func variable(info *types.Info, e ast.Expr) (*ast.Ident, *types.Var) {
 	return id, v
 }
 
-// check looks at the calls in the task's body, but not at those of tasks that it starts, nor of other goroutines.
+// check looks at the calls in the task's body, but not at those of tasks that it starts, nor of
+// other goroutines.
 func (t *task) check() {
 	others := map[*ast.FuncLit]bool{}
 	ast.Inspect(t.lit.Body, func(n ast.Node) bool {
@@ -164,10 +165,12 @@ func (t *task) checkCall(call *ast.CallExpr) {
 	report(t.pass, d)
 }
 
-// reaches reports whether v is a parameter or a local variable of the task's function, or of those that it is nested in.
+// reaches reports whether v is a parameter or a local variable of the task's function, or of those
+// that it is nested in.
 func (t *task) reaches(v *types.Var) bool { return t.root.Pos() <= v.Pos() && v.Pos() < t.root.End() }
 
-// assigns reports whether the task's function may write v, or lets others do so: it may be the task's context by then.
+// assigns reports whether the task's function may write v, or lets others do so: it may be the
+// task's context by then.
 func (t *task) assigns(v *types.Var) (found bool) {
 	is := func(e ast.Expr) bool { _, w := variable(t.pass.TypesInfo, e); return w == v }
 	ast.Inspect(t.lit.Body, func(n ast.Node) bool {

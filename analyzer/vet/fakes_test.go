@@ -9,7 +9,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestFakesAreLikeTheRealPackages compares what testdata declares of Cocoon with Cocoon: the checkers know it by its names.
+// TestFakesAreLikeTheRealPackages compares what testdata declares of Cocoon with Cocoon: the
+// checkers know it by its names.
 func TestFakesAreLikeTheRealPackages(t *testing.T) {
 	paths := []string{cocoonPath, policyPath, safepointPath, modulePath + "/stubs"}
 	actual := load(t, paths)
@@ -37,7 +38,8 @@ func load(t *testing.T, paths []string, env ...string) map[string]*types.Package
 	return found
 }
 
-// compare compares an object of a fake with the real one: the declaration, of a type each field and method.
+// compare compares an object of a fake with the real one: the declaration, of a type each field and
+// method.
 func compare(t *testing.T, fake, actual types.Object) {
 	t.Helper()
 	if actual == nil {

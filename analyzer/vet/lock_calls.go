@@ -64,8 +64,8 @@ func (w *lockWalk) poll(name string, call *ast.CallExpr, held locks) {
 	})
 }
 
-// unlocksLater reports whether what the function does next with m is to unlock it. A function that leaves that to others
-// may well have let others lock or unlock it before.
+// unlocksLater reports whether what the function does next with m is to unlock it. A function that
+// leaves that to others may well have let others lock or unlock it before.
 func (w *lockWalk) unlocksLater(m mutex, pos token.Pos) bool {
 	if w.loose[m] {
 		return false

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// mutex is a lock as a function writes it: a variable, and the fields behind it. The readers' half of a sync.RWMutex is a
-// lock of its own.
+// mutex is a lock as a function writes it: a variable, and the fields behind it. The readers' half
+// of a sync.RWMutex is a lock of its own.
 type mutex struct {
 	root    types.Object
 	path    string // "s.mu", as it is written
@@ -42,7 +42,8 @@ var lockMethods = map[string]lockOp{
 	"RWMutex.RUnlock": {mutex: mutex{readers: true}, unlock: true},
 }
 
-// lockOpOf returns what the call does to which mutex. It does not know mutexes behind an index, a call or a method value.
+// lockOpOf returns what the call does to which mutex. It does not know mutexes behind an index, a
+// call or a method value.
 func lockOpOf(info *types.Info, call *ast.CallExpr) (op lockOp, ok bool) {
 	if op, ok = lockMethods[calleeIn(info, call, "sync")]; !ok {
 		return op, false
@@ -56,7 +57,8 @@ func lockOpOf(info *types.Info, call *ast.CallExpr) (op lockOp, ok bool) {
 	return op, op.root != nil
 }
 
-// lvalue returns the variable in which an expression is, and how it is written; nil when it cannot be told.
+// lvalue returns the variable in which an expression is, and how it is written; nil when it cannot
+// be told.
 func lvalue(info *types.Info, e ast.Expr) (root types.Object, path string) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -101,7 +103,8 @@ func findReleasers(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func
 	return found
 }
 
-// waits reports whether the function literals among the arguments of the call wait on a condition: that unlocks.
+// waits reports whether the function literals among the arguments of the call wait on a condition:
+// that unlocks.
 func waits(info *types.Info, call *ast.CallExpr) (found bool) {
 	ast.Inspect(call, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// locks are the mutexes that are held at a place of a function on every path to it, with the calls that locked them.
+// locks are the mutexes that are held at a place of a function on every path to it, with the calls
+// that locked them.
 type locks map[mutex]token.Pos
 
 // lockWalk follows one function along its statements. Literals inside are functions of their own.
@@ -121,7 +122,8 @@ func (w *lockWalk) statement(s ast.Stmt, held locks) (goesOn bool) {
 	return true
 }
 
-// branch follows both arms of an if: behind it is held what is held at the end of each that goes on.
+// branch follows both arms of an if: behind it is held what is held at the end of each that goes
+// on.
 func (w *lockWalk) branch(s *ast.IfStmt, held locks) (goesOn bool) {
 	w.simple(s.Init, held)
 	w.simple(s.Cond, held)
@@ -155,7 +157,8 @@ func (w *lockWalk) clauses(body *ast.BlockStmt, held locks) {
 	}
 }
 
-// inside follows statements that may run, once or more, in n. Behind them is held what n cannot have changed.
+// inside follows statements that may run, once or more, in n. Behind them is held what n cannot
+// have changed.
 func (w *lockWalk) inside(n ast.Node, held locks, list []ast.Stmt) {
 	w.block(list, maps.Clone(held))
 	w.eachOp(n, func(op lockOp) { delete(held, op.mutex) })

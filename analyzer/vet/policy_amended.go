@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field when it is one itself.
+// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field
+// when it is one itself.
 func (c *specCheck) amend(e ast.Expr) (field string) {
 	for inner := ast.Unparen(e); ; {
 		switch x := inner.(type) {
@@ -51,7 +52,8 @@ func isSpec(t types.Type) bool {
 	return isNamed(t, policyPath, "Spec")
 }
 
-// isSpecField reports whether the object is a field of policy.Spec, be it reached through a struct that embeds it.
+// isSpecField reports whether the object is a field of policy.Spec, be it reached through a struct
+// that embeds it.
 func isSpecField(o types.Object) bool {
 	field, ok := o.(*types.Var)
 	if !ok || !field.IsField() || pathOf(field.Pkg()) != policyPath {

@@ -15,7 +15,8 @@ type silent struct{}
 
 func (silent) Errorf(string, ...any) {}
 
-// TestDocuments looks for errors in documents that a program embeds or opens: each is at its place in the document.
+// TestDocuments looks for errors in documents that a program embeds or opens: each is at its place
+// in the document.
 func TestDocuments(t *testing.T) {
 	var got []string
 	for _, r := range analysistest.Run(silent{}, analysistest.TestData(), Policy, "policydocuments") {

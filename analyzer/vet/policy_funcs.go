@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// funcName returns the full name under which policies may call what is registered; "" when they may not, because it is a
-// mere name or has other parameters. It reports whether it can tell.
+// funcName returns the full name under which policies may call what is registered; "" when they may
+// not, because it is a mere name or has other parameters. It reports whether it can tell.
 func funcName(info *types.Info, e ast.Expr) (name string, ok bool) {
 	e = ast.Unparen(e)
 	t := info.TypeOf(e)
@@ -60,7 +60,8 @@ func functionOf(info *types.Info, e ast.Expr) *types.Func {
 	return nil
 }
 
-// callable reports whether policies may call a function of that type: func() or func(context.Context).
+// callable reports whether policies may call a function of that type: func() or
+// func(context.Context).
 func callable(s *types.Signature) bool {
 	if s.Results().Len() > 0 || s.Variadic() || s.Params().Len() > 1 {
 		return false

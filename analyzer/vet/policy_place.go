@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// place returns where the byte at an offset in the value of a constant string stands in the source, and where what stands
-// for it ends: in a literal the very character or escape; otherwise, for the name of a constant, the whole name. The offset
-// behind the last byte is the closing quote.
+// place returns where the byte at an offset in the value of a constant string stands in the source,
+// and where what stands for it ends: in a literal the very character or escape; otherwise, for the
+// name of a constant, the whole name. The offset behind the last byte is the closing quote.
 func (c *specCheck) place(e ast.Expr, offset int) (pos, end token.Pos) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.BinaryExpr: // a sum

@@ -24,8 +24,9 @@ type registered struct {
 // stateTypes are the types that a state can have.
 var stateTypes = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration}
 
-// findRegistered looks through a package, but not its tests, for registrations of states and functions. It has seen all
-// only if the runtime is the package's own, and nobody else is let register.
+// findRegistered looks through a package, but not its tests, for registrations of states and
+// functions. It has seen all only if the runtime is the package's own, and nobody else is let
+// register.
 func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
 	r := registered{states: map[string][]stubs.Type{}, funcs: map[string]bool{}, allStates: true, allFuncs: true}
 	own, calls := pass.Pkg.Name() == "main", 0
@@ -86,7 +87,8 @@ func (r *registered) add(name string, types []stubs.Type) {
 	r.states[name] = slices.Compact(slices.Sorted(slices.Values(append(types, r.states[name]...))))
 }
 
-// othersRegister reports whether a package that p imports, itself or by others, uses Cocoon and is no part of it.
+// othersRegister reports whether a package that p imports, itself or by others, uses Cocoon and is
+// no part of it.
 func othersRegister(p *types.Package) bool {
 	seen := map[*types.Package]bool{}
 	var visit func(p *types.Package) bool
@@ -100,8 +102,8 @@ func othersRegister(p *types.Package) bool {
 	return slices.ContainsFunc(p.Imports(), visit)
 }
 
-// statesIn reads a literal of map[string]any: for each name the types that its value may have. It reports whether it has
-// seen all names.
+// statesIn reads a literal of map[string]any: for each name the types that its value may have. It
+// reports whether it has seen all names.
 func statesIn(info *types.Info, e ast.Expr) (states map[string][]stubs.Type, all bool) {
 	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
 	if !ok {
@@ -128,8 +130,8 @@ func statesIn(info *types.Info, e ast.Expr) (states map[string][]stubs.Type, all
 	return states, all
 }
 
-// zeroOf returns a value of that type, as it would be in an interface, for the types that are likely to be states, or to be
-// taken for some.
+// zeroOf returns a value of that type, as it would be in an interface, for the types that are
+// likely to be states, or to be taken for some.
 func zeroOf(t types.Type) (any, bool) {
 	if isNamed(t, "time", "Duration") {
 		return time.Duration(0), true

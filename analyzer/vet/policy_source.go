@@ -164,7 +164,8 @@ func embeddedFile(doc *ast.CommentGroup, dir string) string {
 	return ""
 }
 
-// at returns where a place in the document stands in the source; exact is false when that is only near.
+// at returns where a place in the document stands in the source; exact is false when that is only
+// near.
 func (s *source) at(c *specCheck, line, col, width int) (pos, end token.Pos, exact bool) {
 	offset := offsetOf(s.text, line, col)
 	last := offset

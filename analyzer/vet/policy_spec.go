@@ -35,7 +35,8 @@ func (c *specCheck) noteCall(call *ast.CallExpr) {
 	}
 }
 
-// check checks one literal: each part on its own, so that an error can be shown where it is, then the expression.
+// check checks one literal: each part on its own, so that an error can be shown where it is, then
+// the expression.
 func (c *specCheck) check(lit *ast.CompositeLit) {
 	fields := fieldsOf(c.pass.TypesInfo, lit)
 	for name := range c.amended {

@@ -14,7 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// checkText checks an expression, if it is constant. private are its private states; open says that it may have others.
+// checkText checks an expression, if it is constant. private are its private states; open says that
+// it may have others.
 func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs.Type, open bool) {
 	e = c.follow(e)
 	text, ok := c.text(e)
@@ -53,8 +54,8 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	report(c.pass, analysis.Diagnostic{Pos: pos, End: end, Message: message})
 }
 
-// reader reads one expression in every way that what is known leaves open: the notifications, the types of states. Only
-// what is wrong in all readings is certainly wrong.
+// reader reads one expression in every way that what is known leaves open: the notifications, the
+// types of states. Only what is wrong in all readings is certainly wrong.
 type reader struct {
 	registered
 	text     string
@@ -67,10 +68,12 @@ type fault struct {
 	parsed bool // it was found by the verifier, not by the parser
 }
 
-// maxGuesses bounds the states of one expression whose types are tried out: their readings multiply.
+// maxGuesses bounds the states of one expression whose types are tried out: their readings
+// multiply.
 const maxGuesses = 3
 
-// read returns an error if all readings end in one; or, when there is only one reading, its warnings.
+// read returns an error if all readings end in one; or, when there is only one reading, its
+// warnings.
 func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
 	env := policy.Env{States: map[string]stubs.Type{}, Funcs: r.funcs}
 	for name, types := range r.states {
@@ -138,8 +141,8 @@ func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault
 	return verified, found
 }
 
-// inAll returns nil when there is a case without a fault; else the fault of the case that comes furthest, which is most
-// likely what the author meant.
+// inAll returns nil when there is a case without a fault; else the fault of the case that comes
+// furthest, which is most likely what the author meant.
 func inAll[T any](cases []T, read func(T) *fault) (furthest *fault) {
 	for _, c := range cases {
 		found := read(c)

@@ -17,7 +17,8 @@ type trigger struct {
 	on             []stubs.Event // the sets of notifications that it may be
 }
 
-// anyTrigger is one of which nothing is known. What is refused on each notification is refused on all sets of them.
+// anyTrigger is one of which nothing is known. What is refused on each notification is refused on
+// all sets of them.
 var anyTrigger = func() trigger {
 	t := trigger{}
 	for e := stubs.Tick; e <= stubs.Custom; e <<= 1 {

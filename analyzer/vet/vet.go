@@ -1,9 +1,9 @@
-// Package vet checks Go code that uses Cocoon, before it runs. Its analyzers are those of the command cocoonvet, and fit
-// any driver of golang.org/x/tools/go/analysis.
+// Package vet checks Go code that uses Cocoon, before it runs. Its analyzers are those of the
+// command cocoonvet, and fit any driver of golang.org/x/tools/go/analysis.
 //
-// They know package cocoon by its import path and its names. They leave alone packages that import nothing of Cocoon, and
-// files of tests, which do on purpose what a program should not. They would rather be silent than wrong: what they cannot
-// see they take to be right.
+// They know package cocoon by its import path and its names. They leave alone packages that import
+// nothing of Cocoon, and files of tests, which do on purpose what a program should not. They would
+// rather be silent than wrong: what they cannot see they take to be right.
 package vet
 
 import (
@@ -30,7 +30,8 @@ const (
 
 const docs = "https://pkg.go.dev/" + modulePath + "/analyzer/vet"
 
-// pathOf returns a package's import path, also of a variant that is compiled for a test: "p [p.test]".
+// pathOf returns a package's import path, also of a variant that is compiled for a test: "p
+// [p.test]".
 func pathOf(p *types.Package) string {
 	path, _, _ := strings.Cut(p.Path(), " ")
 	return path
@@ -53,8 +54,8 @@ func isObject(o types.Object, path, name string) bool {
 	return o != nil && o.Name() == name && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && pathOf(o.Pkg()) == path
 }
 
-// calleeIn returns the name of the function or method that is called, when it is declared in the package of that path:
-// "SafePoint", "Runtime.Run"; otherwise "".
+// calleeIn returns the name of the function or method that is called, when it is declared in the
+// package of that path: "SafePoint", "Runtime.Run"; otherwise "".
 func calleeIn(info *types.Info, call *ast.CallExpr, path string) string {
 	f, ok := typeutil.Callee(info, call).(*types.Func)
 	if !ok {

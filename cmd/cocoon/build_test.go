@@ -34,7 +34,8 @@ func TestGoVerbs(t *testing.T) {
 	}
 }
 
-// TestLimited: all sections whose time a policy reads, whatever else the server must register for it.
+// TestLimited: all sections whose time a policy reads, whatever else the server must register for
+// it.
 func TestLimited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	const text = `version: 1

@@ -42,7 +42,8 @@ Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; wit
 
 const gapsShown = 30
 
-// functionGaps are the gaps of one function. The JSON form is for machines: names stay, others may be added.
+// functionGaps are the gaps of one function. The JSON form is for machines: names stay, others may
+// be added.
 type functionGaps struct {
 	Package  string `json:"package"`
 	Function string `json:"function"`
@@ -126,7 +127,8 @@ type gapsOptions struct {
 	deps, json, run bool
 }
 
-// take takes its flags off the arguments, where they stand first; the others are those of cocoon build.
+// take takes its flags off the arguments, where they stand first; the others are those of cocoon
+// build.
 func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	o.count = gapsShown
 	for ; len(args) > 0; args = args[1:] {
@@ -152,7 +154,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// sortedGaps returns the functions of the named packages, or of all, that with the longest gap first.
+// sortedGaps returns the functions of the named packages, or of all, that with the longest gap
+// first.
 func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	all := []functionGaps{}
 	for _, p := range packages {

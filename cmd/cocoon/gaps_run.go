@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as it is printed for machines. That package is not
-// imported: this program is started for each package that is built, and would be slower with a runtime in it.
+// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as it is printed for
+// machines. That package is not imported: this program is started for each package that is built,
+// and would be slower with a runtime in it.
 type measuredGap struct {
 	Function string        `json:"function"`
 	File     string        `json:"file"`

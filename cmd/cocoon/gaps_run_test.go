@@ -14,7 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestGapsFiles: what package cocoon writes is what is read, and gaps in one function are one, of whatever process.
+// TestGapsFiles: what package cocoon writes is what is read, and gaps in one function are one, of
+// whatever process.
 func TestGapsFiles(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := readGaps(dir); err != errNoGaps {
@@ -132,7 +133,8 @@ func TestGapsRun(t *testing.T) {
 				t.Errorf("cocoon gaps %s does not print %q:\n%s", c.args, want, out)
 			}
 		}
-		// The longest come first; a loop that polls may come behind, for its core was taken by others.
+		// The longest come first; a loop that polls may come behind, for its core was taken by
+		// others.
 		longest, _, _ := strings.Cut(string(out), "in sort.Ints at ")
 		if code := cmd.ProcessState.ExitCode(); code != c.code || strings.Contains(longest, c.not) {
 			t.Errorf("cocoon gaps %s: exit code %d, want %d and not %q\n%s", c.args, code, c.code, c.not, out)

@@ -1,5 +1,5 @@
-// Command cocoonvet checks Go code that uses Cocoon: cocoonvet ./..., or go vet -vettool=$(which cocoonvet) ./...
-// Run cocoonvet help for the checkers, and cocoonvet help NAME for one of them.
+// Command cocoonvet checks Go code that uses Cocoon: cocoonvet ./..., or go vet -vettool=$(which
+// cocoonvet) ./... Run cocoonvet help for the checkers, and cocoonvet help NAME for one of them.
 package main
 
 import (

@@ -78,7 +78,8 @@ func TestRedisHook(t *testing.T) {
 	})
 }
 
-// A throw that is due ends the context of commands, and each of a pipeline says so; clean-up is sent.
+// A throw that is due ends the context of commands, and each of a pipeline says so; clean-up is
+// sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
 	_, loop := exclusive(t)
