@@ -74,7 +74,6 @@ func (s *strand) leaveOpen() bool {
 	if !slot.holder.CompareAndSwap(&s.quick, nil) {
 		return false
 	}
-	s.rest.Store(0)
 	slot.ended.Add(1)
 	slot.running.Add(running)
 	return true

@@ -371,7 +371,9 @@ func (s *strand) end(now int64) {
 // recycle puts the strand aside for another task. From here on it leads to nothing of this one.
 func (s *strand) recycle() {
 	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
-	s.rest.Store(0)
+	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
+		s.rest.Store(0)
+	}
 	s.heard = heard{}
 	s.loop.pool.Put(s)
 }

@@ -13,11 +13,11 @@ import (
 // as there is no throw.
 func Thrown(ctx context.Context) *PreemptedError {
 	t := TaskOf(ctx)
-	if t == nil || t.ended() {
+	if t == nil || t.strand.requests.Load()&wantThrow == 0 || t.ended() {
 		return nil
 	}
 	s := t.strand // the task's, for it has not ended if this is its goroutine
-	if s.g.Load() != goroutine.ID() || s.requests.Load()&wantThrow == 0 {
+	if s.g.Load() != goroutine.ID() {
 		return nil
 	}
 	s.loop.lock()

@@ -56,8 +56,12 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		e.body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}
 		r.Body = e.body
 	}
+	returned := false
 	defer func() {
 		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
+		if returned {
+			return
+		}
 		if p := tell.Thrown(ctx); p != nil && !hit(p) {
 			err = gaveUp(recover(), p)
 		}
@@ -66,6 +70,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		e.like, e.can = t, skillsOf(e.under)
 	}
 	next.ServeHTTP(e.writer.facet(e.can), r)
+	returned = true
 	e.survived = tell.Thrown(ctx)
 	return nil
 }
@@ -74,7 +79,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 // abort what they cannot copy to its end. Other panics go on.
 func gaveUp(r any, p *cocoon.PreemptedError) error {
 	switch r {
-	case nil:
+	case nil: // runtime.Goexit
 		return nil
 	case http.ErrAbortHandler:
 		return p
