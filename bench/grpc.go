@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"google.golang.org/grpc"
@@ -38,17 +39,11 @@ func grpcWith(ctx context.Context, r *report, e effort) (err error) {
 	kinds := []string{plainServer, cocoonServer, reportsServer}
 	var calls, messages []side
 	for _, kind := range kinds {
-		s, err := startServer(ctx, "grpc", kind, cores, r.stderr)
+		s, client, stop, err := startGRPC(ctx, kind, cores, r.stderr)
 		if err != nil {
 			return err
 		}
-		defer s.child.Stop()
-		conn, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		client := pb.NewTestServiceClient(conn)
+		defer stop()
 		calls = append(calls, func(ctx context.Context, e effort) (figures, error) {
 			return s.drive(grpcCalls, e.span, func(_ int, end time.Time) (int64, error) { return call(ctx, client, end) })
 		})
@@ -100,4 +95,19 @@ func listen(ctx context.Context, client pb.TestServiceClient, end time.Time) (n 
 		}
 	}
 	return n, nil
+}
+
+// startGRPC starts a server of gRPC, and a client for it. stop ends both.
+func startGRPC(
+	ctx context.Context, kind string, cores []int, stderr io.Writer,
+) (s *server, client pb.TestServiceClient, stop func(), err error) {
+	if s, err = startServer(ctx, "grpc", kind, cores, stderr); err != nil {
+		return nil, nil, nil, err
+	}
+	conn, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		s.child.Stop()
+		return nil, nil, nil, err
+	}
+	return s, pb.NewTestServiceClient(conn), func() { conn.Close(); s.child.Stop() }, nil
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 )
 
@@ -42,17 +40,12 @@ func streamsWith(ctx context.Context, r *report, e effort) (err error) {
 	var servers []*server
 	var clients []pb.TestServiceClient
 	for _, kind := range kinds {
-		s, err := startServer(ctx, "grpc", kind, cores, r.stderr)
+		s, client, stop, err := startGRPC(ctx, kind, cores, r.stderr)
 		if err != nil {
 			return err
 		}
-		defer s.child.Stop()
-		conn, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		servers, clients = append(servers, s), append(clients, pb.NewTestServiceClient(conn))
+		defer stop()
+		servers, clients = append(servers, s), append(clients, client)
 	}
 	for _, t := range talks {
 		for _, crowd := range streamCrowds {

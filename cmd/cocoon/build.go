@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/gobuild"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -77,14 +76,9 @@ func goCommand(verb string, args []string) (*gobuild.Command, error) {
 
 // limited returns the names of the sections whose time the policies of a document limit.
 func limited(file string) (names []string, err error) {
-	r, err := os.Open(file)
+	doc, err := readDocument(file, nil)
 	if err != nil {
 		return nil, err
-	}
-	defer r.Close()
-	doc, err := policy.ReadDocument(r)
-	if err != nil {
-		return nil, policy.InFile(err, file)
 	}
 	states := map[string]stubs.Type{}
 	for name, value := range doc.States {

@@ -36,14 +36,7 @@ policies:
 `
 
 func TestCommandLines(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := files(t)
 	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
 	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
 	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
@@ -68,7 +61,7 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
 		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
 		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"flags stand before"}},
-		{args: []string{"policy", "check", filepath.Join(dir, "none.yaml")}, code: 2, err: []string{"none.yaml: no such file"}},
+		{args: []string{"policy", "check", filepath.Join(t.TempDir(), "none.yaml")}, code: 2, err: []string{"none.yaml: no such file"}},
 		{args: []string{"policy", "check", "-on", "enqueue", good}, code: 2, err: []string{"go with -expr"}},
 		{args: []string{"policy", "check", "-expr", "continue()"}, code: 2, err: []string{"either -on or -every"}},
 		{args: []string{"policy", "check", "-expr", "continue()", "-on", "exit", good}, code: 2, err: []string{"good.yaml is one"}},
@@ -163,22 +156,27 @@ func TestPolicyJSON(t *testing.T) {
 	}
 }
 
-func TestPolicyTestCommand(t *testing.T) {
+// files returns a function that writes a file of that name into one folder, and returns its path.
+func files(t *testing.T) func(name, text string) string {
 	dir := t.TempDir()
-	file := func(name, text string) string {
+	return func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
+}
+
+func TestPolicyTestCommand(t *testing.T) {
+	file := files(t)
 	file("p.yaml", "version: 1\npolicies:\n  - name: shed\n    on: enqueue\n    expr: 'queue.length > 9 ? throw(\"busy\") : continue()'\n")
 	test := func(name, expect string) string {
 		return file(name, "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: long\n    events:\n      - {at: 0s, on: enqueue, given: {queue.length: 10}, expect: "+expect+"}\n")
 	}
 	good, bad, wrong := test("good_test.yaml", `throw("busy")`), test("bad_test.yaml", "continue()"), test("wrong_test.yaml", "contine()")
 	lost := file("lost_test.yaml", "version: 1\ndocuments: [none.yaml]\ntests:\n  - {name: x, events: [{at: 0s, on: start, expect: continue()}]}\n")
-	junit := filepath.Join(dir, "junit.xml")
+	junit := filepath.Join(t.TempDir(), "junit.xml")
 	for _, c := range []struct {
 		args     []string
 		code     int
@@ -223,14 +221,7 @@ func TestPolicyTestCommand(t *testing.T) {
 }
 
 func TestPolicyFileCommands(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := files(t)
 	old := file("old.yaml", "version: 1\nstates: {a: 1, b: 2}\norder: fifo\n")
 	new := file("new.yaml", "version: 1\nstates: {b: 3, c: 0}\norder: shortest\n")
 	ugly, broken := file("ugly.yaml", "version: 1\nstates:\n    a: 1 # one\n"), file("broken.yaml", "version: [\n")
