@@ -110,20 +110,26 @@ const (
 // armSweep has the timer look at the tasks without a slot. Called under the loop's lock.
 func (l *Loop) armSweep(now int64) {
 	if l.sweepAt == 0 {
-		l.sweepAt, l.sweepEvery = now+minSweep, minSweep
+		l.sweepAt, l.movedAt = now+minSweep, now
 		l.rt.timer.WakeAt(l.sweepAt)
 	}
 }
 
 // sweep looks at tasks without a slot, and returns when to look again. A parked task that runs in
-// two sweeps surfaces; one that ran and is parked now counts as blocked again. While a task waits
-// for a slot, or time policies are to see what runs, it looks often; when nothing moves, ten times
-// a second. Called by the timer, under the loop's lock.
+// two sweeps surfaces; one that ran and is parked now counts as blocked again. It looks while a task
+// waits for a slot, and while a time policy may do something about one of them, more seldom the
+// longer nothing moves. Called by the timer, under the loop's lock.
 func (l *Loop) sweep(now int64) (next int64) {
 	a := &l.absent
 	if a.n.Load() == 0 {
 		l.sweepAt = 0
 		return notify.Never
+	}
+	if l.sweepAt == 0 {
+		if !l.contended {
+			return notify.Never
+		}
+		l.armSweep(now)
 	}
 	if now < l.sweepAt {
 		return l.sweepAt
@@ -143,14 +149,35 @@ func (l *Loop) sweep(now int64) (next int64) {
 		}
 		moved = l.sweepOne(a.parked[l.nextParked], now) || moved
 	}
-	if l.sweepEvery = min(2*l.sweepEvery, maxSweep); moved {
-		l.sweepEvery = minSweep
+	if moved {
+		l.movedAt = now
 	}
-	l.sweepAt = now + l.sweepEvery
-	if !l.contended && !l.wants(stubs.Tick) {
-		return notify.Never // nothing depends on what they do; who begins to wait for a slot has the timer come
+	lead := int64(0)
+	if !l.contended {
+		if lead = l.absentLead(); lead == notify.Never { // nothing depends on what they do
+			l.sweepAt = 0
+			return notify.Never
+		}
 	}
+	l.sweepAt = now + max(minSweep, idleLook(now-l.movedAt, lead))
 	return l.sweepAt
+}
+
+// absentLead returns the least that time policies leave a task without a slot; Never: no policy can
+// do anything about one. Called under the loop's lock.
+func (l *Loop) absentLead() (lead int64) {
+	lead = notify.Never
+	k := l.leads.Load()
+	if k == nil {
+		return lead
+	}
+	for _, s := range l.absent.lent {
+		lead = min(lead, k.lead(l.rt, s.task.class, s.core.Kind))
+	}
+	for _, s := range l.absent.parked {
+		lead = min(lead, k.lead(l.rt, s.task.class, s.core.Kind))
+	}
+	return lead
 }
 
 // sweepOne looks at a parked task, and reports whether it runs.

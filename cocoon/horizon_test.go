@@ -99,7 +99,7 @@ func TestShortTasksDoNotWakeTheTimer(t *testing.T) {
 			if n := wakes.Load() - before; n != 0 {
 				t.Errorf("the timer ran %d times long before the limit", n)
 			}
-			first := time.Duration(sampleFrom(int64(time.Hour)))
+			first := time.Duration(firstSample(int64(time.Hour)))
 			if left := time.Duration(rt.Loop().tickAt.Load() - notify.Now()); left > first || left < first-time.Minute {
 				t.Errorf("the timer comes in %v; want %v after the first", left, first)
 			}
@@ -191,7 +191,7 @@ func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 		i.b.due, i.b.looked = i.now, i.now
 		l.tickAt.Store(i.now + hour/2) // for another task
 		i.unblock(s)
-		first := sampleFrom(l.leads.Load().lead(l.rt, s.task.class, s.core.Kind))
+		first := firstSample(l.leads.Load().lead(l.rt, s.task.class, s.core.Kind))
 		if got, want := l.tickAt.Load()-i.now, min(want, first, hour/2); got < want || got-want > 2 {
 			t.Errorf("%s: the timer is to come in %v; want %v", condition, time.Duration(got), time.Duration(want))
 		}

@@ -159,6 +159,9 @@ func (l *Loop) retime() {
 		l.leads.Store(k)
 		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.hasHad)
 	}
+	if l.absent.n.Load() > 0 {
+		l.armSweep(notify.Now()) // a policy may be about them now
+	}
 }
 
 // tickBy has the ticks of the loop looked after at the time at, or earlier. It takes no lock. Who
@@ -178,7 +181,7 @@ func (s *strand) armStart() {
 	l := s.loop
 	if k := l.leads.Load(); k != nil {
 		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
-			l.tickBy(s.runBase.Load() + min(lead, sampleFrom(lead)))
+			l.tickBy(s.runBase.Load() + min(lead, firstSample(lead)))
 		}
 	}
 }
@@ -198,7 +201,7 @@ func (l *Loop) arm(s *strand, now int64) {
 	if k.aged {
 		gone = max(gone, now-s.core.Arrived(), l.core.Oldest(now))
 	}
-	sample := sampleFrom(lead)
+	sample := firstSample(lead)
 	switch {
 	case gone <= 0:
 		l.tickBy(now + min(lead, sample))

@@ -40,9 +40,9 @@ type Loop struct {
 	busy      int64  // how often a task got a slot that was not open, or ran on without
 	contended bool   // a task waited or was suspended since the last tick
 
-	lookAt, lookEvery   int64 // when holders are looked at again, and after how long; see parked.go
-	sweepAt, sweepEvery int64 // the same of tasks without a slot; sweepAt 0: there was none
-	nextParked          int   // the parked task that was looked at last
+	lookAt, lookEvery int64 // when holders are looked at again, and after how long; see parked.go
+	sweepAt, movedAt  int64 // when the tasks without a slot are looked at next, 0: not at all; when one was found to move
+	nextParked        int   // the parked task that was looked at last
 
 	usage   usage
 	tenants map[stubs.NameID]*tenant // that have an account
@@ -80,7 +80,7 @@ func (l *Loop) Name() string { return l.cfg.Name }
 func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.sampled, s.cpuAt, s.foundWaiting = now, 0, false
+	s.sampleFrom(now)
 	l.busy++
 	l.arm(s, now)
 	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {

@@ -144,7 +144,7 @@ func (l *Loop) shut(i int) (free bool) {
 		default:
 			if s := c.strand; holder.CompareAndSwap(c, &s.firm) {
 				l.core.Adopt(&s.core, i, s.runBase.Load())
-				s.sampled, s.cpuAt, s.foundWaiting = s.runBase.Load(), 0, false
+				s.sampleFrom(s.runBase.Load())
 				s.enlist()
 				return false
 			}

@@ -126,7 +126,8 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
 	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe, s.sampled, s.cpuAt, s.foundWaiting = now, now, 0, false
+	s.lastSafe = now
+	s.sampleFrom(now)
 	l.busy++
 	l.arm(s, now)
 	l.rt.armGaps()

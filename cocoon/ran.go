@@ -2,6 +2,8 @@ package cocoon
 
 import (
 	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -21,15 +23,18 @@ import (
 //     else;
 //   - and, where the timer came much too late (tooLate), what exceeds an equal share of the
 //     processor time that the process has used: too many wanted the cores, and it cannot be known
-//     which of the tasks had one.
+//     which of the tasks had one;
+//   - and the same where more goroutines have a P than there are cores, as a hot runtime makes
+//     possible: the kernel shares the cores among their threads.
 //
 // Of a task that is not sampled yet the time that it held a slot counts. The first sample is made
 // after an eighth of the least that its policies leave it, its lead: so a limit may count an eighth
 // of itself that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a
 // second, not 100. Where the lead is short the later samples are as far apart: a task with a limit
 // of 5 ms that waits for a connection of its pool would be over it before a second look after 10
-// ms. What is found waiting is looked at more seldom. A task about which no time policy can do
-// anything is not sampled.
+// ms. A task that was found waiting for some time is looked at again after an eighth of that, but
+// not later than after half of its lead, so that an idle stream wakes nobody for long. A task about
+// which no time policy can do anything is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
 
 // leastSample is the time between samples for the shortest leads. A look is a load, but it wakes
@@ -40,16 +45,26 @@ const leastSample = int64(500 * time.Microsecond)
 // a goroutine by 10 ms, where all Ps are busy.
 const tooLate = 2 * sampleRunning
 
-// sampleFrom returns when a task is sampled first, after it got its slot.
-func sampleFrom(lead int64) int64 {
+// firstSample returns when a task is sampled first, after it got its slot.
+func firstSample(lead int64) int64 {
 	if lead == notify.Never {
 		return lead
 	}
 	return max(leastSample, lead/8)
 }
 
+// sampleFrom has the task's running counted from now on.
+func (s *strand) sampleFrom(now int64) { s.sampled, s.cpuAt, s.waitsSince = now, 0, 0 }
+
 // samplesOf returns the time between later samples.
-func samplesOf(lead int64) int64 { return min(sampleRunning, sampleFrom(lead)) }
+func samplesOf(lead int64) int64 { return min(sampleRunning, firstSample(lead)) }
+
+// idleLook returns how long not to look at a task that was found waiting for so long, and to which
+// policies leave the lead: an eighth of the wait, but no more than half the lead or a second; what
+// policies leave below 200 ms counts as that.
+func idleLook(waited, lead int64) int64 {
+	return min(waited/8, max(maxSweep, min(lead/2, int64(time.Second))))
+}
 
 // cpuSample is a reading of the process's processor time, and the reading before. The zero
 // cpuSample says that it is too early for another.
@@ -58,20 +73,40 @@ type cpuSample struct {
 	was      int64 // until from
 	from     int64 // when that was; 0: there was no reading before
 	expected bool
-	sharers  int64 // how many tasks share the time; 0: each may have had all of it
+	sharers  int64 // how many tasks, or goroutines, share the time; 0: each may have had all of it
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
-type cpuClock struct{ at, used int64 }
+type cpuClock struct {
+	at, used int64
+	running  [1]metrics.Sample
+}
 
-// sample reads the clock, if the last reading is old enough: it is a system call of 0.5 µs.
-func (c *cpuClock) sample(now int64) (s cpuSample) {
+// sample reads the clock, if the last reading is old enough: it is a system call of 0.5 µs. Of a hot
+// process it also asks who shares the cores.
+func (c *cpuClock) sample(now int64, hot bool) (s cpuSample) {
 	if c.at != 0 && now-c.at < sampleRunning/2 {
 		return s
 	}
 	s = cpuSample{used: processCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
+	if hot {
+		if n := c.withProcessor(); n > int64(runtime.NumCPU()) {
+			s.sharers = n
+		}
+	}
 	return s
+}
+
+// withProcessor returns how many goroutines have a P beside the caller; 0 before Go 1.26, which does
+// not tell. It takes a microsecond.
+func (c *cpuClock) withProcessor() int64 {
+	c.running[0].Name = "/sched/goroutines/running:goroutines"
+	metrics.Read(c.running[:])
+	if c.running[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return int64(c.running[0].Value.Uint64()) - 1
 }
 
 // sampleRan takes off what the tasks that run have not run since the last sample, and returns when
@@ -81,7 +116,9 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 	if late < tooLate {
 		late = 0
 	} else {
-		l.running(func(*strand) bool { cpu.sharers++; return true })
+		tasks := int64(0)
+		l.running(func(*strand) bool { tasks++; return true })
+		cpu.sharers = max(cpu.sharers, tasks)
 	}
 	next = notify.Never
 	l.running(func(s *strand) bool {
@@ -94,7 +131,7 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 }
 
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
-	span, from, every := now-s.sampled, sampleFrom(lead), samplesOf(lead)
+	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
 	if s.cpuAt == 0 && from > sampleRunning { // the first of one that has time
 		if span < from {
 			return s.sampled + from
@@ -124,11 +161,14 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	}
 	again := every
 	if off > 0 && off >= vouched {
-		s.foundWaiting, again = true, min(4*every, sampleRunning)
-	} else if s.foundWaiting {
+		if s.waitsSince == 0 {
+			s.waitsSince = now
+		}
+		again = max(min(4*every, sampleRunning), idleLook(now-s.waitsSince, lead))
+	} else if s.waitsSince != 0 {
 		// It waited at the last sample: in doubt it ran for half of the time since, and not for
 		// long.
-		off, s.foundWaiting = max(off, span/2, span-every), false
+		off, s.waitsSince = max(off, span/2, span-every), 0
 	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)

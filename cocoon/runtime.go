@@ -118,7 +118,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.loops.Store(&[]*Loop{first})
 	go goroutine.Learn()
 	rt.sample.renew(rt.made)
-	rt.cpu.sample(rt.made) // so that the first task is measured by something
+	rt.cpu.sample(rt.made, false) // so that the first task is measured by something
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.timer.Relax(true)
 	rt.addSlots(cfg.Slots)

@@ -1,17 +1,27 @@
 package cocoon
 
-// lend gives the slot of a stalled task to the others. Called under the loop's lock.
+// lend gives the slot of a stalled task to the others, and reports the stall. Called under the
+// loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
-	if s.settleRest(now) { // it has just begun a Block
+	silent := now - max(s.core.Since(), s.lastSafe)
+	if l.giveAway(s, now) {
+		l.stats.stalls.Add(1)
+		l.reportStall(s, silent, now)
+	}
+}
+
+// giveAway gives the slot of s to the others, while s runs on without one, and reports whether it
+// did; a task that has just begun a Block gives it up itself. Called under the loop's lock.
+func (l *Loop) giveAway(s *strand, now int64) bool {
+	if s.settleRest(now) {
 		l.deliver(now)
-		return
+		return false
 	}
 	i := s.core.Slot()
-	silent := now - max(s.core.Since(), s.lastSafe)
 	l.slots[i].holder.Store(&shut)
 	l.absent.addLent(s)
 	l.core.Lend(&s.core, now)
 	l.deliver(now)
-	l.stats.stalls.Add(1)
-	l.reportStall(s, silent, now)
+	l.armSweep(now)
+	return true
 }

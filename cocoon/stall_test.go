@@ -2,11 +2,13 @@ package cocoon
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -284,4 +286,69 @@ func TestYieldOfATaskJustLent(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// A task whose slot was lent keeps the timer no busier than any other: it is looked at again after
+// minSweep, and more seldom from then on.
+func TestLentTaskIsLookedAtSeldom(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	limit(t, rt, "staller")
+	running, done := make(chan struct{}), make(chan struct{})
+	h := rt.Go(background, "staller", func(context.Context) error {
+		close(running)
+		return stall(func() bool { return closed(done) })
+	})
+	receive(t, "the staller", running)
+	must(t, rt.Run(background, "waiter", idle))
+	l := rt.Loop()
+	l.lockAll()
+	if len(l.absent.lent) != 1 {
+		t.Errorf("%d tasks are lent", len(l.absent.lent))
+	}
+	now := max(notify.Now(), l.sweepAt)
+	l.movedAt = now
+	for range 100 {
+		next := l.sweep(now)
+		if next < now+minSweep {
+			t.Fatalf("the next look is %v later", time.Duration(next-now))
+		}
+		now = next
+	}
+	if least := int64(5 * time.Second); now < l.movedAt+least {
+		t.Errorf("100 looks in %v; want them to become rarer", time.Duration(now-l.movedAt))
+	}
+	l.unlock()
+	close(done)
+	must(t, h.Wait(background))
+}
+
+// A holder that never gets a processor does not hold back a task that waits for its slot. On a loop
+// of one slot, which promises its tasks to run one at a time, it does. With one processor, the
+// holder has none whenever the timer looks.
+func TestStarvedHolderLendsTheSlot(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, KeepProcs: true, Logger: slog.New(slog.DiscardHandler)})
+	goroutine.Learn()
+	for _, l := range []struct {
+		*Loop
+		lends bool
+	}{{rt.Loop(), true}, {newLoopOf(t, rt, "one at a time", 1), false}} {
+		var came atomic.Bool
+		running := make(chan struct{})
+		h := l.Go(background, "holder", func(context.Context) error {
+			close(running)
+			for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end) && !came.Load(); {
+			}
+			if came.Load() != l.lends {
+				t.Errorf("%s: the waiting task came while the holder ran: %v", l.Name(), came.Load())
+			}
+			return nil
+		})
+		receive(t, "the holder", running)
+		must(t, l.Run(background, "waiter", func(context.Context) error { came.Store(true); return nil }))
+		must(t, h.Wait(background))
+	}
+	if st := rt.Loop().Stats(); st.Stalls != 0 {
+		t.Errorf("%d stalls", st.Stalls)
+	}
 }

@@ -36,19 +36,19 @@ type strand struct {
 	cpuAt      int64         // the process's processor time then; 0: there was no sample since it got its slot
 	ranAt      int64         // its own running time then
 
-	foundWaiting bool         // the last sample found it waiting
-	absentAt     int          // its place in that list, or in loop.absent.lent
-	sameG        *strand      // the next of this goroutine in loop.absent.byG
-	postedAt     int64        // when the oldest unanswered request was posted
-	raisedAt     int64        // when it was raised; later, for a throw on its way
-	pause        int64        // until the word is raised again, growing while it does not answer
-	lastSafe     int64        // last answer
-	gap          *gapProbe    // nil: gaps are not measured
-	stall        *stallReport // its slot was lent, and that is to be reported; nil: not
-	lateGap      *endedGap    // it ended while its stack was being taken; one at a time is
-	safePoints   int64
-	heard        heard
-	strain       strain
+	waitsSince int64        // when the first of the last samples in a row was that found it waiting; 0: the last did not
+	absentAt   int          // its place in that list, or in loop.absent.lent
+	sameG      *strand      // the next of this goroutine in loop.absent.byG
+	postedAt   int64        // when the oldest unanswered request was posted
+	raisedAt   int64        // when it was raised; later, for a throw on its way
+	pause      int64        // until the word is raised again, growing while it does not answer
+	lastSafe   int64        // last answer
+	gap        *gapProbe    // nil: gaps are not measured
+	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
+	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
+	safePoints int64
+	heard      heard
+	strain     strain
 
 	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
 

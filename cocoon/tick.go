@@ -32,6 +32,10 @@ const (
 	// not wait, and will answer at its next safe point; a context that ends before costs a
 	// connection whose transaction it would roll back.
 	graceOfBusy = 10 * grace
+
+	// starvedFor is how long a holder that has no processor keeps its slot at least. Go gives a
+	// goroutine 10 ms at a time, so that in four times as long one that runs is found to.
+	starvedFor = int64(40 * time.Millisecond)
 )
 
 // onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the
@@ -39,7 +43,7 @@ const (
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
-	cpu := rt.cpu.sample(now)
+	cpu := rt.cpu.sample(now, rt.warmth.hot.Load())
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
@@ -114,8 +118,13 @@ func (s *strand) nag(now int64) (next int64) {
 
 // checkStall lends the slot of a task that holds it while others wait, and passes no safe point:
 // first it is probed, and when it has not answered within StallAfter its slot goes to a waiting
-// task (invariant 8). When the timer itself came late the kernel is short of processors, and the
-// task may be silent for no other reason: it gets another turn.
+// task (invariant 8). The time by which the timer itself came late does not count, for the process
+// may have been stopped.
+//
+// A holder that is ready to run, and has no processor, is not to blame. It keeps its slot for twice
+// as long, at least for starvedFor, and on a loop that promises its tasks more until it ends. Then
+// the slot is lent without a report: in plain Go the waiting task would compete for the processors,
+// too.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {
@@ -132,7 +141,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if silent < limit || asked < limit/2 {
 		return now + max(limit-silent, limit/2-asked)
 	}
-	if l.rt.sample.late.Load() > limit/4 {
+	if silent-l.rt.sample.late.Load() < limit {
 		return now + limit/4
 	}
 	switch goroutine.StatusOf(s.g.Load()) {
@@ -140,7 +149,10 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		l.park(s, now)
 	case goroutine.Runnable:
 		l.starved(s, time.Duration(silent))
-		return now + limit/4 // to lend its slot would only make one more that waits for a processor
+		if silent < max(2*limit, starvedFor) || !l.lends() {
+			return now + limit/4
+		}
+		l.giveAway(s, now)
 	default:
 		l.lend(s, now)
 	}

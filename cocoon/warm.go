@@ -130,18 +130,24 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	if st.since != s.core.Since() {
 		*st = strain{since: s.core.Since()}
 	}
-	switch goroutine.StatusOf(s.g.Load()) {
-	case goroutine.Parked, goroutine.Syscall:
+	if st.look(goroutine.StatusOf(s.g.Load()), now) {
+		rt.needHeat(now)
+	}
+}
+
+// look notes what a look has found, and reports whether the task has run long. A task that is ready
+// to run and has no processor does not run: it may be back from a wait just now.
+func (st *strain) look(found goroutine.Status, now int64) (long bool) {
+	switch found {
+	case goroutine.Parked, goroutine.Syscall, goroutine.Runnable:
 		st.times = 0
-		return
+		return false
 	}
 	if now-st.last >= strainGap {
 		st.last = now
 		st.times++
 	}
-	if st.times >= strainTimes {
-		rt.needHeat(now)
-	}
+	return st.times >= strainTimes
 }
 
 // heatForHolders notes a need if a task has held a slot for long that another task waits for, and

@@ -99,3 +99,28 @@ func TestShutdownIsCold(t *testing.T) {
 		t.Errorf("GOMAXPROCS is %d; want %d", n, before)
 	}
 }
+
+// Three looks in a row that find a task running show that it runs long. One that finds it waiting,
+// or back from a wait and without a processor, shows the opposite.
+func TestStrainLooks(t *testing.T) {
+	const run, ready, wait = goroutine.Running, goroutine.Runnable, goroutine.Parked
+	for _, c := range []struct {
+		found []goroutine.Status
+		long  bool
+	}{
+		{[]goroutine.Status{run, run}, false},
+		{[]goroutine.Status{run, run, run}, true},
+		{[]goroutine.Status{goroutine.Unknown, run, run}, true}, // its stack was scanned
+		{[]goroutine.Status{run, run, wait, run, run}, false},
+		{[]goroutine.Status{ready, ready, ready, ready}, false},
+		{[]goroutine.Status{run, run, ready, run, run}, false},
+	} {
+		st, long := strain{last: -strainGap}, false
+		for i, found := range c.found {
+			long = st.look(found, int64(i)*strainGap)
+		}
+		if long != c.long {
+			t.Errorf("%v: long %v", c.found, long)
+		}
+	}
+}
