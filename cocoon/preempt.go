@@ -271,11 +271,25 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 // its own, see Task.Stack.
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
+// cancel throws into t and its children, and ends their contexts. The throw into t is posted before
+// a child unwinds, or t, woken by the child's end, would take it for a failure of the child alone.
+// The context of t ends after the children were thrown into: so they are, whatever they wait for.
 func (t *Task) cancel(reason string, cause error) {
-	t.cancelChildren(cause) // before their contexts end with this one's: so they are thrown into, whatever they wait for
+	end, inside := t.doom(reason, cause)
+	t.cancelChildren(cause)
+	if inside { // else the task's own goroutine does it, when it answers
+		t.endContext(end)
+	}
+	t.cancelChildren(cause) // those that were started meanwhile
+}
+
+// doom posts the throw that cancels t, or takes t out of the queue. It returns why the context of t
+// is to end, and whether the caller may end it. It calls no code of the application's.
+func (t *Task) doom(reason string, cause error) (end error, inside bool) {
 	l := t.strand.loop
 	l.lockAll()
-	end, inside := cause, true
+	defer l.unlock()
+	end, inside = cause, true
 	if s := t.strand; t.known {
 		inside = !s.bubbled || notify.Bubbled()
 		now := notify.Now()
@@ -287,11 +301,7 @@ func (t *Task) cancel(reason string, cause error) {
 	} else if t.Status() == Starting {
 		t.doomed = true
 	}
-	l.unlock()
-	if inside { // else the task's own goroutine does it, when it answers
-		t.endContext(end)
-	}
-	t.cancelChildren(cause) // those that were started meanwhile
+	return end, inside
 }
 
 func (t *Task) cancelChildren(cause error) {

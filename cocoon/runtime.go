@@ -224,7 +224,11 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 		l.unlock()
 	}
 	if !rt.drained(ctx) {
-		for _, t := range rt.liveTasks() {
+		tasks := rt.liveTasks()
+		for _, t := range tasks {
+			t.doom("shutdown", ErrShutdown) // all of them, before one unwinds and wakes another
+		}
+		for _, t := range tasks {
 			go t.cancel("shutdown", ErrShutdown) // contexts are others' code: one that blocks must not hold up the rest
 		}
 		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)

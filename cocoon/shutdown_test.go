@@ -234,3 +234,41 @@ func TestShutdownOfALoopOnHold(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A task that waits for its children is told of the shutdown before it sees the first of them end.
+func TestShutdownTellsParentsFirst(t *testing.T) {
+	for range 50 {
+		rt, err := New(Config{Slots: 2})
+		must(t, err)
+		begun := make(chan struct{}, 5)
+		var told atomic.Bool
+		h := rt.Go(background, "parent", func(ctx context.Context) error {
+			var kids []*Handle
+			for range 4 {
+				kids = append(kids, rt.Go(ctx, "child", func(ctx context.Context) error {
+					begun <- struct{}{}
+					<-ctx.Done()
+					return context.Cause(ctx)
+				}))
+			}
+			begun <- struct{}{}
+			for _, kid := range kids {
+				if err := kid.Wait(context.WithoutCancel(ctx)); err != nil {
+					told.Store(Thrown(ctx) != nil)
+					return err
+				}
+			}
+			return nil
+		})
+		for range 5 {
+			receive(t, "the tasks", begun)
+		}
+		ended, cancel := context.WithCancel(background)
+		cancel()
+		must(t, rt.Shutdown(ended))
+		<-h.Done()
+		if !told.Load() {
+			t.Fatal("a child had ended, and the parent had no throw")
+		}
+	}
+}
