@@ -25,7 +25,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// diff returns all lines of two texts, each behind ' ', '-' or '+'.
+// diff returns all lines of two texts, each prefixed by ' ', '-' or '+'.
 func diff(before, after string) (lines []string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
 	common := make([][]int, len(a)+1) // common[i][j] is how many lines a[i:] and b[j:] have in common
@@ -55,8 +55,8 @@ func diff(before, after string) (lines []string) {
 	return lines
 }
 
-// TestGuideText: what docs/guide.md shows is what is built and run here, and is as short as it
-// says.
+// TestGuideText checks that docs/guide.md shows the programs that are built and run here, and that
+// they are as short as it says.
 func TestGuideText(t *testing.T) {
 	before, after := read(t, guide+"/before/main.go"), read(t, guide+"/after/main.go")
 	lines := diff(before, after)
