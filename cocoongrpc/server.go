@@ -22,7 +22,7 @@ import (
 //
 // The client of a task that is refused or thrown into gets a status:
 //
-//	ResourceExhausted  a policy refused the task, or threw into it; or the queue is full (MaxQueue)
+//	ResourceExhausted  a policy refused the task, or threw into it; or the queue is full
 //	DeadlineExceeded   a time limit: a policy named "time-limit/…", as a document's limits are; or
 //	                   the call's own deadline passed in the queue
 //	Unavailable        the runtime is shutting down
