@@ -14,8 +14,8 @@ func (c *Core) Block(t *Task, now int64) {
 	}
 }
 
-// Unblock lets a blocked task, or one whose slot was lent, wait for a slot again; it reports
-// whether it got one at once.
+// Unblock makes a blocked task, or a task whose slot was lent, wait for a slot again; it reports
+// whether the task got one at once.
 func (c *Core) Unblock(t *Task, now int64) bool {
 	if t.state != Blocked && t.state != Lent {
 		panic("sched: unblock of a task that is " + t.state.String())
@@ -29,8 +29,8 @@ func (c *Core) Unblock(t *Task, now int64) bool {
 	return false
 }
 
-// Yield lets the tasks that wait go first. It reports whether t has a slot, because nobody could
-// take it. A task whose slot was lent asks for one, like Unblock.
+// Yield lets waiting tasks go first. It reports whether t has a slot, because no task could take
+// it. A task whose slot was lent asks for one, as in Unblock.
 func (c *Core) Yield(t *Task, now int64) bool {
 	if t.state == Lent {
 		return c.Unblock(t, now)
