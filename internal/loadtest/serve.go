@@ -10,7 +10,7 @@ import (
 )
 
 // Serve is the body of a server process: it announces its address, on the loopback interface, and
-// serves until its standard input ends. It answers the questions of Child.Usage.
+// serves until its standard input ends. It responds to Child.Usage.
 func Serve(handler http.Handler) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
