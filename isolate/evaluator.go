@@ -18,7 +18,7 @@ import (
 // evaluation; only Close may be called at any time.
 type Evaluator struct {
 	instance api.Module
-	function api.Function // not shared: a function holds a stack, and sharing it silently gives wrong results
+	function api.Function // holds a stack: sharing it would silently give wrong results
 	result   [1]uint64    // the result of function
 	snapshot []uint64     // view of the instance's memory, which never grows and so never moves
 	fired    *uint64      // as snapshot; nil without sites
