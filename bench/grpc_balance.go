@@ -34,7 +34,7 @@ const (
 const (
 	busyShare = iota // of the calls, one span after the first server got other work
 	leftAfter        // ms from then until its share was below away; two spans if it never was
-	backAfter        // ms from the end of that work until the share was above back; at most four spans
+	backAfter        // ms from its end until the share was above back; at most four spans
 )
 
 // balance measures the effect of load reports: the share of calls that a busy server gets if its

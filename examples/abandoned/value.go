@@ -16,7 +16,7 @@ type address struct {
 
 const customerSize = 190
 
-// makeValue returns a value of size MB of JSON. Its customers share what can be shared: the size is
+// makeValue returns a value of size MB of JSON. Its customers share data in memory; the size is
 // that of the JSON.
 func makeValue(size int) []customer {
 	emails := []string{"ada@example.com", "lovelace@example.org"}
