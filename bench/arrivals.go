@@ -14,7 +14,7 @@ import (
 // one.
 const dispatchers = 4
 
-// grace is how long the responses that are outstanding at the end of the arrivals may take.
+// grace is how long responses may take after the end of the arrivals.
 const grace = time.Second
 
 // arrivals returns the times of requests that arrive independently of each other; the same times

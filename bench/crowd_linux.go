@@ -73,7 +73,7 @@ func (c *crowd) close() error {
 	return err
 }
 
-// ask returns the number of responses until the end, including those that were outstanding then.
+// ask returns the number of responses until the end, including outstanding ones.
 func (c *crowd) ask(ctx context.Context, end time.Time) (answers int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -25,7 +25,7 @@ func (c *crowd) close() error {
 	return nil
 }
 
-// ask returns the number of responses until the end, including those that were outstanding then.
+// ask returns the number of responses until the end, including outstanding ones.
 func (c *crowd) ask(ctx context.Context, end time.Time) (int64, error) {
 	var all sync.WaitGroup
 	var answers atomic.Int64

@@ -134,8 +134,8 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // balanced is a server with its own runtime, which counts its calls. Its tasks sleep instead of
-// working, so their loop is exclusive: on any other loop the runtime would see that they wait, and
-// not count them as load.
+// working, so their loop is exclusive: on any other loop the runtime would detect their waits, and
+// not count the tasks as load.
 type balanced struct {
 	pb.UnimplementedTestServiceServer
 	rt       *cocoon.Runtime

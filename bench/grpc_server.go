@@ -18,8 +18,8 @@ import (
 // reportsServer is a server with Cocoon that sends load reports.
 const reportsServer = "reports"
 
-// grpcPolicies are the policies of a server whose streams may each run for a second, and may be
-// suspended in favor of other tasks.
+// grpcPolicies are the policies of a server: each stream may run for a second, and may be suspended
+// in favor of other tasks.
 const grpcPolicies = `
 version: 1
 tasks:
@@ -60,7 +60,7 @@ func serveGRPC(kind string) error {
 	return srv.Serve(listener)
 }
 
-// asTasks returns the options of a server whose calls are tasks of the loop.
+// asTasks returns the options of a server that runs calls as tasks of the loop.
 func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 	var o cocoongrpc.Options
 	if reports {

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// The servers: plain Go, with Cocoon, and with the policies of a server whose other requests take
-// long.
+// The servers: plain Go, with Cocoon, and with the policies of a server that also has long
+// requests.
 const (
 	plainServer    = "plain"
 	cocoonServer   = "cocoon"

@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return r.finish()
 }
 
-// checkCPUs checks the flag -cpus; 0 means that it is not set.
+// checkCPUs checks the flag -cpus; 0 means not set.
 func checkCPUs(cpus int, chosen []section) error {
 	if cpus == 0 {
 		return nil
@@ -119,7 +119,7 @@ func checkCPUs(cpus int, chosen []section) error {
 	return nil
 }
 
-// choose returns the sections whose name matches the pattern, at least one.
+// choose returns the sections with names that match the pattern, at least one.
 func choose(pattern string) (chosen []section, err error) {
 	matcher, err := regexp.Compile(pattern)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evalCase is a policy, a task that it reads, and the same expression for expr, in which numbers
+// evalCase is a policy, a task for it to read, and the same expression for expr, in which numbers
 // stand for verdicts.
 type evalCase struct {
 	name   string
@@ -47,9 +47,9 @@ var evalCases = []evalCase{
 
 // microEval measures one evaluation of a policy in the isolate, from values in Go variables, which
 // are written to its snapshot, to the outcome. The peer is expr's virtual machine, reused, over a
-// struct that is written anew for each evaluation. "_notify_ns" is the same policy through the
-// whole runtime: Notify takes the loop's lock, reads the clock, fills the snapshot from the calling
-// task, and evaluates.
+// struct written anew for each evaluation. "_notify_ns" is the same policy through the whole
+// runtime: Notify takes the loop's lock, reads the clock, fills the snapshot from the calling task,
+// and evaluates.
 func microEval(ctx context.Context, r *report, e effort) error {
 	const peer = "expr's VM"
 	for _, c := range evalCases {

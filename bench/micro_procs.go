@@ -55,7 +55,7 @@ func echoSide(spare int) side {
 	}
 }
 
-// echoes serves a client that it starts, and returns the client's measurement.
+// echoes starts a client, serves it, and returns its measurement.
 func echoes(ctx context.Context, e effort) (f figures, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

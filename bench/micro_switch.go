@@ -22,7 +22,7 @@ import (
 // each other over unbuffered channels, changes goroutines as often. "spread_ns" is the same with a
 // P for each, as by default: for both, most of it is the wake-up time of other cores. Everything
 // that watches the clock is off, namely the breath, stalls and the bypass: it would act when
-// another process takes the core, and then the figure would not be that of a switch.
+// another process takes the core, and then the figure would not measure a switch.
 func microSwitch(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, switchSide(1), pingSide(1), switchSide(3), pingSide(3))
 	if err != nil {

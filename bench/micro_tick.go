@@ -15,15 +15,15 @@ import (
 // tickEvery is the interval of the timed policies.
 const tickEvery = 100 * time.Microsecond
 
-// microTick measures how late the evaluations of a time policy are, in a runtime whose slots (as
-// many as there are processors) are all taken by preemptible tasks that only poll. Its peer is a
+// microTick measures how late the evaluations of a time policy are, in a runtime in which
+// preemptible tasks that only poll take all slots (as many as there are processors). Its peer is a
 // time.Ticker in plain Go with as many spinning goroutines, and as many Ps.
 //
 // The policy measures itself, so that no tick is lost to an observer that would have to run as
 // well. From task.elapsed, the clock at the evaluation, and its due time, it computes how late it
 // is, and counts that in one of a row of states. It is next due an interval after its last due
 // time, as in the runtime, or an interval after the last evaluation if that time has passed. A
-// quantile is the upper bound of the state that it falls into.
+// quantile is the upper bound of its state.
 func microTick(ctx context.Context, r *report, e effort) error {
 	e.span *= 10 // under load a ticker ticks fifty times a second
 	got, err := medians(ctx, e, policyTicks, tickerTicks)

@@ -74,8 +74,8 @@ func (p pair) result(metric string) result {
 	return result{Name: p.name, Metric: metric, Value: p.polls, Unit: "ns", Peer: "go build", PeerValue: p.plainly}
 }
 
-// geometricMean returns the pair of the geometric means, whose ratio is the geometric mean of the
-// ratios: each benchmark counts the same, however long it takes.
+// geometricMean returns the pair of the geometric means, so that its ratio is the geometric mean of
+// the ratios: each benchmark counts the same, however long it takes.
 func geometricMean(name string, all []pair) pair {
 	var polls, plainly float64
 	for _, p := range all {

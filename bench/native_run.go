@@ -58,8 +58,8 @@ func (b built) compare(ctx context.Context, e nativeEffort, name string) (all []
 const often = 5
 
 // run runs a function's benchmarks on one P, with garbage collections as rare as a small amount of
-// memory allows: the collector has no polls, and runs at random times. But memory that is used for
-// the first time costs more than everything else, and also at random.
+// memory allows: the collector has no polls, and runs at random times. But the first use of memory
+// costs more than everything else, and also at random.
 func (b built) run(ctx context.Context, program, name string, span time.Duration) ([]timed, error) {
 	args := []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.cpu=1", "-test.benchtime=" + span.String(), "-test.count=" + strconv.Itoa(often)}
 	if b.skip != "" {

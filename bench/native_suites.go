@@ -15,8 +15,8 @@ var programs = suite{name: "workloads"}
 var programNames = map[string]string{"Fib": "fib", "Dot": "dot", "MatMul": "matmul"}
 
 // packages are third-party and standard packages. Benchmarks in which one operation takes more than
-// about 100 ms are left out if they have smaller variants, and so is the benchmark of encoding/json
-// that is all sync and reflect. A package of the standard library is measured with all packages
+// about 100 ms are left out if they have smaller variants, and so is a benchmark of encoding/json,
+// which is all sync and reflect. A package of the standard library is measured with all packages
 // that poll.
 var packages = []suite{
 	{name: "regexp2", module: "github.com/dlclark/regexp2@v1.12.0", skip: `_32M|Hard_1M`},

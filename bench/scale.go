@@ -15,8 +15,8 @@ import (
 // scale measures the throughput of Runs of an empty function on 1, 2, 4, 8 and 16 slots, as far as
 // there are cores, with as many goroutines as slots: slots are free, so only what tasks share can
 // slow them down. There are as many Ps as slots, without spare ones, so that the collector's work
-// for one core is not done by the others. The peers are multiples of the throughput on one core, in
-// the same round.
+// for one core is not done by other cores. The peers are multiples of the throughput on one core,
+// in the same round.
 //
 // With almost nothing else on the heap the garbage collector runs all the time. Three variants show
 // its share: the same Runs with a tenth of its cycles, Runs in which a policy sheds load, and Runs

@@ -12,8 +12,8 @@ import (
 // sqlSection measures transactions of PostgreSQL by pgx and database/sql: plain, and in tasks with
 // cocoonsql. There are four cases: no transaction is interrupted; transactions are interrupted
 // during their own work 25 times a second, in tasks by a limit and in plain Go by the end of a
-// context; and the pool is much too small, without a limit and with a limit that is shorter than
-// the wait for a connection.
+// context; and the pool is much too small, without a limit and with a limit shorter than the wait
+// for a connection.
 func sqlSection(ctx context.Context, r *report) error {
 	return sqlWith(ctx, r, effort{rounds: 15, span: 500 * time.Millisecond})
 }

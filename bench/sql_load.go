@@ -32,7 +32,7 @@ const (
 	ledgerBroken        // share of the transfers that were interrupted
 )
 
-// connecting counts the connections that are made.
+// connecting counts new connections.
 type connecting struct {
 	driver.Connector
 	made *atomic.Int64
@@ -82,8 +82,8 @@ func (l ledgerLoad) inTasks(ctx context.Context, e effort) (_ figures, err error
 	})
 }
 
-// measure runs the load for the span. as runs a transfer, whose own work asks at each step whether
-// it may go on.
+// measure runs the load for the span. as runs a transfer, and the transfer's own work asks at each
+// step whether it may go on.
 func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Connector) driver.Connector,
 	as func(ctx context.Context, endless bool, f func(context.Context, func() bool) error) error,
 ) (figures, error) {

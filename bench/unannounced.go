@@ -17,7 +17,7 @@ type waiting struct {
 	client func(ctx context.Context, v *visited, answers *atomic.Int64) error
 }
 
-// waitings are the kinds of handlers. systemWaitings are those that only some systems have.
+// waitings are the kinds of handlers. systemWaitings exist only on some systems.
 var waitings = append([]waiting{
 	{"streams", "200 event streams, an event each 200 ms", 200, watchEvents},
 	{"sleepers", "1000 requests at once that sleep 250 ms", 1000, askAgain},

@@ -27,7 +27,7 @@ func queryDatabase(wait around) http.HandlerFunc {
 	}
 }
 
-// slowDatabase is a driver whose connections return 1 for each query, after 2 ms.
+// slowDatabase is a driver with connections that return 1 for each query, after 2 ms.
 type slowDatabase struct{}
 
 func (slowDatabase) Connect(context.Context) (driver.Conn, error) { return slowConn{}, nil }

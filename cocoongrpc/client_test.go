@@ -15,8 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serveItself serves the service as tasks, and returns a client of it whose calls give the slot
-// back.
+// serveItself serves the service as tasks, and returns a client of it that gives the slot back
+// during its calls.
 func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 	t.Helper()
 	srv := grpc.NewServer(interceptors(tasks, Options{})...)
@@ -62,7 +62,7 @@ func TestCallsItself(t *testing.T) {
 	must(t, err)
 }
 
-// needsSlot opens a stream whose calls each return when another task has had the slot.
+// needsSlot opens a stream on which each call returns when another task has had the slot.
 type needsSlot struct {
 	grpc.ClientStream
 	loop *cocoon.Loop
@@ -98,8 +98,8 @@ func TestStreamGivesSlotBack(t *testing.T) {
 	}))
 }
 
-// TestThrowBeforeCall checks that a throw that is due ends the context of each call, that no call
-// is made, and that the throw unwinds the task at its next safe point.
+// TestThrowBeforeCall checks that a due throw ends the context of each call, so that no call is
+// made, and that the throw unwinds the task at its next safe point.
 func TestThrowBeforeCall(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
 	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {

@@ -19,8 +19,8 @@
 // and decoded before its task begins, and its response is encoded and sent after the task has
 // ended.
 //
-// Load reports the server's load to balancers, with responses and out of band, so that they send
-// the next calls to other servers.
+// Load reports the server's load to balancers, with responses and out of band, which then send the
+// next calls to other servers.
 //
 // Place the server's interceptors close to the handlers. They belong inside interceptors that
 // recover panics, which would otherwise log a throw as a panic, and inside interceptors that

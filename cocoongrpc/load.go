@@ -18,16 +18,16 @@ import (
 //	orca.CallMetricsServerOption(load)                                    // with responses
 //	orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load})  // out of band
 //
-// It also counts the calls of the interceptors whose Options refer to it. A report holds:
+// It also counts the calls of the interceptors that have it in their Options. A report holds:
 //
 //	application_utilization    the share of slot time in use, plus queued tasks per slot: 2 if all
 //	                           slots are in use and as many tasks are queued; never 0, which
 //	                           balancers take for unknown
 //	rps_fractional             calls a second
-//	eps                        calls a second whose tasks were refused or thrown into
+//	eps                        calls a second that were refused or thrown into
 //	utilization["slots"]       the share of slot time in use, 0 to 1
 //	named_metrics["queue"]     tasks that wait for a slot
-//	named_metrics["refused"]   calls a second whose tasks never started
+//	named_metrics["refused"]   calls a second that never started
 //
 // All values are averages over about a second. Balancers like weighted_round_robin send calls in
 // proportion to rps_fractional / (application_utilization + eps/rps_fractional). All methods are

@@ -72,7 +72,7 @@ func TestReportsAreFew(t *testing.T) {
 func untilTold() { time.Sleep(time.Duration(reportGap)) }
 
 // TestReports checks that a busy loop with a queue reports its load with each response, including
-// that of a refused call, and out of band.
+// the response to a refused call, and out of band.
 func TestReports(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // waiting calls keep their slots
 	free := make(chan bool)

@@ -60,9 +60,9 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	return rt
 }
 
-// exclusive returns a loop whose slots the runtime never lends: a call that keeps a slot while it
-// waits holds up the other calls. On the default loop the runtime would lend that slot, and no test
-// would detect a missing Block.
+// exclusive returns a loop with slots that the runtime never lends: a call that keeps a slot while
+// it waits holds up the other calls. On the default loop the runtime would lend that slot, and no
+// test would detect a missing Block.
 func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	t.Helper()
 	cfg.Name, cfg.Exclusive = "exclusive", true
@@ -71,8 +71,8 @@ func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	return loop
 }
 
-// service is gRPC's test service, whose messages can be of any size. Methods that a test does not
-// set are unimplemented.
+// service is gRPC's test service. Its messages can be of any size. Methods that a test does not set
+// are unimplemented.
 type service struct {
 	pb.UnimplementedTestServiceServer
 	unary func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error)

@@ -37,8 +37,8 @@ type Options struct {
 	// nil: the call's.
 	Context func(ctx context.Context, method string) context.Context
 
-	// Refuse returns the error for a call whose task was refused or thrown into. err is what Run or
-	// the handler returned: a *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded,
+	// Refuse returns the error for a call that was refused or thrown into. err is what Run or the
+	// handler returned: a *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded,
 	// cocoon.ErrShutdown or the cause of a context that ended in the queue. Refuse runs outside the
 	// task, and on a separate goroutine for a stream that waits for its client. If Refuse is nil or
 	// returns nil, the client gets the status that UnaryServerInterceptor describes.
@@ -46,7 +46,7 @@ type Options struct {
 
 	// RetryAfter is how long a refused client should wait before it tries again. It is sent in the
 	// RetryInfo of a status, and in the trailer that tells clients with a retry policy when to
-	// retry a call whose handler was not called. 0 means one second; a negative value means that
+	// retry a call that did not reach its handler. 0 means one second; a negative value means that
 	// neither is sent.
 	RetryAfter time.Duration
 
@@ -54,10 +54,10 @@ type Options struct {
 	Load *Load
 }
 
-// unmatched is the task name of calls whose method belongs to no service.
+// unmatched is the task name of calls of unknown methods.
 const unmatched = "unmatched"
 
-// taskless are the services whose calls run outside any task.
+// taskless are the services with calls that run outside any task.
 var taskless = []string{"/grpc.health.", "/grpc.reflection.", "/grpc.channelz.", "/xds.service.orca."}
 
 // name returns the name of a call's task, or "" for none. known reports that the server has the

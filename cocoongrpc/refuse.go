@@ -22,17 +22,17 @@ import (
 // domain is the domain of the reasons in an ErrorInfo.
 const domain = "github.com/cocoon-go/cocoon"
 
-// timeLimits is the prefix of the names of policies that limit time: those of policy.TimeLimit,
-// those of limits in a document, and any other policy that should result in the same status.
+// timeLimits is the prefix of the names of policies that limit time: policies of policy.TimeLimit,
+// of limits in a document, and any other policy that should result in the same status.
 const timeLimits = "time-limit/"
 
 // pushback is the trailer by which a server tells clients with a retry policy when to retry, in ms;
 // a negative number means never (gRFC A6).
 const pushback = "grpc-retry-pushback-ms"
 
-// refuse returns the error for a call whose task was refused or thrown into. ctx is the call's;
-// started reports that its handler has begun. A client must not retry such a call blindly, whatever
-// the status, because the handler may have done half of its work.
+// refuse returns the error for a call that was refused or thrown into. ctx is the call's; started
+// reports that its handler has begun. A client must not retry such a call blindly, whatever the
+// status, because the handler may have done half of its work.
 func (s *server) refuse(ctx context.Context, method string, thrown error, started bool) error {
 	if started {
 		halfDone(ctx)
@@ -113,8 +113,8 @@ func classify(ctx context.Context, thrown error) (code codes.Code, reason, messa
 	}
 }
 
-// ended returns the code for a call whose context has ended, or the context that Options.Context
-// derived from it.
+// ended returns the code for a call after the end of its context, or of the context that
+// Options.Context derived from it.
 func ended(ctx context.Context, thrown error) codes.Code {
 	if err := ctx.Err(); err != nil {
 		thrown = err

@@ -20,7 +20,7 @@ import (
 // call's deadline has passed or its client has disconnected, policies see the task as cancelled
 // (task.cancelled), and a queued task does not start. Panics of the handler pass through.
 //
-// The client of a task that is refused or thrown into gets a status:
+// If a task is refused or thrown into, its client gets a status:
 //
 //	ResourceExhausted  a policy refused the task, or threw into it; or the queue is full
 //	DeadlineExceeded   a time limit: a policy named "time-limit/…", as a document's limits are; or
@@ -31,9 +31,9 @@ import (
 // The status has an ErrorInfo detail of the domain "github.com/cocoon-go/cocoon", with a reason
 // (REFUSED, THROWN, OVERLOADED, TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata
 // policy, reason, task, section and started, as far as they are known. Where a retry may help, the
-// status also has a RetryInfo detail. A client with a gRPC retry policy retries a call whose
-// handler was not called, after the time in the trailer grpc-retry-pushback-ms; the trailer keeps
-// it from retrying a call that was stopped halfway.
+// status also has a RetryInfo detail. A client with a gRPC retry policy retries a call that did not
+// reach its handler, after the time in the trailer grpc-retry-pushback-ms; the trailer keeps it
+// from retrying a call that was stopped halfway.
 //
 // The client gets such a status also in three other cases: if the handler returns such an error
 // itself, for example from cocoon.Section; if the handler was thrown into and fails without a
@@ -167,9 +167,9 @@ var broken = []codes.Code{codes.Canceled, codes.Internal, codes.Unknown}
 func says(err error, some []codes.Code) bool { return slices.Contains(some, status.Code(err)) }
 
 // behind returns the throw or the refusal that caused a handler's error, or nil. Either the error
-// is the throw or the refusal itself, or the handler was thrown into and reports only that it
-// failed, as code that recovers all panics does, or that its context has ended. behind must be
-// called within the task.
+// is the throw or the refusal itself, or the handler was thrown into and reports only a failure, as
+// code that recovers all panics does, or the end of its context. behind must be called within the
+// task.
 func behind(ctx context.Context, err error) error {
 	_, ok := status.FromError(err)
 	var p *cocoon.PreemptedError

@@ -170,8 +170,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestEndsInTheQueue checks that the handler of a call whose deadline passes, or whose client
-// disconnects, while it is queued never runs.
+// TestEndsInTheQueue checks that a handler never runs if the deadline of its call passes, or the
+// client disconnects, while the call is queued.
 func TestEndsInTheQueue(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)

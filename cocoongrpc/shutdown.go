@@ -14,13 +14,13 @@ const lastAnswers = time.Second
 
 // Shutdown shuts down a server and then its runtime. It drains first: the server accepts no new
 // connections and calls, and calls in flight run to completion. When ctx ends before that, the
-// remaining calls are thrown into, with the status Unavailable. Connections that are still in use a
-// second later are closed. The error is that of rt.Shutdown, which names the tasks that had not
+// remaining calls are thrown into, with the status Unavailable. Connections still in use a second
+// later are closed. Shutdown returns the error of rt.Shutdown, which names the tasks that had not
 // ended even then; a call that had to be thrown into is not an error.
 //
-// Endless streams that are not tasks (health watches, ORCA's reports) keep their connections in
-// use, as they do in grpc.Server.GracefulStop, until their client ends them, or until ctx has ended
-// and the additional second is over.
+// Endless streams outside tasks (health watches, ORCA's reports) keep their connections in use, as
+// they do in grpc.Server.GracefulStop, until their client ends them, or until ctx has ended and the
+// additional second is over.
 func Shutdown(ctx context.Context, srv *grpc.Server, rt *cocoon.Runtime) error {
 	drained := make(chan struct{})
 	go func() {

@@ -94,8 +94,8 @@ func TestShutdown(t *testing.T) {
 	t.Logf("%d whole answers", whole.Load())
 }
 
-// TestShutdownDrains checks that Shutdown waits for calls that are about to end, but not for ctx
-// when nothing is left to do.
+// TestShutdownDrains checks that Shutdown waits for calls to end, but not for ctx when nothing is
+// left to do.
 func TestShutdownDrains(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})
@@ -117,8 +117,8 @@ func TestShutdownDrains(t *testing.T) {
 	must(t, receive(t, "the shutdown", down))
 }
 
-// TestShutdownGivesUp checks that a stream that is not a task, and a handler that ignores its
-// throw, do not hold up Shutdown forever, and that the error names the handler.
+// TestShutdownGivesUp checks that a stream outside tasks, and a handler that ignores its throw, do
+// not hold up Shutdown forever, and that the error names the handler.
 func TestShutdownGivesUp(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})

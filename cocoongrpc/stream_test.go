@@ -42,7 +42,7 @@ func recvAll(s pb.TestService_FullDuplexCallServer) error {
 }
 
 // TestThrowEndsWaiting checks that clients that do not read, and clients that do not send, hold no
-// slot, and that a throw ends the calls that they hold up, with the status of any throw.
+// slot, and that a throw ends the blocked calls, with the status of any throw.
 func TestThrowEndsWaiting(t *testing.T) {
 	for name, wait := range map[string]func(pb.TestService_FullDuplexCallServer) error{
 		"send": func(s pb.TestService_FullDuplexCallServer) error { return sendAll(s) },

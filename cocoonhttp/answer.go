@@ -70,14 +70,14 @@ func (a *answer) Header() http.Header {
 }
 
 // WriteHeader implements http.ResponseWriter. It sends informational responses at once and holds
-// back all others.
+// back all other responses.
 func (a *answer) WriteHeader(status int) {
 	switch {
 	case a.hijacked:
 		a.complain("response.WriteHeader on hijacked connection")
 	case a.status != 0:
 		if status == http.StatusInternalServerError {
-			// It is recovering now: the response that it had decided on before is incomplete.
+			// It is recovering now: its earlier response is incomplete.
 			a.late = false
 		}
 		a.complain("superfluous response.WriteHeader call")
@@ -114,7 +114,7 @@ func (a *answer) decide(status int) {
 
 // recovered reports whether the handler has recovered the throw, as far as the middleware can tell.
 // A deferred function that completes the response while the throw unwinds does not count, nor does
-// another goroutine at that time, nor a handler whose call returned the throw as its error. A
+// another goroutine at that time, nor a handler that got the throw as the error of a call. A
 // deferred function that calls recover still counts as unwinding until it returns, so its status
 // has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
 func (a *answer) recovered(p *cocoon.PreemptedError) bool {

@@ -109,8 +109,8 @@ func (l late) Read(p []byte) (int, error) {
 	return copy(p, "late"), io.EOF
 }
 
-// TestCutOffConnectionEnds checks that a connection whose deadline has passed is not used again,
-// even if it looks intact.
+// TestCutOffConnectionEnds checks that a connection is not used again after its deadline, even if
+// it looks intact.
 func TestCutOffConnectionEnds(t *testing.T) {
 	_, loop := oneSlot(t)
 	for name, read := range map[string]func(w http.ResponseWriter, r *http.Request){

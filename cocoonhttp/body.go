@@ -30,8 +30,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close implements io.Closer. The server reads the rest of the body, so that it can reuse the
-// connection.
+// Close implements io.Closer. The server reads the rest of the body, to reuse the connection.
 func (b *body) Close() (err error) {
 	if b.drained.Load() {
 		return b.ReadCloser.Close()

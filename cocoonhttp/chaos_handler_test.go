@@ -199,7 +199,7 @@ func (c *chaos) write(n int) bool {
 	return err == nil && c.ctx.Err() == nil
 }
 
-// pipe copies from a pipe that is written in pieces.
+// pipe copies from a pipe with a writer that writes in pieces.
 func (c *chaos) pipe(n int) bool {
 	n = min(n, c.length-c.written)
 	from, to, err := os.Pipe()

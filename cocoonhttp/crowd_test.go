@@ -15,8 +15,8 @@ import (
 
 const crowd = 10_000
 
-// TestTenThousandConnections checks that ten thousand clients that are halfway through their bodies
-// hold up no other request, and that all of them get their responses.
+// TestTenThousandConnections checks that ten thousand clients halfway through their bodies hold up
+// no other request, and that all of them get their responses.
 func TestTenThousandConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

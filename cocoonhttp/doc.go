@@ -21,5 +21,5 @@
 //
 // Place Middleware close to the handlers. It belongs inside middleware that recovers panics, which
 // would otherwise log a throw as a panic. It also belongs inside http.TimeoutHandler, which runs
-// its handler on a goroutine that is not the task's.
+// its handler on a goroutine other than the task's.
 package cocoonhttp

@@ -39,7 +39,7 @@ func lingers(w http.ResponseWriter) {
 	http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// abort ends a response of which some may have been sent, so that the client can tell that it is
+// abort ends a response of which some may have been sent. The client can tell that the response is
 // incomplete. No surrounding middleware can turn it into a complete one: middleware that recovers
 // the panic finds that its writes fail.
 func (a *answer) abort() {

@@ -17,7 +17,7 @@ import (
 type exchange struct {
 	answer
 	handler *handler
-	found   http.Handler // the handler to call; nil: the one that the middleware wraps
+	found   http.Handler // the handler to call; nil: the wrapped one
 	writer  *writer      // nil before the task has begun
 	body    *body        // the handler's; nil if the request has none
 	run     func(ctx context.Context) error
@@ -78,7 +78,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 }
 
 // gaveUp returns the throw that the handler was told of, if the handler then gave its response up:
-// proxies abort a response that they cannot copy to its end. Other panics go on.
+// proxies abort a response if they cannot copy all of it. Other panics go on.
 func gaveUp(r any, p *cocoon.PreemptedError) error {
 	switch r {
 	case nil: // runtime.Goexit
@@ -90,11 +90,11 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 }
 
 // broken reports whether the handler should have been thrown into but has returned normally, with a
-// response that cannot be trusted to be complete and the handler's own. A handler whose calls fail
-// and whose context ends assumes that its client has disconnected, so its response may be anything,
-// nothing, or cut short. Code that recovers all panics responds with 500, or leaves the response as
-// it is. A response is the handler's own if it has the length that its header declared before the
-// throw, or if the handler recovered the throw and then decided.
+// response that cannot be trusted to be complete and the handler's own. A handler assumes, if its
+// calls fail and its context ends, that its client has disconnected, so its response may be
+// anything, nothing, or cut short. Code that recovers all panics responds with 500, or leaves the
+// response as it is. A response is the handler's own if it has the length that its header declared
+// before the throw, or if the handler recovered the throw and then decided.
 func (e *exchange) broken() bool {
 	switch p := e.survived; {
 	case p == nil || e.whole():

@@ -16,8 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// upgrade is a handler of a protocol that echoes each line; ended receives the error that it ends
-// with.
+// upgrade is a handler of a protocol that echoes each line; ended receives its final error.
 func upgrade(t *testing.T, ended chan<- error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "echo" {
@@ -253,7 +252,8 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 	c, r := dial(t, proxyTo(t, front, backend, false))
 	send(t, c, upgradeRequest)
 	switched(t, r)
-	if got, err := io.ReadAll(r); string(got) != "hello" || err != nil { // the server has closed its side
+	// The server has closed its side.
+	if got, err := io.ReadAll(r); string(got) != "hello" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	send(t, c, "still there")

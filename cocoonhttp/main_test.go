@@ -107,7 +107,7 @@ var quiet = log.New(io.Discard, "", 0)
 
 func http2(s *httptest.Server) { s.EnableHTTP2 = true }
 
-// handle is serve for a handler whose requests are tasks.
+// handle is serve for a handler that runs as tasks.
 func handle(t testing.TB, rt Runner, h http.HandlerFunc, change ...func(*httptest.Server)) *httptest.Server {
 	t.Helper()
 	return serve(t, Middleware(rt, Options{})(h), change...)

@@ -31,8 +31,8 @@ type Options struct {
 	// If Context is nil, the task starts from the request's context.
 	Context func(*http.Request) context.Context
 
-	// Refuse responds to a request whose task was refused or thrown into. err is what Run returned:
-	// a *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or
+	// Refuse responds to a request that was refused or thrown into. err is what Run returned: a
+	// *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or
 	// the cause of a context that ended in the queue. Refuse runs outside the task. It finds the
 	// header as it was before the handler ran, plus Retry-After. If Refuse is nil, the response is
 	// 503 with its status text.
@@ -48,15 +48,15 @@ type Options struct {
 //
 // A task has the name of the pattern that its request matches, as in "GET /items/{id}". If the
 // wrapped handler is an *http.ServeMux, or has a Handler method like it, Middleware asks it for the
-// pattern. Otherwise the pattern is that of the surrounding mux (http.Request.Pattern). A request
+// pattern. Otherwise the pattern comes from the surrounding mux (http.Request.Pattern). A request
 // without a pattern is named "unmatched". Middleware does not look up CONNECT requests in the
 // wrapped mux.
 //
-// When the client disconnects, policies see its task as cancelled (task.cancelled). Options.Refuse
-// responds for a task that is refused or thrown into. To make that possible, a response is held
-// back until it outgrows 2 KiB, is flushed, or the handler returns. If part of a response has been
-// sent when the throw comes, the request is aborted as http.ErrAbortHandler does, so that the
-// client can tell that the response is incomplete; HTTP/1.0 connections are reset.
+// When the client disconnects, policies see its task as cancelled (task.cancelled). If a task is
+// refused or thrown into, Options.Refuse responds. To make that possible, a response is held back
+// until it outgrows 2 KiB, is flushed, or the handler returns. If part of a response has been sent
+// when the throw comes, the request is aborted as http.ErrAbortHandler does, so that the client can
+// tell that the response is incomplete; HTTP/1.0 connections are reset.
 //
 // A response that the handler decides on after a throw is replaced or aborted in the same way,
 // because the handler saw only that its context ended or that a call failed. Three kinds of
@@ -113,9 +113,9 @@ type router interface {
 // unmatched is the task name of requests that no pattern matches.
 const unmatched = "unmatched"
 
-// route returns the name of a request's task, and the handler to call if that is not the whole mux.
-// There are only as many names as patterns, whatever the client sends. route records the pattern in
-// the request, because the request may never reach the mux.
+// route returns the name of a request's task, and the handler to call instead of the whole mux, if
+// any. There are only as many names as patterns, whatever the client sends. route records the
+// pattern in the request, because the request may never reach the mux.
 func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	if h.options.Name != nil {
 		return h.options.Name(r), nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// refuse responds to a request whose task did not start or was thrown into.
+// refuse responds to a request if its task did not start or was thrown into.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if h.retryAfter != "" {
 		w.Header().Set("Retry-After", h.retryAfter)

@@ -63,8 +63,7 @@ func TestCutWithoutLength(t *testing.T) {
 	}
 }
 
-// TestCutInAWrite checks the same for a response that is cut off during a write that the client
-// holds up.
+// TestCutInAWrite checks the same for a response cut off during a write that the client holds up.
 func TestCutInAWrite(t *testing.T) {
 	for name, h := range map[string]func(w http.ResponseWriter){
 		"large":   func(w http.ResponseWriter) { w.Write(make([]byte, 1<<20)) },
@@ -107,9 +106,8 @@ func TestCutInAWrite(t *testing.T) {
 	}
 }
 
-// TestStoppedUploadIsAnswered checks that a client whose upload is stopped halfway gets the
-// response, whatever it sends after that: Go's client reports a connection that is reset as its
-// error.
+// TestStoppedUploadIsAnswered checks that a client gets the response when its upload is stopped
+// halfway, whatever it sends after that: Go's client reports a reset connection as its error.
 func TestStoppedUploadIsAnswered(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

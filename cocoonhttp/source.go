@@ -45,7 +45,7 @@ type source struct {
 
 type deadline interface{ SetReadDeadline(time.Time) error }
 
-// waiting returns a source whose reads count as waits, if reads of src can be interrupted, or else
+// waiting returns a source that reads src as a wait, if reads of src can be interrupted, or else
 // nil. The caller must call its end method.
 func waiting(ctx context.Context, caller *tell.Caller, src io.Reader) *source {
 	from := src

@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// kernels is a listener whose connections count the copies that the kernel could do.
+// kernels is a listener with connections that count the copies that the kernel could do.
 type kernels struct {
 	net.Listener
 	copies atomic.Int64

@@ -120,8 +120,8 @@ func (c *child) blocked(t *testing.T, n int) {
 	})
 }
 
-// TestSIGTERM checks that on SIGTERM under load a server answers the requests that it can, throws
-// into the rest, and exits with 0.
+// TestSIGTERM checks that on SIGTERM under load a server responds to as many requests as possible,
+// throws into the rest, and exits with 0.
 func TestSIGTERM(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM")

@@ -67,8 +67,7 @@ func TestThrow(t *testing.T) {
 	}
 }
 
-// TestConnectionLivesOn checks that of two responses on a connection, the one after a throw is
-// whole.
+// TestConnectionLivesOn checks that the response after a throw, on the same connection, is whole.
 func TestConnectionLivesOn(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -276,9 +275,9 @@ func TestThrowSaysWhere(t *testing.T) {
 	}
 }
 
-// TestRecoveredInTheMidst checks a response that had begun when the throw came, and whose handler
-// did not end by the throw. Such a response may be incomplete: recovering code finds that it can no
-// longer respond, and leaves the response so (chi's Recoverer behind its Logger).
+// TestRecoveredInTheMidst checks a response that had begun when the throw came, from a handler that
+// the throw did not end. Such a response may be incomplete: recovering code can no longer respond,
+// and leaves the response so (chi's Recoverer behind its Logger).
 func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {

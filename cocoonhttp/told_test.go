@@ -127,7 +127,7 @@ func TestIgnoredErrorIsNoAnswer(t *testing.T) {
 }
 
 // TestStoppedFormLeavesNoFiles checks that the package that parses a form removes the temporary
-// files of a form whose upload was stopped halfway.
+// files of a form if its upload was stopped halfway.
 func TestStoppedFormLeavesNoFiles(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	dir := t.TempDir()

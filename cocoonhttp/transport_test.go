@@ -72,9 +72,9 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestTransportThrow checks that a throw that is due before the call is the client's error, and
-// that a later throw leaves the response to the task: no code of the client is unwound, and nothing
-// stays open.
+// TestTransportThrow checks that a throw due before the call is the client's error, and that a
+// later throw leaves the response to the task: no code of the client is unwound, and nothing stays
+// open.
 func TestTransportThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	sent, answer := &watched{Reader: strings.NewReader("x")}, &watched{Reader: strings.NewReader("y")}

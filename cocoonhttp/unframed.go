@@ -36,7 +36,7 @@ func (a *answer) reset() {
 func (a *answer) unframed() bool { return a.length < 0 && a.endsWithConnection() }
 
 // put writes to the underlying writer. When a write fails, for example because a throw cut it off,
-// net/http closes the connection. For a client, that is the end of an unframed response, and the
+// net/http closes the connection. For a client, this is the end of an unframed response, and the
 // connection can no longer be reset. net/http does not close the connection if the failing call is
 // ReadFrom or Flush, so put uses these.
 func (a *answer) put(p []byte) (n int, err error) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Parts of connections, each with one of the interfaces whose presence changes database/sql's
-// behavior.
+// Parts of connections, each with one of the interfaces that change database/sql's behavior by
+// their presence.
 type (
 	canExec     struct{ driver.ExecerContext }
 	canQuery    struct{ driver.QueryerContext }

@@ -10,8 +10,8 @@ import (
 
 // conn is a connection. It implements the optional interfaces of a driver. Where the driver lacks
 // one, conn returns what database/sql treats as its absence, so that the wrapper neither hides nor
-// adds a feature. The interfaces whose mere presence changes database/sql's behavior are separate
-// types: see variants.go.
+// adds a feature. Interfaces that change database/sql's behavior by their mere presence are
+// separate types: see variants.go.
 type conn struct{ driver.Conn }
 
 // Unwrap returns the driver's own connection, see Raw.

@@ -5,16 +5,16 @@
 //
 // The context of a call (QueryContext, ExecContext, BeginTx) identifies the task: pass the context
 // that the task got. Calls without a context, such as Rows.Next and Tx.Commit, count as calls of
-// the task whose context the rows or the transaction were made with. Without a task, a wrapped
-// driver behaves like the driver.
+// the task that made the rows or the transaction with its context. Without a task, a wrapped driver
+// behaves like the driver.
 //
 // A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
 // due before a call, the call returns it as its error, a *cocoon.PreemptedError, and a Commit rolls
 // back. If the throw comes during a call, it unwinds the task at its next safe point; the call ends
 // with its context, as usual. Deferred calls are made while a throw unwinds the task. Calls with a
-// context that cannot end, as that of context.WithoutCancel, are made at any time. A throw out of a
-// transaction costs no connection, because it does not end the context that the driver uses to end
-// the transaction.
+// context that cannot end, as returned by context.WithoutCancel, are made at any time. A throw out
+// of a transaction costs no connection, because it does not end the context that the driver uses to
+// end the transaction.
 //
 // If sql.DB.SetMaxOpenConns allows fewer connections than tasks need, tasks wait for a connection.
 // A driver does not see this wait. The runtime detects it like any unannounced wait: it does not

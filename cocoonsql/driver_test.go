@@ -18,7 +18,7 @@ type server struct {
 	mu     sync.Mutex
 	values []driver.Value
 	asked  []string
-	open   int // connections, statements, transactions and rows that are open
+	open   int // open connections, statements, transactions and rows
 	gate   func(what string)
 }
 

@@ -50,7 +50,7 @@ func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context
 }
 
 // TestThrowLeavesTheTransactionItsContext checks that a throw that ends the task's context does not
-// end that of its transaction: the driver needs it for the rollback.
+// end its transaction's context: the driver needs it for the rollback.
 func TestThrowLeavesTheTransactionItsContext(t *testing.T) {
 	inTransaction(t, context.Background(), func(ctx, theirs context.Context) {
 		go cocoon.TaskOf(ctx).Cancel()

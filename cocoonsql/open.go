@@ -67,8 +67,8 @@ func (c connector) Close() error {
 }
 
 // call makes a call of the driver while the task gives its slot back. If a throw has ended ctx,
-// call returns the throw instead, because some drivers close a connection that is used with an
-// ended context.
+// call returns the throw instead, because some drivers close a connection on a call with an ended
+// context.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
 	err = cocoon.BlockCall(ctx, func() (err error) {
 		if err := thrown(ctx); err != nil {

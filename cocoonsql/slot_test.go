@@ -159,8 +159,8 @@ func TestThrowAtEachCall(t *testing.T) {
 			cocoon.SafePoint(ctx)
 			return err
 		})
-		// database/sql rolls back a transaction whose context ends, on a separate goroutine: it may
-		// take a moment.
+		// When its context ends, database/sql rolls a transaction back on a separate goroutine: it
+		// may take a moment.
 		for end := time.Now().Add(20 * time.Second); db.Stats().InUse != 0; time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(end) {
 				t.Fatalf("thrown at call %d: %d connections are lost", at, db.Stats().InUse)
@@ -241,8 +241,7 @@ func TestCleanUpWithAThrowDue(t *testing.T) {
 	}
 }
 
-// TestQuickRowsKeepTheSlot checks that rows that are available are read without giving the slot
-// back.
+// TestQuickRowsKeepTheSlot checks that available rows are read without giving the slot back.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
 	_, loop := start(t)
 	s := &server{}

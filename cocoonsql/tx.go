@@ -79,8 +79,8 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback implements driver.Tx. The driver's Rollback is always called: a throw that is due does
-// not keep a transaction open.
+// Rollback implements driver.Tx. The driver's Rollback is always called: a due throw does not keep
+// a transaction open.
 func (t *tx) Rollback() error {
 	defer t.ended()
 	return release(t.ctx, t.Tx.Rollback)

@@ -11,7 +11,7 @@ import (
 //   - ExecerContext and QueryerContext: database/sql converts the arguments earlier, without
 //     knowing the statement;
 //   - SessionResetter and Validator: if a transaction is rolled back because its context has ended,
-//     database/sql keeps a connection whose driver has both, and closes any other.
+//     database/sql keeps a connection that has both, and closes any other.
 //
 // So each combination is a separate type. The parts hold the connection and do not embed it,
 // because it would be embedded twice.

@@ -126,7 +126,7 @@ func (g *generator) result(n *policy.Node) {
 }
 
 // checkSum checks for overflow: a sum has overflowed if its sign differs from both operands', a
-// difference if the operands' signs differ and its sign is not that of x.
+// difference if the operands' signs differ and its sign differs from x's.
 func (g *generator) checkSum(n *policy.Node) {
 	third := g.r
 	if n.Op == policy.OpSub {

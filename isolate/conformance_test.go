@@ -109,7 +109,7 @@ var (
 	fails  = compare(policy.OpEq, integer(1), arithmetic(policy.OpDiv, 1, 0))
 )
 
-// list returns a snapshot with a list at word 1, surrounded by words that are not elements.
+// list returns a snapshot with a list at word 1, surrounded by words outside the list.
 func list(length uint64, elements ...uint64) []uint64 {
 	return append(append([]uint64{5, length}, elements...), 5)
 }

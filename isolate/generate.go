@@ -9,9 +9,9 @@ import (
 )
 
 // generator translates a program into the body of a WebAssembly function. Every node leaves its
-// value on the operand stack: a Bool as an i32 that is 0 or 1, a Float as an f64, every other word
-// and a verdict as an i64, and a Unit not at all. WebAssembly's validation is a second check: a
-// wrongly typed program does not compile.
+// value on the operand stack: a Bool as an i32, 0 or 1, a Float as an f64, every other word and a
+// verdict as an i64, and a Unit not at all. WebAssembly's validation is a second check: a wrongly
+// typed program does not compile.
 type generator struct {
 	program *policy.Program
 	code    []byte

@@ -70,8 +70,8 @@ func TestCompileLong(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfManyPages puts the outcome after a snapshot that is larger than a page, up to the
-// maximum size.
+// TestSnapshotOfManyPages puts the outcome after a snapshot larger than a page, up to the maximum
+// size.
 func TestSnapshotOfManyPages(t *testing.T) {
 	words := maxPages*pageBytes/wordBytes - 1 - stubs.MaxSites
 	p := &policy.Program{

@@ -28,8 +28,7 @@ func envOf(text string) policy.Env {
 	return textEnvs[0]
 }
 
-// texts are typical policies, with one snapshot each (values that it does not name are 0) and its
-// result.
+// texts are typical policies, with one snapshot each (values not named are 0) and its result.
 var texts = []struct {
 	text  string
 	state map[string]any

@@ -105,7 +105,7 @@ func BenchmarkTickLateness(b *testing.B) {
 	}
 }
 
-// after returns the first tick of the series next, next+every, ... that is later than now.
+// after returns the first tick of the series next, next+every, ... after now.
 func after(next, now, every int64) int64 {
 	next += every
 	if next <= now {

@@ -7,10 +7,10 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// A goroutine in a bubble of testing/synctest sees the bubble's time, and the goroutines and
-// channels that it creates belong to the bubble: the bubble waits for its goroutines, and using its
-// channels from outside ends the process. Cocoon's time is real, and the parts of a runtime may be
-// used inside and outside bubbles; so a runtime must be created outside.
+// A goroutine in a bubble of testing/synctest sees the bubble's time, and its new goroutines and
+// channels belong to the bubble: the bubble waits for its goroutines, and using its channels from
+// outside ends the process. Cocoon's time is real, and the parts of a runtime may be used inside
+// and outside bubbles; so a runtime must be created outside.
 
 // nanotime is the monotonic clock, for goroutines in bubbles as well. The Go runtime keeps this
 // name stable for linkname users.
@@ -41,7 +41,7 @@ func Bubbled() bool {
 }
 
 // Outside calls f outside any bubble, and returns when f has returned. It calls f on the calling
-// goroutine if that is in no bubble, or else on another one. Go offers one way to get a goroutine
+// goroutine, or, if this is in a bubble, on a different one. Go offers one way to get a goroutine
 // outside the bubble: cleanups run outside bubbles (package testing/synctest). That takes a garbage
 // collection, a millisecond or more, in tests only. f must not panic.
 func Outside(f func()) {
@@ -62,11 +62,11 @@ func Outside(f func()) {
 	}
 }
 
-// leave makes the cleanup of an object that is garbage at once call f. The cleanup's goroutine also
-// runs other cleanups, so f gets a separate goroutine.
+// leave makes an object that becomes garbage at once, and lets its cleanup call f. The cleanup's
+// goroutine also runs other cleanups, so f gets a separate goroutine.
 //
 //go:noinline
 func leave(f func()) {
-	type object struct{ _ *object } // with a pointer, so that it does not share its memory
+	type object struct{ _ *object } // the pointer keeps it from sharing memory
 	runtime.AddCleanup(new(object), func(f func()) { go f() }, f)
 }

@@ -36,8 +36,8 @@ func TestBubble(t *testing.T) {
 	}
 }
 
-// TestTimerStartedInABubble checks that a timer whose thread is started from a bubble runs outside:
-// it can use what is outside, the bubble's time goes on while the timer sleeps, and the bubble ends
+// TestTimerStartedInABubble checks that a timer runs outside if a bubble starts its thread: it can
+// use what is outside, the bubble's time goes on while the timer sleeps, and the bubble ends
 // without it.
 func TestTimerStartedInABubble(t *testing.T) {
 	ran := make(chan bool, 1)

@@ -1,5 +1,5 @@
-// Package notify implements the two kinds of notification: ticks, by a timer that is punctual
-// however busy the process is, and events, by a hub that knows the listeners of each event.
+// Package notify implements the two kinds of notification: ticks, by a timer, punctual however busy
+// the process is, and events, by a hub that knows the listeners of each event.
 package notify
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Never is a time that is never reached.
+// Never is a time in the unreachable future.
 const Never = math.MaxInt64
 
 var base = time.Now().Add(-time.Nanosecond)

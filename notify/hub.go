@@ -27,11 +27,11 @@ type Subscription[T comparable] struct {
 	Events   uint16
 }
 
-// Exchange ends the subscriptions of the listeners in out, and adds those of in, in order and after
-// all existing ones. No reader sees half of a change. A listener that is in both gets a new mask
-// and a new position; Exchange ignores a listener in out that has no subscription. It panics on an
-// empty mask, and on a listener that would be subscribed twice. A caller that has called Listeners
-// before may still notify the listeners in out.
+// Exchange ends the subscriptions of the listeners in out, and adds the subscriptions in in, in
+// order and after all existing ones. No reader sees half of a change. A listener in both gets a new
+// mask and a new position; Exchange ignores a listener in out that has no subscription. It panics
+// on an empty mask, and on a listener that would be subscribed twice. A caller that has called
+// Listeners before may still notify the listeners in out.
 func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

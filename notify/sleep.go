@@ -14,7 +14,7 @@ type sleeper interface {
 	// sleep returns at the time at, after wake, or spuriously. It does not sleep unless *state is
 	// asleep. now is the time of the call, before at.
 	sleep(state *atomic.Uint32, at, now int64)
-	// wake ends a sleep, even one that is about to begin. It is called after *state was changed
+	// wake ends a sleep, even if the sleep is about to begin. It is called after *state was changed
 	// from asleep to awake.
 	wake(state *atomic.Uint32)
 }

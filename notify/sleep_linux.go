@@ -46,7 +46,7 @@ func (s *futexSleeper) enter() {
 	}
 }
 
-// leave forgets the thread, whose ID may soon be reused.
+// leave forgets the thread, because its ID may soon be reused.
 func (s *futexSleeper) leave() { s.thread.Store(0) }
 
 func (s *futexSleeper) onThread() bool { return s.thread.Load() == int64(unix.Gettid()) }

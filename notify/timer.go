@@ -71,14 +71,14 @@ const (
 // closed is the value of want once the timer is closed: earlier than any time.
 const closed = math.MinInt64
 
-// NewTimer returns a timer that is not set. Its thread starts with the first WakeAt, so that an
+// NewTimer returns a timer without a set time. Its thread starts with the first WakeAt, so that an
 // idle process has none. Close the timer when done, or the thread stays.
 //
 // The handler runs on the timer's thread, one run at a time, and gets the time at which it was
 // started. It returns the time of its next run, or Never: it then runs at that time, or earlier if
 // WakeAt asks for that. A time in the past means at once. The handler must not block, because
-// everything else that is due waits meanwhile, and must not call Close. A panic in it ends the
-// process, as in any goroutine.
+// everything else waits meanwhile, and must not call Close. A panic in it ends the process, as in
+// any goroutine.
 func NewTimer(handle func(now int64) (next int64)) *Timer {
 	if handle == nil {
 		panic("notify: NewTimer of a nil handler; want the function to run")
@@ -105,9 +105,9 @@ func (t *Timer) WakeAt(at int64) {
 }
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
-// one becomes free, which is up to 10 ms and more. Its goroutine then parks as others do, and keeps
-// no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back,
-// which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
+// one becomes free, which is up to 10 ms and more. Its goroutine then parks as usual, and keeps no
+// P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back, which
+// on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //
 // Relax is safe for concurrent use, and costs as much as WakeAt.
 func (t *Timer) Relax(relaxed bool) {

@@ -89,6 +89,5 @@ func Lower() {
 	}
 }
 
-// Raised reports whether there are unanswered requests, that is, whether polls take the slow path
-// now.
+// Raised reports whether there are unanswered requests, so that polls take the slow path.
 func Raised() bool { return word.requests.Load() != 0 }

@@ -103,7 +103,7 @@ func (c *client) heard(streams int) string {
 	return fmt.Sprint(said)
 }
 
-// scripts are the clients' behaviours. Each returns the number of streams that it opens.
+// scripts are the clients' behaviours. Each returns its number of streams.
 var scripts = map[string]func(c *client, path string) (streams int){
 	"GET":  func(c *client, path string) int { c.ask(1, "GET", path, true); return 1 },
 	"HEAD": func(c *client, path string) int { c.ask(1, "HEAD", path, true); return 1 },

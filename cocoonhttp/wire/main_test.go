@@ -1,5 +1,5 @@
-// Package wire compares the HTTP/2 frames that cocoonhttp puts on a connection with those of
-// net/http. It is a separate module because it depends on the framer and on h2spec.
+// Package wire compares the HTTP/2 frames of cocoonhttp with the frames of net/http. It is a
+// separate module because it depends on the framer and on h2spec.
 package wire
 
 import (
@@ -27,7 +27,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// tasks returns a handler whose requests are tasks.
+// tasks returns a handler that runs as tasks.
 func tasks(t testing.TB, h http.Handler) http.Handler {
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)

@@ -61,8 +61,8 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 		must(t, odd.Rollback())
 	}
 
-	// A transaction whose context ends: the driver's interfaces decide whether database/sql keeps
-	// the connection.
+	// A transaction after the end of its context: the driver's interfaces decide whether
+	// database/sql keeps the connection.
 	gone, cancel := context.WithCancel(ctx)
 	tx, err = db.BeginTx(gone, nil)
 	must(t, err)

@@ -1,7 +1,7 @@
 // Package sqltest tests cocoonsql with real drivers and databases: PostgreSQL by pgx and lib/pq,
 // MySQL or MariaDB, and SQLite. It also tests the guide's hooks and pools with their servers. It is
 // a separate module, so that users of Cocoon do not download these dependencies. Package servers
-// starts the servers; tests of servers that are not installed are skipped.
+// starts the servers; tests of missing servers are skipped.
 package sqltest
 
 import (

@@ -28,7 +28,7 @@ func TestGuideShowsRecipes(t *testing.T) {
 	}
 }
 
-// exclusive returns a loop of one slot that is never lent: a task that waits without giving the
+// exclusive returns a loop of one slot, which is never lent: a task that waits without giving the
 // slot back holds up all other tasks.
 func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	rt := runtimeOf(t, cocoon.Config{})
@@ -78,8 +78,8 @@ func TestRedisHook(t *testing.T) {
 	})
 }
 
-// TestRedisHookAndThrows checks that a throw that is due ends the context of commands, and is the
-// error of each command of a pipeline, and that clean-up commands are sent.
+// TestRedisHookAndThrows checks that a due throw ends the context of commands, and is the error of
+// each command of a pipeline, and that clean-up commands are sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
 	_, loop := exclusive(t)

@@ -21,8 +21,8 @@ import (
 )
 
 // soakServer is a typical server: transactions, a cache with locks in it, an event stream, a proxy.
-// Each response ends with the line "end". A request with ?long works endlessly at some point, so
-// that it is thrown into.
+// Each response ends with the line "end". A request with ?long works endlessly at some point, and
+// is then thrown into.
 type soakServer struct {
 	db    *sql.DB
 	cache *redis.Client

@@ -75,8 +75,8 @@ func TestSoak(t *testing.T) {
 	client.CloseIdleConnections()
 }
 
-// load sends requests for a while: eight clients as fast as responses arrive, and 50 requests a
-// second that are thrown into.
+// load sends requests for a while: eight clients as fast as responses arrive, and 50 endless
+// requests a second.
 func (s *soakServer) load(t *testing.T, client *http.Client, o *outcomes, span time.Duration) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -157,7 +157,7 @@ func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Clie
 		return busy == 0 && locks == 0 && all == s.db.Stats().OpenConnections
 	})
 	client.CloseIdleConnections()
-	time.Sleep(200 * time.Millisecond) // for goroutines that are about to end
+	time.Sleep(200 * time.Millisecond) // lets goroutines end
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

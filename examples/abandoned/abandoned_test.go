@@ -93,8 +93,8 @@ func TestBadCommandLines(t *testing.T) {
 	}
 }
 
-// endless is a value whose encoding never ends, but reaches safe points, however the test was
-// built.
+// endless is a value with an encoding that never ends, but reaches safe points, however the test
+// was built.
 type endless struct{ begun chan<- struct{} }
 
 func (e endless) MarshalJSON() ([]byte, error) {

@@ -1,4 +1,4 @@
-// Abandoned shows what happens to work whose client has disconnected.
+// Abandoned shows what happens to work after its client has disconnected.
 //
 // A net/http server responds with a large value in JSON. A client requests the value and
 // disconnects before the response, in each round at a different time. With plain net/http

@@ -46,7 +46,7 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(s.handler()), rt.Shutdown(context.Background()))
 }
 
-// startRuntime starts a runtime that stops tasks whose client has disconnected.
+// startRuntime starts a runtime that stops tasks when their client disconnects.
 func startRuntime() (*cocoon.Runtime, error) {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {

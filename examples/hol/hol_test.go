@@ -35,8 +35,7 @@ func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experimen
 }
 
 // TestEveryModeAnswersRight runs the whole experiment, small and short: the generator compares
-// every response with the record or the sum that it knows, and a mode with one wrong or missing
-// response fails.
+// every response with the known record or sum, and a mode with one wrong or missing response fails.
 func TestEveryModeAnswersRight(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad, true)
 	if err := errors.Join(e.run(t.Context(), modes, show), show.results.Finish()); err != nil {

@@ -107,7 +107,7 @@ func (g *generator) connect(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// get reads the response to a request that is not part of the load; a nil into discards it.
+// get reads the response to a request outside the load; a nil into discards it.
 func (g *generator) get(ctx context.Context, path string, into any) error {
 	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, "http://"+g.load.Address+path, nil)
 	if err == nil && status != http.StatusOK {

@@ -150,8 +150,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestLeastValuable checks which running tasks are stopped: a task that is too late, a task whose
-// client has disconnected, and a batch task while many wait. Critical tasks go on.
+// TestLeastValuable checks which running tasks are stopped: late tasks, tasks without a client, and
+// a batch task while many wait. Critical tasks go on.
 func TestLeastValuable(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -248,8 +248,8 @@ func byDeadline(at time.Time) context.Context { return timed{context.Background(
 
 func (c timed) Deadline() (time.Time, bool) { return c.at, true }
 
-// TestUrgency checks that a more urgent task preempts the running one, that of waiting tasks the
-// most urgent one starts first, and of equally urgent tasks the one with the earliest deadline.
+// TestUrgency checks that a more urgent task preempts the running one, and that the most urgent
+// waiting task starts first, or among equally urgent tasks the one with the earliest deadline.
 func TestUrgency(t *testing.T) {
 	rt := startPolicies(t)
 	until := make(chan struct{})

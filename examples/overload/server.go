@@ -82,10 +82,10 @@ func workHandler(hashes int) *http.ServeMux {
 	return mux
 }
 
-// late responds to a request whose deadline has passed.
+// late responds to a request after its deadline.
 func late(w http.ResponseWriter) { http.Error(w, "too late", http.StatusGatewayTimeout) }
 
-// refuse responds to a request that is not started.
+// refuse responds to a request before its start.
 func refuse(w http.ResponseWriter) { http.Error(w, "overloaded", http.StatusServiceUnavailable) }
 
 // maxPieces limits the work of a request.

@@ -15,7 +15,7 @@ func init() {
 }
 
 // openGoZero limits requests with go-zero's adaptive shedder. As in its rest.Server, the important
-// class has a second shedder, whose threshold is halfway to the maximum.
+// class has a second shedder, with a threshold halfway to the maximum.
 //
 // The threshold of the processor's load is the minimum, so that only the limit on requests in
 // flight decides. Its default is 900 of 1000, of all cores and averaged over 5 s: the default never

@@ -1,7 +1,7 @@
 // Redos shows a server that survives evil regular expressions.
 //
 // A net/http server compiles and matches patterns from its users, with the unmodified
-// github.com/dlclark/regexp2, whose own timeout is off. A generator in another process attacks it
+// github.com/dlclark/regexp2, without its own timeout. A generator in another process attacks it
 // with patterns that take practically forever, and measures how long a ping takes. The experiment
 // runs three times: without attacks, with plain net/http, and with Cocoon, where one policy limits
 // the time of a match.

@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// file is one parsed Go file that is not a test, for any system.
+// file is one parsed non-test Go file, for any system.
 type file struct {
 	pkg  string // folder, relative to the module's root
 	tree *ast.File
@@ -33,8 +33,8 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module for all systems, so that it also finds imports that only
-// another system has.
+// sources parses the files of this module for all systems, to find also imports that only another
+// system has.
 func sources(t *testing.T, set *token.FileSet) (files []file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {

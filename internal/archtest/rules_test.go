@@ -7,8 +7,8 @@ import "strings"
 const module = "github.com/cocoon-go/cocoon"
 
 // below lists the packages of this module that each package of this module may import. A key ending
-// in "/" stands for all packages below that folder. "*" stands for every package that is not a
-// command or an example.
+// in "/" stands for all packages below that folder. "*" stands for every package except commands
+// and examples.
 var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",

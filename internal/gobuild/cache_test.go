@@ -16,8 +16,8 @@ import (
 // package.
 var compiled = regexp.MustCompile(`toolexec .*compile.* -p ([^ ]+) `)
 
-// compiledIn returns the packages that are compiled, sorted, because the go command compiles
-// independent packages concurrently.
+// compiledIn returns the compiled packages, sorted, because the go command compiles independent
+// packages concurrently.
 func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	t.Helper()
 	out, code, err := m.cocoon(t, args...)
@@ -83,8 +83,8 @@ func TestConcurrentBuilds(t *testing.T) {
 	}
 }
 
-// TestWorkKeepsTheRewrittenFiles checks that -work prints the folder, and that it contains the
-// rewritten files.
+// TestWorkKeepsTheRewrittenFiles checks that -work prints the folder, which contains the rewritten
+// files.
 func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {\n\tvar more func() bool\n\tfor more != nil && more() {\n\t}\n}\n")
 	temp := t.TempDir()

@@ -9,8 +9,7 @@ import (
 
 // find lists the packages of the build, and fails if a pattern of -cocoon.pkgs matches none,
 // because -gcflags accepts such a pattern. It returns the names of functions that the sources
-// limit: in constants of the program's own packages, and in policy documents that are embedded
-// there.
+// limit: in constants of the program's own packages, and in policy documents embedded there.
 func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	memory := c.memory()
 	if f, ok := recall(memory); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// Tested are the packages of the standard library whose own tests pass with polls in them: the
+// Tested are the packages of the standard library that pass their own tests with polls in them: the
 // pattern std of -cocoon.pkgs.
 var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
 	encoding/asn1 encoding/csv encoding/gob encoding/hex encoding/json encoding/xml go/parser go/types html html/template image

@@ -4,9 +4,9 @@
 //   - The go command starts its tools through this program (-toolexec). Only the compiler matters:
 //     it gets different files, which are placed next to its output, and name the originals in line
 //     directives.
-//   - A flag that only this program understands marks the packages that are rewritten, and the go
-//     command itself passes the flag to them (-gcflags=PATTERN=-cocoon=KEY). The key identifies
-//     this program and its options, so that the build cache keeps each result apart, and shares all
+//   - A flag that only this program understands marks the packages to rewrite, and the go command
+//     itself passes the flag to them (-gcflags=PATTERN=-cocoon=KEY). The key identifies this
+//     program and its options, so that the build cache keeps each result apart, and shares all
 //     other packages with plain builds.
 //
 // So the go command handles modules, workspaces, vendoring, overlays, cgo, coverage, the race
@@ -38,8 +38,8 @@ type Command struct {
 	// Tool is the command line that leads to Toolexec: this program and its verb.
 	Tool []string
 
-	// Cache is a folder for results that are kept from one build to the next, "" for none. Its loss
-	// costs only time.
+	// Cache is a folder for results to keep from one build to the next, "" for none. Its loss costs
+	// only time.
 	Cache string
 
 	Env            []string // in addition to this process's environment

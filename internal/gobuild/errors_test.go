@@ -85,8 +85,7 @@ func TestMissingSection(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheGoCommand compares the output and the exit code with those of the plain go
-// command.
+// TestErrorsOfTheGoCommand compares the output and the exit code with the plain go command's.
 func TestErrorsOfTheGoCommand(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string

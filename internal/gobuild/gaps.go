@@ -23,7 +23,7 @@ type PackageGaps struct {
 // ErrGo is the error if the go command has found an error, which it has reported itself.
 var ErrGo = errors.New("the go command found errors")
 
-// source is go list's description of a package that it has compiled.
+// source is go list's description of a compiled package.
 type source struct {
 	ImportPath      string
 	Export          string
@@ -134,8 +134,8 @@ func (s sources) of(p listed) instrument.Package {
 	return out
 }
 
-// explained removes calls of packages that are rewritten, and for all other packages adds the
-// reason why they are not.
+// explained removes calls of rewritten packages, and for all other packages adds the reason why
+// they are not rewritten.
 func explained(gaps []instrument.Gap, taken map[string]bool) (left []instrument.Gap) {
 	for _, g := range gaps {
 		if g.Package != "" && taken[g.Package] {

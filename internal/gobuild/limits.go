@@ -105,7 +105,7 @@ func (l *limits) check(path string, files []*ast.File, info *types.Info, declara
 	return checked
 }
 
-// Import implements types.Importer. A package that is not the program's own is empty.
+// Import implements types.Importer. Packages other than the program's own are empty.
 func (l *limits) Import(imported string) (*types.Package, error) {
 	if p := l.imported[imported]; p != nil {
 		return p, nil
@@ -155,7 +155,7 @@ func (l *limits) add(lit *ast.CompositeLit, info *types.Info) {
 // on the command line.
 func (p listed) isOwn() bool { return !p.Standard && (!p.DepOnly || p.Module == nil || p.Module.Main) }
 
-// sources returns the Go files that are compiled.
+// sources returns the compiled Go files.
 func (p listed) sources() []string { return p.join(".go", p.GoFiles, p.CgoFiles) }
 
 // documents returns the embedded files that may be policy documents.

@@ -26,8 +26,8 @@ type flagOf struct {
 var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover failfast fullpath json linkshared modcacherw msan
 	n race short trimpath v work x i h help`)
 
-// Parse parses the arguments of cocoon build, run or test: those of the go command's verb, and the
-// flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
+// Parse parses the arguments of cocoon build, run or test: the arguments of the go command's verb,
+// and the flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
 func Parse(verb string, args []string) (*Command, error) {
 	c := &Command{Verb: verb}
 	for len(args) > 0 && args[0] != "-args" && args[0] != "--args" {

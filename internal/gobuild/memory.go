@@ -21,7 +21,7 @@ const settled = 20 * time.Millisecond
 
 // findings are what the packages of a command line, and their sources, determine about it. Listing
 // the packages with the go command takes half as long as a build with nothing to do, so findings
-// are remembered until one of the files that they come from changes.
+// are remembered until one of their files changes.
 type findings struct {
 	Sections []string // that the sources limit
 	Files    []stamp

@@ -25,8 +25,8 @@ func (m module) age(t *testing.T) {
 	}
 }
 
-// TestFindingsAreRemembered checks that findings are remembered until any of the files that they
-// come from changes, and that errors are not remembered.
+// TestFindingsAreRemembered checks that findings are remembered until any of their files changes,
+// and that errors are not remembered.
 func TestFindingsAreRemembered(t *testing.T) {
 	const limit = "package main\n\nimport \"github.com/cocoon-go/cocoon/cocoon\"\n\nvar _ = cocoon.TimeLimit{Func: \"example.com/app.NAME\"}\n"
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n-- dep/dep.go --\npackage dep\n-- sub/text --\n\n")

@@ -25,7 +25,7 @@ func (c *Command) toolLine(chosen choice) []string {
 	return append(words, "--")
 }
 
-// errNoTool is for users who call the verb themselves.
+// errNoTool is the error if a user calls the verb directly.
 var errNoTool = errors.New("there is no tool to run; the go command is given this verb as -toolexec, by cocoon build")
 
 // parseChoice removes the choice from the command line.

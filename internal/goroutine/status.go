@@ -19,7 +19,7 @@ const (
 )
 
 // The values of atomicstatus in the runtime's record of a goroutine (runtime/runtime2.go,
-// _Grunnable and the following). Learn checks them against goroutines whose status it knows.
+// _Grunnable and the following). Learn checks them against goroutines with a known status.
 const (
 	gRunnable  = 1
 	gRunning   = 2
@@ -33,8 +33,8 @@ const (
 var statusAt atomic.Uintptr
 
 // StatusOf returns the status of the living goroutine with the given ID. The value may be outdated
-// on return, so it is only a hint. A goroutine whose stack the garbage collector scans, or that the
-// collector has stopped, is Unknown. Until Learn has succeeded, every goroutine is Unknown.
+// on return, so it is only a hint. A goroutine is Unknown while the garbage collector scans its
+// stack or has stopped it. Until Learn has succeeded, every goroutine is Unknown.
 //
 // StatusOf is one load, which the race detector does not see: the runtime changes the word by
 // atomic operations. It costs about 2 ns, and a cache miss (BenchmarkStatusOf).
@@ -57,10 +57,10 @@ func StatusOf(id uintptr) Status {
 }
 
 // Learn finds the offset of a goroutine's status in the runtime's record, once per process. It
-// succeeds only if it reads the right status for goroutines that run, that wait and that are in a
-// system call; otherwise StatusOf keeps returning Unknown, and callers work without it. Learn takes
-// up to 10 ms on one P, because the runtime takes that long to notice the system call. It is safe
-// for concurrent use; later calls wait for the first.
+// succeeds only if it reads the right status for goroutines that run, wait or are in a system call;
+// otherwise StatusOf keeps returning Unknown, and callers work without it. Learn takes up to 10 ms
+// on one P, because the runtime takes that long to notice the system call. It is safe for
+// concurrent use; later calls wait for the first.
 func Learn() { learn() }
 
 var learn = sync.OnceFunc(func() {
@@ -111,8 +111,7 @@ func idOffsets() (offsets []uintptr) {
 	return offsets
 }
 
-// patience is how many times a goroutine is examined until it has the status that it must soon
-// have.
+// patience is how many times a goroutine is examined until it has the expected status.
 const patience = 1 << 20
 
 // fewLooks is how many times a spinning goroutine is examined. It need not be seen running, which

@@ -43,7 +43,7 @@ func Start(ctx context.Context, role string, config any, cores []int, env []stri
 		return nil, err
 	}
 	cmd.Cancel = input.Close
-	cmd.WaitDelay = 5 * time.Second // after that it is killed
+	cmd.WaitDelay = 5 * time.Second // then it is killed
 	if err := startPinned(cmd, cores); err != nil {
 		cancel()
 		return nil, fmt.Errorf("%s: %w", role, err)

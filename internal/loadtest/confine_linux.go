@@ -10,8 +10,8 @@ import (
 )
 
 // Confine moves this process to the given cores, with all its threads and later ones, until release
-// is called. Without cores it does nothing. Children that are started meanwhile with their own
-// cores get those cores.
+// is called. Without cores it does nothing. Children started meanwhile with their own cores get
+// those cores.
 func Confine(cores []int) (release func() error, err error) {
 	if len(cores) == 0 {
 		return func() error { return nil }, nil

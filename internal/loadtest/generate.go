@@ -55,8 +55,7 @@ func Generate[P, O any](drive func(context.Context), progress func() P, outcome 
 	}
 }
 
-// Follow starts the role "generator", whose body is Generate, shows its progress and returns its
-// outcome.
+// Follow starts the role "generator" (see Generate), shows its progress and returns its outcome.
 func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, err error) {
 	generator, err := Start(ctx, "generator", config, cores, nil, stderr)
 	if err != nil {

@@ -19,7 +19,7 @@ type Results struct {
 	err    error // of the first write that failed
 }
 
-// NewResults returns results that are written to w; header is the table's header.
+// NewResults returns results for the writer w; header is the table's header.
 func NewResults(w io.Writer, json bool, header ...string) *Results {
 	return &Results{w: w, json: json, header: header}
 }

@@ -26,7 +26,7 @@ func Serve(handler http.Handler) error {
 	return nil
 }
 
-// StartServer starts the role "server" and returns the address that it announces.
+// StartServer starts the role "server" and returns its address.
 func StartServer(ctx context.Context, config any, cores []int, env []string, stderr io.Writer) (*Child, string, error) {
 	server, err := Start(ctx, "server", config, cores, env, stderr)
 	if err != nil {

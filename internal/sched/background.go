@@ -3,8 +3,8 @@ package sched
 // The background is for tasks that should run only in slots that no other task wants. A waiting
 // background task starts after all waiting foreground tasks, and does not start where a suspended
 // foreground task could come back. No foreground task is switched out for a background task or
-// yields to one; only background tasks do. A background task keeps a slot that it has, as other
-// tasks do: it is switched out on request, if it is preemptible.
+// yields to one; only background tasks do. A background task keeps its slot, as other tasks do: it
+// is switched out on request, if it is preemptible.
 //
 // Background tasks do not starve. If the oldest waiting one has been passed over for MaxBypass, it
 // starts (see rank.go). If a suspended one has, it comes back and runs undisturbed for a quarter of

@@ -1,6 +1,6 @@
 package sched
 
-// Block takes the slot from a running task that is about to wait for something else.
+// Block takes the slot from a running task, which is about to wait for something else.
 func (c *Core) Block(t *Task, now int64) {
 	switch t.state {
 	case Running:
@@ -14,7 +14,7 @@ func (c *Core) Block(t *Task, now int64) {
 	}
 }
 
-// Unblock makes a blocked task, or a task whose slot was lent, wait for a slot again; it reports
+// Unblock makes a blocked task, or a task that has lent its slot, wait for a slot again; it reports
 // whether the task got one at once.
 func (c *Core) Unblock(t *Task, now int64) bool {
 	if t.state != Blocked && t.state != Lent {
@@ -30,7 +30,7 @@ func (c *Core) Unblock(t *Task, now int64) bool {
 }
 
 // Yield lets waiting tasks go first. It reports whether t has a slot, because no task could take
-// it. A task whose slot was lent asks for one, as in Unblock.
+// it. A task that has lent its slot asks for one, as in Unblock.
 func (c *Core) Yield(t *Task, now int64) bool {
 	if t.state == Lent {
 		return c.Unblock(t, now)

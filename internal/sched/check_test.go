@@ -17,7 +17,7 @@ type picture []struct {
 	seat
 }
 
-// of returns the seat of a. If a is not in the picture, that is the zero seat, as of a new task.
+// of returns the seat of a. If a is not in the picture, its seat is zero, as of a new task.
 func (p picture) of(a *actor) seat {
 	for i := range p {
 		if p[i].a == a {
@@ -217,8 +217,8 @@ func (w *world) checkLists() error {
 	return nil
 }
 
-// checkHeap checks that a queue's heap has all of its tasks, each above the tasks that it precedes,
-// or that it is empty and the tasks have one rank.
+// checkHeap checks that a queue's heap has all of its tasks, each before later ones, or is empty
+// while the tasks have one rank.
 func (w *world) checkHeap(q *queue) error {
 	if len(q.heap) == 0 {
 		for t := q.head; t != nil && t.next != nil; t = t.next {

@@ -42,15 +42,15 @@ func (w *world) checkStarted(o op, x *actor, before, after picture) error {
 	if len(was) == 0 || !w.overdue(w.passed[i]) {
 		return nil
 	}
-	// A task that is switched out stays suspended in the slot, so a task that must come back alone
-	// does not come back.
+	// A switched out task stays suspended in the slot, so a task that must come back alone does not
+	// come back.
 	if o.verb == "suspend" && len(was) == 1 && (was[0].Kind&Safe == 0 || w.unsafeOverdue(before)) {
 		return nil
 	}
 	return fmt.Errorf("%s got slot %d, and those suspended in it were passed over for too long", x.name, i)
 }
 
-// unsafeOverdue reports whether a task that is not safe has waited for MaxBypass, and may start: an
+// unsafeOverdue reports whether an unsafe task has waited for MaxBypass, and may start: an
 // operation that ends a task may let a new one start, and already makes the other tasks give way to
 // it.
 func (w *world) unsafeOverdue(p picture) bool {

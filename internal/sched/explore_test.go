@@ -70,8 +70,7 @@ func (r run) shrunk() run {
 
 const liveTasks = 30
 
-// randomRun makes a run by performing it: each operation is drawn from operations that are likely
-// to be legal.
+// randomRun makes a run by performing it: each operation is drawn from likely legal operations.
 func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 	r.cfg = Config{Slots: 1 + rnd.IntN(4), MaxBypass: int64(rnd.IntN(3)) * int64(5*time.Millisecond)}
 	if rnd.IntN(3) == 0 {
@@ -163,7 +162,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	return o
 }
 
-// randomRank draws ranks that are often equal, and the extremes.
+// randomRank draws ranks, often equal ones, and the extremes.
 func randomRank(rnd *rand.Rand) int64 {
 	return []int64{0, 0, 0, 1, 1, 2, 3, -1, math.MaxInt64, math.MinInt64}[rnd.IntN(10)]
 }

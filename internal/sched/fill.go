@@ -7,12 +7,12 @@ package sched
 //
 //   - The tasks suspended in a slot get a fifth of it, oldest first (see resume), or the next clean
 //     slot.
-//   - A suspended task that is not safe comes back only when it is alone in its slot, and a waiting
-//     task that is not safe needs a clean slot. If new tasks started and were switched out
-//     endlessly, neither would get one. So when the oldest suspended task has waited for MaxBypass,
-//     only tasks that are not switched out themselves start over it (see nextOver). When a waiting
-//     one has, the oldest suspended task, too, comes back only when it is alone (see resumable), so
-//     that the slot is clean when it ends.
+//   - A suspended unsafe task comes back only when it is alone in its slot, and a waiting unsafe
+//     task needs a clean slot. If new tasks started and were switched out endlessly, neither would
+//     get one. So when the oldest suspended task has waited for MaxBypass, only tasks that cannot
+//     be switched out start over it (see nextOver). When a waiting one has, the oldest suspended
+//     task, too, comes back only when it is alone (see resumable), so that the slot is clean when
+//     it ends.
 
 // fill gives the slot i, if it is free, to the task that should run next, if any.
 func (c *Core) fill(i int, now int64) {
@@ -48,9 +48,9 @@ func (c *Core) fillAll(now int64) {
 	}
 }
 
-// nextClean returns the task for a clean slot. That is the first task of the queue, unless no task
-// waits, or tasks suspended in another slot have been passed over for too long: no slot idles while
-// a task could use it.
+// nextClean returns the task for a clean slot: the first task of the queue, unless no task waits,
+// or tasks suspended in another slot have been passed over for too long: no slot idles while a task
+// could use it.
 func (c *Core) nextClean(now int64) *Task {
 	next := c.next(anyKind, now)
 	if c.susp == 0 {

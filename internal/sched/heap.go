@@ -45,7 +45,7 @@ func (h *heap) push(t *Task) {
 	h.up(len(*h) - 1)
 }
 
-// keptHeap is the maximum length of an empty heap's array that is kept for the next crowd.
+// keptHeap is the maximum length of an empty heap's array to keep for the next crowd.
 const keptHeap = 1 << 10
 
 func (h *heap) remove(t *Task) {

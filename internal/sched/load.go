@@ -48,8 +48,8 @@ func (c *Core) Oldest(now int64) int64 {
 // Idle reports whether no task holds a slot or waits for one.
 func (c *Core) Idle() bool { return c.busy == 0 && c.wait.n == 0 }
 
-// Wanted reports whether a task could use a slot if one became free: a waiting task that is not
-// held back, or a suspended task.
+// Wanted reports whether a task could use a slot if one became free: a suspended task, or a waiting
+// one unless it is held back.
 func (c *Core) Wanted() bool { return c.susp > 0 || c.wait.first(anyKind, c.held()) != nil }
 
 // Current returns the task in slot i, or nil.

@@ -2,8 +2,8 @@ package sched
 
 // queue holds waiting tasks of one kind, in order of arrival and by rank. As long as all tasks have
 // the same place, the two orders are the same, and the heap is empty: first in, first out needs no
-// comparison. The first task with a different place makes the queue build the heap, from tasks
-// whose push cost nothing, and keep it until no task waits.
+// comparison. The first task with a different place makes the queue build the heap, from tasks that
+// were pushed at no cost, and keep it until no task waits.
 type queue struct {
 	list         // all tasks, in order of waiting
 	heap         // all tasks, by rank; or none

@@ -1,9 +1,8 @@
 package sched
 
 // Rank orders the queue: of the tasks that may start in a slot, the task with the lowest rank
-// starts first, and of equal ranks the one that arrived first. Ranks affect nothing else: which
-// kinds may start in a slot, and how long suspended tasks are passed over, is decided before (see
-// fill.go).
+// starts first, and of equal ranks the first to arrive. Ranks affect nothing else: which kinds may
+// start in a slot, and how long suspended tasks are passed over, is decided before (see fill.go).
 //
 // An endless stream of lower ranks would keep other tasks waiting forever. So the oldest task that
 // may start is next, whatever its place, if MaxBypass has passed since it began to wait, and since

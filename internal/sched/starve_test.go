@@ -18,8 +18,8 @@ type stream struct {
 }
 
 // TestNobodyStarves checks invariant 9: among an endless stream of safe tasks, or tasks of a lower
-// rank, under a policy that switches out every task that it can at every step, a task of each kind
-// ends, whether it arrived first or last.
+// rank, under a policy that switches out as many tasks as possible at every step, a task of each
+// kind ends, whether it arrived first or last.
 func TestNobodyStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := 3
@@ -96,8 +96,8 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	return took, victim.Account(w.now).Preemptions
 }
 
-// tick lets the running tasks work for a step, ends tasks that are done, and switches out every
-// task that it can.
+// tick lets the running tasks work for a step, ends completed tasks, and switches out as many tasks
+// as possible.
 func (w *world) tick(rnd *rand.Rand, left map[*actor]time.Duration, step time.Duration, do func(op)) {
 	do(op{verb: "advance", d: step})
 	for _, i := range rnd.Perm(w.cfg.Slots) {

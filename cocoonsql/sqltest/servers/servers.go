@@ -21,8 +21,7 @@ import (
 	"time"
 )
 
-// ErrMissing is wrapped by errors that report a server that is not installed, and how to install
-// it.
+// ErrMissing is wrapped by errors about a missing server, which also say how to install it.
 var ErrMissing = errors.New("not installed")
 
 // Server is a running server. Stop ends it, if this package started it.
