@@ -42,8 +42,8 @@ type answer struct {
 	err     error  // of the first write that failed
 
 	sent     bool // the header has been passed on: the response cannot be replaced
-	exposed  bool // the handler has the underlying writer and may have sent
-	duplex   bool // the handler may read while it writes, so the server leaves the body to the handler
+	exposed  bool // the handler has the underlying writer, and may have written to it
+	duplex   bool // the handler may read while it writes: the server leaves the body to it
 	hijacked bool
 }
 
@@ -77,7 +77,7 @@ func (a *answer) WriteHeader(status int) {
 		a.complain("response.WriteHeader on hijacked connection")
 	case a.status != 0:
 		if status == http.StatusInternalServerError {
-			// It is recovering now: its earlier response is incomplete.
+			// The handler is recovering: its earlier response is incomplete.
 			a.late = false
 		}
 		a.complain("superfluous response.WriteHeader call")

@@ -13,8 +13,8 @@ import (
 // blocking is the state of a task's waits for its client. The task waits without its slot, and a
 // throw ends the wait. A throw ends the task's context, but a read or a write that a client holds
 // up does not watch the context; so a throw sets their deadlines into the past, and the connection
-// is then of no more use. A throw leaves a handler that does not wait alone: it may return before
-// it notices the throw. The handler learns of the throw by the error of its call.
+// is then of no more use. A handler that does not wait is left alone: it may return before it
+// notices the throw. The handler learns of the throw by the error of its call.
 type blocking struct {
 	tell.Caller
 	under http.ResponseWriter

@@ -43,8 +43,8 @@ func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 	}
 }
 
-// TestThrowUnheard checks that the response of a handler that returns before it notices a throw
-// counts.
+// TestThrowUnheard checks that the client gets the response of a handler that returns before it
+// notices a throw.
 func TestThrowUnheard(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

@@ -39,9 +39,9 @@ func lingers(w http.ResponseWriter) {
 	http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// abort ends a response of which some may have been sent. The client can tell that the response is
-// incomplete. No surrounding middleware can turn it into a complete one: middleware that recovers
-// the panic finds that its writes fail.
+// abort ends a response of which some may have been sent, in a way that shows the client that the
+// response is incomplete. No surrounding middleware can turn it into a complete one: middleware
+// that recovers the panic finds that its writes fail.
 func (a *answer) abort() {
 	a.control().SetReadDeadline(longAgo) // or the server would wait for the rest of the body first
 	a.control().SetWriteDeadline(longAgo)

@@ -28,7 +28,7 @@ func read(t *testing.T, name string) string {
 // diff returns all lines of two texts, each prefixed by ' ', '-' or '+'.
 func diff(before, after string) (lines []string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
-	// Common[i][j] is how many lines a[i:] and b[j:] have in common.
+	// common[i][j] is how many lines a[i:] and b[j:] have in common.
 	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

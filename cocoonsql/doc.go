@@ -24,5 +24,4 @@
 //
 // The package is for databases at the other end of a connection. A database that runs in the
 // process, such as SQLite, works during its calls, and would work without a slot.
-// SQLite, works during its calls, and would do so without a slot.
 package cocoonsql

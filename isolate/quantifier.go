@@ -3,7 +3,7 @@ package isolate
 import "github.com/cocoon-go/cocoon/policy"
 
 // quantifier generates a loop over the source: k counts the elements up to n, and any, all and none
-// leave the loop at the element that decides.
+// leave the loop at the element that decides:
 //
 //	k = 0; n = length
 //	block

@@ -1,5 +1,5 @@
-// Package notify implements the two kinds of notification: ticks, by a timer, punctual however busy
-// the process is, and events, by a hub that knows the listeners of each event.
+// Package notify implements the two kinds of notification: ticks, by a timer that keeps its time
+// however busy the process is, and events, by a hub that knows the listeners of each event.
 package notify
 
 import (

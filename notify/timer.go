@@ -71,8 +71,8 @@ const (
 // closed is the value of want once the timer is closed: earlier than any time.
 const closed = math.MinInt64
 
-// NewTimer returns a timer without a set time. Its thread starts with the first WakeAt, so that an
-// idle process has none. Close the timer when done, or the thread stays.
+// NewTimer returns a timer that has not been set. Its thread starts with the first WakeAt, so that
+// an idle process has none. Close the timer when done, or the thread stays.
 //
 // The handler runs on the timer's thread, one run at a time, and gets the time at which it was
 // started. It returns the time of its next run, or Never: it then runs at that time, or earlier if

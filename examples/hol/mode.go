@@ -10,7 +10,7 @@ type mode struct {
 	open  func(*store) (service, error)
 }
 
-// An empty GOMAXPROCS counts as unset: Go uses its number of cores.
+// An empty GOMAXPROCS counts as unset: Go then uses the cores of the process.
 var modes = []mode{
 	{loadtest.Mode{Name: "idle", About: "no scans"}, false, []string{"GOMAXPROCS="}, openPlain},
 	{loadtest.Mode{Name: "plain", About: "net/http alone"}, true, []string{"GOMAXPROCS="}, openPlain},

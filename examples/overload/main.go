@@ -1,5 +1,5 @@
-// Overload shows how a Go server behaves with twice the load of its capacity, and how limiters and
-// Cocoon change that.
+// Overload shows how a Go server behaves at twice its capacity, and how limiters and Cocoon change
+// that.
 //
 // A net/http server serves requests of three classes and two tenants with work that fits their
 // deadlines, except for an occasional batch request of 200 ms. A generator in another process sends

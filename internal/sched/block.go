@@ -1,6 +1,6 @@
 package sched
 
-// Block takes the slot from a running task, which is about to wait for something else.
+// Block takes the slot from a running task before the task waits for something else.
 func (c *Core) Block(t *Task, now int64) {
 	switch t.state {
 	case Running:

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTimeBackwards checks a clock read before the shell's lock, which so may be behind the last
-// call's: no time passes, and no time is counted twice.
+// TestTimeBackwards checks a clock reading older than the last call's, as when it is taken before
+// the shell's lock: no time passes, and no time is counted twice.
 func TestTimeBackwards(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	var a, b Task

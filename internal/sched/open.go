@@ -3,7 +3,7 @@ package sched
 // Open slots. While no task waits or is suspended, giving a free slot to a task needs no decision:
 // the shell may hand the slot to any task that arrives, without the core and without its lock. Such
 // a slot is open. The core counts it as busy without a task, until the shell shuts it again, free
-// or with its task.
+// or with the task then in it.
 //
 // The shell shuts all open slots before it lets a task wait; so while a task waits, or is
 // suspended, no slot is open.
