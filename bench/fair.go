@@ -20,8 +20,8 @@ type client struct {
 	work  time.Duration
 }
 
-// The client with the smallest share sends the most requests with the longest tasks: in order of
-// arrival it gets the most slot time.
+// clients are the tenants. The client with the smallest share sends the most requests with the
+// longest tasks: in order of arrival it gets the most slot time.
 var clients = []client{
 	{"gold", 4, 4, 500 * time.Microsecond},
 	{"silver", 2, 8, time.Millisecond},

@@ -24,10 +24,10 @@ import (
 // off.
 //
 // On each side, once a second, the memory is collected, and read by runtime.ReadMemStats, which
-// stops the world for as short a time as a profile does. A profile of 100,000 goroutines leaves 130
-// MB, which makes the next collection come sooner; and a collection among so many goroutines makes
-// a sleeper on two busy cores up to 20 ms late, in plain Go as well. So the peer of the pause is a
-// process that collects, as a process with so many goroutines does.
+// stops the world for as short a time as a profile does. A profile of 100,000 goroutines leaves
+// 130 MB, which makes the next collection come sooner; and a collection among so many goroutines
+// makes a sleeper on two busy cores up to 20 ms late, in plain Go as well. So the peer of the pause
+// is a process that collects, as a process with so many goroutines does.
 func pauses(ctx context.Context, r *report) error {
 	return pauseWith(ctx, r, effort{rounds: 7, span: 3 * time.Second}, 100_000)
 }

@@ -28,8 +28,8 @@ var waitings = append([]waiting{
 	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
 }, systemWaitings...)
 
-// The three servers of a kind: plain Go, in the middleware without announcing its waits, and with
-// cocoon.Block around each wait.
+// waitingKinds are the three servers of a kind: plain Go, in the middleware without announcing its
+// waits, and with cocoon.Block around each wait.
 var waitingKinds = []string{plainServer, cocoonServer, blockServer}
 
 const blockServer = "block"

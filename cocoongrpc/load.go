@@ -36,8 +36,8 @@ import (
 //
 // A report costs the server about 15 µs of processor time and the client 10 µs, mostly in package
 // orca and in decoding. So a busy server does not send a report with each response: about a
-// thousand responses a second have one, chosen at random, or all responses if calls are at least 2
-// ms apart. Balancers read reports ten times a second at most. The cost of out-of-band reports is
+// thousand responses a second have one, chosen at random, or all responses if calls are at least
+// 2 ms apart. Balancers read reports ten times a second at most. The cost of out-of-band reports is
 // negligible.
 type Load struct {
 	loop  *cocoon.Loop

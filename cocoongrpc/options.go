@@ -34,7 +34,7 @@ type Options struct {
 	//		return ctx
 	//	}
 	//
-	// nil: the call's.
+	// If Context is nil, the task starts from the call's context.
 	Context func(ctx context.Context, method string) context.Context
 
 	// Refuse returns the error for a call that was refused or thrown into. err is what Run or the

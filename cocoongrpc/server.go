@@ -35,7 +35,7 @@ import (
 // reach its handler, after the time in the trailer grpc-retry-pushback-ms; the trailer keeps it
 // from retrying a call that was stopped halfway.
 //
-// The client gets such a status also in three other cases: if the handler returns such an error
+// The client gets such a status in three other cases too: if the handler returns such an error
 // itself, for example from cocoon.Section; if the handler was thrown into and fails without a
 // status, or with Internal, Unknown or Canceled, as happens if code inside it recovers panics, or
 // when its context ends; and if a throw has ended the handler's context and the handler returns a

@@ -83,12 +83,12 @@ func (s *serverStream) interrupt() {
 	}
 }
 
-// release ends the waits of a task that was thrown into by ending its stream with a status. The
-// only other way to end a send or a receive is to cancel the stream's context, and the client would
-// then get the status of the cancellation. The method WriteStatus is not in the interface, but
-// gRPC's implementations have it (TestThrowEndsWaiting); without it, the throw would wait for the
-// client. With net/http's server, writing the status itself waits behind a message that the client
-// does not read, so release holds no lock meanwhile.
+// release ends the waits of a task after a throw, by ending its stream with a status. The only
+// other way to end a send or a receive is to cancel the stream's context, and the client would then
+// get the status of the cancellation. The method WriteStatus is not in the interface, but gRPC's
+// implementations have it (TestThrowEndsWaiting); without it, the throw would wait for the client.
+// With net/http's server, writing the status itself waits behind a message that the client does not
+// read, so release holds no lock meanwhile.
 func (s *serverStream) release() {
 	answer := s.last()
 	if answer == nil {

@@ -60,8 +60,8 @@ func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 
 // Listeners returns the listeners of the event, in order of subscription. The event must be a
 // single bit; otherwise Listeners panics. The slice is shared: it must not be modified, and does
-// not change when subscriptions do. The call takes no lock and allocates nothing; it takes about 1
-// ns (BenchmarkListeners).
+// not change when subscriptions do. The call takes no lock and allocates nothing; it takes about
+// 1 ns (BenchmarkListeners).
 func (h *Hub[T]) Listeners(event uint16) []T {
 	if bits.OnesCount16(event) != 1 {
 		panic("notify: Listeners of a set of events; want exactly one bit set")

@@ -43,7 +43,8 @@ func part(of any, name string) any { return reflect.ValueOf(of).Elem().FieldByNa
 `,
 }
 
-// Each edit must apply somewhere, or the tests would not test the wrapper.
+// standardEdits are the edits of these files. Each must apply somewhere, or the tests would not
+// test the wrapper.
 var standardEdits = []struct{ from, to string }{
 	{`func OpenDB\(c driver\.Connector\) \*DB \{`, "func OpenDB(c driver.Connector) *DB {\n\tc = wrap(c)"},
 	{`([\w.\[\]]+\.ci)\.\(\*`, "own($1).(*"},

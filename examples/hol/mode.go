@@ -10,7 +10,8 @@ type mode struct {
 	open  func(*store) (service, error)
 }
 
-// An empty GOMAXPROCS counts as unset: Go then uses the cores of the process.
+// modes are the modes in order. An empty GOMAXPROCS counts as unset: Go then uses the cores of the
+// process.
 var modes = []mode{
 	{loadtest.Mode{Name: "idle", About: "no scans"}, false, []string{"GOMAXPROCS="}, openPlain},
 	{loadtest.Mode{Name: "plain", About: "net/http alone"}, true, []string{"GOMAXPROCS="}, openPlain},

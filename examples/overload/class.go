@@ -25,8 +25,8 @@ const (
 	maxNormal  = 20 * time.Millisecond
 )
 
-// Of the work, 7 % is critical, 38 % normal and 55 % batch; so at twice the capacity the first two
-// alone take nine tenths of the capacity.
+// classes are the classes of requests. Of the work, 7 % is critical, 38 % normal and 55 % batch; so
+// at twice the capacity the first two alone take nine tenths of the capacity.
 var classes = []class{
 	{"critical", 0.40, 2, 0.8, func(*rand.Rand) time.Duration { return time.Millisecond }, time.Millisecond},
 	{"normal", 0.45, 1, 0.5, func(r *rand.Rand) time.Duration {

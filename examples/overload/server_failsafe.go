@@ -11,7 +11,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/priority"
 )
 
-// For the example's priorities 0 to 2.
+// failsafePriorities are the limiter's names of the example's priorities 0 to 2.
 var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, priority.VeryHigh}
 
 // openFailsafe limits requests with failsafe-go's adaptive limiter, with priorities and a queue, as

@@ -19,7 +19,7 @@ type evilCase struct {
 	Pump         string   `json:"pump"`
 	Suffix       string   `json:"suffix"`
 	Repeat       int      `json:"repeat"`        // of the pump, in the attack
-	BenignRepeat int      `json:"benign_repeat"` // of the pump, in an input on which the match ends at once
+	BenignRepeat int      `json:"benign_repeat"` // of the pump, in an input that matches quickly
 	BenignMatch  bool     `json:"benign_match"`  // whether the pattern matches the benign input
 	Source       string   `json:"source"`        // the publication
 }

@@ -1,6 +1,6 @@
 // Package tell reports throws to code as the errors of its calls. Code that writes to a client, or
-// reads from one, holds locks and goroutines during such a call, and does not release them by
-// defer. So a throw must not unwind such a call.
+// reads from one, holds locks and waits for goroutines during such a call, and does not release
+// them by defer. So a throw must not unwind such a call.
 package tell
 
 import (
@@ -97,8 +97,8 @@ func poll(ctx context.Context) (p *cocoon.PreemptedError) {
 }
 
 // Thrown returns the throw that will end the task, or that has ended its context; nil if there is
-// none. If the context has ended because the client has disconnected, or its time is up, the
-// handler may still respond.
+// none. If the context has ended because the client has disconnected, or its time is up, Thrown
+// returns nil, because the handler may still respond.
 func Thrown(ctx context.Context) *cocoon.PreemptedError {
 	if p := cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
 		return p
