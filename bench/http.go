@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// httpConnections is how many connections ask at once, each for the next answer when it has the one
-// before.
+// httpConnections is the number of connections, each of which sends its next request as soon as it
+// has the previous response.
 const httpConnections = 64
 
-// httpSection measures what cocoonhttp costs: a server that says hello, without the middleware,
-// with it, and with policies as servers have them, each a process of its own. This process asks;
-// what that costs is among the results.
+// httpSection measures the cost of cocoonhttp with a hello-world server: without the middleware,
+// with it, and with typical policies, each in a separate process. This process is the client; its
+// cost is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }
