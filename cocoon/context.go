@@ -28,10 +28,9 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 
 // attrs is an immutable list of attributes, newest first.
 type attrs struct {
-	next *attrs
-	what attribute
-	// declared by a document, for the tasks of a name; an attribute from a context takes precedence
-	declared bool
+	next     *attrs
+	what     attribute
+	declared bool   // by a document; attributes given by a context take precedence
 	noted    uint32 // see note; read and written atomically
 	label    stubs.NameID
 	number   int64  // the priority, the cost in ns, or the label's value
@@ -183,7 +182,7 @@ func (c *taskContext) Err() error {
 		return t.endError()
 	}
 	if above := t.endedAbove(); above != nil {
-		return above.endError() // also while the task's cancelContext is about to end for that reason
+		return above.endError() // also while the task's cancelContext is about to end for it
 	}
 	return c.ctx.Err()
 }

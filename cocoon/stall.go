@@ -1,6 +1,6 @@
 package cocoon
 
-// lend gives the slot of a stalled task to the others. Called under the loop's lock.
+// lend gives the slot of a stalled task to a waiting task. Called under the loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
 	if s.settleRest(now) { // it has just begun a Block
 		l.deliver(now)

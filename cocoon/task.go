@@ -19,7 +19,7 @@ type Task struct {
 	rare   atomic.Pointer[rare]
 	status atomic.Uint32 // a Status, and released
 	doomed bool          // cancelled before it arrived; guarded by the loop's lock
-	known  bool          // the loop's core knows it, and strand is its own; guarded by the loop's lock
+	known  bool          // its loop's core knows it; guarded by the loop's lock
 }
 
 // rare holds the fields that few tasks need.
