@@ -8,34 +8,35 @@ import (
 )
 
 const (
-	// hush is how long the word stays up for a task that does not answer; then it is lowered, so
-	// that the polls of others are cheap again, and raised after a pause that doubles from minPause
-	// to maxPause. It is longer than a tick of most kernels, because a task whose core was taken
-	// answers that late: lowered before, the word would have to wait for its turn again. For the
-	// same reason the first pauses are short: a task that shares its core with two busy processes
-	// comes back when the word is down, and a pause of 5 ms then makes a throw 12 ms late instead
-	// of 7.
+	// hush is how long the word stays raised for a task that does not respond. Then the word is
+	// lowered, so that the polls of other tasks are cheap again, and raised after a pause that
+	// doubles from minPause to maxPause. hush is longer than a tick of most kernels, because a task
+	// whose core was taken responds that late. If the word were lowered earlier, it would have to
+	// wait for its next turn. For the same reason the first pauses are short: a task that shares
+	// its core with two busy processes comes back while the word is lowered, and a pause of 5 ms
+	// then makes a throw 12 ms late instead of 7.
 	hush     = int64(5 * time.Millisecond)
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// flight is how long it stays up for a throw on its way. That is at its boundary in
-	// microseconds, if the kernel does not take the core; and where code recovers it, it is to be
-	// met at the next safe point and not a little later.
+	// flight is how long the word stays raised for a throw in flight. The throw reaches its
+	// boundary in microseconds, unless the kernel takes the core. If code recovers the throw, the
+	// next safe point should throw it again, and not a later one.
 	flight = int64(100 * time.Millisecond)
 
-	// grace is how long a task may take to answer a throw before its context ends without that, if
-	// it waits: for it may wait for just this; and how soon a throw that was swallowed comes again.
+	// grace is how long a waiting task may take to respond to a throw before its context ends,
+	// because the task may be waiting for the context. It is also how soon a throw that was
+	// swallowed is thrown again.
 	grace = int64(500 * time.Microsecond)
 
-	// graceOfBusy is the same of a task that runs, or is ready to run and has no processor. It does
-	// not wait, and will answer at its next safe point; a context that ends before costs a
-	// connection whose transaction it would roll back.
+	// graceOfBusy is the same for a task that runs, or is ready but has no processor. Such a task
+	// does not wait, and will respond at its next safe point. If its context ended before that, it
+	// could lose a connection whose transaction it would roll back.
 	graceOfBusy = 10 * grace
 )
 
-// onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the
-// timer's thread and returns when it must run again.
+// onTimer is the timer's handler. It handles time policies, pending requests and stalls. It runs on
+// the timer's thread and returns when it must run again.
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
@@ -75,7 +76,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 // that is overdue ends the context, for what waits for that.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
-	case s.requests.Load()&wantGap != 0: // or the gap would seem to go on while the word is down
+	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered
 		next = now + hush
 	case s.raised && now-s.raisedAt >= hush:
 		s.quiet()
@@ -104,7 +105,7 @@ func (s *strand) nag(now int64) (next int64) {
 		if now < at {
 			return min(next, at)
 		}
-		if s.insist(); !s.raised { // what ends its wait brings it to a safe point
+		if s.insist(); !s.raised { // the end of its wait brings it to a safe point
 			s.raise(now)
 			next = min(next, now+hush)
 		}
@@ -112,10 +113,10 @@ func (s *strand) nag(now int64) (next int64) {
 	return next
 }
 
-// checkStall lends the slot of a task that holds it while others wait, and passes no safe point:
-// first it is probed, and when it has not answered within StallAfter its slot goes to a waiting
-// task (invariant 8). When the timer itself came late the kernel is short of processors, and the
-// task may be silent for no other reason: it gets another turn.
+// checkStall lends the slot of a task that passes no safe point while other tasks wait for a slot.
+// First it probes the task. If the task has not responded within StallAfter, its slot goes to a
+// waiting task (invariant 8). If the timer itself was late, the kernel is short of processors,
+// which alone may explain the silence, and the task gets another chance.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {
@@ -140,9 +141,9 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		l.park(s, now)
 	case goroutine.Runnable:
 		l.starved(s, time.Duration(silent))
-		return now + limit/4 // to lend its slot would only make one more that waits for a processor
+		return now + limit/4 // lending its slot would only add a task that waits for a processor
 	default:
 		l.lend(s, now)
 	}
-	return now + limit/2 // whoever has the slot now
+	return now + limit/2 // the slot may have another holder now
 }
