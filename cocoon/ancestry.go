@@ -7,20 +7,20 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that has ended remains the parent of the tasks that it started until they have ended: its
-// context lives on, their paths contain its name, and its Cancel reaches them. So a periodic job
-// that starts its own successor and ends is the first link of a chain that grows with time. Two
+// A task that has ended remains the parent of the tasks started inside it until they have ended:
+// its context lives on, their paths contain its name, and its Cancel reaches them. So a periodic
+// job that starts its own successor and ends is the first link of a chain that grows with time. Two
 // rules bound the chain:
 //
-//   - A child that is given its parent's own context does not keep that context. It keeps the
-//     context that the parent was given (origin.ctx), which has all values of the parent's context,
-//     and the parent notifies the child when the parent's context ends (origin.bare). So the
-//     contexts of a chain do not form a chain. A child that is given a context derived from its
-//     parent's keeps the derived one, as any context does.
+//   - A child started with its parent's own context does not keep that context. It keeps the
+//     context given to the parent (origin.ctx), which has all values of the parent's context, and
+//     the parent notifies the child when the parent's context ends (origin.bare). So the contexts
+//     of a chain do not form a chain. A child started with a context derived from its parent's
+//     keeps the derived one, as any context does.
 //   - When a task has more than maxAncestors above it, the outermost ended task among them hands
 //     its children to its own parent. That task then has no children, so its context ends. The
 //     first link has no parent and stays, so its Cancel reaches every link. A task also stays while
-//     it has a child whose context was derived from its own, because that context must not end.
+//     it has a child with a context derived from its own, because that context must not end.
 //
 // The user sees that paths lack names, that Parent returns another task, and that Cancel of a link
 // that was left out does not reach later links. To reach them, each new link would have to know all
@@ -146,7 +146,7 @@ func (t *Task) contextEnded() bool {
 	return in != nil && in.Err() != nil || t.status.Load()&released != 0
 }
 
-// endedAbove returns the task above t whose end has ended t's context, or nil.
+// endedAbove returns the task above t that has ended t's context with its own, or nil.
 func (t *Task) endedAbove() *Task {
 	for c := t; c.bare.Load(); {
 		p := c.up.Load()

@@ -164,7 +164,7 @@ func (rt *Runtime) await() {
 	}
 }
 
-// awaits returns the labels that the policy reads, and the values and events that it refers to.
+// awaits returns the labels read by the policy, and the values and events in its expression.
 func (v *version) awaits() []policy.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels

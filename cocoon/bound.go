@@ -22,7 +22,7 @@ type bound struct {
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	match   *selector      // of Match.Tasks and Match.Except, if names do not suffice; else nil
-	refers  []*selector    // the selectors that it references
+	refers  []*selector    // those that it references
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool           // evaluated for each running task, on ticks and custom events
 	asking  bool           // evaluated for each running task that may make room, on enqueue
@@ -55,7 +55,7 @@ type read struct {
 	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
 
-// site is one effect, and the function that it calls if it is a call.
+// site is one effect, with the function of a call.
 type site struct {
 	effect stubs.Effect
 	fn     *safeFunc
@@ -173,8 +173,8 @@ func (l *Loop) running(f func(*strand) (more bool)) {
 	}
 }
 
-// evaluateEach evaluates a policy for each running task that it matches, or once if the policy
-// refers to no task. Called under mu, with the view's notification filled in.
+// evaluateEach evaluates a policy for each matching running task, or once if the policy refers to
+// no task. Called under mu, with the view's notification filled in.
 func (l *Loop) evaluateEach(b *bound, now int64) {
 	if !b.perTask {
 		l.view.about(nil, nil)

@@ -15,8 +15,8 @@ import (
 //
 //   - If the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of the
 //     process do. This costs a running task nothing, but the kernel checks the slices only at its
-//     own ticks. The timer's thread has the shortest possible slice (package notify), so that it
-//     need not wait for the other slices to end.
+//     own ticks. The timer's thread has the shortest possible slice (package notify), so it need
+//     not wait for the other slices to end.
 //   - A task yields its core for an instant, at a SafePoint, when a breath has passed since it last
 //     did. It keeps its slot. The task looks at the clock itself, every few safe points. The timer
 //     could ask for it, but on virtual machines a tick takes a core 15 to 25 µs, ten times as long
@@ -37,16 +37,16 @@ type breather struct {
 const (
 	// sliceBreaths is the length of the slices requested from the kernel, in breaths. With slices
 	// of one breath, a server that only says hello has twice as many switches between threads, and
-	// the gets of examples/hol are no faster. With ten, the pings of examples/redos, whose handlers
-	// wait for the slices of code without SafePoints, are later.
+	// the gets of examples/hol are no faster. With ten, the pings of examples/redos are later,
+	// because their handlers wait for the slices of code without SafePoints.
 	sliceBreaths = 3
 
 	// looks is how often a task reads the clock in a breath.
 	looks = 4
 
 	// coldLook is how often a task reads the clock while the runtime is cold, to find out whether
-	// it runs long. If a task passes safe points less often, the runtime assumes that it has run
-	// for coldLook between two of them, because it may have waited unannounced meanwhile.
+	// it runs long. If a task passes safe points less often, it counts as having run for coldLook
+	// between two of them, because it may have waited unannounced meanwhile.
 	coldLook = int64(500 * time.Microsecond)
 
 	maxStride = 1 << 16

@@ -27,7 +27,7 @@ func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 // which it would reset too; such threads are left alone.
 func setSlices(d time.Duration) bool {
 	done := false
-	for range 2 { // twice, for threads that are being created
+	for range 2 { // twice, for threads created meanwhile
 		tasks, err := os.ReadDir("/proc/self/task")
 		if err != nil {
 			return false

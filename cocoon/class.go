@@ -6,8 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/sched"
 )
 
-// Kind says how a task may be interleaved with others. Kinds are combined with |. The kind of a
-// task is the one registered for its name.
+// Kind says how a task may be interleaved with other tasks. Kinds are combined with |. The kind of
+// a task is the one registered for its name.
 type Kind = sched.Kind
 
 const (
@@ -38,8 +38,7 @@ func (c *class) ran(ns int64) {
 	c.cost.Store(ns)
 }
 
-// expected returns how long the class's tasks are expected to run, in ns, or 0 if that is not
-// known.
+// expected returns how long the class's tasks are expected to run, in ns, or 0 if this is unknown.
 func (c *class) expected() int64 {
 	if d := c.declared.Load(); d != nil && d.cost > 0 {
 		return d.cost

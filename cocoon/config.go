@@ -74,11 +74,11 @@ type Config struct {
 	// policies, and panics of tasks. nil means slog.Default() at the time the line is logged.
 	//
 	// It is called on a goroutine of its own, one line after the other, soon after the event and
-	// with the time of the event, so a Logger that is slow or blocks does not delay a task. At most
-	// 256 lines wait. Further lines are dropped, and a later line says how many. If the Logger
-	// panics, the line is lost, and the first panic is reported on standard error. Stats.LinesLost
-	// counts both. Shutdown waits up to a second for the last lines. A program that ends without
-	// Shutdown may lose them.
+	// with the time of the event, so a slow or blocked Logger does not delay a task. At most 256
+	// lines wait. Further lines are dropped, and a later line says how many. If the Logger panics,
+	// the line is lost, and the first panic is reported on standard error. Stats.LinesLost counts
+	// both. Shutdown waits up to a second for the last lines. A program that ends without Shutdown
+	// may lose them.
 	Logger *slog.Logger
 
 	gapsFolder string // of COCOON_GAPS, if it counts
@@ -93,10 +93,10 @@ type LoopConfig struct {
 	MaxStarted int
 
 	// Exclusive loops never lend a slot. Their tasks stay atomic towards each other between safe
-	// points, even when a task stalls, or waits without Block, and delays the loop. A loop that is
-	// not exclusive and has one slot lends it after StallAfter. With more slots, a loop lends the
-	// slot of a task that waits without Block at once, and that task then runs concurrently with
-	// the others until its next safe point.
+	// points, even when a task stalls, or waits without Block, and delays the loop. Any other loop
+	// with one slot lends it after StallAfter. With more slots, a loop lends the slot of a task
+	// that waits without Block at once, and that task then runs concurrently with other tasks until
+	// its next safe point.
 	Exclusive bool
 }
 
@@ -178,7 +178,7 @@ func orDefault[T comparable](v *T, d T) {
 	}
 }
 
-// clamp limits a duration that is not off to the range from least to endless.
+// clamp limits a duration to the range from least to endless, unless the feature is off.
 func clamp(d *time.Duration, least time.Duration) {
 	if *d > 0 {
 		*d = min(max(*d, least), endless)

@@ -150,7 +150,7 @@ func WithCost(ctx context.Context, d time.Duration) context.Context {
 	return withAttr(ctx, attrs{what: costAttr, number: int64(min(max(0, d), greatest)), within: task})
 }
 
-// cost returns how long t is expected to run, in ns, or 0 if that is not known.
+// cost returns how long t is expected to run, in ns, or 0 if this is unknown.
 func (t *Task) cost() int64 {
 	if d := t.attrs.cost(t.up.Load()); d > 0 {
 		return d
@@ -158,9 +158,9 @@ func (t *Task) cost() int64 {
 	return t.class.expected()
 }
 
-// taskContext is the task as a context. A task is never used twice, so a context that is retained
-// beyond the task's end stays cancelled and keeps its values. It is an allocation of its own, so
-// that code which retains it does not retain the values of another task.
+// taskContext is the task as a context. A task is never used twice, so a context retained beyond
+// the task's end stays cancelled and keeps its values. It is an allocation of its own, so that code
+// which retains it does not retain the values of another task.
 type taskContext Task
 
 // cancelContext carries the cancellation of a task. It is made on the first call of Done or of
@@ -216,8 +216,8 @@ func (t *Task) innerContext() *cancelContext {
 
 // cancellation returns the task's cancelContext, and makes it if necessary. The context of this
 // task or of one above may end concurrently. The code that ends it first sets released, or ends its
-// cancelContext, and then looks at this inner. cancellation first sets inner and then looks at the
-// others. So at least one of the two cancels.
+// cancelContext, and then looks at this inner. cancellation first sets inner and then looks at
+// released and at the contexts above. So at least one of the two cancels.
 func (t *Task) cancellation() *cancelContext {
 	if in := t.innerContext(); in != nil {
 		return in

@@ -2,9 +2,9 @@
 
 package cocoon
 
-// countdown counts safe points down, at a nanosecond each. A context may be passed to another
-// goroutine, whose safe points count like the task's own. A count may then be lost, and the clock
-// is read a little later. An atomic counter would take three times as long.
+// countdown counts safe points down, at a nanosecond each. Another goroutine may have been passed
+// the context, and its safe points count like the task's own. A count may then be lost, and the
+// clock is read a little later. An atomic counter would take three times as long.
 type countdown int32
 
 // poll counts one safe point, and reports whether the count is over.

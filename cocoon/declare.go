@@ -12,7 +12,7 @@ import (
 
 // declared is what a document says about the tasks of a name. It is immutable.
 type declared struct {
-	pattern policy.Pattern // the names that it applies to
+	pattern policy.Pattern // the matching names
 	met     atomic.Bool    // of a pattern: a task with a matching name has arrived
 
 	kind  Kind
@@ -51,8 +51,8 @@ func chain(list []attrs, next *attrs) *attrs {
 	return next
 }
 
-// declaredOf checks what a document says about tasks. It disregards what the document that it
-// replaces, was, says about them. Called with regMu held.
+// declaredOf checks what a document says about tasks. It disregards what was, the replaced
+// document, says about them. Called with regMu held.
 func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*declared, error) {
 	all, known := make(map[string]*declared, len(doc.Tasks)), rt.naming.declared
 	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {

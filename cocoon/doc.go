@@ -3,9 +3,9 @@
 //
 // A task is a function that holds a slot of a loop while it runs, on its caller's goroutine (Run)
 // or on a goroutine of its own (Go). A loop has few slots, so tasks take turns; between safe points
-// a task is not disturbed. A policy is an expression that is checked, bounded and compiled to
-// WebAssembly before it runs. The runtime evaluates it when time passes or an event happens, and
-// its result is continue, throw or switch:
+// a task is not disturbed. A policy is an expression, checked, bounded and compiled to WebAssembly
+// before it runs. The runtime evaluates it when time passes or an event happens, and its result is
+// continue, throw or switch:
 //
 //	rt, err := cocoon.New(cocoon.Config{})
 //	rt.RegisterSafeFunc("get")

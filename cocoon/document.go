@@ -10,7 +10,7 @@ import (
 )
 
 // document is what a YAML document has put in force, or is about to. It is immutable; regMu guards
-// the objects that it refers to.
+// the objects in it.
 type document struct {
 	states   map[string]*stateVar // as declared: their first values, not those that they have
 	tasks    map[string]*declared
@@ -100,8 +100,8 @@ func (c *change) tenants(t *Tenants) (err error) {
 	return err
 }
 
-// others returns an error if the change would remove what policies outside of the document refer
-// to.
+// others returns an error if the change would remove an object to which policies outside of the
+// document refer.
 func (c *change) others() error {
 	own := make(map[*Registration]bool, len(c.was.versions))
 	for _, v := range c.was.versions {
@@ -155,7 +155,7 @@ func (c *change) stands(v *version, p Policy) bool {
 	return !v.off.Load() && reflect.DeepEqual(v.spec, p) && v.missing(c.scope) == ""
 }
 
-// missing returns the first reference of v that is not the same in the scope, or "".
+// missing returns the first reference of v that has another meaning in the scope, or "".
 func (v *version) missing(in scope) string {
 	for _, name := range slices.Sorted(maps.Keys(v.states)) {
 		if _, private := v.spec.State[name]; !private && in.states[name] != v.states[name] {

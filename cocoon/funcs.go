@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// Func names a function for registration if its own name is not suitable, such as that of a
+// Func names a function for registration if its own name is unsuitable, such as the name of a
 // closure.
 type Func struct {
 	Name string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// gapsVariable names a folder. Each runtime whose Config.Gaps is 0 then measures gaps every
+// gapsVariable names a folder. Each runtime with a Config.Gaps of 0 then measures gaps every
 // millisecond, and keeps them in a file there. cocoon gaps -run sets it.
 const gapsVariable = "COCOON_GAPS"
 

@@ -36,8 +36,8 @@ type endedGap struct {
 	end  []runtime.Frame // the poll's stack; empty at the task's end, or where it waits
 }
 
-// probe asks the task for a safe point when that is due. While the task does not respond, probe has
-// its stack taken, at once and whenever the silence has doubled. Called under the loop's lock.
+// probe asks the task for a safe point at the probe's time. While the task does not respond, probe
+// has its stack taken, at once and whenever the silence has doubled. Called under the loop's lock.
 func (s *strand) probe(now int64) (next int64) {
 	g := s.loop.rt.gaps
 	if g == nil {

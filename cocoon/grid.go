@@ -39,8 +39,8 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// evaluateTicks evaluates the time policies that are due, and returns when the next one may be due.
-// Called under the loop's lock, after gather.
+// evaluateTicks evaluates the due time policies, and returns when the next one may be due. Called
+// under the loop's lock, after gather.
 func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	next = notify.Never
 	quick, _ := l.quickEnded()
@@ -174,7 +174,7 @@ func (b *bound) horizonTick(at, now int64) int64 {
 		return at
 	case b.stands && at < now+interval/4:
 		at = now + interval/4
-	case at < now+int64(policy.MinInterval): // a clock that is slower than real time would wake the timer all the time
+	case at < now+int64(policy.MinInterval): // a clock slower than real time would wake the timer all the time
 		at = now + int64(policy.MinInterval)
 	}
 	if at > b.due && horizon <= b.due {

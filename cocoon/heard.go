@@ -74,9 +74,9 @@ func recovering(err *error) {
 	}
 }
 
-// inquire has the task's context read on a goroutine of its own, once. It is for tasks whose
-// context was not read when they arrived. If the context panics or never returns, its values stay
-// unknown, with no other effect. Called under the loop's lock.
+// inquire reads from the task's context on a goroutine of its own, once. It is for values that were
+// not read when the task arrived. If the context panics or never returns, its values stay unknown,
+// with no other effect. Called under the loop's lock.
 func (s *strand) inquire(what uint32) {
 	h := &s.heard
 	if h.asked&what != 0 || s.bubbled {

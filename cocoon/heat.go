@@ -6,7 +6,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// heat decides whether a runtime is hot, that is, whether it keeps spare Ps, short time slices, the
+// heat decides whether a runtime is hot. A hot runtime keeps spare Ps, short time slices, the
 // breath and a punctual timer. Each has a price, from which a server of short tasks would not
 // benefit (docs/design.md, Processors). So a runtime is cold until there is a need, and becomes
 // cold again when there was no need for a while. heat is pure: its inputs are times, its outputs

@@ -156,8 +156,8 @@ func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 }
 
 // mayStand reports whether a clock of the policy may stand still below its bound for as long as a
-// task runs. Such a clock belongs to a section that is not open, or to a queue in which no task
-// waits. All other clocks reach their bounds by themselves.
+// task runs. Such a clock belongs to a closed section, or to a queue in which no task waits. All
+// other clocks reach their bounds by themselves.
 func mayStand(ways []way) bool {
 	return slices.ContainsFunc(ways, func(w way) bool {
 		return slices.ContainsFunc(w.clocks, func(c clock) bool {

@@ -15,9 +15,8 @@ import (
 // LoadPolicyFile is LoadPolicies for a file. Its errors begin with the file's name, the line and
 // the column. If the file was loaded before, its new content replaces the old: policies that did
 // not change are left alone, states keep their values unless their initial values changed, and
-// everything that is no longer in the file is taken out of force. On an error nothing changes.
-// Tasks that have arrived keep their kind, priority and labels. Files are identified by absolute
-// path.
+// everything no longer in the file is taken out of force. On an error nothing changes. Tasks that
+// have arrived keep their kind, priority and labels. Files are identified by absolute path.
 func (rt *Runtime) LoadPolicyFile(name string) error {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// loopLock is a loop's lock. It guards the fields whose comments say so. Only lock, lockAll and
-// unlock touch the mutex (TestLoopLockHasFewWaysIn). User code never runs under it.
+// loopLock is a loop's lock. The comments of fields say which of them it guards. Only lock, lockAll
+// and unlock touch the mutex (TestLoopLockHasFewWaysIn). User code never runs under it.
 type loopLock struct {
 	mu sync.Mutex
 
-	// The goroutines that wait for the lock, as far as there is room. A holder of a slot that is
-	// among them is parked, but is not in an unannounced wait.
+	// The goroutines that wait for the lock, as far as there is room. If the holder of a slot is
+	// among them, it is parked, but it is not in an unannounced wait.
 	waiters [16]atomic.Uintptr
 
 	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the

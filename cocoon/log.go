@@ -25,7 +25,7 @@ type logQueue struct {
 	mu       sync.Mutex    // taken under a loop's lock
 	lines    []logLine     // waiting; at most maxLines
 	writing  bool          // a goroutine calls the Logger
-	coming   int           // lines that are being prepared elsewhere, see expect
+	coming   int           // lines in preparation elsewhere, see expect
 	left     int64         // lines dropped since the last line that says so
 	lost     int64         // lines that the Logger never got or panicked at, in all
 	panicked bool          // the Logger, once
@@ -55,14 +55,14 @@ func (q *logQueue) logger() *slog.Logger {
 }
 
 // add logs a line. The args must not refer to anything that changes later. They must not be values
-// of the user's either, whose methods would be called on another goroutine: format such values
-// first. It costs about 1 µs, and may be called under any lock.
+// of the user's either, because their methods would be called on another goroutine: format such
+// values first. It costs about 1 µs, and may be called under any lock.
 func (q *logQueue) add(level slog.Level, text string, args ...any) {
 	q.put(newLine(level, text, caller(), func() []any { return args }))
 }
 
-// addLater is add for args that are expensive to make: args is called on the Logger's goroutine, if
-// the Logger is enabled for the level.
+// addLater is add for expensive args: args is called on the Logger's goroutine, if the Logger is
+// enabled for the level.
 func (q *logQueue) addLater(level slog.Level, text string, args func() []any) {
 	q.put(newLine(level, text, caller(), args))
 }

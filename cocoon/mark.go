@@ -11,8 +11,8 @@ import (
 // Marks identify tasks in a profile of all goroutines, which contains the functions that were
 // called, but neither arguments nor goroutine ids. A strand has a number, and calls its task's
 // function through one of sixteen functions, chosen by the lowest digit of the number. Nearly
-// always this suffices to tell the task from the few others that run. Where gaps are measured, the
-// call goes through one function for each digit.
+// always this suffices to tell the task from the few other running tasks. Where gaps are measured,
+// the call goes through one function for each digit.
 //
 // Goroutine labels would do the same. But setting them costs each task 50 ns or more, and
 // overwrites labels that the program has set: package pprof offers no way to read them.

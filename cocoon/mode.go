@@ -13,7 +13,8 @@ import (
 // stores the mode of its policies under its lock, so that an evaluation has one mode from beginning
 // to end.
 
-// modeVariable sets the mode of runtimes, for operators of a server, who cannot change its code.
+// modeVariable sets the mode of runtimes. It is for operators of a server, because they cannot
+// change its code.
 const modeVariable = "COCOON_MODE"
 
 func modeOfEnvironment() (Mode, error) {
@@ -64,9 +65,9 @@ func (rt *Runtime) tellMode() {
 	}
 }
 
-// Policy returns the registration of the policy of that name that is in force, also if a document
-// has registered it, or nil if there is none. A change to a document's policy lasts until the
-// document is loaded again with a different version of that policy.
+// Policy returns the registration of the policy in force with that name, also if a document has
+// registered it, or nil if there is none. A change to a document's policy lasts until the document
+// is loaded again with a different version of that policy.
 func (rt *Runtime) Policy(name string) *Registration {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

@@ -66,7 +66,7 @@ func (rt *Runtime) classOf(name string) *class {
 
 // describe assigns to a class what is declared for its name, and reports whether anything is
 // declared for that name alone. A name takes precedence over patterns, and a more precise pattern
-// over others. Called with mu held.
+// over a less precise one. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
 	d, kind := n.wholes[c.text], n.registered[c.text]
 	spoken = d != nil || kind != 0
@@ -197,7 +197,7 @@ func (rt *Runtime) meets(name string) *named {
 	return kept.(*named)
 }
 
-// awaited returns the loops whose time policies refer to the section and have not met it.
+// awaited returns the loops with time policies that refer to the section and have not met it.
 func (rt *Runtime) awaited(section string) (loops []*Loop) {
 	for _, l := range *rt.loops.Load() {
 		if k := l.leads.Load(); k != nil && k.awaits(section) {

@@ -99,7 +99,7 @@ func (v *view) thrownThrough() int64 {
 	return ofTask
 }
 
-// tellObserved logs what an observing policy would have done, and the values that it has read.
+// tellObserved logs what an observing policy would have done, and the values read by the policy.
 // Called under the loop's lock.
 func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 	r, p := b.version.of, b.version.verified.Program()

@@ -31,11 +31,11 @@ type slot struct {
 // claim is a strand's hold on a slot.
 type claim struct{ strand *strand }
 
-// shut is the holder of a slot that is free but not open.
+// shut is the holder of a free slot while the slot is not open.
 var shut claim
 
-// takeOpen takes an open slot for t, and reports false if there is none. It is for tasks that are
-// not nested: no other code knows such a task before it runs.
+// takeOpen takes an open slot for t, and reports false if there is none. It is not for nested
+// tasks: no other code may know the task before it runs.
 func (s *strand) takeOpen(t *Task) bool {
 	slots := s.loop.slots[:s.loop.usable.Load()]
 	if s.at >= len(slots) {
@@ -102,9 +102,9 @@ func (l *Loop) adopt() {
 	}
 }
 
-// gatherOne shuts one open slot that is free. If there is none, it shuts all open slots, because a
-// task may have to wait. If then no slot is free, it takes the slot of a resting task. Called under
-// the loop's lock.
+// gatherOne shuts one open slot if the slot is free. If there is none, it shuts all open slots,
+// because a task may have to wait. If then no slot is free, it takes the slot of a resting task.
+// Called under the loop's lock.
 func (l *Loop) gatherOne() {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
@@ -116,8 +116,8 @@ func (l *Loop) gatherOne() {
 	}
 }
 
-// meet makes the calling task known if it took an open slot, and records that it runs if it was
-// taken for waiting. Called under the loop's lock by the task's goroutine.
+// meet makes the calling task known if the task took an open slot, and records that the task runs
+// if it counted as waiting. Called under the loop's lock by the task's goroutine.
 func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
@@ -175,7 +175,7 @@ func (rt *Runtime) alive() int64 {
 	return max(0, n)
 }
 
-// quick returns the strand whose task took the slot while the slot was open, or nil.
+// quick returns the strand of the task that took the slot while the slot was open, or nil.
 func (s *slot) quick() *strand {
 	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.quick {
 		return c.strand

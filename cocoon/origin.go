@@ -10,9 +10,9 @@ import (
 // origin is what a task begins with. It is immutable, except for the parent: see ancestry.go.
 //
 // A task that has ended keeps its origin, because its context may be retained, and nothing else of
-// its caller. So no two tasks share an allocation, and a strand that is idle, or whose task runs
-// for hours, does not refer to the context of an earlier task. Otherwise a server with a thousand
-// open streams would retain the requests that their strands had served before.
+// its caller. So no two tasks share an allocation, and no strand refers to the context of an
+// earlier task while it is idle, or while its present task runs for hours. Otherwise a server with
+// a thousand open streams would retain the requests that their strands had served before.
 type origin struct {
 	ctx    context.Context // from the caller; if bare is set, the one that the parent was given
 	up     atomic.Pointer[Task]
@@ -35,8 +35,8 @@ func (o *origin) alike(ctx context.Context, up *Task, bare bool, a *attrs, c *cl
 	return identity(o.ctx) == identity(ctx) && o.up.Load() == up && o.bare.Load() == bare && o.attrs == a && o.class == c
 }
 
-// sole is a task with an origin of its own, in one allocation. It is for requests, whose context no
-// other task has.
+// sole is a task with an origin of its own, in one allocation. It is for requests, because no other
+// task has the context of a request.
 type sole struct {
 	Task
 	begins origin
@@ -132,6 +132,6 @@ func (m *memory) like(ctx context.Context, up *Task, a *attrs, c *class) bool {
 	return false
 }
 
-// identity distinguishes live contexts. They are not compared with ==, which panics for contexts
-// that are not comparable.
+// identity distinguishes live contexts. They are not compared with ==, which panics for contexts of
+// types without comparison.
 func identity(ctx context.Context) [2]uintptr { return *(*[2]uintptr)(unsafe.Pointer(&ctx)) }

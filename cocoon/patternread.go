@@ -30,7 +30,7 @@ func (r *read) matches(section *named, rt *Runtime) bool {
 	return section.id == r.key
 }
 
-// selected reports whether the name that is read matches the pattern. Names of tasks, sections and
+// selected reports whether the name of the read matches the pattern. Names of tasks, sections and
 // tenants were compared before. Labels and events, which a client may choose anew each time, are
 // compared here, in time proportional to their length.
 func (v *view) selected(l *Loop, r *read) bool {

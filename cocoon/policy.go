@@ -50,8 +50,7 @@ var (
 // run and the policy can have an effect on them (its horizon, see docs/policy.md).
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
-// OnNotify is the trigger of a policy that is evaluated when the application calls Notify with that
-// name.
+// OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
 func OnNotify(name string) Trigger { return policy.OnCustom(name) }
 
 // RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that

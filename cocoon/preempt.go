@@ -52,8 +52,8 @@ func answer() {
 }
 
 // answer handles the requests to the task. It returns when the task may go on, or panics with a
-// throw. If the task has no request, the word is raised for another task, whose thread may be
-// waiting for this core.
+// throw. If the task has no request, the word is raised for another task, and that task's thread
+// may be waiting for this core.
 func (s *strand) answer() {
 	if !s.asked() {
 		s.breathe()
@@ -100,7 +100,7 @@ func (s *strand) answerOnce() (parked bool) {
 		throws := p != nil && !goroutine.Unwinding()
 		if throws {
 			p.flying = true
-			// so that a throw that is swallowed is thrown again at the next safe point
+			// so that the next safe point throws again if the throw is swallowed
 			s.raise(now + flight - hush)
 		} else {
 			s.raisedAt = now - hush // so that nag need not wait
@@ -213,11 +213,11 @@ func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 	}
 }
 
-// postThrow asks the task to unwind. A throw that is already pending stays. The throw ends the
-// context of the task, or of the section that will catch it, when it has arrived. It ends the
-// context earlier if the task does not respond, because code that waits for the context does not
-// poll: at once if the task does not run, or after grace (see nag). A throw into a section never
-// ends the task's context. Called under the loop's lock.
+// postThrow asks the task to unwind. A pending throw stays, and the new one is dropped. The throw
+// ends the context of the task, or of the section that will catch it, when it has arrived. It ends
+// the context earlier if the task does not respond, because code that waits for the context does
+// not poll: at once if the task does not run, or after grace (see nag). A throw into a section
+// never ends the task's context. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -240,8 +240,8 @@ func (s *strand) dismiss() {
 }
 
 // insist ends the context for a throw that the task will not handle soon, because the task may be
-// waiting for the context. A throw that is already unwinding the task gets more time, see throw.
-// Called under the loop's lock.
+// waiting for the context. A throw in flight gets more time, see throw. Called under the loop's
+// lock.
 func (s *strand) insist() {
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		s.persist(p)
@@ -278,7 +278,7 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 func (t *Task) cancel(reason string, cause error) {
-	// before their contexts end with this one, so that they are thrown into, whatever they wait for
+	// before their contexts end with this one: they must be thrown into, whatever they wait for
 	t.cancelChildren(cause)
 	l := t.strand.loop
 	l.lockAll()

@@ -35,9 +35,9 @@ func addProcs(n int) {
 	raiseProcs()
 }
 
-// spareProc reserves a P for a goroutine of the runtime's own that is busy for longer than Go lets
-// a goroutine run, until done is called. Otherwise other goroutines would wait for the P that it
-// keeps. It does nothing while no runtime is hot.
+// spareProc reserves a P, until done is called, for a goroutine of the runtime's own that runs for
+// longer than Go lets a goroutine run. Otherwise other goroutines would wait for its P. spareProc
+// does nothing while no runtime is hot.
 func spareProc() (done func()) {
 	add := func(n int) {
 		procs.mu.Lock()

@@ -53,7 +53,7 @@ func sampleFrom(lead int64) int64 {
 func samplesOf(lead int64) int64 { return min(sampleRunning, sampleFrom(lead)) }
 
 // cpuSample is a reading of the process's processor time, together with the previous reading. The
-// zero cpuSample means that it is too early for a new reading.
+// zero cpuSample says: too early for a new reading.
 type cpuSample struct {
 	used     int64 // ns of processor time used so far
 	was      int64 // at the previous reading
@@ -127,8 +127,8 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if off > 0 && off >= vouched {
 		s.foundWaiting, again = true, min(4*every, sampleRunning)
 	} else if s.foundWaiting {
-		// It waited at the last sample: assume that it ran for half of the time since then, and not
-		// for long.
+		// It waited at the last sample: assume it ran for half of the time since then, and not for
+		// long.
 		off, s.foundWaiting = max(off, span/2, span-every), false
 	}
 	if off > 0 {

@@ -267,8 +267,8 @@ func (rt *Runtime) liveTasks() (tasks []*Task) {
 	return tasks
 }
 
-// stop ends the timer and the isolate, and forgets the runtime, unless tasks remain, whose polls
-// must find it.
+// stop ends the timer and the isolate, and forgets the runtime, unless tasks remain: their polls
+// must find the runtime.
 func (rt *Runtime) stop() error {
 	defer close(rt.stopped)
 	rt.cancel()

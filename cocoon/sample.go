@@ -90,7 +90,7 @@ func (l *Loop) load(now int64) sched.Load {
 }
 
 // usage is the share of a loop's slot time in use, averaged over about 100 ms, or over the time
-// since it was last read if that is longer.
+// since the last reading if that time is longer.
 type usage struct {
 	share float64
 	asOf  int64
@@ -115,7 +115,7 @@ func (l *Loop) utilization(now int64) float64 {
 }
 
 // working returns the share of tasks with a slot that do not wait unannounced, as found by one
-// look. It returns 1 if no task holds a slot. Without it a loop whose tasks sleep would seem busy
+// look. It returns 1 if no task holds a slot. Without it a loop of sleeping tasks would seem busy
 // until another task needs their slots, and idle from then on. A loop that keeps the slots of
 // waiting tasks counts them as in use. Called under the loop's lock.
 func (l *Loop) working() float64 {

@@ -52,7 +52,7 @@ const longProfile = 2000
 type stackReader struct {
 	line  []byte // the beginning of an unfinished line
 	found []taskStack
-	marks map[uintptr]int // by address: the digit that it marks, or noMark
+	marks map[uintptr]int // by address: its digit, or noMark
 	pcs   []uintptr
 }
 
@@ -87,7 +87,7 @@ func (r *stackReader) read(line string) {
 		r.pcs = append(r.pcs, uintptr(pc))
 		of = of || r.mark(uintptr(pc)) != noMark
 	}
-	// A stack that is too deep lacks its outermost functions.
+	// A stack cut off at the maximum depth lacks its outermost functions.
 	if of || len(r.pcs) > 0 && !strings.HasPrefix(nameOf(r.pcs[len(r.pcs)-1]), "runtime.") {
 		r.found = append(r.found, r.stack())
 	}
@@ -144,8 +144,7 @@ func (r *stackReader) stack() (t taskStack) {
 	return t
 }
 
-// isPreemption reports whether the Go runtime has put the frame on the stack of a goroutine that it
-// stops.
+// isPreemption reports whether the frame belongs to the Go runtime's code for stopping a goroutine.
 func isPreemption(f runtime.Frame) bool {
 	return f.Function == "runtime.asyncPreempt" || f.Function == "runtime.asyncPreempt2"
 }
@@ -166,8 +165,8 @@ func stacksOf(all []taskStack, s *strand) (found []taskStack) {
 	return found
 }
 
-// fits says how likely the stack is the strand's. 0 means that it is not. Running goroutines rank
-// above waiting ones, and goroutines with known marks above goroutines whose marks are too deep.
+// fits says how likely the stack is the strand's. 0 means no match. Running goroutines rank above
+// waiting ones, and goroutines with known marks above goroutines with marks too deep to see.
 func (t *taskStack) fits(s *strand) (likely int) {
 	switch {
 	case t.inside:

@@ -41,7 +41,7 @@ const (
 // stallInstead is the advice on how to avoid a stall.
 const stallInstead = "SafePoint in its loop, or cocoon build; Block around what waits"
 
-// reportStall logs the stall of a task whose slot was just lent, unless another stall was logged
+// reportStall logs the stall of a task after its slot was lent, unless another stall was logged
 // within the last second; such stalls are only counted. silent is how long the task has passed no
 // safe point. reportStall itself only requests that the task record where it comes back, and asks
 // the Logger, on another goroutine. Called under the loop's lock.
@@ -54,7 +54,7 @@ func (l *Loop) reportStall(s *strand, silent, now int64) {
 	l.rt.log.expect(slog.LevelWarn, st.report)
 }
 
-// comeBack records where a task whose slot was lent asks for a slot again, or ends. Called under
+// comeBack records where a task without its lent slot asks for a slot again, or ends. Called under
 // the loop's lock, by the task's goroutine. It costs about 3 µs if the stall will be reported.
 func (s *strand) comeBack() {
 	st := s.stall
@@ -85,7 +85,7 @@ func (st *stallReport) report() {
 	}
 }
 
-// logBack logs a stall that is over.
+// logBack logs a stall after its end.
 func (st *stallReport) logBack() {
 	stack := ownStack(st.pcs)
 	back := "at its end"

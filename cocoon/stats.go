@@ -95,7 +95,8 @@ type LoopStats struct {
 	QueuedSafe int // the safe tasks among them
 	Suspended  int // tasks suspended half-way
 	Lent       int // tasks that run on although their slots were lent
-	// Parked counts tasks in an unannounced wait whose slots were lent, and tasks that stand aside.
+	// Parked counts tasks in an unannounced wait without their slots, which were lent, and tasks
+	// that stand aside.
 	Parked      int
 	Utilization float64 // share of slot time in use over about 100 ms, or since it was last read, 0 to 1
 

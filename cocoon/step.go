@@ -29,7 +29,7 @@ type stateUse struct {
 	reads   []stateRead
 	vars    []*stateVar // that it writes, each once
 	sites   []stateSite // by site; empty for sites of other effects
-	direct  []*stateVar // by site: the state that it writes
+	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step
 	some    bool        // it reads or writes a state
 	writing uint64      // bit i: site i writes a state
@@ -53,8 +53,8 @@ type stateSite struct {
 	at int // in vars
 }
 
-// newStateUse returns the program's reads and writes on one loop. all holds the states that it
-// refers to.
+// newStateUse returns the program's reads and writes on one loop. all holds all states in the
+// program.
 func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	s := stateUse{sites: make([]stateSite, len(p.Sites)), direct: make([]*stateVar, len(p.Sites)), plain: true}
 	here := map[string]*stateVar{}

@@ -63,7 +63,7 @@ type strand struct {
 	// Owned by the task's goroutine.
 	throwing *throwRequest // in flight, or swallowed
 	outer    *strand       // the task on the same goroutine in which this one is nested
-	inner    *strand       // the task on the same goroutine that is nested in this one
+	inner    *strand       // the task nested in this one on the same goroutine
 	owes     *strand       // list of tasks on the same goroutine that gave up their slots for this one
 	owedNext *strand       // next in that list
 	sections sectionStack  // written by the goroutine, read by policies
@@ -105,9 +105,8 @@ func (l *Loop) idle() *strand {
 	return newStrand(l)
 }
 
-// newTask prepares a task that is about to arrive. The caller passes the values from ctx, because
-// it has already looked them up: in a context of many layers that takes longer than everything
-// here.
+// newTask prepares a task before it arrives. The caller passes the values from ctx, because it has
+// already looked them up: in a context of many layers this takes longer than everything here.
 func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
 	t := s.taskOf(ctx, up, a, name)
 	if up != nil {

@@ -125,7 +125,7 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 }
 
 // keepTenants finds the tenants that policies name. If there are too many accounts without the
-// previously named ones, the accounts of those that have no task left are removed. Called with
+// previously named ones, it removes the previously named accounts without a live task. Called with
 // regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}

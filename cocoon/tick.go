@@ -11,7 +11,7 @@ const (
 	// hush is how long the word stays raised for a task that does not respond. Then the word is
 	// lowered, so that the polls of other tasks are cheap again, and raised after a pause that
 	// doubles from minPause to maxPause. hush is longer than a tick of most kernels, because a task
-	// whose core was taken responds that late. If the word were lowered earlier, it would have to
+	// responds that late if its core was taken. If the word were lowered earlier, it would have to
 	// wait for its next turn. For the same reason the first pauses are short: a task that shares
 	// its core with two busy processes comes back while the word is lowered, and a pause of 5 ms
 	// then makes a throw 12 ms late instead of 7.
@@ -30,8 +30,8 @@ const (
 	grace = int64(500 * time.Microsecond)
 
 	// graceOfBusy is the same for a task that runs, or is ready but has no processor. Such a task
-	// does not wait, and will respond at its next safe point. If its context ended before that, it
-	// could lose a connection whose transaction it would roll back.
+	// does not wait, and will respond at its next safe point. If its context ended before that, the
+	// task could not roll back a transaction, and would lose the connection.
 	graceOfBusy = 10 * grace
 )
 

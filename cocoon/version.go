@@ -14,17 +14,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// version is one version of a policy: compiled, with an evaluator for each loop that it matches.
-// All steps that can fail precede its creation.
+// version is one version of a policy: compiled, with an evaluator for each matching loop. All steps
+// that can fail precede its creation.
 type version struct {
 	of       *Registration
 	spec     Policy
 	verified analyzer.Verified
 	module   *isolate.Module
 	queued   bool                 // it can only continue while no task waits or is suspended
-	ways     []analyzer.Way       // of a time policy: the ways in which it can have a result other than continue
-	states   map[string]*stateVar // the states that it refers to, including its private ones
-	bounds   []*bound             // one for each loop that it matches; guarded by regMu
+	ways     []analyzer.Way       // for a time policy: its ways to a result other than continue
+	states   map[string]*stateVar // the states in the expression, including private ones
+	bounds   []*bound             // one for each matching loop; guarded by regMu
 	failures atomic.Int64         // consecutive evaluations that failed
 	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
 
@@ -116,7 +116,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 	return states
 }
 
-// prepare prepares the version for a loop that it matches.
+// prepare prepares the version for a loop, if the policy matches the loop.
 func (v *version) prepare(l *Loop) error {
 	if m := v.spec.Match.Loops; len(m) > 0 && !slices.Contains(m, l.cfg.Name) {
 		return nil

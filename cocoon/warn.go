@@ -28,8 +28,8 @@ func (s *strand) endsWith(ctx context.Context) bool {
 }
 
 // warn ends the context for a pending throw, unless the throw is already unwinding the task. It
-// returns the throw if the throw was made for the call that is about to begin, because it was not
-// pending before, or if the task has ignored it for as long as a task may take to clean up.
+// returns the throw in two cases: the throw was made for the call about to begin, because it was
+// not pending before, or the task has ignored it for as long as a task may take to clean up.
 func (s *strand) warn(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
