@@ -22,7 +22,7 @@ func (b *bound) newRead(r policy.Read) read {
 	return x
 }
 
-// matches reports whether a section has the name, or matches the pattern, of the read.
+// matches reports whether a section has the name that is read of.
 func (r *read) matches(section *named, rt *Runtime) bool {
 	if r.selector != nil {
 		return section.in(r.selector, rt)
@@ -30,9 +30,9 @@ func (r *read) matches(section *named, rt *Runtime) bool {
 	return section.id == r.key
 }
 
-// selected reports whether the name of the read matches the pattern. Names of tasks, sections and
-// tenants were compared before. Labels and events, which a client may choose anew each time, are
-// compared here, in time proportional to their length.
+// selected reports whether the name that is read matches the pattern. That of a task, a section or
+// a tenant was looked at before; those that a client may choose anew each time, labels and events,
+// are looked at here, in time that is in proportion to their length.
 func (v *view) selected(l *Loop, r *read) bool {
 	switch sel, rt := r.selector, l.rt; r.of {
 	case stubs.TaskName:
@@ -62,7 +62,7 @@ func (v *view) selected(l *Loop, r *read) bool {
 	}
 }
 
-// label returns the value of a label of the task, or "" if it is not set. s may be nil.
+// label returns the value of a label of the task, which may be nil; "" when it is not set.
 func (s *strand) label(name stubs.NameID) string {
 	if s != nil {
 		if set := s.task.attrs.labelled(name); set != nil {
