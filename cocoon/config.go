@@ -62,8 +62,8 @@ type Config struct {
 	// provides that room (docs/design.md, Processors).
 	KeepProcs bool
 
-	// MaxFailures is how many evaluations of a policy may fail in a row before the policy is
-	// switched off. 0 means 8.
+	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
+	// 0: 8.
 	MaxFailures int
 
 	// QuietThrows omits the log line that says which task a policy has thrown into or refused, why,

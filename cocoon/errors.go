@@ -43,8 +43,8 @@ type PreemptedError struct {
 	Started bool          // false: refused before its start; no code of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
-	// Other goroutines may read the error before the throw has happened and arrived.
-	frames atomic.Pointer[[]uintptr] // where the throw happened
+	// Others may read the error before it has happened and arrived.
+	frames atomic.Pointer[[]uintptr] // where it happened
 	became atomic.Pointer[PanicError]
 }
 

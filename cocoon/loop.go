@@ -109,7 +109,7 @@ func (l *Loop) deliver(now int64) {
 	}
 }
 
-// wants reports whether a policy is evaluated on the event.
+// wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 
 // strandOfGoroutine returns the innermost strand that the calling goroutine runs for, on any loop

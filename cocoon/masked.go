@@ -131,10 +131,10 @@ func (rt *Runtime) passOver(w *walk) {
 		"under", lineOf(w.at))
 }
 
-// keeps reports whether unwinding a function would harm other code. A sync.Once would count as done
-// from then on. database/sql would never again use the connection on which the driver call was
-// unwound. A gRPC client would never release the stream of its connection. In any package named
-// singleflight, the callers that wait for the result would get the panic, or wait without end.
+// keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done
+// for ever, database/sql never uses the connection again whose driver it has called, a gRPC client
+// never gives back the stream of its connection, and in a package singleflight, whoever wrote it,
+// those who wait for the result get the panic, or wait for ever.
 func keeps(function string) bool {
 	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
@@ -154,7 +154,7 @@ func (st *sectionStack) named(name string) bool {
 
 // lines are where locks are held: by package and file, pairs of a first and a last line.
 type lines struct {
-	last *safepoint.Held // the newest one included
+	last *safepoint.Held // the newest that is included
 	in   map[[2]string][]int
 }
 

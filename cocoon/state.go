@@ -127,7 +127,7 @@ func (rt *Runtime) State(name string) any {
 	return stubs.Value(v.word.Load(), v.typ)
 }
 
-// StateBool returns a registered state of type bool without allocating, or false if there is none.
+// StateBool returns a registered state of type bool without allocating; false when there is none.
 func (rt *Runtime) StateBool(name string) bool {
 	v := (*rt.states.Load())[name]
 	return v != nil && v.typ == stubs.Bool && v.word.Load() != 0

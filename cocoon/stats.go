@@ -107,8 +107,7 @@ type LoopStats struct {
 	Void    int64   // throws into sections that had ended by themselves
 	Account Account // sum over the tasks that have ended; SafePoints is not summed
 
-	// Tenants holds the account of each tenant on the loop. It is nil unless tenants are
-	// registered.
+	// Tenants is the account of each tenant on the loop; nil unless tenants are registered.
 	Tenants map[string]TenantStats
 
 	Queueing    Histogram // time a task waited for slots, one value for each task that ended
