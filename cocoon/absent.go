@@ -2,16 +2,16 @@ package cocoon
 
 import "sync/atomic"
 
-// absent holds the tasks of a loop that have started and hold no slot, though they did not give one
-// up. Guarded by the loop's lock, but for n.
+// absent holds the tasks of a loop that have started and hold no slot, although they did not give
+// one up. Guarded by the loop's lock, except n.
 type absent struct {
-	lent   []*strand           // they run on without a slot: stalled, or back from an unannounced wait
-	parked []*strand           // they wait unannounced, as far as the loop knows
-	byG    map[uintptr]*strand // all of these by goroutine; more than one are linked by strand.sameG
-	n      atomic.Int32        // how many
+	lent   []*strand           // running on without a slot: stalled, or back from an unannounced wait
+	parked []*strand           // in an unannounced wait, as far as the loop knows
+	byG    map[uintptr]*strand // both, by goroutine; strand.sameG links the tasks of one goroutine
+	n      atomic.Int32        // their number
 }
 
-// addLent and addParked take s in, which is in neither list.
+// addLent and addParked take s in. s must be in neither list.
 func (a *absent) addLent(s *strand) { s.absentAt = push(&a.lent, s); a.join(s) }
 func (a *absent) addParked(s *strand) {
 	s.parked.Store(true)
@@ -29,21 +29,21 @@ func (a *absent) join(s *strand) {
 	s.lent.Store(true)
 }
 
-// runs moves s from the parked to the lent.
+// runs moves s from parked to lent.
 func (a *absent) runs(s *strand) {
 	take(&a.parked, s)
 	s.parked.Store(false)
 	s.absentAt = push(&a.lent, s)
 }
 
-// waits moves s from the lent to the parked.
+// waits moves s from lent to parked.
 func (a *absent) waits(s *strand) {
 	take(&a.lent, s)
 	s.parked.Store(true)
 	s.absentAt = push(&a.parked, s)
 }
 
-// remove takes s out of the list that it is in.
+// remove takes s out of the list that holds it.
 func (a *absent) remove(s *strand) {
 	if s.parked.Load() {
 		take(&a.parked, s)
@@ -59,7 +59,7 @@ func (a *absent) remove(s *strand) {
 	} else if s.sameG != nil {
 		a.byG[g] = s.sameG
 	} else if delete(a.byG, g); len(a.byG) == 0 {
-		a.byG = nil // a map that has been large stays so
+		a.byG = nil // a large map never shrinks
 	}
 	s.parked.Store(false)
 	s.sameG = nil
@@ -67,13 +67,13 @@ func (a *absent) remove(s *strand) {
 	s.lent.Store(false)
 }
 
-// push appends s and returns its place.
+// push appends s and returns its index.
 func push(list *[]*strand, s *strand) int {
 	*list = append(*list, s)
 	return len(*list) - 1
 }
 
-// take removes s; the last one takes its place. A list that is empty gives its memory back.
+// take removes s and moves the last strand into its place. An empty list releases its memory.
 func take(list *[]*strand, s *strand) {
 	l, last := *list, len(*list)-1
 	l[s.absentAt] = l[last]

@@ -7,35 +7,35 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that has ended goes on as the parent of the tasks that it started, until they have ended:
-// its context lives on, their paths name it, and Cancel of it reaches them. A periodic job that
-// starts its own successor and ends is so the first link of a chain that grows with the time. Two
-// rules bound it:
+// A task that has ended remains the parent of the tasks started inside it until they have ended:
+// its context lives on, their paths contain its name, and its Cancel reaches them. So a periodic
+// job that starts its own successor and ends is the first link of a chain that grows with time. Two
+// rules bound the chain:
 //
-//   - A child that gets its parent's own context does not keep that context. It keeps the one that
-//     the parent was given (origin.ctx), which has all values of the parent's, and its parent tells
-//     it when the parent's context ends (origin.bare). So the contexts of a chain are no chain. A
-//     child that gets a context which the caller made from the parent's keeps that one, as contexts
-//     do everywhere.
-//   - When a task has more than maxAncestors above it, the outermost of them that has ended hands
-//     its children to its own parent. It has no children then, so its context ends. The first link
-//     has no parent and stays, so Cancel of it reaches all. A task stays, too, while it has a child
-//     whose context was made from its own: that context must not end.
+//   - A child started with its parent's own context does not keep that context. It keeps the
+//     context given to the parent (origin.ctx), which has all values of the parent's context, and
+//     the parent notifies the child when the parent's context ends (origin.bare). So the contexts
+//     of a chain do not form a chain. A child started with a context derived from its parent's
+//     keeps the derived one, as any context does.
+//   - When a task has more than maxAncestors above it, the outermost ended task among them hands
+//     its children to its own parent. That task then has no children, so its context ends. The
+//     first link has no parent and stays, so its Cancel reaches every link. A task also stays while
+//     it has a child with a context derived from its own, because that context must not end.
 //
-// The user sees that paths lack names, another Parent, and that Cancel of a link which was left out
-// does not reach the later ones. For that each new link would have to know all links that some
-// handle still holds.
+// The user sees that paths lack names, that Parent returns another task, and that Cancel of a link
+// that was left out does not reach later links. To reach them, each new link would have to know all
+// earlier links to which a handle still exists.
 
-// maxAncestors is how many tasks are above a task before those that have ended are left out.
+// maxAncestors is how many tasks a task may have above it before ended ones are left out.
 const maxAncestors = 32
 
-// adopt makes the task a child of its parent, and leaves a task above it out if there are too many.
+// adopt makes the task a child of its parent, and leaves out a task above it if there are too many.
 func (t *Task) adopt() {
 	for {
 		p := t.up.Load()
 		r := p.rarely()
 		r.mu.Lock()
-		if t.up.Load() != p { // handed over meanwhile, with others that share its origin
+		if t.up.Load() != p { // handed over meanwhile, with all tasks that share its origin
 			r.mu.Unlock()
 			continue
 		}
@@ -52,8 +52,8 @@ func (t *Task) adopt() {
 	}
 }
 
-// shorten leaves one task out, if there are too many from t upwards. It does not look further than
-// twice as many, which costs a recursion of tasks that live no more.
+// shorten leaves out one task if there are too many from t upwards. It stops after twice as many,
+// because a deep recursion of live tasks would make the search long.
 func (t *Task) shorten() {
 	n, last := 0, (*Task)(nil)
 	for p := t; p != nil && n < 2*maxAncestors; p = p.up.Load() {
@@ -67,16 +67,18 @@ func (t *Task) shorten() {
 	}
 }
 
-// handOver makes the children of t, which has ended, those of its parent. Nothing that ends
-// meanwhile is missed: when the context of one of the two has ended, which is before children are
-// looked for, nothing is handed over.
+// handOver makes the children of t, which has ended, children of its parent. It hands nothing over
+// if the context of t or of its parent has ended. A context ends before its children are searched,
+// so no child misses the end.
 func (t *Task) handOver() {
 	r, p := t.rarely(), t.up.Load()
 	above := p.rarely()
-	r.mu.Lock() // the lower one first, always
+	r.mu.Lock() // the lower task's lock always first
 	above.mu.Lock()
 	if t.up.Load() == p && r.hung.Load() == 0 && !t.contextEnded() && !p.contextEnded() {
-		bare := t.bare.Load() // otherwise the context that t was given keeps theirs going, and t's parent
+		// If t is not bare, the context that t was given keeps the children's contexts alive, and
+		// t's parent with them.
+		bare := t.bare.Load()
 		for c := range r.kids {
 			c.up.Store(p)
 			c.bare.Store(bare)
@@ -92,8 +94,8 @@ func (t *Task) handOver() {
 	t.release()
 }
 
-// release is called when t has ended, and when it has lost its last child then: its context ends,
-// and t counts no longer as its parent's child.
+// release is called when t has ended, and again when it loses a child after that. If t has no
+// children left, release ends its context and removes t from its parent's children.
 func (t *Task) release() {
 	if r := t.rare.Load(); r != nil {
 		r.mu.Lock()
@@ -119,7 +121,8 @@ func (t *Task) release() {
 	}
 }
 
-// lose takes a child away from t, and reports false when it was handed over to another just before.
+// lose removes a child from t, and reports false if the child was handed over to another task just
+// before.
 func (t *Task) lose(c *Task) bool {
 	r := t.rare.Load()
 	r.mu.Lock()
@@ -136,27 +139,28 @@ func (t *Task) lose(c *Task) bool {
 	return true
 }
 
-// contextEnded reports whether the task's own context has ended, other than with one above it.
+// contextEnded reports whether the task's own context has ended by itself, and not through a
+// context above it.
 func (t *Task) contextEnded() bool {
 	in := t.innerContext()
 	return in != nil && in.Err() != nil || t.status.Load()&released != 0
 }
 
-// endedAbove returns the task above t with whose context that of t has ended, or nil.
+// endedAbove returns the task above t that has ended t's context with its own, or nil.
 func (t *Task) endedAbove() *Task {
 	for c := t; c.bare.Load(); {
 		p := c.up.Load()
 		switch {
 		case !p.contextEnded():
 			c = p
-		case c.up.Load() == p: // and not one that c was taken from just now, whose context ended with that
+		case c.up.Load() == p: // otherwise c was just taken from p, and did not end with it
 			return p
 		}
 	}
 	return nil
 }
 
-// endError returns the error of a context that has ended.
+// endError returns the error of the context, which has ended.
 func (t *Task) endError() error {
 	if in := t.innerContext(); in != nil && in.Err() != nil {
 		return in.Err()
@@ -164,7 +168,8 @@ func (t *Task) endError() error {
 	return context.Canceled
 }
 
-// endCause returns the cause of a context that has ended; nil: none but that it was canceled.
+// endCause returns the cause of the context, which has ended. It returns nil if the context was
+// canceled without a cause.
 func (t *Task) endCause() error {
 	if in := t.innerContext(); in != nil && in.Err() != nil {
 		return context.Cause(in)
@@ -172,9 +177,9 @@ func (t *Task) endCause() error {
 	return nil
 }
 
-// endContext ends the task's context, and with it those of the children that have no other. Package
-// context calls the contexts above it then; if one of them panics, the task ends, or is thrown
-// into, as if it had not.
+// endContext ends the task's context, and the contexts of the children that share it. Package
+// context then calls the contexts above it. If one of them panics, the panic is dropped, and the
+// task ends, or is thrown into, nevertheless.
 func (t *Task) endContext(cause error) {
 	func() {
 		defer func() { _ = recover() }()
@@ -185,7 +190,7 @@ func (t *Task) endContext(cause error) {
 	}
 }
 
-// endBelow ends the contexts of the children that have no other than that of t, which has ended.
+// endBelow ends the contexts of the children that share the context of t, which has ended.
 func (t *Task) endBelow(cause error) {
 	for _, c := range t.Children() {
 		if !c.bare.Load() {
@@ -212,7 +217,7 @@ func (t *Task) giveUp(cause error) {
 	}
 }
 
-// given returns the context that the task was given, or its own, where it was given its parent's.
+// given returns the context that the task was given, or its own if it was given its parent's.
 func (t *Task) given() context.Context {
 	if t.bare.Load() {
 		return (*taskContext)(t)

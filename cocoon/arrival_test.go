@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A policy of arrivals that is not about running tasks is evaluated once an arrival, however many
-// run: a bucket of tokens loses one for each.
+// A policy on arrivals that does not refer to running tasks is evaluated once per arrival, however
+// many tasks run: a token bucket loses one token for each arrival.
 func TestArrivalIsEvaluatedOnce(t *testing.T) {
 	for _, running := range []int{1, 4, 8} {
 		for _, on := range []string{"on: enqueue", "{on: enqueue, every: 10h}"} {

@@ -9,25 +9,26 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Standing aside. A task of a class that waits more than it runs, as an event stream does, would
-// take a slot at every flush only to lose it a moment later. So it stands aside: it gives its slot
-// up when it starts, counts as one that waits unannounced (absent.parked), and its Blocks neither
-// give a slot up nor ask for one. That costs what a handler costs that is inside one Block as a
-// whole.
+// Standing aside. A task of a class that waits more than it runs, such as an event stream, would
+// take a slot at every flush only to lose it a moment later. Instead it stands aside: it gives up
+// its slot when it starts, counts as a task in an unannounced wait (absent.parked), and its Blocks
+// neither give up a slot nor ask for one. This costs as much as a handler that runs inside a single
+// Block.
 //
-// A document says so (kind: waits); or the runtime learns it, from what looks at tasks of the class
-// have found, unless a time policy may do something about them: a time limit is to be exact, and
-// the running of a task that stands aside is only found by looking.
+// A document declares it (kind: waits), or the runtime learns it from earlier looks at tasks of the
+// class. It does not learn it for tasks that a time policy may act on: a time limit should be
+// exact, and the running of a task that stands aside is found only by looking.
 //
-// The timer looks at tasks without a slot now and then. One that runs in two looks in a row
-// surfaces, is asked for a safe point, and asks for a slot there like any other.
+// Now and then the timer looks at the tasks without a slot. A task that runs in two consecutive
+// looks surfaces: it is asked for a safe point, and there it asks for a slot like any other task.
 
-// found is what looks at the tasks of a class have found. Two looks at one time may lose one.
+// found counts the results of looks at the tasks of a class. Of two concurrent looks one may be
+// lost.
 type found struct{ runs, waits atomic.Int32 }
 
 const (
-	fewLooks  = 8    // below, nothing is learned
-	manyLooks = 1024 // above, older looks count half
+	fewLooks  = 8    // with fewer, nothing is learned
+	manyLooks = 1024 // with more, older looks count half
 )
 
 func (c *found) running() { c.runs.Add(1); c.age() }
@@ -40,13 +41,13 @@ func (c *found) age() {
 	}
 }
 
-// mostlyWait reports whether most of enough looks have found a task that waits.
+// mostlyWait reports whether there were enough looks, and most of them found a waiting task.
 func (c *found) mostlyWait() bool {
 	w := c.waits.Load()
 	return w >= fewLooks && w > 2*c.runs.Load()
 }
 
-// standsAside reports whether the task is to run without a slot because tasks of its class mostly
+// standsAside reports whether the task should run without a slot because tasks of its class mostly
 // wait. It takes no lock.
 func (s *strand) standsAside() bool {
 	c, l := s.task.class, s.loop
@@ -60,14 +61,14 @@ func (s *strand) standsAside() bool {
 	return k == nil || k.lead(l.rt, c, s.core.Kind) == notify.Never
 }
 
-// aside reports whether the task stands aside now. It takes no lock; called by the task's
+// aside reports whether the task stands aside now. It takes no lock. Called by the task's
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
 
-// blockAside runs fn, as Block does, for a task that stands aside: it has no slot to give up.
+// blockAside is Block for a task that stands aside, which has no slot to give up.
 func (s *strand) blockAside(fn func() error) error {
 	s.blocked = true
-	s.inBlock.Store(true) // what it does here is no running
+	s.inBlock.Store(true) // what the task does here does not count as running
 	defer func() {
 		s.inBlock.Store(false)
 		s.blocked = false
@@ -75,7 +76,7 @@ func (s *strand) blockAside(fn func() error) error {
 	return fn()
 }
 
-// standAside gives up the slot of a task that has just got it. Called by the task's goroutine.
+// standAside gives up the slot that a task has just got. Called by the task's goroutine.
 func (s *strand) standAside() {
 	l := s.loop
 	l.lock()
@@ -86,7 +87,7 @@ func (s *strand) standAside() {
 	}
 }
 
-// stayAside ends a Block of a task that is to stand aside from now on. Called by its goroutine.
+// stayAside ends a Block of a task that stands aside from now on. Called by the task's goroutine.
 func (s *strand) stayAside() {
 	l := s.loop
 	l.lock()
@@ -103,11 +104,11 @@ const (
 	minSweep = int64(10 * time.Millisecond)
 	maxSweep = int64(100 * time.Millisecond)
 
-	// perSweep is how many parked tasks are looked at, at a time: a load and a cache miss each.
+	// perSweep is how many parked tasks one sweep looks at. Each costs a load and a cache miss.
 	perSweep = 256
 )
 
-// armSweep has the timer look at the tasks without a slot. Called under the loop's lock.
+// armSweep makes the timer look at the tasks without a slot. Called under the loop's lock.
 func (l *Loop) armSweep(now int64) {
 	if l.sweepAt == 0 {
 		l.sweepAt, l.movedAt = now+minSweep, now
@@ -116,9 +117,9 @@ func (l *Loop) armSweep(now int64) {
 }
 
 // sweep looks at tasks without a slot, and returns when to look again. A parked task that runs in
-// two sweeps surfaces; one that ran and is parked now counts as blocked again. It looks while a task
-// waits for a slot, and while a time policy may do something about one of them, more seldom the
-// longer nothing moves. Called by the timer, under the loop's lock.
+// two sweeps surfaces. A task that ran and is parked now counts as blocked again. Sweeps go on while
+// a task waits for a slot, and while a time policy may act on one of these tasks; the longer nothing
+// changes, the rarer they are. Called by the timer, under the loop's lock.
 func (l *Loop) sweep(now int64) (next int64) {
 	a := &l.absent
 	if a.n.Load() == 0 {
@@ -154,7 +155,8 @@ func (l *Loop) sweep(now int64) (next int64) {
 	}
 	lead := int64(0)
 	if !l.contended {
-		if lead = l.absentLead(); lead == notify.Never { // nothing depends on what they do
+		if lead = l.absentLead(); lead == notify.Never {
+			// Nothing depends on these tasks. A task that begins to wait for a slot wakes the timer.
 			l.sweepAt = 0
 			return notify.Never
 		}
@@ -163,8 +165,8 @@ func (l *Loop) sweep(now int64) (next int64) {
 	return l.sweepAt
 }
 
-// absentLead returns the least that time policies leave a task without a slot; Never: no policy can
-// do anything about one. Called under the loop's lock.
+// absentLead returns the smallest lead that time policies leave a task without a slot; Never: no
+// time policy can act on one. Called under the loop's lock.
 func (l *Loop) absentLead() (lead int64) {
 	lead = notify.Never
 	k := l.leads.Load()
@@ -180,7 +182,7 @@ func (l *Loop) absentLead() (lead int64) {
 	return lead
 }
 
-// sweepOne looks at a parked task, and reports whether it runs.
+// sweepOne looks at a parked task, and reports whether the task runs.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
 	switch goroutine.StatusOf(s.g.Load()) {

@@ -6,7 +6,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// chosen is a lead of the tasks in selectors, and of certain names if there are some.
+// chosen is a lead for the tasks in the selectors and, if names is not nil, with one of the names.
 type chosen struct {
 	in    []*selector
 	names []stubs.NameID
@@ -22,8 +22,8 @@ func (c *chosen) has(class *class, rt *Runtime) bool {
 	return c.names == nil || slices.Contains(c.names, class.id)
 }
 
-// names returns the names of the tasks that the way is for, among those that match, of which none
-// stands for all; some is false when it is for all but a few.
+// names returns the names of the tasks that the way applies to, among match. An empty match stands
+// for all names. some is false if the way applies to all names except a few.
 func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
 	ids, some = match, len(match) > 0
 	for i := range w.fixed {
@@ -41,7 +41,8 @@ func (w *way) names(match []stubs.NameID) (ids []stubs.NameID, some bool) {
 	return ids, some
 }
 
-// selectors returns those that tasks must be in which the way is for. It may leave some out.
+// selectors returns the selectors that must contain a task for the way to apply to it. It may omit
+// some.
 func (w *way) selectors(b *bound) (in []*selector) {
 	if b.match != nil {
 		in = append(in, b.match)
@@ -54,7 +55,7 @@ func (w *way) selectors(b *bound) (in []*selector) {
 	return in
 }
 
-// awaits reports whether policies speak of the section, and no task has opened it so far.
+// awaits reports whether policies refer to the section and no task has opened it so far.
 func (k *leads) awaits(section string) bool {
 	return slices.ContainsFunc(k.unmet, func(s sectionKey) bool {
 		return s.in == nil && s.name == section || s.in != nil && s.in.selects(section)
@@ -64,10 +65,10 @@ func (k *leads) awaits(section string) bool {
 // sectionKey is the key of task.sections: a name, or a pattern of names.
 type sectionKey struct {
 	name string
-	in   *selector // nil: it is a name
+	in   *selector // nil: the key is a name
 }
 
-// hasHad reports whether some section has had a name of the key.
+// hasHad reports whether any section has had a name of the key.
 func (rt *Runtime) hasHad(key sectionKey) bool {
 	if key.in != nil {
 		return key.in.sectionMet.Load()

@@ -9,24 +9,24 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// awaitedNames are names of labels, their values and events, of which policies of the process
-// speak, and whether something has had them. A label belongs to no runtime, and of names that no
-// policy speaks of nothing is kept: clients choose them.
+// awaitedNames records which names of labels, label values and events the policies of the process
+// refer to, and whether any task or event has had them. A label belongs to no runtime. Names that
+// no policy refers to are not stored, because clients choose them.
 type awaitedNames struct {
 	mu   sync.Mutex
 	of   map[*Runtime][]policy.Mention
-	last uint32                     // number
+	last uint32                     // the last number
 	now  atomic.Pointer[awaitedNow] // nil: there are none
 }
 
-// awaitedNow does not change, but for what was met.
+// awaitedNow is immutable, except for its met flags.
 type awaitedNow struct {
-	number uint32 // of those that there have been
+	number uint32 // the version number
 	labels map[stubs.NameID]*awaitedName
 	events *awaitedName
 }
 
-// awaitedName is a label, or the events, with the values that are spoken of.
+// awaitedName is a label, or the set of events, with the values that policies refer to.
 type awaitedName struct {
 	met    atomic.Bool
 	values map[stubs.NameID]*atomic.Bool
@@ -43,15 +43,16 @@ func (a *awaitedName) meets(value stubs.NameID) {
 	}
 }
 
-// once sets what many set and often, and writes to memory once.
+// once sets a flag that many goroutines set often, and writes to memory only once.
 func once(b *atomic.Bool) {
 	if !b.Load() {
 		b.Store(true)
 	}
 }
 
-// note has it noted that a task has the labels of the list. What comes behind an attribute that was
-// looked at was looked at, too: lists that many tasks have cost each of them a look at the first.
+// note records that a task has the labels of the list. It stops at an attribute that was noted
+// before, because everything behind it was noted too: for a list shared by many tasks, each task
+// pays only for the first attribute.
 func (a *attrs) note() {
 	now := awaited.now.Load()
 	if now == nil {
@@ -67,15 +68,15 @@ func (a *attrs) note() {
 	}
 }
 
-// noteEvent has it noted that there was an event of the name.
+// noteEvent records that an event of the name occurred.
 func noteEvent(name stubs.NameID) {
 	if now := awaited.now.Load(); now != nil {
 		now.events.meets(name)
 	}
 }
 
-// of returns the entry in which it is noted whether something had the name of the mention, of a
-// label where that is empty; nil where it is not one of a label, or an event.
+// of returns the entry that records whether the name of the mention was met: a label, a label's
+// value, or an event. It returns nil for other mentions.
 func (now *awaitedNow) of(m policy.Mention) *awaitedName {
 	switch m.Read.Stub {
 	case stubs.TaskLabels, stubs.ArrivingLabels:
@@ -86,7 +87,7 @@ func (now *awaitedNow) of(m policy.Mention) *awaitedName {
 	return nil
 }
 
-// has reports whether something has had the name of the mention since policies speak of it.
+// has reports whether the name of the mention was met since policies refer to it.
 func (a *awaitedNames) has(m policy.Mention) bool {
 	now := a.now.Load()
 	if now == nil {
@@ -103,7 +104,7 @@ func (a *awaitedNames) has(m policy.Mention) bool {
 	return met != nil && met.Load()
 }
 
-// replace replaces the names of which policies of a runtime speak.
+// replace replaces the names to which the policies of a runtime refer.
 func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,7 +128,7 @@ func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
 	a.now.Store(now)
 }
 
-// add adds a name, and what is known of it and of its label.
+// add adds a name, and whether it and its label were met before.
 func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
 	e := now.of(m)
 	if e == nil {
@@ -148,8 +149,8 @@ func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
 	e.values[stubs.Intern(m.Name)] = b
 }
 
-// await has those noted who have names of which policies speak. Called with regMu held, when other
-// policies are in force.
+// await makes the runtime record which labels and events have names to which policies refer. Called
+// with regMu held, when other policies are in force.
 func (rt *Runtime) await() {
 	var names []policy.Mention
 	for _, r := range rt.policies {
@@ -163,13 +164,13 @@ func (rt *Runtime) await() {
 	}
 }
 
-// awaits returns the labels that the policy reads, and the values and events that it speaks of.
+// awaits returns the labels read by the policy, and the values and events in its expression.
 func (v *version) awaits() []policy.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels
 }
 
-// mentions returns the names that its expression compares with something.
+// mentions returns the names that the policy's expression compares with something.
 func (v *version) mentions() []policy.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.names

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// The background starts behind the others, and gives its slot up for a safe task.
+// A background task starts after all other tasks, and gives up its slot for a safe task.
 func TestBackground(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	register(t, rt, policy.Background("backup", "index"))
@@ -32,7 +32,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// It ends although others never stop coming.
+// A background task ends although other tasks keep arriving.
 func TestBackgroundDoesNotStarve(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 4 * time.Millisecond})
 	register(t, rt, policy.Background("backup"))

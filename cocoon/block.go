@@ -8,19 +8,20 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Block runs fn while the task's slot is given to others: for network and disk, channels, sleep. It
-// returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx, or
-// inside another Block, fn just runs.
+// Block gives the task's slot to other tasks while fn runs: for network and disk, channels, sleep.
+// It returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx,
+// or inside another Block, Block only calls fn.
 //
-// Block is a safe point before fn runs, and none afterwards: a throw that comes meanwhile waits for
-// the next safe point, so what fn acquired is not lost, and reaches the caller's deferred release.
-// While a throw unwinds the task, fn just runs. So it does with a context that does not end when
-// the task's does, as that of context.WithoutCancel: that is clean-up.
+// Block is a safe point before fn runs, and not afterwards. A throw that arrives while fn runs
+// waits for the next safe point, so that what fn acquired reaches the caller's deferred release.
+// While a throw unwinds the task, Block only calls fn. It does the same if ctx does not end with
+// the task, such as a context of context.WithoutCancel: such a call is clean-up.
 //
-// A lock wants no Block, but on an exclusive loop: the task would hold it while it waits for its
-// slot. A task that waits without Block loses its slot as well, when another task needs it and the
-// runtime has found it waiting; it runs on when it has what it waited for, and asks for a slot at
-// its next safe point. Block saves the search, and the task has a slot again when it goes on.
+// Do not use Block for locks, except on an exclusive loop: the task would hold the lock while it
+// waits for its slot. A task that waits without Block loses its slot too, if another task needs the
+// slot and the runtime finds the task waiting. The task runs on when its wait ends, and asks for a
+// slot at its next safe point. Block saves that search, and the task has a slot again when it
+// continues.
 func Block(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -34,14 +35,14 @@ func Block(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
-// BlockCall is Block for calls that are made through other people's code, such as database/sql,
-// which may lose a connection when it is unwound: it is no safe point, and never panics by itself.
-// A throw that is due ends the task's context, or that of the section, before fn runs. So fn meets
-// just what it meets in plain Go when its context is cancelled: a call with this context fails,
-// clean-up with another succeeds, and the code around it sees an error and comes back. Then the
-// task is thrown out of. The throw is the error of BlockCall, and fn is not called, where a policy
-// on the event block throws for this very call, and where the task has not come back for 100 ms;
-// but not if ctx goes on when the task's context has ended.
+// BlockCall is Block for calls through third-party code that may leak a connection when it is
+// unwound, such as database/sql. It is not a safe point, and never panics by itself. If a throw is
+// pending, BlockCall ends the task's context, or the section's, before it calls fn. So fn sees what
+// it sees in plain Go when its context is cancelled: a call with this context fails, clean-up with
+// another context succeeds, and the code around fn gets an error and returns. After that the throw
+// unwinds the task. BlockCall returns the throw as its error, and does not call fn, in two cases: a
+// policy on the event block throws for this call, or the task has ignored the throw for 100 ms.
+// Neither applies if ctx does not end with the task's context.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
@@ -57,7 +58,7 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
-// away runs fn while the task's slot is given to others.
+// away gives the task's slot to other tasks while fn runs.
 func (s *strand) away(fn func() error) error {
 	if s.aside() {
 		return s.blockAside(fn)
@@ -67,7 +68,7 @@ func (s *strand) away(fn func() error) error {
 	return fn()
 }
 
-// Yield lets the tasks that wait go first: the slot goes round once. It is a safe point. Without a
+// Yield lets the waiting tasks go first: the slot goes round once. It is a safe point. Without a
 // task in ctx it yields the processor to other goroutines.
 func Yield(ctx context.Context) {
 	s := strandOf(ctx)
@@ -81,7 +82,7 @@ func Yield(ctx context.Context) {
 	}
 }
 
-// passOn lets the tasks that wait go first, and reports whether it parked meanwhile.
+// passOn lets the waiting tasks go first, and reports whether the task parked meanwhile.
 func (s *strand) passOn() (parked bool) {
 	l := s.loop
 	l.lock()
@@ -90,7 +91,7 @@ func (s *strand) passOn() (parked bool) {
 		l.gatherOne()
 	}
 	l.unseat(s, now)
-	s.dropLent() // lent since the last answer
+	s.dropLent() // lent since the last request was handled
 	keeps := l.core.Yield(&s.core, now)
 	if keeps {
 		l.seat(s, now)
@@ -122,7 +123,7 @@ func (s *strand) block() {
 	s.blocked = true
 }
 
-// unblock gets it a slot again.
+// unblock gets the task a slot again.
 func (s *strand) unblock() {
 	l := s.loop
 	if s.standsAside() {
@@ -151,7 +152,7 @@ func (s *strand) unblock() {
 	l.rt.armGaps()
 }
 
-// dropLent takes s off the lists of tasks without a slot. Called under the loop's lock.
+// dropLent removes s from the lists of tasks without a slot. Called under the loop's lock.
 func (s *strand) dropLent() {
 	if s.lent.Load() {
 		s.loop.absent.remove(s)

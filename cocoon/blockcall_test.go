@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// A throw that is due when BlockCall is called has ended the context when its function runs, as a
-// cancelled context does in plain Go; one that comes meanwhile waits for a safe point, as that one
-// does.
+// A throw pending when BlockCall is called has ended the context when its function runs, like a
+// cancelled context in plain Go. A throw that arrives during the call waits for a safe point.
 func TestBlockCall(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
 	signal := throwOnSignal(t, rt, "caller")
 	for _, c := range []struct {
 		name   string
-		before bool // the throw
+		before bool // the throw comes before the call
 	}{{"due", true}, {"meanwhile", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			called, after := false, false
@@ -50,8 +49,8 @@ func TestBlockCall(t *testing.T) {
 	}
 }
 
-// A task that does not come back from its calls, and does not look at its context either, is told
-// after a while: by the error of a call that is not made. Clean-up is made even then.
+// A task that neither returns from its calls nor looks at its context is told after a while:
+// BlockCall returns the throw without making the call. Clean-up calls are made even then.
 func TestBlockCallTellsInTheEnd(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
@@ -81,7 +80,8 @@ func TestBlockCallTellsInTheEnd(t *testing.T) {
 	}
 }
 
-// Where there is no slot to give, the function just runs; its panics pass with the slot back.
+// Without a slot to give up, BlockCall only calls the function. If the function panics, the panic
+// passes and the task has its slot back.
 func TestBlockCallElsewhere(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
@@ -104,7 +104,7 @@ func TestBlockCallElsewhere(t *testing.T) {
 	}))
 }
 
-// A policy on block sees it, and may throw before the call.
+// A policy on block sees the call, and may throw before it.
 func TestBlockCallIsABlock(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "no-blocks", On: OnBlock, Expr: `throw("no blocks here")`})

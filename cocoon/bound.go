@@ -11,32 +11,32 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// bound is a policy on one loop, with an evaluator of its own: it is only used under the loop's
+// bound is a policy on one loop, with an evaluator of its own. It is used only under the loop's
 // lock, so evaluations neither share an evaluator nor wait for one.
 type bound struct {
 	version *version
 	loop    *Loop
 	eval    *isolate.Evaluator
-	reads   []read // but for states
+	reads   []read // except states
 	states  stateUse
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
-	match   *selector      // of Match.Tasks and Match.Except, where names will not do; else nil
-	refers  []*selector    // to these
+	match   *selector      // of Match.Tasks and Match.Except, if names do not suffice; else nil
+	refers  []*selector    // those that it references
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
-	perTask bool           // it is evaluated for each running task, on ticks and custom events
-	asking  bool           // it is evaluated for each running task that may make room, on enqueue
-	mild    bool           // it can do nothing but switch a task and give the arriving one its place in the queue
-	places  bool           // it may do the latter
+	perTask bool           // evaluated for each running task, on ticks and custom events
+	asking  bool           // evaluated for each running task that may make room, on enqueue
+	mild    bool           // can only switch a task and place the arriving one in the queue
+	places  bool           // may place the arriving task
 
 	inForce atomic.Uint32 // its mode; written under the loop's lock
 
-	// Of a time policy. Guarded by the loop's lock; the interval is also read without it.
-	interval atomic.Int64 // ns; 0: it is none
-	ways     []way        // in which it can do something but continue
-	prompt   bool         // it has no effects, so it is also evaluated at its horizon
-	once     bool         // all that it can do is throw, so a task that is being thrown into is no concern of it
-	usual    bool         // it may do something about any task at any time
+	// For a time policy. Guarded by the loop's lock; the interval is also read without it.
+	interval atomic.Int64 // ns; 0: not a time policy
+	ways     []way        // the ways in which it can have a result other than continue
+	prompt   bool         // has no effects, so it is also evaluated at its horizon
+	once     bool         // can only throw, so it ignores tasks with a pending throw
+	usual    bool         // may act on any task at any time
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick
 	looked   int64        // when it was looked at last
@@ -44,7 +44,7 @@ type bound struct {
 	busy     int64        // Loop.busy at its last tick
 }
 
-// read is one stub to be written into the snapshot.
+// read is one stub to write into the snapshot.
 type read struct {
 	stub   stubs.ID
 	offset int
@@ -55,7 +55,7 @@ type read struct {
 	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
 
-// site is one effect, with what it acts on unless that is a state.
+// site is one effect, with the function of a call.
 type site struct {
 	effect stubs.Effect
 	fn     *safeFunc
@@ -88,7 +88,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		if p, _ := policy.ParsePattern(text); b.match == nil {
 			name, _ := p.Name()
 			b.names = append(b.names, stubs.Intern(name))
-		} else if _, one := p.Name(); !one { // so that it is known whether something has had such a name
+		} else if _, one := p.Name(); !one { // to learn whether a name has matched
 			b.refers = append(b.refers, l.rt.ofPattern(text))
 		}
 	}
@@ -111,7 +111,7 @@ func (b *bound) keepTime(p *policy.Program) {
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
 }
 
-// matches reports whether the policy is concerned with tasks like s.
+// matches reports whether the policy applies to tasks like s.
 func (b *bound) matches(s *strand) bool {
 	return b.matchesKind(s.core.Kind) && b.matchesName(s.task.class)
 }
@@ -123,7 +123,7 @@ func (b *bound) matchesName(c *class) bool {
 	return len(b.names) == 0 || slices.Contains(b.names, c.id)
 }
 
-// close frees what the policy has on the loop. Called with regMu held.
+// close releases the policy's resources on the loop. Called with regMu held.
 func (b *bound) close() {
 	b.eval.Close()
 	b.loop.rt.release(b.refers)
@@ -131,25 +131,24 @@ func (b *bound) close() {
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }
 
-// watches reports whether the ticks of a time policy may come to something about s, which runs. To
-// one that can only throw, a task is nothing new before the throw into it has arrived: arm is
-// called then.
+// watches reports whether ticks of a time policy may have a result for s, which runs. A policy that
+// can only throw ignores a task until the pending throw has arrived; arm is called then.
 func (b *bound) watches(s *strand) bool {
 	return b.concerns(s) && !(b.once && s.pending != nil && b.mode() == Enforce)
 }
 
-// guards reports whether the policy must be asked about tasks that find a slot free: nobody waits
-// then, or needs room.
+// guards reports whether the policy must be evaluated for tasks that find a free slot. In that case
+// no task waits or needs room.
 func (b *bound) guards() bool { return !b.mild && !b.version.queued && !b.silent() }
 
-// concerns reports whether an evaluation about s, which runs, may come to something. One that is
-// mild need not be asked about a task that cannot be switched; places are given on enqueue, where
-// arriving and returning see to it.
+// concerns reports whether an evaluation for s, which runs, may have a result. A mild policy need
+// not be evaluated for a task that cannot be switched out. Places in the queue are given on
+// enqueue, by arriving and returning.
 func (b *bound) concerns(s *strand) bool { return b.concernsKind(s.core.Kind) && b.matches(s) }
 
 func (b *bound) concernsKind(k Kind) bool { return b.matchesKind(k) && (!b.mild || k&Preemptible != 0) }
 
-// concerned reports whether some policy of the event is to be evaluated for s. It takes no lock.
+// concerned reports whether a policy of the event must be evaluated for s. It takes no lock.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	for _, b := range l.hub.Listeners(uint16(e)) {
 		if b.concerns(s) && !b.silent() {
@@ -174,8 +173,8 @@ func (l *Loop) running(f func(*strand) (more bool)) {
 	}
 }
 
-// evaluateEach evaluates a policy for each running task that it matches or, when it is about no
-// task, once. Called under mu, with the view's notification filled in.
+// evaluateEach evaluates a policy for each matching running task, or once if the policy refers to
+// no task. Called under mu, with the view's notification filled in.
 func (l *Loop) evaluateEach(b *bound, now int64) {
 	if !b.perTask {
 		l.view.about(nil, nil)
@@ -191,7 +190,7 @@ func (l *Loop) evaluateEach(b *bound, now int64) {
 	})
 }
 
-// happened lets the policies of an event see it; the task is the calling goroutine's.
+// happened evaluates the policies of an event. The task is the calling goroutine's.
 func (l *Loop) happened(s *strand, e stubs.Event) {
 	l.lockAll()
 	defer l.unlock()
@@ -209,9 +208,9 @@ func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
 }
 
 // arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free
-// slot. Those that are about running tasks as well are evaluated for each preemptible one that
-// might make room, until one is switched; and once without any when there is none. The others are
-// evaluated once. A throw refuses s. Called under the loop's lock.
+// slot. A policy that also refers to running tasks is evaluated for each preemptible task that
+// might make room, until one is switched, or once without a running task if there is none. Every
+// other policy is evaluated once. A throw refuses s. Called under the loop's lock.
 func (l *Loop) arriving(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.matches(s) {
@@ -229,7 +228,8 @@ func (l *Loop) arriving(s *strand, now int64) {
 }
 
 // askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task,
-// until one will be switched; it reports whether there was any. Called under the loop's lock.
+// until one of them will be switched. It reports whether there was any such task. Called under the
+// loop's lock.
 func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 	l.running(func(c *strand) bool {
 		if c.core.Kind&Preemptible == 0 {
@@ -243,8 +243,8 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 }
 
 // returning evaluates the mild enqueue policies for s, which has run before and waits for a slot
-// again: it can no more be refused, but others may make room for it as for one that arrives, and
-// its place may be another now. Called under the loop's lock.
+// again. s can no longer be refused, but other tasks may make room for it as for an arriving task,
+// and its place in the queue may change. Called under the loop's lock.
 func (l *Loop) returning(s *strand, now int64) {
 	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 		if !b.mild || !b.matches(s) {
@@ -257,7 +257,7 @@ func (l *Loop) returning(s *strand, now int64) {
 	}
 }
 
-// notifyCustom lets the policies of a custom event see it.
+// notifyCustom evaluates the policies of a custom event.
 func (l *Loop) notifyCustom(name string, value float64) {
 	if !l.wants(stubs.Custom) {
 		return
@@ -266,7 +266,7 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	defer l.unlock()
 	now := notify.Now()
 	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
-	defer func() { l.view.text = "" }() // it is the caller's
+	defer func() { l.view.text = "" }() // the text belongs to the caller
 	noteEvent(l.view.event)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		if c := b.version.spec.On.Custom; c == "" || c == name {

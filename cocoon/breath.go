@@ -8,45 +8,45 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Breath: on a busy core the thread that polls the network, or one that has just been handed a
-// request, waits until the kernel ends the time slice of the thread that runs a task, which is
-// milliseconds. There are two remedies, and neither alone is enough (docs/design.md). Both are for
+// Breath: on a busy core the thread that polls the network, or a thread that has just received a
+// request, waits until the kernel ends the time slice of the thread that runs a task, which takes
+// milliseconds. There are two remedies, and neither suffices alone (docs/design.md). Both apply to
 // hot runtimes only:
 //
-//   - Where the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of
-//     the process do. That costs a running task nothing, but the kernel looks at the slices at its
-//     own ticks only. The timer's thread has the shortest there is (package notify), so that it
-//     need not wait for the others' to end.
-//   - A task gives its core away for an instant, at a SafePoint, when a breath has passed since it
-//     did; its slot it keeps. It looks at the clock itself, every so many safe points. The timer
-//     could ask it to, but a tick takes a core 15 to 25 µs on virtual machines, ten times what the
-//     yield takes.
+//   - If the kernel lets a thread ask for shorter slices (Linux 6.12 and later), all threads of the
+//     process do. This costs a running task nothing, but the kernel checks the slices only at its
+//     own ticks. The timer's thread has the shortest possible slice (package notify), so it need
+//     not wait for the other slices to end.
+//   - A task yields its core for an instant, at a SafePoint, when a breath has passed since it last
+//     did. It keeps its slot. The task looks at the clock itself, every few safe points. The timer
+//     could ask for it, but on virtual machines a tick takes a core 15 to 25 µs, ten times as long
+//     as the yield.
 
-// breather is a task's sense of time at its safe points.
+// breather keeps track of time for a task, at its safe points.
 type breather struct {
-	left countdown // safe points until the next look at the clock
+	left countdown // safe points until the next reading of the clock
 
 	// Owned by the task's goroutine.
-	stride int32 // of left, at the last look
-	looked int64 // when it last looked; 0: not in this task
+	stride int32 // the value of left after the last reading
+	looked int64 // time of the last reading; 0: none in this task
 	last   int64 // when it last yielded
-	base   int64 // strand.runBase at the last look: it changes when the task has paused
-	ran    int64 // for how long the task has run since it paused, as far as its looks have seen
+	base   int64 // strand.runBase at the last reading: it changes when the task pauses
+	ran    int64 // how long the task has run since it paused, as far as its readings show
 }
 
 const (
-	// sliceBreaths is how long the slices are that the kernel is asked for, in breaths. With slices
-	// of one breath a server that says hello has twice the switches between threads, and gets of
-	// examples/hol are no sooner; with ten, pings of examples/redos, whose handlers wait for the
-	// slices of code that knows no SafePoint, are later.
+	// sliceBreaths is the length of the slices requested from the kernel, in breaths. With slices
+	// of one breath, a server that only says hello has twice as many switches between threads, and
+	// the gets of examples/hol are no faster. With ten, the pings of examples/redos are later,
+	// because their handlers wait for the slices of code without SafePoints.
 	sliceBreaths = 3
 
-	// looks is how often a task looks at the clock, in a breath.
+	// looks is how often a task reads the clock in a breath.
 	looks = 4
 
-	// coldLook is how often it does while the runtime is cold, to find out that it runs long. A
-	// task that passes safe points more seldom is taken to have run for that long between two: it
-	// may have waited unannounced meanwhile.
+	// coldLook is how often a task reads the clock while the runtime is cold, to find out whether
+	// it runs long. If a task passes safe points less often, it counts as having run for coldLook
+	// between two of them, because it may have waited unannounced meanwhile.
 	coldLook = int64(500 * time.Microsecond)
 
 	maxStride = 1 << 16
@@ -58,8 +58,8 @@ func (b *breather) begin() {
 	b.stride, b.looked, b.ran = 0, 0, 0
 }
 
-// breathe looks at the clock, notes that the task runs long, and gives the core away if it is time.
-// Called by the task's goroutine.
+// breathe reads the clock, records that the task runs long, and yields the core if a breath has
+// passed. Called by the task's goroutine.
 func (s *strand) breathe() {
 	b, rt := &s.breath, s.loop.rt
 	now, hot, every := notify.Now(), rt.warmth.hot.Load(), coldLook
@@ -87,16 +87,16 @@ func (s *strand) breathe() {
 	}
 }
 
-// threadSlices is the wish for short slices of all hot runtimes of the process together. The last
-// one to become cold takes it back.
+// threadSlices counts the hot runtimes of the process that ask for short slices. The last one to
+// become cold restores the default.
 var threadSlices struct {
 	mu    sync.Mutex
 	users int
 	now   time.Duration
 }
 
-// askSlices asks the kernel for slices of d, and reports whether it will have them. The shortest
-// wish of several runtimes counts.
+// askSlices asks the kernel for slices of d, and reports whether the kernel complies. If several
+// runtimes ask, the shortest d counts.
 func askSlices(d time.Duration) bool {
 	threadSlices.mu.Lock()
 	defer threadSlices.mu.Unlock()
@@ -110,14 +110,14 @@ func askSlices(d time.Duration) bool {
 	return true
 }
 
-// renewSlices asks again, for the threads that have started since.
+// renewSlices asks again, for threads started since the last call.
 func renewSlices() {
 	threadSlices.mu.Lock()
 	defer threadSlices.mu.Unlock()
 	setSlices(threadSlices.now)
 }
 
-// dropSlices takes one wish back.
+// dropSlices withdraws one request.
 func dropSlices() {
 	threadSlices.mu.Lock()
 	defer threadSlices.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownSlice returns the calling thread's time slice as the kernel tells it.
+// ownSlice returns the calling thread's time slice as reported by the kernel.
 func ownSlice(t *testing.T) time.Duration {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {
@@ -24,9 +24,9 @@ func ownSlice(t *testing.T) time.Duration {
 	return time.Duration(attr.Runtime)
 }
 
-// What a task does when it gives its core away reaches the kernel: beside another thread on the
-// same core, some of these moments are switches of the thread. Slices end at any moment, so without
-// the call that would be one in a thousand.
+// The yields of a task reach the kernel: next to another thread on the same core, some of them
+// switch the thread. Slices end at any moment, so without the call that would happen once in a
+// thousand.
 func TestBreathSwitchesThreads(t *testing.T) {
 	var cores unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &cores); err != nil {
@@ -39,7 +39,7 @@ func TestBreathSwitchesThreads(t *testing.T) {
 		}
 	}
 	pin := func() {
-		runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if err := unix.SchedSetaffinity(0, &one); err != nil {
 			t.Error(err)
 		}
@@ -89,8 +89,8 @@ func switches(t *testing.T) int64 {
 	return u.Nivcsw + u.Nvcsw
 }
 
-// A program that the process starts while a runtime is hot has the kernel's slice, and the niceness
-// that it would have.
+// A program started by the process while a runtime is hot has the kernel's default slice, and the
+// niceness that it would have had.
 func TestChildrenHaveTheirOwnSlices(t *testing.T) {
 	const variable = "COCOON_TEST_SLICE"
 	if os.Getenv(variable) != "" {

@@ -6,7 +6,7 @@ import "time"
 
 const canYield = false
 
-// yieldCore does nothing: only Linux has a call that gives the core away and nothing more.
+// yieldCore does nothing: only Linux has a call that only yields the core.
 func yieldCore() {}
 
 // setSlices reports that there is no such call.

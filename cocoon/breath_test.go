@@ -9,9 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// A task gives its core away now and then, and looks at the clock neither at each safe point nor
-// too rarely. While the word is up for another task, whose thread may be waiting for this core, it
-// looks more often, and gives it away all the same.
+// A task yields its core now and then. It reads the clock neither at each safe point nor too
+// rarely. While the word is raised for another task, whose thread may be waiting for this core, the
+// task reads the clock more often, and still yields.
 func TestBreathByYielding(t *testing.T) {
 	if !canYield {
 		t.Skip("this system has no call that gives the core away")
@@ -47,8 +47,8 @@ func TestBreathByYielding(t *testing.T) {
 	}
 }
 
-// A negative Breath turns it off: the task never gives its core away, and the kernel is asked for
-// nothing.
+// A negative Breath turns the breath off: the task never yields its core, and the runtime asks the
+// kernel for nothing.
 func TestBreathOff(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1})
 	heatUp(t, rt)
@@ -68,8 +68,8 @@ func TestBreathOff(t *testing.T) {
 	}))
 }
 
-// The kernel is asked for short slices while a runtime lives that wants them, for threads that are
-// there and for threads to come, and the wish is taken back after the last one.
+// The kernel is asked for short slices while any runtime needs them, for existing and for new
+// threads. After the last such runtime the slices are restored.
 func TestBreathBySlices(t *testing.T) {
 	short, err := New(Config{Slots: 1, Breath: 200 * time.Microsecond})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestBreathBySlices(t *testing.T) {
 	heatUp(t, other)
 	wantSlice(t, sliceBreaths*200*time.Microsecond)
 	short.Shutdown(context.Background())
-	wantSlice(t, sliceBreaths*200*time.Microsecond) // not lengthened while others live
+	wantSlice(t, sliceBreaths*200*time.Microsecond) // not lengthened while other runtimes live
 	other.Shutdown(context.Background())
 	if got := ownSlice(t); got == sliceBreaths*200*time.Microsecond {
 		t.Errorf("after the last runtime the slice is still %v", got)
@@ -100,12 +100,12 @@ func (rt *Runtime) hasSlices() bool {
 	return rt.warmth.slices
 }
 
-// wantSlice waits until all threads have the slice: new ones get it some milliseconds later.
+// wantSlice waits until all threads have the slice. New threads get it some milliseconds later.
 func wantSlice(t *testing.T, want time.Duration) {
 	t.Helper()
 	eventually(t, "the slices of other threads", func() bool {
 		got := make(chan time.Duration)
-		for range 4 { // locked together, they need threads of their own
+		for range 4 { // locked at the same time, they need threads of their own
 			go func() {
 				runtime.LockOSThread()
 				defer runtime.UnlockOSThread()

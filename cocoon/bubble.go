@@ -6,14 +6,14 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Tasks may run in a bubble of testing/synctest, on a runtime that was made there or elsewhere. Go
-// ends the process when a channel of a bubble is used from outside, and the timer's thread is
-// always outside, or that bubble's time would stand still. So what the runtime is made of, and the
-// channels on which tasks wait, come from outside; and what belongs to the application, such as
-// contexts, is left alone by all goroutines but those that are inside with it (strand.bubbled).
+// Tasks may run in a bubble of testing/synctest, on a runtime made inside or outside of it. Go ends
+// the process when a channel of a bubble is used from outside. The timer's thread is always
+// outside, because otherwise the bubble's time would stand still. So the parts of the runtime, and
+// the channels on which tasks wait, are made outside. Objects of the application, such as contexts,
+// are used only by goroutines inside the same bubble (strand.bubbled).
 
-// wakes are channels that were made outside of any bubble, for strands that are made inside. One
-// visit outside is a collection of garbage, so it makes some in advance.
+// wakes are channels made outside of any bubble, for strands made inside. Leaving the bubble once
+// costs a garbage collection, so several are made in advance.
 var wakes struct {
 	mu   sync.Mutex
 	list []chan struct{}
@@ -39,8 +39,8 @@ func newWake() chan struct{} {
 	return wake
 }
 
-// clock reads the clock for a task that comes, and notes whether it is in a bubble. Called by the
-// task's goroutine.
+// clock reads the clock for an arriving task, and records whether the task is in a bubble. Called
+// by the task's goroutine.
 func (s *strand) clock() (now int64) {
 	now, s.bubbled = notify.Clock()
 	return now

@@ -11,10 +11,10 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// What breaks the rules of bubbles ends the process, or keeps synctest.Test from returning: neither
-// needs to be looked for.
+// Code that breaks the rules of bubbles ends the process, or keeps synctest.Test from returning.
+// The tests need not check for either.
 
-// crowd has tasks wait for slots and for time, beside each other.
+// crowd runs tasks concurrently that wait for slots and for time.
 func crowd(t *testing.T, rt *Runtime) {
 	t.Helper()
 	var handles []*Handle
@@ -29,15 +29,15 @@ func crowd(t *testing.T, rt *Runtime) {
 	}
 }
 
-// curiousLimit keeps the timer busy, and wants to know of contexts.
+// curiousLimit keeps the timer busy, and reads from contexts.
 func curiousLimit(t *testing.T, rt *Runtime) *Registration {
 	t.Helper()
 	return register(t, rt, Policy{Name: "crowd", On: Every(100 * time.Microsecond),
 		Expr: `task.cancelled or task.running > duration("10m") ? throw("x") : continue()`})
 }
 
-// A runtime that is made in a bubble: its tasks see the bubble's time, and the bubble ends when it
-// is shut down.
+// The tasks of a runtime made in a bubble see the bubble's time, and the bubble ends when the
+// runtime is shut down.
 func TestARuntimeOfABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt, err := New(Config{Slots: 2})
@@ -55,8 +55,8 @@ func TestARuntimeOfABubble(t *testing.T) {
 	})
 }
 
-// A runtime that is used inside of bubbles and outside in turn: strands and their channels are used
-// again in each.
+// A runtime is used inside and outside of bubbles in turn: strands and their channels are reused in
+// each.
 func TestARuntimeAroundBubbles(t *testing.T) {
 	for name, with := range map[string]func(t *testing.T, use func(*testing.T, *Runtime)){
 		"made outside": func(t *testing.T, use func(*testing.T, *Runtime)) {
@@ -91,7 +91,8 @@ func TestARuntimeAroundBubbles(t *testing.T) {
 }
 
 // A time limit is real time, in a bubble and after it. A throw ends the context where the task
-// answers: the timer must not close a channel of the bubble, however long the task does not.
+// responds: the timer must not close a channel of the bubble, however long the task does not
+// respond.
 func TestAThrowIntoABubble(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("5ms") ? throw("x") : continue()`})
@@ -122,8 +123,8 @@ func TestAThrowIntoABubble(t *testing.T) {
 	run(t)
 }
 
-// A context whose Done channel is the bubble's is not looked at by the timer, though a policy wants
-// to know whether it has ended.
+// The timer does not look at a context with a Done channel of the bubble, although a policy reads
+// whether the context has ended.
 func TestTheTimerLeavesTheBubblesContextsAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := curiousLimit(t, rt)
@@ -140,7 +141,7 @@ func TestTheTimerLeavesTheBubblesContextsAlone(t *testing.T) {
 	})
 }
 
-// A function that a policy calls in a bubble may use its context there; Shutdown ends it outside.
+// A function that a policy calls in a bubble may use its context there. Shutdown ends it outside.
 func TestAFunctionCalledInABubble(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	called := make(chan bool, 1)
@@ -154,7 +155,8 @@ func TestAFunctionCalledInABubble(t *testing.T) {
 	}
 }
 
-// A task of a bubble may be cancelled from outside: its goroutine does what belongs to the bubble.
+// A task of a bubble may be cancelled from outside. Its own goroutine does the work inside the
+// bubble.
 func TestCancelFromOutsideOfTheBubble(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	var task atomic.Pointer[Task]

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// relay is a task that starts its successor, and so on: each goes on when the one before has ended.
+// relay is a task that starts its successor, and so on. Each successor goes on when its predecessor
+// has ended.
 type relay struct {
 	rt   *Runtime
 	wrap func(ctx context.Context, link int) context.Context
-	more func(ctx context.Context, link int) bool // in each link; the one for which it is false is the last, and goes on
+	more func(ctx context.Context, link int) bool // reports whether the link starts another; the last link goes on
 	last chan *Handle
 }
 
@@ -43,7 +44,7 @@ func (c *relay) link(ctx context.Context, n int, before *Handle) (h *Handle) {
 	return h
 }
 
-// chains are contexts that the links of a chain may be given.
+// chains are contexts for the links of a chain.
 var chains = map[string]func(ctx context.Context, link int) context.Context{
 	"bare": func(ctx context.Context, _ int) context.Context { return ctx },
 	"done": func(ctx context.Context, _ int) context.Context { ctx.Done(); return ctx },
@@ -61,8 +62,8 @@ var chains = map[string]func(ctx context.Context, link int) context.Context{
 	},
 }
 
-// TestChainStaysShort: each link costs what the one before did, in memory and time, and its names
-// do not grow.
+// TestChainStaysShort: each link costs as much as the previous one, in memory and time, and its
+// names do not grow.
 func TestChainStaysShort(t *testing.T) {
 	const length = 20_000
 	for name, wrap := range chains {
@@ -116,8 +117,8 @@ func TestChainStaysShort(t *testing.T) {
 	}
 }
 
-// TestChainOfMadeContexts: a link whose context is made from that of the one before keeps it, as
-// contexts do; no value is missing, and no context ends before its task.
+// TestChainOfMadeContexts: a link with a context derived from its predecessor's keeps that context.
+// No value is missing, and no context ends before its task.
 func TestChainOfMadeContexts(t *testing.T) {
 	const length = 3 * maxAncestors
 	c := &relay{rt: start(t, Config{Slots: 2}), wrap: func(ctx context.Context, n int) context.Context {
@@ -144,8 +145,8 @@ func TestChainOfMadeContexts(t *testing.T) {
 	}
 }
 
-// TestLeftOut: of a long chain the first goes on as the parent, and ends with the last; one in the
-// midst has ended, and Cancel of it reaches no task.
+// TestLeftOut: the first link of a long chain remains the parent, and ends with the last. A link in
+// the middle has ended, and its Cancel reaches no task.
 func TestLeftOut(t *testing.T) {
 	var first, midst context.Context
 	var ended <-chan struct{}
@@ -183,12 +184,12 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestEndReachesBareContexts: a throw into a task ends the contexts of what it started with its own
-// context: of one that waits for it, of one that waits in the queue, and of their children.
+// TestEndReachesBareContexts: a throw into a task ends the contexts of the tasks that it started
+// with its own context: a task that waits for the context, a task in the queue, and their children.
 func TestEndReachesBareContexts(t *testing.T) {
 	for name, prepare := range map[string]func(*Runtime){
 		"not asked": func(*Runtime) {},
-		"asked": func(rt *Runtime) { // whether they have ended, when their tasks come
+		"asked": func(rt *Runtime) { // reads on arrival whether contexts have ended
 			register(t, rt, Policy{Name: "ask", On: OnNotify("never"), Expr: `task.cancelled ? throw("x") : continue()`})
 		},
 	} {
@@ -240,7 +241,7 @@ func endReaches(t *testing.T, rt *Runtime) {
 	}
 }
 
-// TestDeepRecursion: tasks that live are left in, however many.
+// TestDeepRecursion: live tasks are never left out, however many there are.
 func TestDeepRecursion(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	const depth = 4 * maxAncestors
@@ -259,7 +260,7 @@ func TestDeepRecursion(t *testing.T) {
 	must(t, run(background, 0))
 }
 
-// TestCancelCatchesTheChain: tasks are handed over while they are cancelled, and none is missed.
+// TestCancelCatchesTheChain: Cancel misses no task while tasks are handed over.
 func TestCancelCatchesTheChain(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
 	for round := range 200 {
@@ -294,7 +295,8 @@ func TestCancelCatchesTheChain(t *testing.T) {
 	}
 }
 
-// TestDeadlineKeepsItsError: a context that ended by its deadline says so, whoever asks first.
+// TestDeadlineKeepsItsError: a context ended by its deadline has the deadline's error, in whatever
+// order the errors are read.
 func TestDeadlineKeepsItsError(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	ctx, cancel := context.WithDeadline(background, time.Now().Add(5*time.Millisecond))

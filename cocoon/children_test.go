@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A task may return before its children have: it goes on as their parent, and its context ends with
+// A task may return before its children have: it remains their parent, and its context ends with
 // the last of them.
 func TestParentReturnsBeforeItsChildren(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
@@ -41,7 +41,7 @@ func TestParentReturnsBeforeItsChildren(t *testing.T) {
 	}
 }
 
-// A grandchild keeps the contexts of all above it alive.
+// A grandchild keeps the contexts of all tasks above it alive.
 func TestGrandchildKeepsTheTreeAlive(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	gate := make(chan struct{})
@@ -74,7 +74,7 @@ func TestGrandchildKeepsTheTreeAlive(t *testing.T) {
 	must(t, c.Wait(background))
 }
 
-// Cancelling a parent cancels its children, wherever they stand; the errors name both.
+// Cancelling a parent cancels its children, in every state. The errors name both.
 func TestCancelReachesTheChildren(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	blocking := make(chan struct{})
@@ -106,7 +106,8 @@ func TestCancelReachesTheChildren(t *testing.T) {
 	}
 }
 
-// A task that is cancelled before it arrived never starts; nor does one whose parent is.
+// A task cancelled before its arrival never starts. The same holds for a task with a cancelled
+// parent.
 func TestCancelRightAfterGo(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	for range 500 {
@@ -119,7 +120,7 @@ func TestCancelRightAfterGo(t *testing.T) {
 		if s := h.Task().Status(); ran != (s == CancelledBeforeReturn) || s < CancelledBeforeStart {
 			t.Fatalf("ran %v, %v", ran, s)
 		}
-		h.Cancel() // of one that has ended: nothing
+		h.Cancel() // no effect on a task that has ended
 	}
 	release := taken(t, rt.Loop())
 	var handles []*Handle
@@ -136,7 +137,7 @@ func TestCancelRightAfterGo(t *testing.T) {
 	release()
 }
 
-// A task that is suspended when it is cancelled is thrown into as soon as it has a slot again.
+// A task cancelled while it is suspended is thrown into as soon as it has a slot again.
 func TestCancelWhileSuspended(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -162,7 +163,8 @@ func TestCancelWhileSuspended(t *testing.T) {
 	}
 }
 
-// Invariant 5: a slot comes back from tasks that panic, exit, or are thrown into, by Go and by Run.
+// Invariant 5: tasks that panic, exit, or are thrown into give their slots back, with Go and with
+// Run.
 func TestSlotsComeBack(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	ends := map[string]struct {
@@ -199,7 +201,7 @@ func TestSlotsComeBack(t *testing.T) {
 	}
 }
 
-// A panic of Run's function goes to the caller, with its value.
+// A panic of Run's function reaches the caller, with its value.
 func TestPanicPassesThroughRun(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	defer func() {

@@ -7,92 +7,96 @@ import (
 	"time"
 )
 
-// Config is a runtime's set-up. The zero Config has sound defaults; a negative duration or -1 turns
-// the feature off where its comment says so. A duration that no process lives for, such as
+// Config configures a runtime. The zero Config has sound defaults. A negative duration or -1 turns
+// a feature off where the field's comment says so. A duration longer than any process runs, such as
 // math.MaxInt64, means never.
 type Config struct {
-	// Slots is how many tasks of the default loop run at once. 0: GOMAXPROCS, as the application
-	// has it; where that changes, as Go does when a container's processor limit is moved, the loop
-	// follows within seconds of a task having to wait.
+	// Slots is how many tasks of the default loop run at once. 0 means GOMAXPROCS as the
+	// application set it. If GOMAXPROCS changes, as it does when the processor limit of the
+	// container is changed, the loop follows within seconds of a task having to wait.
 	Slots int
 
-	// MaxQueue bounds the tasks of the default loop that wait for their first slot; above it Run
-	// and Go answer ErrOverloaded. 0: no bound.
+	// MaxQueue bounds the number of tasks of the default loop that wait for their first slot. Above
+	// it Run and Go return ErrOverloaded. 0 means no bound.
 	MaxQueue int
 
-	// MaxStarted bounds the tasks of the default loop that have started and not ended (running,
-	// blocked or suspended); above it new tasks wait. A task that runs another inside of it counts
-	// beside it, so that tasks that all do may wait for each other when the bound is that low. 0:
-	// no bound.
+	// MaxStarted bounds the number of tasks of the default loop that have started and not ended
+	// (running, blocked or suspended). Above it new tasks wait. A task nested in another counts in
+	// addition to the outer task. If every started task runs a nested one, a low bound can make
+	// them all wait for each other. 0 means no bound.
 	MaxStarted int
 
-	// MaxBypass bounds how long a suspended task is passed over by others. It is then resumed, and
-	// runs undisturbed for a quarter of that time. 0: 100 ms; negative: no bound.
+	// MaxBypass bounds how long other tasks may pass over a suspended task. The task is then
+	// resumed, and runs undisturbed for a quarter of that time. 0 means 100 ms, and a negative
+	// value no bound.
 	MaxBypass time.Duration
 
-	// StallAfter is how long a task may run in a slot for which others wait without passing a safe
-	// point; then the slot is lent to a waiting task, and the stall is reported. The slot of a task
-	// that waits without Block is lent at once, and that is no stall. 0: 20 ms; negative: never. It
-	// is at least 100 µs.
+	// StallAfter is how long a task may keep its slot without passing a safe point while another
+	// task waits. After that the slot is lent to a waiting task, and the stall is reported. If the
+	// task itself waits without Block, its slot is lent at once, and this does not count as a
+	// stall. 0 means 20 ms, and a negative value never. The minimum is 100 µs.
 	StallAfter time.Duration
 
-	// Breath is after what time the kernel may take the core from a task that runs long, for an
-	// instant, so that the threads that poll the network and the clock get there: the task gives
-	// its core away that often, at a SafePoint, and on Linux 6.12 and later the kernel is asked for
-	// time slices of three times as long, for all threads of the process, as long as there are such
-	// tasks. Programs that the process starts do not inherit them. 0: 100 µs; negative, or more
-	// than a second: the kernel's own ways. Systems other than Linux have only those.
+	// Breath is how often a long-running task yields its core to the kernel for an instant, at a
+	// SafePoint, so that the threads that poll the network and the clock can run. On Linux 6.12 and
+	// later the runtime also asks the kernel for time slices of three times this duration, for all
+	// threads of the process, while such tasks run. Programs that the process starts do not inherit
+	// the time slices. 0 means 100 µs. With a negative value, or more than a second, the kernel
+	// schedules as it does by default. On other systems Breath has no effect.
 	Breath time.Duration
 
-	// Gaps is how often each running task is asked for a safe point, to measure how long it takes,
-	// and to find out where it is meanwhile: see Runtime.Gaps. It is for finding gaps, not for
-	// production: the timer ticks as often, each task begins 0.3 µs later, and where one is silent
-	// a profile of all goroutines is taken, for a tenth of a core's time at most, or two thirds
-	// with 100,000 goroutines. 0: not measured, unless the environment has COCOON_GAPS, as under
-	// cocoon gaps -run, which means 1 ms; negative: not measured. It is at least 10 µs.
+	// Gaps is how often the runtime asks each running task for a safe point, to measure how long
+	// the task takes to reach one, and to find out where it is meanwhile: see Runtime.Gaps. It is
+	// for finding gaps, not for production. The timer ticks at this interval, and each task begins
+	// 0.3 µs later. When a task does not respond, the runtime takes a profile of all goroutines;
+	// the profiles take at most a tenth of one core's time, or two thirds with 100,000 goroutines.
+	// 0 means that gaps are not measured, unless the environment sets COCOON_GAPS, as cocoon gaps
+	// -run does: then it means 1 ms. With a negative value gaps are not measured. The minimum is 10
+	// µs.
 	Gaps time.Duration
 
-	// KeepProcs leaves GOMAXPROCS alone. By default it is raised by SparePs while a task runs long,
-	// and put back a second or more afterwards. With KeepProcs connections and time policies wait
-	// for a long task as they do in plain Go, 10 ms and more, unless GOMAXPROCS has room for the
-	// slots and the spares anyway: so set it where the application sees to that (docs/design.md,
-	// Processors).
+	// KeepProcs leaves GOMAXPROCS alone. By default the runtime raises GOMAXPROCS by SparePs while
+	// a task runs long, and restores it a second or more afterwards. With KeepProcs connections and
+	// time policies wait for a long task as they do in plain Go, 10 ms and more, unless GOMAXPROCS
+	// already has room for the slots and the spare processors. Set it only if the application
+	// provides that room (docs/design.md, Processors).
 	KeepProcs bool
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
 	// 0: 8.
 	MaxFailures int
 
-	// QuietThrows leaves out the log line, at level Warn and at most one a second for a policy,
-	// that says which task a policy has thrown into or refused, why, and where.
+	// QuietThrows omits the log line that says which task a policy has thrown into or refused, why,
+	// and where. The line has level Warn and appears at most once a second for a policy.
 	QuietThrows bool
 
-	// Logger gets stalls, policy errors, throws, what observing policies would have done, and
-	// panics of tasks. nil: slog.Default(), as it is when the line is logged.
+	// Logger receives stalls, errors of policies, throws, the verdicts and effects of observing
+	// policies, and panics of tasks. nil means slog.Default() at the time the line is logged.
 	//
 	// It is called on a goroutine of its own, one line after the other, soon after the event and
-	// with the event's time: a Logger that is slow or blocks holds up no task. 256 lines wait at
-	// most, and those that come then are left out; a line says how many. Where the Logger panics
-	// the line is lost, and the first time is told on standard error. Stats.LinesLost counts both.
-	// Shutdown waits up to a second for the last lines; a program that ends without it may lose
-	// them.
+	// with the time of the event, so a slow or blocked Logger does not delay a task. At most 256
+	// lines wait. Further lines are dropped, and a later line says how many. If the Logger panics,
+	// the line is lost, and the first panic is reported on standard error. Stats.LinesLost counts
+	// both. Shutdown waits up to a second for the last lines. A program that ends without Shutdown
+	// may lose them.
 	Logger *slog.Logger
 
 	gapsFolder string // of COCOON_GAPS, if it counts
 	follows    bool   // Slots was 0
 }
 
-// LoopConfig is the set-up of one more loop; its fields mean what Config's mean.
+// LoopConfig configures an additional loop. Its fields mean the same as those in Config.
 type LoopConfig struct {
 	Name       string // unique in the runtime
 	Slots      int    // 0: 1, the classic event loop
 	MaxQueue   int
 	MaxStarted int
 
-	// Exclusive loops never lend a slot: their tasks stay atomic towards each other between safe
-	// points, even when one stalls, or waits without Block and holds up the loop. A loop with one
-	// slot lends it after StallAfter; a loop with more slots lends that of a task that waits
-	// without Block at once, and the task then runs beside others until its next safe point.
+	// Exclusive loops never lend a slot. Their tasks stay atomic towards each other between safe
+	// points, even when a task stalls, or waits without Block, and delays the loop. Any other loop
+	// with one slot lends it after StallAfter. With more slots, a loop lends the slot of a task
+	// that waits without Block at once, and that task then runs concurrently with other tasks until
+	// its next safe point.
 	Exclusive bool
 }
 
@@ -104,20 +108,20 @@ const (
 	defaultMaxFailures = 8
 	maxSlots           = 1 << 14
 
-	// endless is what longer durations count as, about 73 years: it comes after any time of the
-	// process, and can be added to one.
+	// endless replaces longer durations. It is about 73 years: later than any time of the process,
+	// and small enough to be added to one.
 	endless = time.Duration(1) << 61
 
-	// Shorter ones would have the timer run without end.
+	// Shorter durations would make the timer run all the time.
 	leastStallAfter = 100 * time.Microsecond
 	leastGaps       = 10 * time.Microsecond
 
-	// longestBreath is far beyond any time slice: a task that gives its core away that seldom need
-	// not.
+	// longestBreath is far longer than any time slice. A task need not yield its core less often
+	// than that.
 	longestBreath = time.Second
 )
 
-// complete fills in the defaults and refuses what makes no sense.
+// complete fills in the defaults, and rejects values that make no sense.
 func (c Config) complete() (Config, error) {
 	if err := checkBounds("Config", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
 		return c, err
@@ -174,7 +178,7 @@ func orDefault[T comparable](v *T, d T) {
 	}
 }
 
-// clamp brings a duration that is not off between the least that makes sense and endless.
+// clamp limits a duration to the range from least to endless, unless the feature is off.
 func clamp(d *time.Duration, least time.Duration) {
 	if *d > 0 {
 		*d = min(max(*d, least), endless)

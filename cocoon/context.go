@@ -10,8 +10,7 @@ import (
 
 type scopeKey struct{}
 
-// scopeOf returns what ctx knows of Cocoon: the task it belongs to, and the attributes for tasks
-// started from it.
+// scopeOf returns the task that ctx belongs to, and the attributes for tasks started from ctx.
 func scopeOf(ctx context.Context) (*Task, *attrs) {
 	switch ctx.(type) {
 	case *taskContext, *attrContext:
@@ -31,12 +30,12 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 type attrs struct {
 	next     *attrs
 	what     attribute
-	declared bool   // by a document, for the tasks of a name; what contexts give counts before it
+	declared bool   // by a document; attributes given by a context take precedence
 	noted    uint32 // see note; read and written atomically
 	label    stubs.NameID
 	number   int64  // the priority, the cost in ns, or the label's value
-	text     string // the label's value: a copy, for it may be part of a whole request
-	within   *Task  // of a cost: for tasks that are started in this one, not for their children
+	text     string // the label's value: a copy, because it may be part of a whole request
+	within   *Task  // of a cost: it applies to tasks started in this one, not to their children
 }
 
 type attribute uint8
@@ -47,8 +46,8 @@ const (
 	costAttr
 )
 
-// find returns the newest attribute of a sort that contexts give, and the newest that documents
-// declare; nil where there is none.
+// find returns the newest attribute of that sort given by a context, and the newest one declared by
+// a document. Each is nil if there is none.
 func (a *attrs) find(what attribute, label stubs.NameID) (given, declared *attrs) {
 	for ; a != nil && (given == nil || declared == nil); a = a.next {
 		switch {
@@ -80,8 +79,8 @@ func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
 	return 0
 }
 
-// labelled returns the label, or nil when it is not set. An empty one, as of a header that is not
-// there, is none.
+// labelled returns the label, or nil if it is not set. An empty label, such as one taken from a
+// missing header, counts as not set.
 func (a *attrs) labelled(label stubs.NameID) *attrs {
 	given, declared := a.find(labelAttr, label)
 	if given != nil && given.number != 0 {
@@ -90,7 +89,7 @@ func (a *attrs) labelled(label stubs.NameID) *attrs {
 	return declared
 }
 
-// cost returns the cost given for a task that is started in parent, or 0.
+// cost returns the cost given for a task started in parent, or 0.
 func (a *attrs) cost(parent *Task) int64 {
 	for ; a != nil; a = a.next {
 		if a.what == costAttr && a.within == parent {
@@ -119,17 +118,17 @@ func withAttr(ctx context.Context, a attrs) context.Context {
 	return &attrContext{ctx, task, &a}
 }
 
-// WithPriority returns a context whose tasks have that priority: greater is more urgent, 0 the
-// default. Policies see it as task.priority. Child tasks inherit it. It counts before what a
-// document says of the tasks.
+// WithPriority returns a context whose tasks have that priority. A greater priority is more urgent;
+// the default is 0. Policies see it as task.priority. Child tasks inherit it. It takes precedence
+// over the priority in a document.
 func WithPriority(ctx context.Context, priority int32) context.Context {
 	return withAttr(ctx, attrs{what: priorityAttr, number: int64(priority)})
 }
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies
-// (task.labels["tenant"]). Child tasks inherit it. It counts before what a document says of the
-// tasks, unless the value is empty. There may be any number of values: the runtime keeps none of
-// them beyond its tasks.
+// (task.labels["tenant"]). Child tasks inherit it. Unless the value is empty, it takes precedence
+// over the label in a document. There may be any number of values, because the runtime stores
+// values only as long as the tasks that carry them.
 func WithLabel(ctx context.Context, name, value string) context.Context {
 	if name == "" {
 		panic("cocoon: WithLabel: the label's name is empty")
@@ -142,16 +141,16 @@ func labelled(name, value string) attrs {
 	return attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)}
 }
 
-// WithCost returns a context whose tasks are expected to run for d: policies see it as
-// arriving.cost, and tenants are charged by it until the task ends and tells. Child tasks do not
-// inherit it. Without it, what a document says of the tasks of the same name is expected, or the
-// average of earlier ones.
+// WithCost returns a context whose tasks are expected to run for d. Policies see the cost as
+// arriving.cost, and tenants are charged for it until the task ends and its real cost is known.
+// Child tasks do not inherit it. Without it, the expected cost is the one that a document declares
+// for tasks of the same name, or the average of earlier ones.
 func WithCost(ctx context.Context, d time.Duration) context.Context {
 	task, _ := scopeOf(ctx)
 	return withAttr(ctx, attrs{what: costAttr, number: int64(min(max(0, d), greatest)), within: task})
 }
 
-// cost returns how long t is expected to run, in ns; 0 when nothing is known.
+// cost returns how long t is expected to run, in ns, or 0 if this is unknown.
 func (t *Task) cost() int64 {
 	if d := t.attrs.cost(t.up.Load()); d > 0 {
 		return d
@@ -159,13 +158,13 @@ func (t *Task) cost() int64 {
 	return t.class.expected()
 }
 
-// taskContext is the task as a context. A task is never used twice, so a context kept beyond the
-// task's end stays what it was: cancelled, with its values. It is an allocation of its own, so who
-// keeps it keeps the values of no other task.
+// taskContext is the task as a context. A task is never used twice, so a context retained beyond
+// the task's end stays cancelled and keeps its values. It is an allocation of its own, so that code
+// which retains it does not retain the values of another task.
 type taskContext Task
 
-// cancelContext carries the cancellation of a task. It is made when somebody asks for Done, or
-// cancels: most tasks never need one.
+// cancelContext carries the cancellation of a task. It is made on the first call of Done or of
+// cancel, because most tasks never need one.
 type cancelContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -183,7 +182,7 @@ func (c *taskContext) Err() error {
 		return t.endError()
 	}
 	if above := t.endedAbove(); above != nil {
-		return above.endError() // also while the task's cancelContext is about to be ended for that
+		return above.endError() // also while the task's cancelContext is about to end for it
 	}
 	return c.ctx.Err()
 }
@@ -194,7 +193,8 @@ func (c *taskContext) Value(key any) any {
 	}
 	t := c.task()
 	if in := t.innerContext(); in != nil {
-		return in.Value(key) // it answers for package context's own keys, so that children need no goroutine
+		// It handles package context's own keys, so that derived contexts need no goroutine.
+		return in.Value(key)
 	}
 	if above := t.endedAbove(); above != nil {
 		if in := above.innerContext(); in != nil {
@@ -214,10 +214,10 @@ func (t *Task) innerContext() *cancelContext {
 	return nil
 }
 
-// cancellation returns the task's cancelContext, made if it has none. Against a concurrent end, of
-// this task's context or of one above: who ends a context sets released, or ends its cancelContext,
-// and looks at this inner then; here inner is set, and then the others are looked at; so one of the
-// two cancels.
+// cancellation returns the task's cancelContext, and makes it if necessary. The context of this
+// task or of one above may end concurrently. The code that ends it first sets released, or ends its
+// cancelContext, and then looks at this inner. cancellation first sets inner and then looks at
+// released and at the contexts above. So at least one of the two cancels.
 func (t *Task) cancellation() *cancelContext {
 	if in := t.innerContext(); in != nil {
 		return in

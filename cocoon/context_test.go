@@ -32,8 +32,8 @@ func TestTaskContextPassesValuesAndDeadline(t *testing.T) {
 	}))
 }
 
-// The end of the caller's context ends the task's, with its cause, whether or not somebody asked
-// for Done before.
+// The end of the caller's context ends the task's, with the same cause, whether or not Done was
+// called before.
 func TestTaskContextEndsWithTheCallers(t *testing.T) {
 	want := errors.New("gone")
 	for name, prepare := range map[string]func(context.Context){
@@ -76,7 +76,7 @@ func TestDerivedContextsNeedNoGoroutine(t *testing.T) {
 	}))
 }
 
-// A task's context ends with the task, and stays what it is while others use the same strand.
+// A task's context ends with the task, and does not change while other tasks use the same strand.
 func TestTaskContextEndsWithTheTask(t *testing.T) {
 	for name, prepare := range map[string]func(context.Context){
 		"not asked": func(context.Context) {},
@@ -90,7 +90,7 @@ func TestTaskContextEndsWithTheTask(t *testing.T) {
 				prepare(ctx)
 				return nil
 			}))
-			for range 100 { // the strand serves others
+			for range 100 { // other tasks use the strand
 				must(t, rt.Run(background, "next", func(ctx context.Context) error {
 					task := TaskOf(kept)
 					if task == TaskOf(ctx) || task.Name() != "first" || task.Status() != Returned || task.Account() != (Account{}) {
@@ -99,7 +99,7 @@ func TestTaskContextEndsWithTheTask(t *testing.T) {
 					if kept.Err() == nil || !closed(kept.Done()) || context.Cause(kept) == nil || kept.Value(keyOfTest{}) != 7 {
 						t.Errorf("the kept context: %v, %v", kept.Err(), context.Cause(kept))
 					}
-					task.Cancel() // means nobody
+					task.Cancel() // no effect
 					SafePoint(kept)
 					Yield(kept)
 					must(t, Block(kept, func() error { return nil }))
@@ -119,7 +119,7 @@ func TestTaskContextEndsWithTheTask(t *testing.T) {
 	}
 }
 
-// Run does not start what nobody waits for.
+// Run does not start a task if its context has ended.
 func TestRunInAContextThatHasEnded(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	want := errors.New("gone")
@@ -143,7 +143,7 @@ func TestRunInAContextThatHasEnded(t *testing.T) {
 	}))
 }
 
-// While it waits for a slot, too.
+// The same while Run waits for a slot.
 func TestRunStopsWaitingWithItsContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release := taken(t, rt.Loop())
@@ -161,8 +161,8 @@ func TestRunStopsWaitingWithItsContext(t *testing.T) {
 	release()
 }
 
-// Priorities and labels are inherited by child tasks, and seen by policies, of the running and of
-// the arriving task.
+// Child tasks inherit priorities and labels, and policies see them, for the running and for the
+// arriving task.
 func TestPrioritiesAndLabelsAreSeen(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"priority": 0, "gold": 0, "arriving": 0}))
@@ -197,7 +197,7 @@ func TestEmptyLabelPanics(t *testing.T) {
 	WithLabel(background, "", "x")
 }
 
-// TaskOf sees through contexts derived from the task's.
+// TaskOf works with contexts derived from the task's.
 func TestTaskOfDerivedContexts(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "outer", func(outer context.Context) error {

@@ -2,12 +2,12 @@
 
 package cocoon
 
-// countdown counts safe points down, at a nanosecond each. A context may be passed to another
-// goroutine, whose safe points count like the task's own; then a count may be lost, and a look at
-// the clock comes a little later. An atomic one would take three times as long.
+// countdown counts safe points down, at a nanosecond each. Another goroutine may have been passed
+// the context, and its safe points count like the task's own. A count may then be lost, and the
+// clock is read a little later. An atomic counter would take three times as long.
 type countdown int32
 
-// poll counts one, and reports whether the count is over.
+// poll counts one safe point, and reports whether the count is over.
 func (c *countdown) poll() bool {
 	*c--
 	return *c < 0

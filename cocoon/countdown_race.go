@@ -4,7 +4,8 @@ package cocoon
 
 import "sync/atomic"
 
-// countdown counts safe points down. The race detector would report the one that is not atomic.
+// countdown counts safe points down. It is atomic because the race detector would report the other
+// version.
 type countdown atomic.Int32
 
 func (c *countdown) poll() bool  { return (*atomic.Int32)(c).Add(-1) < 0 }

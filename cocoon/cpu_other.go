@@ -5,7 +5,7 @@ package cocoon
 import "runtime/metrics"
 
 // processCPU returns the processor time that the process has used, in ns, as the Go runtime
-// estimates it: its value changes at garbage collections only.
+// estimates it. The value changes only at garbage collections.
 func processCPU() int64 {
 	s := []metrics.Sample{{Name: "/cpu/classes/user:cpu-seconds"}}
 	metrics.Read(s)

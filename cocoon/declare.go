@@ -10,27 +10,27 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// declared is what a document says of the tasks of a name. It does not change.
+// declared is what a document says about the tasks of a name. It is immutable.
 type declared struct {
-	pattern policy.Pattern // the names that it is about
-	met     atomic.Bool    // of a pattern: it says something of a task that has come
+	pattern policy.Pattern // the matching names
+	met     atomic.Bool    // of a pattern: a task with a matching name has arrived
 
 	kind  Kind
 	attrs []attrs // its priority and labels, linked
-	cost  int64   // ns; 0: it does not say
-	fixed bool    // it says that they are atomic
-	waits bool    // it says that they mostly wait
+	cost  int64   // ns; 0: not declared
+	fixed bool    // declared atomic
+	waits bool    // declared to wait mostly
 }
 
-// adorn gives tasks of the origin what a document says of their class, behind what their context
-// gives.
+// adorn adds the attributes that a document declares for the tasks' class, behind the attributes of
+// the context.
 func (o *origin) adorn(d *declared) {
 	switch {
 	case o.attrs == nil:
 		o.attrs = &d.attrs[0]
 	case o.attrs.declared && o.inheritedFromItsLike(d):
-		// Inherited from one of the same class, or of the same pattern: a recursion does not make
-		// the list longer.
+		// Inherited from a task of the same class or pattern: a recursion does not make the list
+		// longer.
 	default:
 		o.attrs = chain(slices.Clone(d.attrs), o.attrs)
 	}
@@ -41,7 +41,8 @@ func (o *origin) inheritedFromItsLike(d *declared) bool {
 	return up != nil && up.class.declared.Load() == d && up.attrs == o.attrs
 }
 
-// chain links attributes, the last of them to next, and returns the first; next if there are none.
+// chain links the attributes, and the last one to next. It returns the first, or next if there are
+// none.
 func chain(list []attrs, next *attrs) *attrs {
 	for i := range slices.Backward(list) {
 		list[i].next = next
@@ -50,8 +51,8 @@ func chain(list []attrs, next *attrs) *attrs {
 	return next
 }
 
-// declaredOf checks what a document says of tasks. What another document, was, says of them does
-// not count any more. Called with regMu held.
+// declaredOf checks what a document says about tasks. It disregards what was, the replaced
+// document, says about them. Called with regMu held.
 func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*declared, error) {
 	all, known := make(map[string]*declared, len(doc.Tasks)), rt.naming.declared
 	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {

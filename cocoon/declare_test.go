@@ -16,7 +16,7 @@ func load(t testing.TB, rt *Runtime, document string) {
 	must(t, rt.LoadPolicies(strings.NewReader("version: 1\n"+document)))
 }
 
-// seen is a runtime whose policies tell what they see of arriving tasks, and of tasks that start.
+// seen is a runtime with policies that record what they see of arriving and of starting tasks.
 func seen(t testing.TB) *Runtime {
 	rt := start(t, Config{Slots: 1})
 	load(t, rt, `
@@ -32,8 +32,7 @@ policies:
 	return rt
 }
 
-// Priority, labels and cost of a name are what a document says, unless a context says something
-// else.
+// Priority, labels and cost of a name come from the document, unless the context gives others.
 func TestDeclaredClass(t *testing.T) {
 	rt := seen(t)
 	load(t, rt, `
@@ -88,7 +87,7 @@ tasks:
 	}
 }
 
-// A recursion that inherits what its name declares does not add it again at each step.
+// A recursion that inherits what its name declares does not add it again at each level.
 func TestDeclaredRecursion(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	load(t, rt, "tasks: {walk: {priority: 1, labels: {a: b}}}")
@@ -111,7 +110,7 @@ func TestDeclaredRecursion(t *testing.T) {
 	}
 }
 
-// A document that is loaded under load concerns the tasks that arrive afterwards.
+// A document loaded under load applies to tasks that arrive afterwards.
 func TestDeclareUnderLoad(t *testing.T) {
 	rt := seen(t)
 	until := make(chan struct{})
@@ -130,8 +129,7 @@ func TestDeclareUnderLoad(t *testing.T) {
 	crowd.Wait()
 }
 
-// A label that a document declares is the tenant's; the background that it declares is the
-// background.
+// A label declared by a document names the tenant, and a document can declare background tasks.
 func TestDeclaredTenantAndBackground(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	load(t, rt, `
@@ -149,7 +147,7 @@ tasks:
 	}
 }
 
-// What contradicts is refused, and leaves nothing behind.
+// Contradictory declarations are refused, and leave nothing behind.
 func TestDeclareRefuses(t *testing.T) {
 	for _, c := range []struct{ name, first, second, want string }{
 		{"twice", "tasks: {a: {priority: 1}}", "tasks: {a: {cost: 1s}, b: safe}", `: task "a": it is already registered by another document; say all of it in one`},
@@ -184,7 +182,7 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// What is said of names counts when there is no room for theirs, too.
+// Declarations apply even when the table has no room for a name.
 func TestDeclareWithAFullTable(t *testing.T) {
 	for _, count := range []int64{maxClasses, 2 * maxClasses} {
 		rt := start(t, Config{Slots: 1})
@@ -207,7 +205,7 @@ func TestDeclareWithAFullTable(t *testing.T) {
 	}
 }
 
-// A runtime that was shut down takes no document, not even one without policies.
+// A runtime takes no document after Shutdown, not even one without policies.
 func TestLoadAfterShutdown(t *testing.T) {
 	rt, err := New(Config{Slots: 1})
 	must(t, err)

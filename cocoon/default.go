@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// defaultRuntime is started by its first use.
+// defaultRuntime starts the default runtime on its first use.
 var defaultRuntime = sync.OnceValue(func() *Runtime {
 	rt, err := New(Config{})
 	if err != nil {
-		// The zero Config is valid, so only an operating system that refuses memory gets here, or
-		// an unknown COCOON_MODE.
+		// The zero Config is valid, so this happens only if the operating system refuses memory, or
+		// with an unknown COCOON_MODE.
 		panic(fmt.Sprintf("cocoon: the default runtime: %v", err))
 	}
 	return rt
 })
 
-// Default returns the runtime of the package-level functions. It has the zero Config and is started
-// by its first use.
+// Default returns the runtime of the package-level functions. It has the zero Config and starts on
+// first use.
 func Default() *Runtime { return defaultRuntime() }
 
 // Run runs fn as a task of the default runtime, see Loop.Run.
@@ -61,7 +61,7 @@ func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
 // LoadPolicyFile loads a file into the default runtime, see Runtime.LoadPolicyFile.
 func LoadPolicyFile(name string) error { return Default().LoadPolicyFile(name) }
 
-// CheckPolicyFile says what a file would change in the default runtime, see
+// CheckPolicyFile returns the changes that a file would make in the default runtime, see
 // Runtime.CheckPolicyFile.
 func CheckPolicyFile(name string) ([]PolicyChange, error) { return Default().CheckPolicyFile(name) }
 

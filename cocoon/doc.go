@@ -1,11 +1,11 @@
 // Package cocoon schedules tasks cooperatively and lets small verified policies preempt them, at
 // safe points only.
 //
-// A task is a function that runs on its caller's goroutine while it holds a slot of a loop (Run),
+// A task is a function that holds a slot of a loop while it runs, on its caller's goroutine (Run)
 // or on a goroutine of its own (Go). A loop has few slots, so tasks take turns; between safe points
-// they are left alone. A policy is an expression, checked, bounded and compiled to WebAssembly
-// before it may run, that is evaluated when time passes or something happens and says continue,
-// throw or switch:
+// a task is not disturbed. A policy is an expression, checked, bounded and compiled to WebAssembly
+// before it runs. The runtime evaluates it when time passes or an event happens, and its result is
+// continue, throw or switch:
 //
 //	rt, err := cocoon.New(cocoon.Config{})
 //	rt.RegisterSafeFunc("get")
@@ -21,10 +21,10 @@
 //		return nil
 //	})
 //
-// A program that is built by cocoon build polls in code that knows nothing of Cocoon, and the full
-// name of a function, such as "github.com/dlclark/regexp2.(*Regexp).FindStringMatch", does as the
-// Func of a TimeLimit: the function then is a section. docs/safepoints.md tells more.
+// A program built with cocoon build also polls in code that does not know Cocoon. In such a program
+// the full name of a function, such as "github.com/dlclark/regexp2.(*Regexp).FindStringMatch", can
+// be the Func of a TimeLimit, and every call of the function is a section. See docs/safepoints.md.
 //
-// The package-level functions work on a default runtime. docs/design.md tells how it works and why,
-// docs/policy.md specifies the policies' language.
+// The package-level functions use a default runtime. docs/design.md explains how the runtime works
+// and why, and docs/policy.md specifies the language of policies.
 package cocoon

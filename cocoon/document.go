@@ -9,25 +9,25 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// document is what a YAML document has put in force, or is about to. It does not change; regMu
-// guards what it leads to.
+// document is what a YAML document has put in force, or is about to. It is immutable; regMu guards
+// the objects in it.
 type document struct {
 	states   map[string]*stateVar // as declared: their first values, not those that they have
 	tasks    map[string]*declared
-	tenants  *tenantTable // nil: it says nothing of them
-	before   *tenantTable // in force before those
+	tenants  *tenantTable // nil: it declares none
+	before   *tenantTable // in force before tenants
 	versions []*version   // in their order
 	source   *policy.Document
 }
 
-// change is what it takes to put a document in force in place of another: all that can fail is done
-// in the making of it.
+// change holds everything needed to replace one document by another. All steps that can fail are
+// done when the change is made.
 type change struct {
 	rt      *Runtime
-	was     *document // no longer in force afterwards; an empty one where the document is new
+	was     *document // not in force afterwards; empty if the document is new
 	is      *document
-	scope   scope      // of policies afterwards
-	changed []*version // made for it
+	scope   scope      // that policies refer to afterwards
+	changed []*version // made for the change
 	modes   []newMode  // of versions that stay
 }
 
@@ -85,8 +85,8 @@ func (c *change) states(doc *policy.Document) (err error) {
 	return nil
 }
 
-// tenants decides which tenants there will be. Those that the document before had brought count no
-// more, if they are still in force.
+// tenants decides which tenants will exist. Tenants that the previous document declared are
+// dropped, if they are still in force.
 func (c *change) tenants(t *Tenants) (err error) {
 	now := c.rt.tenants.Load()
 	if now != nil && now == c.was.tenants {
@@ -100,7 +100,8 @@ func (c *change) tenants(t *Tenants) (err error) {
 	return err
 }
 
-// others refuses to take away what policies refer to that are not of the document.
+// others returns an error if the change would remove an object to which policies outside of the
+// document refer.
 func (c *change) others() error {
 	own := make(map[*Registration]bool, len(c.was.versions))
 	for _, v := range c.was.versions {
@@ -116,8 +117,8 @@ func (c *change) others() error {
 	return nil
 }
 
-// policies makes the versions of the document's policies; those that are in force as they stand
-// there are not touched.
+// policies makes the versions of the document's policies. Policies in force that the document
+// repeats unchanged are left alone.
 func (c *change) policies(doc *policy.Document) error {
 	before := make(map[string]*version, len(c.was.versions))
 	for _, v := range c.was.versions {
@@ -147,14 +148,14 @@ func (c *change) policies(doc *policy.Document) error {
 	return nil
 }
 
-// stands reports whether v, which is registered, is in force and is what p would come to, but for
-// the mode.
+// stands reports whether v, which is registered, is in force and equals what p would become, except
+// for the mode.
 func (c *change) stands(v *version, p Policy) bool {
 	p.Mode = v.spec.Mode
 	return !v.off.Load() && reflect.DeepEqual(v.spec, p) && v.missing(c.scope) == ""
 }
 
-// missing returns the first of what v refers to that is not the same in the scope, or "".
+// missing returns the first reference of v that has another meaning in the scope, or "".
 func (v *version) missing(in scope) string {
 	for _, name := range slices.Sorted(maps.Keys(v.states)) {
 		if _, private := v.spec.State[name]; !private && in.states[name] != v.states[name] {
@@ -182,14 +183,14 @@ func (c *change) commit() *document {
 	rt.redeclare(c.was.tasks, c.is.tasks)
 	var out []*version
 	for _, v := range c.was.versions {
-		if rt.policies[v.of.name] == v.of { // it has not cancelled itself
-			out = append(out, v.of.now) // which Update may have put in its place
+		if rt.policies[v.of.name] == v.of { // the policy has not cancelled itself
+			out = append(out, v.of.now) // a version that Update may have put in its place
 		}
 	}
 	for _, m := range c.modes {
 		m.of.spec.Mode, m.of.own = m.mode, m.mode
 	}
-	if c.scope.tenants != nil { // before the policies that read them, and not after
+	if c.scope.tenants != nil { // before the policies that read them, not after
 		rt.installTenants(c.scope.tenants)
 	}
 	rt.exchange(out, c.is.versions)

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Errors that callers branch on, by errors.Is.
+// Errors to test for with errors.Is.
 var (
 	// ErrOverloaded: the loop's queue is at MaxQueue; the task did not start.
 	ErrOverloaded = errors.New("loop is overloaded")
-	// ErrShutdown: the runtime is shutting down, or has; the task did not start.
+	// ErrShutdown: the runtime is shutting down or shut down; the task did not start.
 	ErrShutdown = errors.New("runtime is shut down")
-	// ErrCancelled: the task was cancelled by Cancel, its own or a parent's. errors.Is also matches
+	// ErrCancelled: Cancel was called on the task or on one of its parents. errors.Is also matches
 	// context.Canceled.
 	ErrCancelled error = cancelled{}
 	// ErrDuplicate: the name is registered already.
@@ -32,15 +32,15 @@ type cancelled struct{}
 func (cancelled) Error() string        { return "task was cancelled" }
 func (cancelled) Is(target error) bool { return target == context.Canceled }
 
-// PreemptedError says that a task was thrown into, or refused by a policy before it started. It is
-// what Run, Section and Wait return for it, and the cause of the task's context.
+// PreemptedError says that a task was thrown into, or refused by a policy before it started. Run,
+// Section and Wait return it for such a task, and it is the cause of the task's context.
 type PreemptedError struct {
 	Policy  string        // the policy that threw; "" for Cancel and Shutdown
 	Reason  string        // of the throw
-	Task    string        // the task's name, with its parents': "import/parse"
+	Task    string        // the task's path: "import/parse"
 	Section string        // the innermost section at the verdict; "" outside any
 	Running time.Duration // how long the task had run at the verdict
-	Started bool          // false: refused before its start, nothing of the task ran
+	Started bool          // false: refused before its start; no code of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
 	// Others may read the error before it has happened and arrived.
@@ -48,9 +48,9 @@ type PreemptedError struct {
 	became atomic.Pointer[PanicError]
 }
 
-// Panic returns what the task's code made of the throw on its way: code that recovers a panic and
-// panics anew with a value of its own, or breaks while it unwinds. nil if it arrived as it was. The
-// panic ends where the throw would have, and is logged.
+// Panic returns the panic with which the task's code has replaced the throw: code that recovers a
+// panic and panics again with its own value, or fails while it is unwound. It returns nil if the
+// throw arrived unchanged. The panic ends where the throw would have ended, and is logged.
 func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
@@ -84,8 +84,8 @@ func (e *PreemptedError) Error() string {
 // Unwrap returns the cause.
 func (e *PreemptedError) Unwrap() error { return e.Cause }
 
-// Where returns the function, file and line of the safe point at which the task was thrown into; ""
-// if it was not running.
+// Where returns the function, file and line of the safe point at which the task was thrown into. It
+// returns "" if the task was not running.
 func (e *PreemptedError) Where() string {
 	f, ok := e.first()
 	if !ok {
@@ -94,8 +94,8 @@ func (e *PreemptedError) Where() string {
 	return fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)
 }
 
-// Stack returns the task's stack at the safe point, one function with file and line a line; "" if
-// it was not running.
+// Stack returns the task's stack at the safe point, one function with file and line per line. It
+// returns "" if the task was not running.
 func (e *PreemptedError) Stack() string {
 	frames := e.frames.Load()
 	if frames == nil {
@@ -146,10 +146,10 @@ func (e *PreemptedError) hasPassed(function string) bool {
 	}
 }
 
-// ours reports whether a function belongs to the way from the place where the task passed a safe
-// point to the throw.
+// ours reports whether a function lies between the task's safe point and the throw.
 func ours(function string) bool {
-	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") { // what cocoon build inserts, in each package
+	// what cocoon build inserts, in each package
+	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") {
 		return true
 	}
 	rest, found := strings.CutPrefix(function, "github.com/cocoon-go/cocoon/")
@@ -168,9 +168,10 @@ func ours(function string) bool {
 	return false
 }
 
-// TaskError is what Wait returns for a task that failed: which one, whose child it was, and why.
+// TaskError is the error that Wait returns for a failed task. It has the path of the task and the
+// error of the task's function.
 type TaskError struct {
-	Task string // with its parents: "import/parse"
+	Task string // the task's path: "import/parse"
 	Err  error
 }
 
@@ -179,14 +180,15 @@ func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }
 
-// PanicError is the error of a task, started by Go, whose function panicked; and what became of a
-// throw, see PreemptedError.Panic.
+// PanicError is the error of a task that was started by Go and panicked. It also describes a panic
+// that replaced a throw, see PreemptedError.Panic.
 type PanicError struct {
 	Value any
 	Stack []byte
 
-	// Of what became of a throw: the value's text, from before the throw knew of it. For the value
-	// may hold the throw, which tells of the value, and to print either would never end.
+	// For a panic that replaced a throw: the value's text, from before the throw referred to the
+	// value. The value may hold the throw, and the throw prints the value, so printing either would
+	// never end.
 	text string
 }
 
@@ -197,7 +199,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Unwrap returns the panic's value when it is an error.
+// Unwrap returns the panic's value if it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

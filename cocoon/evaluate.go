@@ -9,10 +9,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate evaluates a policy on the loop's view, carries out what it says, and reports whether a
-// task will be thrown into or switched at once. A policy that errs changes nothing and means
-// "continue" (invariant 7). Called under the loop's lock. Cost: about 40 ns and what the effects
-// cost (bench: eval).
+// evaluate evaluates a policy on the loop's view, carries out the result, and reports whether a
+// task will be thrown into or switched at once. An evaluation that fails changes nothing and counts
+// as continue (invariant 7). Called under the loop's lock. It costs about 40 ns in addition to the
+// cost of the effects (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	v, r := b.version, b.version.of
 	mode := b.mode()
@@ -44,7 +44,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	if out.Fired != 0 {
 		r.stats.effects.Add(int64(bits.OnesCount64(out.Fired)))
 	}
-	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 { // step has carried out the others
+	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 { // step has carried out the rest
 		i := bits.TrailingZeros64(fired)
 		l.act(b, &b.sites[i], out.Values[i], now)
 	}
@@ -58,8 +58,8 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	return false
 }
 
-// switchVerdict asks the task to be suspended, if there is one to run in its place. One that runs
-// undisturbed for a while, because it was passed over too long, is asked when that is over.
+// switchVerdict asks the task to be suspended, if another task can run in its place. A task that
+// runs undisturbed for a while, because it was passed over too long, is asked after that time.
 func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	s := l.view.task
 	if s == nil {
@@ -89,7 +89,7 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
 		} else {
-			a.withdrawn = err // it has a slot: its own goroutine gives it back
+			a.withdrawn = err // it has a slot, which its own goroutine gives back
 		}
 		return
 	}
@@ -123,7 +123,7 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 		if d == was {
 			return
 		}
-		if l.retime(); d < was { // the timer may be asleep for as long as the interval was
+		if l.retime(); d < was { // the timer may sleep for as long as the old interval
 			b.due = min(b.due, now+d)
 			l.tickBy(b.due)
 		}
@@ -132,14 +132,15 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 	case stubs.Background:
 		l.core.SetBackground(&l.view.arriving.core)
 	case stubs.Cancel:
-		// Off at once; the rest needs a lock that comes before the loop's.
+		// Off at once. The rest needs a lock that must be taken before the loop's.
 		if !b.version.off.Swap(true) {
 			go b.version.cancel()
 		}
 	}
 }
 
-// failed counts an evaluation that erred, and switches the policy off after too many in a row.
+// failed counts an evaluation that failed, and switches the policy off after too many failures in a
+// row.
 func (v *version) failed(err error) {
 	r := v.of
 	r.stats.errors.Add(1)
@@ -148,7 +149,7 @@ func (v *version) failed(err error) {
 	r.stats.lastError.Store(&text)
 	off := n >= int64(r.rt.cfg.MaxFailures) && !v.off.Swap(true)
 	if n != 1 && !off {
-		return // one line a row of failures is enough
+		return // one line per row of failures is enough
 	}
 	if off {
 		r.rt.log.add(slog.LevelError, "cocoon: policy switched off after repeated failure", "policy", r.name, "failures", n, "error", text)

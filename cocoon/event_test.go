@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A throw on enqueue refuses the task before it starts, whether it would have waited or had a slot
-// at once.
+// A throw on enqueue refuses the task before it starts, whether it would wait or get a slot at
+// once.
 func TestEnqueueThrowRefuses(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	r := register(t, rt, Policy{Name: "shed", On: OnEnqueue, Expr: `arriving.name == "job" ? throw("not now") : continue()`})
@@ -44,7 +44,7 @@ func TestStartThrowEndsTheTask(t *testing.T) {
 	preemption(t, rt.Run(background, "job", func(context.Context) error { t.Error("it ran"); return nil }))
 }
 
-// Each event is seen once a task, with the task it is about.
+// Each event is seen once per task, with its task.
 func TestEventsOfATask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	newly := newLoopOf(t, rt, "new", 1)
@@ -55,7 +55,7 @@ func TestEventsOfATask(t *testing.T) {
 	}
 	for range 3 {
 		must(t, rt.Run(background, "job", func(ctx context.Context) error {
-			must(t, newly.Run(ctx, "other", idle)) // blocks, for it is another loop
+			must(t, newly.Run(ctx, "other", idle)) // blocks, because it is on another loop
 			return Block(ctx, func() error { return nil })
 		}))
 		must(t, rt.Go(background, "other", func(ctx context.Context) error { return Block(ctx, func() error { return nil }) }).Wait(background))
@@ -67,8 +67,8 @@ func TestEventsOfATask(t *testing.T) {
 	}
 }
 
-// A throw on block unwinds at that very place, one on unblock at the next safe point; one on exit
-// would come too late for anything, and is refused.
+// A throw on block unwinds at the block, and a throw on unblock at the next safe point. A throw on
+// exit would come too late, and is refused.
 func TestThrowsOnTheOtherEvents(t *testing.T) {
 	for name, on := range map[string]Trigger{"block": OnBlock, "unblock": OnUnblock} {
 		rt := start(t, Config{Slots: 1})
@@ -109,8 +109,8 @@ func TestCustomEvents(t *testing.T) {
 	}
 }
 
-// Invariant 9: a suspended task is passed over for a bounded time, though a safe one waits at every
-// moment.
+// Invariant 9: a suspended task is passed over for a bounded time, although a safe task waits at
+// every moment.
 func TestSuspendedTaskIsNotStarved(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 5 * time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -129,7 +129,7 @@ func TestSuspendedTaskIsNotStarved(t *testing.T) {
 	receive(t, "the scan", running)
 	end := time.Now().Add(patience)
 	var get func(context.Context) error
-	get = func(context.Context) error { // ends when the next one waits
+	get = func(context.Context) error { // ends when the next get waits
 		if closed(resumed) {
 			return nil
 		}
@@ -151,7 +151,7 @@ func TestSuspendedTaskIsNotStarved(t *testing.T) {
 }
 
 // Invariant 3: while a preemptible task is suspended only safe tasks start in its place; an atomic
-// one waits for its end.
+// task waits for its end.
 func TestOnlySafeTasksRunMeanwhile(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -159,7 +159,7 @@ func TestOnlySafeTasksRunMeanwhile(t *testing.T) {
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
 	must(t, err)
 	running, done := make(chan struct{}), make(chan struct{})
-	scanning := true // the race detector sees when the atomic task overlaps
+	scanning := true // the race detector reports an overlap with the atomic task
 	scan := rt.Go(background, "scan", func(ctx context.Context) error {
 		close(running)
 		spin(ctx, done)
@@ -195,7 +195,7 @@ func TestBackpressure(t *testing.T) {
 		handles = append(handles, rt.Go(background, "started", wait))
 	}
 	eventually(t, "both to block", func() bool { return rt.Stats().Tasks == 2 && rt.Loop().Stats().Busy == 0 })
-	for range 2 { // no slot is taken, and still they wait
+	for range 2 { // no slot is taken, but the tasks wait
 		handles = append(handles, rt.Go(background, "queued", idle))
 	}
 	eventually(t, "both to wait", func() bool { return rt.Loop().Stats().Queued == 2 })
@@ -225,7 +225,7 @@ func TestBackpressure(t *testing.T) {
 	rt.Loop().Release()
 }
 
-// The account of a task, and the loop's sums, add up.
+// The account of a task is consistent with the loop's sums.
 func TestAccountsAddUp(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release := taken(t, rt.Loop())

@@ -57,7 +57,7 @@ func Example_timeLimit() {
 		})
 		var preempted *cocoon.PreemptedError
 		fmt.Println(errors.As(err, &preempted), preempted.Section, preempted.Reason)
-		return nil // the request itself goes on
+		return nil // the request goes on
 	})
 	// Output: true regex.match execution time exceeded
 }
@@ -97,8 +97,8 @@ func Example_kinds() {
 	// got <nil>
 }
 
-// §5.1: a regex server that answers when a match was stopped. The matcher here polls by hand; a
-// program built with safe points in its packages needs no such thing.
+// §5.1: a regex server that responds when a match was stopped. The matcher here polls explicitly; a
+// program built with safe points in its packages needs no such call.
 func Example_redos() {
 	rt, _ := cocoon.New(cocoon.Config{Slots: 1})
 	defer rt.Shutdown(context.Background())
@@ -168,7 +168,7 @@ func Example_headOfLine() {
 	// <nil> 1
 }
 
-// §5.3: a policy watches the queue, and calls a safe function when it is too long.
+// §5.3: a policy watches the queue, and calls a safe function when the queue is too long.
 func Example_overload() {
 	rt, _ := cocoon.New(cocoon.Config{Slots: 1})
 	defer rt.Shutdown(context.Background())

@@ -13,9 +13,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Several tasks want the result of one load. The load has a goroutine and a context of its own, so
-// a throw into the task that happened to come first stops that task, and neither the load nor the
-// others.
+// Several tasks wait for the result of one load. The load has a goroutine and a context of its own.
+// So a throw into the task that came first stops only that task, and neither the load nor the other
+// tasks.
 func Example_singleflight() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
@@ -59,7 +59,7 @@ func Example_singleflight() {
 		})
 	}
 	first := ask("first")
-	<-begun // by the first
+	<-begun // the first task has begun the load
 	second := ask("second")
 	first.Cancel()
 	fmt.Println("first:", errors.Is(first.Wait(context.Background()), cocoon.ErrCancelled))
@@ -74,8 +74,8 @@ func Example_singleflight() {
 }
 
 // A worker takes jobs from a queue for as long as the program runs. Each job is a task, and the
-// worker is none: so it holds no slot while it waits for a job, policies see what the job is, and a
-// throw ends one job, which is the worker's to put back or to report.
+// worker is not. So the worker holds no slot while it waits for a job, policies see each job, and a
+// throw ends one job, which the worker may put back or report.
 func Example_worker() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
@@ -86,7 +86,7 @@ func Example_worker() {
 	}
 	resize := func(ctx context.Context, rows int) error {
 		for range rows {
-			time.Sleep(time.Microsecond) // in place of work
+			time.Sleep(time.Microsecond) // instead of work
 			cocoon.SafePoint(ctx)
 		}
 		return nil

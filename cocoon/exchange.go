@@ -7,10 +7,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// exchange takes versions out of force, and puts others in force, each as its registration's, to be
-// evaluated in their order and after all others; those in both stay what they are, at another
-// place. Each loop changes over in one step. When it returns, those that are out are not being
-// evaluated, and never will be. Called with regMu held.
+// exchange takes the versions of out out of force, and puts the versions of in in force, each for
+// its registration. They are evaluated in their order, after all other policies. A version in both
+// lists stays in force, at its new place. Each loop changes over in one step. When exchange
+// returns, no version that was only in out is being evaluated or ever will be. Called with regMu
+// held.
 func (rt *Runtime) exchange(out, in []*version) {
 	stays := make(map[*version]bool, len(in))
 	for _, v := range in {
@@ -44,9 +45,9 @@ func (rt *Runtime) exchange(out, in []*version) {
 	}
 }
 
-// exchange takes versions out of force on the loop and puts others in force there, in one step.
-// When it returns, those that are out and not in are not being evaluated and never will be. Called
-// with regMu held.
+// exchange takes the versions of out out of force on the loop and puts the versions of in in force,
+// in one step. When it returns, no version that was only in out is being evaluated or ever will be.
+// Called with regMu held.
 func (l *Loop) exchange(out, in []*version) {
 	l.lockAll()
 	defer l.unlock()
@@ -72,8 +73,8 @@ func (l *Loop) exchange(out, in []*version) {
 	l.rearm()
 }
 
-// rearm sees to it that the loop's policies are evaluated when they must be, after a change of
-// them. Called under the loop's lock.
+// rearm schedules the evaluation of the loop's policies after they have changed. Called under the
+// loop's lock.
 func (l *Loop) rearm() {
 	l.guarded = false
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
@@ -84,9 +85,8 @@ func (l *Loop) rearm() {
 	}
 }
 
-// recost sees to it that the costs of tasks are averaged while somebody wants to know them. Called
-// with regMu held, before the loops change over: with that they see to it that each task is
-// counted.
+// recost switches on the averaging of tasks' costs while a policy or a tenant needs them. Called
+// with regMu held, before the loops change over, so that every task is counted from then on.
 func (rt *Runtime) recost() {
 	wanted := rt.tenants.Load() != nil
 	for _, r := range rt.policies {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The longest durations mean never, and none of them overflows into at once: a throw towards a
-// section leaves the task's context alone, a holder without safe points keeps its slot, a suspended
-// task waits.
+// The longest durations mean never, and none of them overflows to a time in the past: a throw into
+// a section does not end the task's context, a holder without safe points keeps its slot, a
+// suspended task waits.
 func TestTheLongestDurationsMeanNever(t *testing.T) {
 	for name, long := range map[string]time.Duration{"the longest": math.MaxInt64, "almost": math.MaxInt64 - 1, "half": math.MaxInt64 / 2, "an age": 290 * 365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestTheLongestDurationsMeanNever(t *testing.T) {
 				preemption(t, inSection(ctx, "part", func() error {
 					s := strandOf(ctx)
 					eventually(t, "the throw", func() bool { return s.requests.Load()&wantThrow != 0 })
-					time.Sleep(5 * time.Millisecond) // longer than the timer's patience for throws towards a task
+					time.Sleep(5 * time.Millisecond) // longer than the timer waits before a throw ends the context of a task
 					return spinForever(ctx)
 				}))
 				time.Sleep(time.Millisecond)
@@ -90,8 +90,8 @@ func TestDurationsAreBrought(t *testing.T) {
 	}
 }
 
-// A limit may be as long as values that policies see, or as short as durations get. One beyond that
-// is refused, because it can never be exceeded.
+// A limit may be as long as the longest duration in policies, or as short as the shortest duration.
+// A longer limit is refused, because it can never be exceeded.
 func TestExtremeTimeLimits(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	for name, limit := range map[string]time.Duration{"long": greatest - 1, "short": 1} {

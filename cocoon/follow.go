@@ -9,16 +9,16 @@ import (
 )
 
 // The default loop of a Config with Slots 0 has as many slots as the application has processors,
-// also when these become more or fewer: Go follows the limits of the process, and so do the slots.
-// Nothing looks at that while no task waits for a slot. While one does it is looked at each second,
-// and again when the runtime becomes hot (warm.go).
+// even when that number changes: Go follows the limits of the process, and so do the slots. The
+// runtime does not check the number while no task waits for a slot. While one waits, the runtime
+// checks each second, and whenever it becomes hot (warm.go).
 
 const followEvery = int64(time.Second)
 
-// following is when the slots were compared with the processors last.
+// following is when the number of slots was last compared with the number of processors.
 type following struct{ at atomic.Int64 }
 
-// room returns how many slots the default loop may have some time.
+// room returns the maximum number of slots of the default loop.
 func (c Config) room() int {
 	if !c.follows {
 		return c.Slots
@@ -26,8 +26,9 @@ func (c Config) room() int {
 	return min(max(c.Slots, runtime.NumCPU()), maxSlots)
 }
 
-// followSoon has the slots compared with the processors, unless they were just now. To read
-// GOMAXPROCS takes a lock of the Go runtime's, and the caller holds a loop's.
+// followSoon has the number of slots compared with the number of processors, unless that was done
+// just now. It starts a goroutine for it, because reading GOMAXPROCS takes a lock of the Go
+// runtime, and the caller holds a loop's lock.
 func (rt *Runtime) followSoon(now int64) {
 	if at := rt.following.at.Load(); rt.cfg.follows && now-at >= followEvery && rt.following.at.CompareAndSwap(at, now) {
 		go func() {
@@ -38,8 +39,8 @@ func (rt *Runtime) followSoon(now int64) {
 	}
 }
 
-// followProcs gives the default loop a slot for each processor that the application has. Called
-// with warmth.mu held, and without a loop's lock.
+// followProcs gives the default loop a slot for each processor of the application. Called with
+// warmth.mu held, and without a loop's lock.
 func (rt *Runtime) followProcs(now int64) {
 	w := &rt.warmth
 	if !rt.cfg.follows || w.ended {
@@ -53,7 +54,7 @@ func (rt *Runtime) followProcs(now int64) {
 	}
 }
 
-// resize makes so many slots usable, as far as there is room, and returns how many more these are.
+// resize makes that many slots usable, as far as there is room, and returns how many were added.
 func (l *Loop) resize(slots int, now int64) (more int) {
 	slots = min(slots, len(l.slots))
 	if int32(slots) == l.usable.Load() {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// The slots of a Config that does not name their number follow the processors, while tasks wait: up
-// as far as there may be processors some time, and down. Tasks that run are not disturbed, and none
-// is lost.
+// If Config does not set the number of slots, it follows the number of processors while tasks wait,
+// up to the maximum, and down. Running tasks are not disturbed, and no task is lost.
 func TestSlotsFollowTheProcessors(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("one processor has nothing to follow")
@@ -39,7 +38,7 @@ func TestSlotsFollowTheProcessors(t *testing.T) {
 	must(t, rt.Run(background, "job", idle))
 }
 
-// Slots that are named stay.
+// If Config sets the number of slots, it does not change.
 func TestNamedSlotsStay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	rt := start(t, Config{Slots: 3, KeepProcs: true, StallAfter: -1})

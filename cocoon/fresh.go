@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// freshLink is how code from cocoon build, which names it by go:linkname, allocates what it will
-// write: the runtime clears memory in one call, and at hundreds of MB that is a gap of up to
-// seconds.
+// freshLink gives code from cocoon build, which refers to it by go:linkname, memory that the code
+// will overwrite. The Go runtime clears memory in one call, which is a gap of up to seconds for
+// hundreds of MB.
 //
 //lint:ignore U1000 reached by go:linkname
 var freshLink = fresh
 
-// fresh returns n bytes, at least one, that have not been cleared; whoever gets them writes all of
-// them before anybody reads. Of what Go offers to everybody, only a strings.Builder allocates so.
+// fresh returns n bytes, at least one, that have not been cleared. The caller must write all of
+// them before any are read. Of Go's public API, only strings.Builder allocates without clearing.
 func fresh(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)

@@ -11,15 +11,15 @@ import (
 	"sync/atomic"
 )
 
-// Func names a function for registration, where its own name, such as that of a closure, will not
-// do.
+// Func names a function for registration if its own name is unsuitable, such as the name of a
+// closure.
 type Func struct {
 	Name string
 	Do   func(ctx context.Context)
 }
 
-// FuncName returns the name under which a function value is registered: its qualified name, as in
-// "main.GetHandler". It returns "" for what is no function.
+// FuncName returns the name under which a function value is registered: its qualified name, such as
+// "main.GetHandler". It returns "" if f is not a function.
 func FuncName(f any) string {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func || v.IsNil() {
@@ -28,11 +28,11 @@ func FuncName(f any) string {
 	return strings.TrimSuffix(runtime.FuncForPC(v.Pointer()).Name(), "-fm")
 }
 
-// RegisterSafeFunc declares safe: the tasks of that name, which may then run while a preemptible
-// task is suspended half-way. f is a name, a function value (see FuncName) or a Func. A function of
-// type func(), func(context.Context) or a Func can also be called by policies, with call("name"),
-// by its full name or what comes after the last dot. Such a call runs on a goroutine of its own,
-// one at a time: while one runs, further ones are counted as missed; the context ends at Shutdown.
+// RegisterSafeFunc declares the tasks of that name safe: they may run while a preemptible task is
+// suspended half-way. f is a name, a function value (see FuncName) or a Func. Policies can also
+// call a func(), a func(context.Context) or a Func, with call("name"), by its full name or the part
+// after the last dot. Such a call runs on a goroutine of its own, one at a time: while it runs,
+// further calls are only counted as missed. Its context ends at Shutdown.
 func (rt *Runtime) RegisterSafeFunc(f any) error {
 	name, do, err := funcOf("RegisterSafeFunc", f)
 	if err != nil {
@@ -68,7 +68,7 @@ func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	return nil
 }
 
-// funcOf returns the name that f stands for, and how to call it when a policy may.
+// funcOf returns the name that f stands for, and how to call it if policies may.
 func funcOf(in string, f any) (name string, do func(context.Context), err error) {
 	switch f := f.(type) {
 	case string:
@@ -116,8 +116,8 @@ func (rt *Runtime) addFunc(name string, do func(context.Context)) error {
 	return nil
 }
 
-// call runs the function on a goroutine of its own, so that whoever evaluated the policy does not
-// wait: it may be the timer thread.
+// call runs the function on a goroutine of its own, so that the caller, which evaluates the policy
+// and may be the timer's thread, does not wait.
 func (f *safeFunc) call(rt *Runtime) {
 	if !f.running.CompareAndSwap(false, true) {
 		f.missed.Add(1)

@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// gapsVariable names a folder: each runtime whose Config.Gaps is 0 measures, every millisecond, and
-// keeps its gaps in a file there. cocoon gaps -run sets it.
+// gapsVariable names a folder. Each runtime with a Config.Gaps of 0 then measures gaps every
+// millisecond, and keeps them in a file there. cocoon gaps -run sets it.
 const gapsVariable = "COCOON_GAPS"
 
-// gapFile keeps a record in a file: soon after each gap, because many servers end by being killed.
+// gapFile keeps a record in a file. It is written soon after each gap, because many servers end by
+// being killed.
 type gapFile struct {
 	path string
 	log  *logQueue
 
-	mu      sync.Mutex // held while it is written
+	mu      sync.Mutex // held while the file is written
 	closed  bool       // guarded by mu
 	pending atomic.Bool
 }
 
 var gapFiles atomic.Int64
 
-// newGapFile returns nil for no folder.
+// newGapFile returns nil if dir is empty.
 func newGapFile(dir string, log *logQueue) *gapFile {
 	if dir == "" {
 		return nil
@@ -36,15 +37,15 @@ func newGapFile(dir string, log *logQueue) *gapFile {
 	return &gapFile{path: filepath.Join(dir, name), log: log}
 }
 
-// touch has the file written before long. It is called under a loop's lock.
+// touch makes the file be written soon. It is called under a loop's lock.
 func (f *gapFile) touch(g *gapRecord) {
 	if f != nil && f.pending.CompareAndSwap(false, true) {
 		time.AfterFunc(100*time.Millisecond, func() { f.write(g, false) })
 	}
 }
 
-// write brings the file up to date, for the last time or not. It is replaced as a whole: nobody
-// reads half of one.
+// write brings the file up to date; last says that this is the last time. It replaces the whole
+// file, so that a reader never sees half of one.
 func (f *gapFile) write(g *gapRecord, last bool) {
 	if f == nil {
 		return

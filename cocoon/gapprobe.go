@@ -11,20 +11,20 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// gapProbe is a question to a task when its next safe point will be. Guarded by the loop's lock.
+// gapProbe asks a task when its next safe point will be. Guarded by the loop's lock.
 //
-// A task is asked again some time after it has answered, and the word stays up until it does; so
-// only gaps that are longer than the interval are surely found, which are the ones that matter, and
-// the polls in between cost what they always cost. To let all polls take the slow path, and note
-// the time, would find each gap, and slow the program down by so much that its gaps were not those
-// that one wants to know.
+// After a task has responded, it is asked again some time later, and the request stays posted until
+// the task responds. So only gaps longer than the interval are sure to be found, which are the gaps
+// that matter, and the polls in between cost no more than without Config.Gaps. If all polls took
+// the slow path and recorded the time, every gap would be found, but the program would be so much
+// slower that its gaps would not be representative.
 type gapProbe struct {
-	asked    int64 // 0: it has answered
+	asked    int64 // 0: it has responded
 	due      int64 // when it is asked again
-	sampled  int64 // how long it had been silent when its stack was taken last; 0: not yet
+	sampled  int64 // how long it had been silent when its stack was last taken; 0: not taken yet
 	sampling bool  // its stack is being taken
 	stack    []runtime.Frame
-	same     int  // how many functions of the stack, from the outermost, were there each time
+	same     int  // how many functions, from the outermost, all samples share
 	deep     bool // the stack is too deep: its outermost functions are missing
 }
 
@@ -33,11 +33,11 @@ type endedGap struct {
 	gapProbe
 	at   int64 // when it ended
 	task string
-	end  []runtime.Frame // the poll's stack; none at the task's end, or where it waits
+	end  []runtime.Frame // the poll's stack; empty at the task's end, or where it waits
 }
 
-// probe asks the task for a safe point if it is time, and has its stack taken while it does not
-// answer: at once, and each time that the silence has doubled. Called under the loop's lock.
+// probe asks the task for a safe point at the probe's time. While the task does not respond, probe
+// has its stack taken, at once and whenever the silence has doubled. Called under the loop's lock.
 func (s *strand) probe(now int64) (next int64) {
 	g := s.loop.rt.gaps
 	if g == nil {
@@ -55,7 +55,7 @@ func (s *strand) probe(now int64) (next int64) {
 	return now + g.every
 }
 
-// armGaps sees to it that the timer comes for a task that begins to run.
+// armGaps wakes the timer for a task that begins to run.
 func (rt *Runtime) armGaps() {
 	if rt.gaps != nil {
 		rt.timer.WakeAt(notify.Now() + rt.gaps.every)
@@ -63,21 +63,21 @@ func (rt *Runtime) armGaps() {
 }
 
 const (
-	// maxQuiet is after what time stacks may be taken again, however long the last ones took: to
-	// wait for a processor, often.
+	// maxQuiet is the longest pause before stacks may be taken again, however long the last time
+	// took: that time is often a wait for a processor.
 	maxQuiet = int64(500 * time.Millisecond)
 
-	// stopTime is what passes between the call that takes the stacks and the moment of which they
-	// are, beside what the call allocates for each goroutine. Later than that the task had not
-	// ended a gap that its stack is of.
+	// stopTime is the time from the call that takes the stacks to the moment at which they are
+	// taken, in addition to what the call allocates for each goroutine. A gap that ended later than
+	// that contains the stack.
 	stopTime          = int64(time.Millisecond)
 	stopTimeGoroutine = 20
 )
 
-// sample takes the stack of a task that was asked and has not answered. That takes a while if there
-// are many goroutines, so it is not done for more than a tenth of the time, but where that is
-// longer than maxQuiet. The stacks are those of a moment near the beginning; the task may have
-// ended its gap when this goes on.
+// sample takes the stack of a task that was asked and has not responded. With many goroutines this
+// takes a while, so it may use at most a tenth of the time, unless that requires pauses longer than
+// maxQuiet. The stacks show a moment near the beginning of the call; the task may have ended its
+// gap when the call returns.
 func (g *gapRecord) sample(s *strand, asked int64) {
 	defer g.sampling.Store(false)
 	all, begin := s.loop.rt.takeStacks()
@@ -104,8 +104,8 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 	}
 }
 
-// saw notes a stack that was taken in the midst of the gap, unless the task was at the poll
-// already: where it could not be stopped before.
+// saw records a stack that was taken during the gap, unless the task was already at the poll,
+// because it could not be stopped earlier.
 func (p *gapProbe) saw(t taskStack) {
 	stack := t.frames
 	if len(stack) == 0 || slices.ContainsFunc(stack, func(f runtime.Frame) bool { return ours(f.Function) }) {
@@ -119,15 +119,15 @@ func (p *gapProbe) saw(t taskStack) {
 	p.stack, p.deep = stack, len(t.tasks) == 0
 }
 
-// endGap notes that the task is at a safe point, or at its end, or that it waits unannounced.
-// Called under the loop's lock, by the task's goroutine but where it waits.
+// endGap records that the task is at a safe point, or at its end, or in an unannounced wait. Called
+// under the loop's lock, by the task's goroutine unless the task waits.
 func (s *strand) endGap(now int64) {
 	if s.gap != nil && s.gap.asked != 0 {
 		s.gapEnded(now)
 	}
 }
 
-// gapEnded has a frame of its own, for most tasks are not asked, and each has a stack.
+// gapEnded has a frame of its own, because every task has a stack and most tasks are never asked.
 //
 //go:noinline
 func (s *strand) gapEnded(now int64) {
@@ -160,9 +160,9 @@ func (g *gapRecord) record(e endedGap) {
 	g.add(gap)
 }
 
-// place returns the function that took the time: the one that had been called at the poll's own
-// function, and has returned since; or, at the end of the task, what was on the stack each time
-// that it was taken. Of a stack that is too deep to be compared it is the innermost.
+// place returns the function that took the time: the one called directly by the function that
+// polled, and returned since. At the end of the task, it returns the innermost function that was on
+// the stack in all samples. If the stack is too deep to compare, it returns its innermost function.
 func (p gapProbe) place(end []runtime.Frame) runtime.Frame {
 	n := p.same
 	if p.deep {
@@ -174,7 +174,7 @@ func (p gapProbe) place(end []runtime.Frame) runtime.Frame {
 	return placeOf(p.stack[len(p.stack)-max(n, 1):])
 }
 
-// shared returns how many functions two stacks have in common, from the outermost.
+// shared returns how many functions two stacks have in common, counted from the outermost.
 func shared(a, b []runtime.Frame) (n int) {
 	for n < min(len(a), len(b)) && a[len(a)-1-n].Function == b[len(b)-1-n].Function {
 		n++
@@ -192,7 +192,7 @@ func textOf(stack []runtime.Frame) string {
 	return strings.Join(lines, "\n")
 }
 
-// isCall reports whether the frame is that below which a task's caller is.
+// isCall reports whether the frame is the one below which the caller's frames begin.
 func isCall(f runtime.Frame) bool { return strings.HasSuffix(f.Function, "/cocoon.(*strand).call") }
 
 // placeOf returns the innermost frame outside of Go's runtime, or the innermost if there is none.
@@ -205,7 +205,7 @@ func placeOf(stack []runtime.Frame) runtime.Frame {
 	return stack[0]
 }
 
-// pollStack returns the stack of the calling task from where it polled; nothing when it is at its
+// pollStack returns the stack of the calling task from its poll, or nothing if the task is at its
 // end.
 func pollStack() []runtime.Frame {
 	pcs := make([]uintptr, 1024)

@@ -8,40 +8,42 @@ import (
 	"time"
 )
 
-// Gap is time that tasks ran without a safe point, as Config.Gaps has it measured; those in one
-// function are one Gap. It begins when a task is asked for a safe point, so the code before that,
-// at most as much as the interval, is not included; what the kernel or other goroutines took of it
-// is. The JSON form is that of the files of COCOON_GAPS.
+// Gap is time that tasks ran without a safe point, as measured with Config.Gaps. All gaps in one
+// function count as one Gap. A gap begins when the runtime asks a task for a safe point. It does
+// not include the code before that, which ran for at most the interval; it does include time taken
+// by the kernel or by other goroutines. The JSON form is the form of the files of COCOON_GAPS.
 type Gap struct {
 	// The function that took the time, as in a stack trace: the call in which there was no safe
-	// point; at the end of a task, the innermost that was there whenever the stack was taken. ""
-	// for gaps that were over before. The place is that of the longest.
+	// point or, at the end of a task, the innermost function that was in every sample of the stack.
+	// "" for gaps that ended before a sample. The place is the place in the longest gap.
 	Function string `json:"function"`
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 
 	Longest time.Duration `json:"longest_ns"`
-	Count   int64         `json:"count"` // of those that lasted for the interval or longer
+	Count   int64         `json:"count"` // of gaps that lasted for the interval or longer
 
-	Task  string `json:"task"`  // path of the task, of the longest
-	Stack string `json:"stack"` // in the midst of the longest, a line a function
-	End   string `json:"end"`   // the safe point that ended the longest, as a line of a stack; "" if it was the task's end, or a wait outside of Block
+	Task  string `json:"task"`  // path of the task of the longest gap
+	Stack string `json:"stack"` // during the longest gap, one function per line
+	// the safe point that ended the longest gap, as a line of a stack; "" if the gap ended with the
+	// task, or with a wait outside of Block
+	End string `json:"end"`
 }
 
 // gapRecord holds the gaps of a runtime.
 type gapRecord struct {
-	every int64 // ns between questions to a task
+	every int64 // ns between requests to a task
 	file  *gapFile
 
 	mu sync.Mutex
 	at map[string]*Gap // by function
 
-	// Stacks are taken of all goroutines: by one at a time, and not again until quiet.
+	// Stacks are taken of all goroutines, by one goroutine at a time, and not again until quiet.
 	sampling atomic.Bool
 	quiet    atomic.Int64
 }
 
-// newGapRecord returns nil when nothing is to be measured.
+// newGapRecord returns nil if gaps are not measured.
 func newGapRecord(every time.Duration, file *gapFile) *gapRecord {
 	if every <= 0 {
 		return nil

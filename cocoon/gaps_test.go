@@ -29,8 +29,8 @@ func deaf(d time.Duration) {
 
 const longGap = 30 * time.Millisecond
 
-// untilGap runs until the function is among the gaps, with most of its time. On a machine that
-// others keep busy the question, or the stack, may come too late.
+// untilGap runs until the function is among the gaps, with most of its time. On a machine busy with
+// other processes, the request or the stack may come too late.
 func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g Gap) {
 	t.Helper()
 	eventually(t, "a gap in "+function, func() bool {
@@ -45,7 +45,8 @@ func untilGap(t *testing.T, gaps func() []Gap, function string, run func()) (g G
 	return g
 }
 
-// A function without safe points is named, with what it lasted and what ended it.
+// A function without safe points is reported, with the length of its gap and the safe point that
+// ended it.
 func TestGapsNameTheDeafFunction(t *testing.T) {
 	rt := start(t, Config{Slots: 2, Gaps: time.Millisecond})
 	g := untilGap(t, rt.Gaps, "deaf", func() {
@@ -72,7 +73,7 @@ func TestGapsNameTheDeafFunction(t *testing.T) {
 	}
 }
 
-// A gap that ends because the task is found to wait has no safe point for its end: the caller is
+// A gap that ends because the task is found waiting has no safe point at its end: the caller is
 // another goroutine.
 func TestGapThatEndsInAWait(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Gaps: time.Hour, StallAfter: -1})
@@ -100,9 +101,9 @@ func TestGapAtTheEnd(t *testing.T) {
 	}
 }
 
-// Time without a slot is in no gap: inside Block, or under a task that runs inside.
+// Time without a slot belongs to no gap: inside Block, or while a nested task runs.
 func TestGapsLeaveOutWhatDoesNotRun(t *testing.T) {
-	const away = 200 * time.Millisecond // far more than a machine may be busy with others
+	const away = 200 * time.Millisecond // far longer than the machine may be busy with other processes
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond, StallAfter: -1})
 	running, release := make(chan struct{}), make(chan struct{})
 	h := rt.Go(background, "blocks", func(ctx context.Context) error {
@@ -130,7 +131,7 @@ func TestGapsLeaveOutWhatDoesNotRun(t *testing.T) {
 	}
 }
 
-// A poll under a lock is no safe point, so it ends no gap.
+// A poll under a lock is not a safe point, so it ends no gap.
 func TestGapUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
@@ -138,7 +139,7 @@ func TestGapUnderALock(t *testing.T) {
 		must(t, rt.Run(background, "job", func(context.Context) error {
 			locked(func() {
 				for end := time.Now().Add(longGap); time.Now().Before(end); {
-					deaf(100 * time.Microsecond) // a stack that is taken at the poll tells nothing
+					deaf(100 * time.Microsecond) // a stack taken at the poll says nothing
 					safepoint.Poll()
 				}
 			})
@@ -148,7 +149,7 @@ func TestGapUnderALock(t *testing.T) {
 	})
 }
 
-// Throws and switches arrive as ever while gaps are measured.
+// Throws and switches arrive as usual while gaps are measured.
 func TestGapsDoNotHideRequests(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Gaps: time.Millisecond})
 	signal := throwOnSignal(t, rt, "victim")
@@ -172,7 +173,7 @@ func TestGapsAreOff(t *testing.T) {
 	}
 }
 
-// COCOON_GAPS has the gaps kept in a file, also by a runtime that is never shut down.
+// With COCOON_GAPS gaps are kept in a file, also by a runtime that is never shut down.
 func TestGapsFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(gapsVariable, dir)

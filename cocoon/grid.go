@@ -8,23 +8,24 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A time policy has its ticks, an interval apart; about each task it is evaluated at those that
-// come after its horizon (horizon.go). The others it could only let pass. One without effects is
-// also evaluated at the horizon itself, so that a limit is kept to the moment; one with effects is
-// not, for it may count how often it is evaluated.
+// A time policy has ticks at a fixed interval. For each task it is evaluated only at ticks after
+// its horizon (horizon.go), because before the horizon it could only continue. A policy without
+// effects is also evaluated at the horizon itself, so that a limit is exact. A policy with effects
+// is not, because it may count its evaluations.
 
-// lookAgain is how long a loop on which something runs is left alone at most. What horizons go by
-// is then never wrong for longer, as where a context moves its deadline.
+// lookAgain is the longest time between two looks at a loop on which a task runs. So the values on
+// which horizons are based, such as the deadline of a context that can move, are outdated for no
+// longer than that.
 const lookAgain = int64(time.Second)
 
-// ticks looks at the time policies if their time has come, and returns when it is to come next.
-// Called under the loop's lock.
+// ticks looks at the time policies if they are due, and returns when they are due next. Called
+// under the loop's lock.
 func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	at := l.tickAt.Load()
 	if at > now && (at == notify.Never || at <= now+lookAgain) {
 		return at
 	}
-	l.tickAt.Store(notify.Never) // who lowers it from here on has the timer come again
+	l.tickAt.Store(notify.Never) // code that lowers it from here on wakes the timer again
 	k := l.leads.Load()
 	if k == nil {
 		return notify.Never
@@ -38,7 +39,7 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// evaluateTicks evaluates the time policies that are due, and returns when the next may be. Called
+// evaluateTicks evaluates the due time policies, and returns when the next one may be due. Called
 // under the loop's lock, after gather.
 func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 	next = notify.Never
@@ -58,17 +59,17 @@ func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 		b.looked = now
 	}
 	if n != k.of {
-		l.retime() // one was switched off
+		l.retime() // a policy was switched off
 	}
 	return next
 }
 
-// tick evaluates a time policy about the running tasks for which it is time, and returns when it is
-// to be looked at next.
+// tick evaluates a time policy for the running tasks for which it is due, and returns when to look
+// at the policy next.
 //
-// One that may do something about any task at any time comes once more after a tick since whose
-// predecessor some task ran: else a busy server, on which no task happens to run at the tick, would
-// pay the system call that wakes the timer for each next one that comes.
+// A policy that may act on any task at any time is scheduled once more after a tick if a task has
+// run since the previous tick. Otherwise, on a busy server where no task happens to run at the
+// moment of the tick, every next task would pay for the system call that wakes the timer.
 func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	last, due := b.lastTick(now)
 	again := due && b.usual && b.busy != busy
@@ -127,10 +128,10 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	return b.due
 }
 
-// lastTick returns the policy's last tick; due is false when it was looked at since.
+// lastTick returns the policy's last tick. due is false if the policy was looked at since then.
 func (b *bound) lastTick(now int64) (at int64, due bool) {
 	interval := b.interval.Load()
-	if b.due > now+interval { // the interval was shortened, or the clock has come back
+	if b.due > now+interval { // the interval was shortened, or the clock went back
 		b.due, b.looked = now+interval, min(b.looked, now)
 	}
 	if now < b.due {
@@ -139,24 +140,23 @@ func (b *bound) lastTick(now int64) (at int64, due bool) {
 	return now - (now-b.due)%interval, true
 }
 
-// isTime reports whether the policy, which may have been able to do something since that time, is
-// to be evaluated: a tick has come since, and after it was looked at; or it has only just become
-// able, and has no effects.
+// isTime reports whether the policy, which may act since the time since, must be evaluated: either
+// a tick has come after since and after the last look, or since is after the last look and the
+// policy has no effects.
 func (b *bound) isTime(since, last int64) bool {
 	return last > b.looked && last >= since || b.prompt && since > b.looked
 }
 
-// proceed moves on to the policy's next tick. Those that it missed, or skipped, are not made up
-// for.
+// proceed advances to the policy's next tick. Missed or skipped ticks are dropped.
 func (b *bound) proceed(last, now int64) {
-	interval := b.interval.Load() // it may have just changed it
+	interval := b.interval.Load() // the policy may have just changed it
 	if b.due = last + interval; b.due <= now {
 		b.due = now + interval
 	}
 }
 
-// tickAfter returns the policy's first tick after now, for a task that gets a slot now. It may have
-// been left alone since long.
+// tickAfter returns the policy's first tick after now, for a task that gets a slot now. The last
+// look at the policy may be long ago.
 func (b *bound) tickAfter(now int64) int64 {
 	interval := b.interval.Load()
 	if b.due <= now || b.due > now+interval {
@@ -165,8 +165,8 @@ func (b *bound) tickAfter(now int64) int64 {
 	return b.due
 }
 
-// horizonTick returns when the policy is to be looked at for a horizon that is ahead. One with
-// effects has its first tick from there on; the ticks before are skipped.
+// horizonTick returns when to look at the policy for a horizon in the future. A policy with effects
+// is due at its first tick after the horizon; earlier ticks are skipped.
 func (b *bound) horizonTick(at, now int64) int64 {
 	interval, horizon := b.interval.Load(), at
 	switch {
@@ -174,11 +174,11 @@ func (b *bound) horizonTick(at, now int64) int64 {
 		return at
 	case b.stands && at < now+interval/4:
 		at = now + interval/4
-	case at < now+int64(policy.MinInterval): // a clock that is slower than time would have us come all the time
+	case at < now+int64(policy.MinInterval): // a clock slower than real time would wake the timer all the time
 		at = now + int64(policy.MinInterval)
 	}
 	if at > b.due && horizon <= b.due {
-		return b.due // a tick that comes before the end of that pause is not missed for it
+		return b.due // a tick before the end of that pause is not missed
 	}
 	if !b.prompt && at > b.due {
 		return b.due + (at-b.due+interval-1)/interval*interval

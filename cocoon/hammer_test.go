@@ -14,9 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// Invariant 5, and whatever else breaks under load: many goroutines do everything that tasks can
-// do, on three loops, while policies switch, throw, refuse and call, and others cancel. At the end
-// nothing is left.
+// Invariant 5, and everything else that may break under load: many goroutines use all operations of
+// tasks, on three loops, while policies switch, throw, refuse and call, and other goroutines
+// cancel. At the end nothing is left.
 func TestHammer(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"defaults": {Slots: 2, StallAfter: 2 * time.Millisecond, MaxBypass: 5 * time.Millisecond},
@@ -88,8 +88,8 @@ type hammering struct {
 	end        time.Time
 	ran, acted atomic.Int64
 
-	// strangers says whether tasks are run inside tasks without their context. Such a task may wait
-	// for a slot that the hidden task around it holds, which only the lending of slots resolves.
+	// strangers says whether tasks run inside tasks without their context. Such a task may wait for
+	// a slot held by the hidden task around it, which only the lending of slots resolves.
 	strangers bool
 }
 
@@ -121,8 +121,7 @@ type hammerer struct {
 
 var errHammer = errors.New("hammer")
 
-// task runs a task of random name, on a random loop, by Run or Go, and takes whatever comes out of
-// it.
+// task runs a task with a random name, on a random loop, by Run or Go, and accepts every result.
 func (g *hammerer) task(ctx context.Context, depth int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -178,7 +177,7 @@ func (g *hammerer) check(err error) {
 	}
 }
 
-// behave is what a task does: a few things by chance.
+// behave is the body of a task: a few random operations.
 func (g *hammerer) behave(ctx context.Context, depth int) error {
 	g.ran.Add(1)
 	for range g.rand.IntN(6) {
@@ -224,7 +223,7 @@ func (g *hammerer) act(ctx context.Context, depth int) {
 	case 9: // no safe point
 		for end := time.Now().Add(time.Duration(g.rand.IntN(3000)) * time.Microsecond); time.Now().Before(end); {
 		}
-	case 10: // swallow
+	case 10: // swallow the throw
 		func() {
 			defer func() { recover() }()
 			g.work(ctx, 300*time.Microsecond)
@@ -233,7 +232,7 @@ func (g *hammerer) act(ctx context.Context, depth int) {
 		if g.rand.IntN(4) == 0 {
 			TaskOf(ctx).Cancel()
 		}
-		<-time.After(time.Duration(g.rand.IntN(700)) * time.Microsecond) // a wait that no Block announces
+		<-time.After(time.Duration(g.rand.IntN(700)) * time.Microsecond) // an unannounced wait
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Handle is a task that was started by Go. A child task, started inside another, belongs to its
-// parent: cancelling the parent cancels it, and its errors name both. A parent does not wait for
-// its children, nor does its end cancel them; its context ends when the last of them has. Of more
-// than 32 tasks above each other, those that have ended are left out, see Task.Stack: their
-// children are those of the task above them then, and their contexts end.
+// Handle refers to a task started by Go. A child task, which is started inside another task,
+// belongs to its parent: cancelling the parent cancels the child, and the child's errors name both.
+// A parent does not wait for its children, and its end does not cancel them; its context ends when
+// its last child has ended. Of a chain of more than 32 tasks, the ended ones are left out (see
+// Task.Stack): their contexts end, and their children become children of the next task above them.
 type Handle struct {
 	task *Task
 	done chan struct{}
@@ -27,12 +27,12 @@ type Handle struct {
 // Task returns the task.
 func (h *Handle) Task() *Task { return h.task }
 
-// Done is closed when the task has ended.
+// Done returns a channel that is closed when the task has ended.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Wait waits until the task has ended and returns its error as a *TaskError, or until ctx ends and
-// returns its cause. Inside a task, whose context ctx must be, the slot is given to others
-// meanwhile, as by Block.
+// Wait waits until the task has ended, and returns the task's error as a *TaskError. If ctx ends
+// first, Wait returns its cause. Inside a task, pass the task's context as ctx: Wait then gives the
+// slot to other tasks meanwhile, as Block does.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:
@@ -58,7 +58,7 @@ func (h *Handle) wait(ctx context.Context) error {
 	}
 }
 
-// Account returns where the task's time went; after its end, all of it.
+// Account returns how the task's time was spent so far, or in all if the task has ended.
 func (h *Handle) Account() Account {
 	select {
 	case <-h.done:
@@ -72,7 +72,8 @@ func (h *Handle) Account() Account {
 func (h *Handle) Cancel() { h.task.Cancel() }
 
 // Go starts fn as a task of the loop on a goroutine of its own, and returns its handle. Inside a
-// task it starts a child: see Handle. A refused task has a handle too, whose Wait says so.
+// task it starts a child, see Handle. If the task is refused, Go also returns a handle, and its
+// Wait returns the reason.
 func (l *Loop) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
 	h := &Handle{done: make(chan struct{})}
 	if fn == nil {
@@ -99,7 +100,7 @@ func (h *Handle) run(s *strand, fn func(context.Context) error) {
 }
 
 func (h *Handle) recovered(rt *Runtime) {
-	if t := h.task; t.Status() == Starting { // its context did not let it arrive
+	if t := h.task; t.Status() == Starting { // its context prevented its arrival
 		t.status.Store(uint32(CancelledBeforeStart))
 		t.release()
 	}

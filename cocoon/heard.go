@@ -9,27 +9,27 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// heard is what a task's context has said of itself. The context is code of the caller: its methods
-// may lock, wait or panic. So they run on the task's own goroutine, before the task has a slot, or
-// on a goroutine of their own; never under a loop's lock, and never on the timer's thread. Policies
-// read what was heard, and no method is called for that: a channel is enough to see whether a
-// context has ended.
+// heard is what the runtime has read from a task's context. The context is the caller's code: its
+// methods may lock, wait or panic. So the runtime calls them on the task's own goroutine before the
+// task has a slot, or on a separate goroutine, but never under a loop's lock and never on the
+// timer's thread. Policies read the stored values, and no method is called for them: the channel
+// suffices to see whether a context has ended.
 //
 // Guarded by the loop's lock, once the task has arrived.
 type heard struct {
-	asked    uint32          // what the context was asked, or is being asked
-	deadline int64           // on the clock of package notify; 0: unknown, notify.Never: it has none
+	asked    uint32          // what was or is being read from the context
+	deadline int64           // on the clock of package notify; 0: unknown, notify.Never: none
 	done     <-chan struct{} // nil: unknown, or the context never ends
-	ended    bool            // when the task came
+	ended    bool            // when the task arrived
 }
 
-// What a context is asked.
+// What is read from a context.
 const (
 	askDeadline uint32 = 1 << iota
 	askDone
 )
 
-// ask asks the context on the calling goroutine, which holds no lock.
+// ask reads from the context on the calling goroutine, which holds no lock.
 func ask(ctx context.Context, what uint32) heard {
 	h := heard{asked: what}
 	if what&askDeadline != 0 {
@@ -44,8 +44,8 @@ func ask(ctx context.Context, what uint32) heard {
 	return h
 }
 
-// greet asks the context of a task that comes. A context that panics does so here, before anything
-// of the task has begun.
+// greet reads from the context of an arriving task. A context that panics does so here, before any
+// part of the task has begun.
 func (l *Loop) greet(ctx context.Context) (said heard) {
 	if what := l.asks.Load(); what != 0 {
 		said = ask(ctx, what)
@@ -54,7 +54,7 @@ func (l *Loop) greet(ctx context.Context) (said heard) {
 	return said
 }
 
-// doneOf returns the context's Done channel, or what went wrong. The task waits in the queue, so a
+// doneOf returns the context's Done channel, or the error. The task is already in the queue, so a
 // panic must not pass.
 func doneOf(ctx context.Context) (done <-chan struct{}, wrong error) {
 	defer recovering(&wrong)
@@ -67,16 +67,16 @@ func causeOf(ctx context.Context) (cause error) {
 	return context.Cause(ctx)
 }
 
-// recovering makes an error of a panic in a method of a context.
+// recovering converts a panic in a method of a context to an error.
 func recovering(err *error) {
 	if r := recover(); r != nil {
 		*err = &PanicError{Value: r, Stack: debug.Stack()}
 	}
 }
 
-// inquire has the task's context asked on a goroutine of its own, once. It is for tasks that were
-// not asked when they arrived. A context that panics or never answers stays unknown, and nothing
-// else suffers. Called under the loop's lock.
+// inquire reads from the task's context on a goroutine of its own, once. It is for values that were
+// not read when the task arrived. If the context panics or never returns, its values stay unknown,
+// with no other effect. Called under the loop's lock.
 func (s *strand) inquire(what uint32) {
 	h := &s.heard
 	if h.asked&what != 0 || s.bubbled {
@@ -90,7 +90,7 @@ func (s *strand) inquire(what uint32) {
 	}()
 }
 
-// hear notes what the task's context has said.
+// hear stores what was read from the task's context.
 func (t *Task) hear(said heard) {
 	l := t.strand.loop
 	l.lock()
@@ -107,8 +107,8 @@ func (t *Task) hear(said heard) {
 	}
 }
 
-// deadline returns the time left to the deadline of the task's context; the greatest duration when
-// it has none, or is not known. Called under the loop's lock.
+// deadline returns the time left to the deadline of the task's context, or the greatest duration if
+// the context has no deadline or it is not known. Called under the loop's lock.
 func (s *strand) deadline(now int64) int64 {
 	s.inquire(askDeadline)
 	if at := s.heard.deadline; at != 0 && at != notify.Never {
@@ -129,9 +129,9 @@ func (s *strand) cancelled() bool {
 	}
 }
 
-// asks returns what the policy needs to know of a task's context when the task arrives. A time
-// policy can wait for whether the context has ended: to know it of every task costs each a channel,
-// and few tasks see a tick. An event does not come again.
+// asks returns what the policy needs to read from a task's context when the task arrives. A time
+// policy can wait to learn whether the context has ended: reading Done for every task costs each of
+// them a channel, and few tasks live until a tick. An event does not come again.
 func (b *bound) asks() (what uint32) {
 	for i := range b.reads {
 		switch b.reads[i].stub {
@@ -146,8 +146,8 @@ func (b *bound) asks() (what uint32) {
 	return what
 }
 
-// reask recomputes what contexts are asked after a change of the policies. Called under the loop's
-// lock.
+// reask recomputes what is read from contexts, after a change of the policies. Called under the
+// loop's lock.
 func (l *Loop) reask() {
 	what := uint32(0)
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// odd is a context one of whose methods does something odd from when it is armed.
+// odd is a context with a method that misbehaves once it is armed.
 type odd struct {
 	context.Context
 	armed  *atomic.Bool
@@ -30,15 +30,14 @@ func (o odd) Value(key any) any           { o.in("Value"); return o.Context.Valu
 
 var methods = []string{"Deadline", "Done", "Err", "Value"}
 
-// curious registers a policy that reads what a context says at each tick, and has no effect on
-// tasks.
+// curious registers a policy that reads from the context at each tick, and has no effect on tasks.
 func curious(t *testing.T, rt *Runtime) *Registration {
 	t.Helper()
 	return register(t, rt, Policy{Name: "curious", On: Every(100 * time.Microsecond),
 		State: map[string]any{"seen": false}, Expr: `set("seen", task.cancelled or task.deadline < duration("1h"))`})
 }
 
-// A context whose methods lock what its task holds. No task but that one may ever notice.
+// A context with methods that lock what its task holds. No other task may notice.
 func TestAContextMayLock(t *testing.T) {
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
@@ -71,7 +70,8 @@ func TestAContextMayLock(t *testing.T) {
 	}
 }
 
-// A context that panics while its task runs: it stays unknown, and a throw still arrives as one.
+// A context that panics while its task runs: its values stay unknown, and a throw still arrives as
+// a throw.
 func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 			ctx := odd{background, armed, method, func() { panic("odd") }}
 			preemption(t, rt.Run(ctx, "job", func(ctx context.Context) error {
 				armed.Store(true)
-				seen = curious(t, rt) // asks the context, which was not asked when it came
+				seen = curious(t, rt) // reads from the context, which was not read on arrival
 				return spinForever(ctx)
 			}))
 			if st := seen.Stats(); st.Evaluations == 0 || st.Errors > 0 {
@@ -101,8 +101,8 @@ func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 	}
 }
 
-// A context that panics when its task arrives: the panic is the caller's, of Run as of any call of
-// the context, and nothing of the task has begun; Go has it in its handle.
+// A context that panics when its task arrives. The panic is the caller's, as from any call of the
+// context, and no part of the task has begun. Go reports it in its handle.
 func TestAContextMayPanicOnArrival(t *testing.T) {
 	for _, method := range []string{"Deadline", "Err", "Value"} {
 		t.Run(method, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestAContextMayPanicOnArrival(t *testing.T) {
 				if s := strandOf(ctx); s == nil || s.task != TaskOf(ctx) {
 					t.Error("the outer task is not what its goroutine runs any more")
 				}
-				if method != "Value" { // Go asks for values at once, on the caller's goroutine
+				if method != "Value" { // Go reads values at once, on the caller's goroutine
 					h := rt.Go(odd{ctx, armed, method, panics}, "child", idle)
 					var p *PanicError
 					if err := h.Wait(ctx); !errors.As(err, &p) || p.Value != "odd" || h.Task().Status() != CancelledBeforeStart {
@@ -141,7 +141,7 @@ func TestAContextMayPanicOnArrival(t *testing.T) {
 	}
 }
 
-// A context that panics, or never answers, when its task waits in the queue.
+// A context that panics, or never returns, while its task waits in the queue.
 func TestAContextMayPanicInTheQueue(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	release := taken(t, rt.Loop())
@@ -156,7 +156,8 @@ func TestAContextMayPanicInTheQueue(t *testing.T) {
 	must(t, rt.Run(background, "next", idle))
 }
 
-// A context that is slow to say when it ends is slow for its own task, and known in the end.
+// A context that is slow to report its end delays only its own task, and its end is known
+// eventually.
 func TestAContextMayBeSlow(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	register(t, rt, Policy{Name: "gone", On: Every(100 * time.Microsecond), Expr: `task.cancelled ? throw("gone") : continue()`})
@@ -178,7 +179,7 @@ func TestAContextMayBeSlow(t *testing.T) {
 			cancelled.armed.Store(true)
 			receive(t, "the question", asked)
 			for end := time.Now().Add(10 * time.Millisecond); time.Now().Before(end); {
-				SafePoint(ctx) // not thrown into: nobody knows
+				SafePoint(ctx) // no throw: the end is not known
 			}
 			cancel()
 			must(t, rt.Run(background, "other", idle))

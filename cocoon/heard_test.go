@@ -13,7 +13,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// nosy is a context whose methods notice where they are called.
+// nosy is a context with methods that check where they are called.
 type nosy struct {
 	context.Context
 	t     *testing.T
@@ -26,9 +26,9 @@ func (n nosy) Done() <-chan struct{}       { n.look(); return n.Context.Done() }
 func (n nosy) Err() error                  { n.look(); return n.Context.Err() }
 func (n nosy) Value(key any) any           { n.look(); return n.Context.Value(key) }
 
-// look fails the test if the caller holds a loop's lock, or is the timer's thread. A lock that
-// another goroutine holds is free before long; that of the caller never is, for the caller waits
-// here.
+// look fails the test if the caller holds a loop's lock, or is the timer's thread. A lock held by
+// another goroutine is free before long. A lock held by the caller never is, because the caller
+// waits here.
 func (n nosy) look() {
 	n.calls.Add(1)
 	var pcs [128]uintptr
@@ -54,8 +54,8 @@ func (n nosy) look() {
 	}
 }
 
-// everyStub is an expression that reads all that a policy may read on the events. Its value does
-// not matter.
+// everyStub is an expression that reads everything that a policy may read on the events. Its value
+// does not matter.
 func everyStub(on stubs.Event) string {
 	var reads []string
 	for _, s := range stubs.Catalogue {
@@ -86,8 +86,8 @@ func everyStub(on stubs.Event) string {
 	return fmt.Sprintf(`set("seen", %s)`, strings.Join(reads, " or "))
 }
 
-// Whatever happens to a task, and whatever policies read meanwhile: the methods of its context run
-// where nothing is held.
+// Whatever happens to a task, and whatever policies read meanwhile, the methods of its context run
+// where no lock is held.
 func TestContextsAreAskedWhereNothingIsHeld(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
 	other, err := rt.NewLoop(LoopConfig{Name: "other"})
@@ -130,7 +130,7 @@ func TestContextsAreAskedWhereNothingIsHeld(t *testing.T) {
 			})
 		},
 		"thrown": func(ctx context.Context) error { preemption(t, rt.Run(ctx, "long", spinForever)); return nil },
-		"deaf": func(ctx context.Context) error { // it does not answer, so its context ends on another goroutine
+		"deaf": func(ctx context.Context) error { // it does not respond, so its context ends on another goroutine
 			preemption(t, rt.Run(ctx, "deaf", func(ctx context.Context) error {
 				err := stall(func() bool { return closed(ctx.Done()) })
 				SafePoint(ctx)

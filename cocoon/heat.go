@@ -6,36 +6,39 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// heat decides whether a runtime is hot: whether it keeps spare Ps, short time slices, the breath
-// and a punctual timer. Each has a price that a server of short tasks would pay for nothing
-// (docs/design.md, Processors). So a runtime is cold until there is a need, and becomes cold again
-// when there was none for a while. heat is pure: times go in, decisions come out.
+// heat decides whether a runtime is hot. A hot runtime keeps spare Ps, short time slices, the
+// breath and a punctual timer. Each has a price, from which a server of short tasks would not
+// benefit (docs/design.md, Processors). So a runtime is cold until there is a need, and becomes
+// cold again when there was no need for a while. heat is pure: its inputs are times, its outputs
+// decisions.
 //
 // There is a need when a task has run for heatAfter without a pause, and while policies act on a
 // finer clock than Go's timers keep.
 type heat struct {
 	hot    bool
-	needed int64 // when there was a need last
-	since  int64 // hot: since when; cold: since when, 0: from the start
-	stay   int64 // for how long it stays hot without a need
+	needed int64 // when there was last a need
+	since  int64 // when it became hot or cold; 0: cold from the start
+	stay   int64 // how long it stays hot without a need
 }
 
 const (
-	// heatAfter is how long a task runs until it is a long one. Below that the Go runtime alone is
-	// as punctual, or nearly. It is well above what a short task takes that the collector or the
-	// kernel interrupts, or else a busy server of short tasks would be hot.
+	// heatAfter is how long a task must run to count as long. Below that the Go runtime alone is as
+	// punctual, or nearly. It is well above the time of a short task that the garbage collector or
+	// the kernel interrupts, because otherwise a busy server of short tasks would be hot.
 	heatAfter = int64(5 * time.Millisecond)
 
-	// A change stops the world, and waits for a collection under way. So a runtime stays hot for
-	// minStay without a need, and when it becomes hot again soon, for twice as long as before.
+	// A change stops the world, and waits for a garbage collection in progress. So a runtime stays
+	// hot for minStay without a need. If it becomes hot again soon, it then stays hot for twice as
+	// long as before.
 	minStay = int64(time.Second)
 	maxStay = int64(16 * time.Second)
 
-	// soonAgain, in units of stay, is how long it was cold at most when it became hot again soon.
+	// soonAgain is the longest cold time, in units of stay, after which becoming hot counts as
+	// soon.
 	soonAgain = 4
 )
 
-// need notes a need, and reports whether the runtime has become hot by it.
+// need records a need, and reports whether the runtime has become hot because of it.
 func (h *heat) need(now int64) (change bool) {
 	h.needed = max(h.needed, now)
 	if h.hot {

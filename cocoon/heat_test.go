@@ -8,8 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// One line a step: at a time in ms there is a need, or somebody asks whether the runtime is to
-// cool.
+// Each line is a step: at a time in ms there is a need, or a call of cool.
 func TestHeatScenarios(t *testing.T) {
 	type step struct {
 		at   int64 // ms
@@ -60,9 +59,9 @@ func TestHeatScenarios(t *testing.T) {
 	}
 }
 
-// Whatever comes: a need makes it hot, it stays so for minStay after the last one and never longer
-// than maxStay, and it changes so seldom that the changes cost nothing: on average not twice in
-// minStay.
+// For all inputs: a need makes it hot; it stays hot for minStay after the last need and never
+// longer than maxStay; and it changes so rarely that the changes cost nothing: on average less than
+// twice per minStay.
 func TestHeatExplored(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -99,8 +98,8 @@ func TestHeatExplored(t *testing.T) {
 	}
 }
 
-// A load that comes and goes in step with the cooling: after a few turns it changes four times a
-// minute at most.
+// If a load comes and goes in step with the cooling, it changes at most four times a minute after a
+// few rounds.
 func TestHeatFlapsSeldom(t *testing.T) {
 	var h heat
 	changes := 0

@@ -9,12 +9,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The horizon of a time policy is the moment before which it can only continue, as the analyzer
-// proves it: a time limit of 500 ms can do nothing to a task that has run for 20. No tick before
-// the horizon is made. It goes by the policy's ways (analyzer.Way), and by where their clocks
-// stand: no clock is faster than time, and none leaps towards its bound. So the moment at which the
-// last clock of a way would reach its bound, if all went on, is never too late, whatever comes
-// between.
+// The horizon of a time policy is the moment before which the policy can only continue, as proved
+// by the analyzer: a time limit of 500 ms cannot act on a task that has run for 20. The runtime
+// makes no tick before the horizon. It computes the horizon from the policy's ways (analyzer.Way)
+// and from the present values of their clocks. No clock is faster than real time, and no clock
+// jumps towards its bound. So the moment at which the last clock of a way would reach its bound, if
+// all clocks kept running, is never too late, whatever happens in between.
 
 // way is an analyzer.Way on one loop.
 type way struct {
@@ -37,7 +37,7 @@ type fixedValue struct {
 	value analyzer.Fixed
 }
 
-// anyTime is a wait that was over long ago.
+// anyTime is a wait that ended long ago.
 const anyTime = int64(math.MinInt64 / 4)
 
 func (b *bound) newClock(c analyzer.Clock) clock {
@@ -45,8 +45,8 @@ func (b *bound) newClock(c analyzer.Clock) clock {
 	return clock{stub: c.Read.Stub, key: key, bound: c.Bound, sections: sectionKey{c.Read.Key, key.selector}}
 }
 
-// waysOn returns the ways that there are on the loop. Those that its name or its number of slots
-// shut are left out. Called with regMu held.
+// waysOn returns the ways that exist on the loop. It omits ways that the loop's name or its number
+// of slots rules out. Called with regMu held.
 func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 	l := b.loop
 	for _, a := range all {
@@ -72,12 +72,12 @@ func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 	return ways
 }
 
-// wait returns how long the policy can do nothing but continue about s, which runs: in ns, Never
-// when it cannot do anything else as long as s goes on running. When it is not positive, the policy
-// may have been able to do something for that long. The task is nil for a policy that is about
-// none. Called under the loop's lock.
+// wait returns for how many ns the policy can only continue for s, which runs, or Never if it can
+// only continue as long as s keeps running. If the result is not positive, the policy may have been
+// able to act for that long. s is nil for a policy that refers to no task. Called under the loop's
+// lock.
 func (b *bound) wait(s *strand, now int64) (least int64) {
-	v := view{task: s} // not the loop's, which may be in use
+	v := view{task: s} // not the loop's view, which may be in use
 	least = notify.Never
 	for i := range b.ways {
 		if w := &b.ways[i]; v.fits(w) {
@@ -89,7 +89,7 @@ func (b *bound) wait(s *strand, now int64) (least int64) {
 	return least
 }
 
-// fits reports whether what is fixed of the task leaves the way open.
+// fits reports whether the task's fixed values leave the way open.
 func (v *view) fits(w *way) bool {
 	for i := range w.fixed {
 		if f := &w.fixed[i]; !f.value.Allows(v.ofTask(&f.read, 0)) {
@@ -99,7 +99,7 @@ func (v *view) fits(w *way) bool {
 	return true
 }
 
-// waitOf returns how long the last of the way's clocks takes.
+// waitOf returns how long the last of the way's clocks takes to its bound.
 func (l *Loop) waitOf(w *way, v *view, now int64) (last int64) {
 	last = anyTime
 	for i := range w.clocks {
@@ -117,7 +117,7 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 		return c.bound - (now - l.rt.made)
 	case stubs.QueueOldest:
 		return c.bound - l.core.Oldest(now)
-	case stubs.TaskWaited, stubs.TaskBlocked: // they stand still while the task runs; when it comes back it is looked at anew
+	case stubs.TaskWaited, stubs.TaskBlocked: // they stand still until the task comes back, see arm
 		if left := c.bound - int64(v.ofTask(&read{stub: c.stub}, now)); left > 0 {
 			return notify.Never
 		}
@@ -128,7 +128,7 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 		switch at := v.task.deadline(now); {
 		case at != greatest:
 			return at - c.bound
-		case v.task.heard.deadline == 0: // its context has not answered yet
+		case v.task.heard.deadline == 0: // its context has not been read yet
 			return anyTime
 		}
 		return notify.Never
@@ -137,11 +137,11 @@ func (l *Loop) left(c *clock, v *view, now int64) int64 {
 }
 
 // leftOfSection returns how long a clock of the open sections takes to its bound. The innermost
-// section may end at any moment, so task.section_running counts from the outermost. Of a task that
-// keeps changing its sections nothing is known but how long it has run.
+// section may end at any moment, so task.section_running counts from the outermost. If a task keeps
+// changing its sections, only its running time is known.
 func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 	if c.stub == stubs.TaskSections && !l.rt.hasHad(c.sections) {
-		return notify.Never // meets looks again when there is one
+		return notify.Never // meets looks again when a section has the name
 	}
 	open, running := v.sections(), v.task.core.Ran(now)
 	if open == nil {
@@ -155,9 +155,9 @@ func (l *Loop) leftOfSection(c *clock, v *view, now int64) int64 {
 	return c.bound
 }
 
-// mayStand reports whether a clock of the policy may stand still, below its bound, for as long as a
-// task runs: that of a section that is not open, or of a queue in which no task waits. The others
-// arrive at their bounds by themselves.
+// mayStand reports whether a clock of the policy may stand still below its bound for as long as a
+// task runs. Such a clock belongs to a closed section, or to a queue in which no task waits. All
+// other clocks reach their bounds by themselves.
 func mayStand(ways []way) bool {
 	return slices.ContainsFunc(ways, func(w way) bool {
 		return slices.ContainsFunc(w.clocks, func(c clock) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// countTimer has the runs of a new runtime's timer counted.
+// countTimer counts the runs of a new runtime's timer.
 func countTimer(rt *Runtime) *atomic.Int64 {
 	n := new(atomic.Int64)
 	rt.timer = notify.NewTimer(func(now int64) int64 {
@@ -25,8 +25,8 @@ func countTimer(rt *Runtime) *atomic.Int64 {
 	return n
 }
 
-// A time limit is looked at about once for each task that reaches it, and not before; and the task
-// is thrown into when it is over.
+// The timer checks a time limit about once for each task that reaches it, and not before; and the
+// throw comes when the limit is exceeded.
 func TestLimitIsLookedAtOnce(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	for name, in := range map[string]func(ctx context.Context) error{
@@ -52,7 +52,7 @@ func TestLimitIsLookedAtOnce(t *testing.T) {
 					t.Errorf("thrown into after %v", took)
 				}
 			}
-			// Each throw also has the timer come for a task that does not answer, 0.5 ms later.
+			// Each throw also wakes the timer 0.5 ms later, in case the task does not respond.
 			if n, w := r.Stats().Evaluations, wakes.Load(); n > 4*5 || w > 40*5 {
 				t.Errorf("%d evaluations and %d runs of the timer for 5 throws", n, w)
 			}
@@ -73,8 +73,8 @@ func TestHorizonAfterAThrow(t *testing.T) {
 	}))
 }
 
-// Tasks that end long before their limit have the timer come now and then, however many they are;
-// those of which no policy speaks, never.
+// However many tasks end long before their limit, they wake the timer only now and then. Tasks to
+// which no policy refers never wake it.
 func TestShortTasksDoNotWakeTheTimer(t *testing.T) {
 	for name, guarded := range map[string]bool{"open slots": false, "under the lock": true} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestShortTasksDoNotWakeTheTimer(t *testing.T) {
 	}
 }
 
-// A policy that speaks of sections that no task has opened looks at nothing, until one opens one.
+// A policy that refers to sections that no task has opened does nothing until a task opens one.
 func TestLimitOnASectionThatComesLate(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "late section", Limit: 2 * time.Millisecond})
@@ -123,8 +123,8 @@ func TestLimitOnASectionThatComesLate(t *testing.T) {
 	}))
 }
 
-// A task that runs for its limit in pieces, between blocks, is thrown into; so is one that waits
-// until it is old, when it runs again.
+// A task that reaches its limit in pieces, between blocks, is thrown into. The same holds for a
+// task that waits until it is old, when it runs again.
 func TestHorizonOfATaskThatBlocks(t *testing.T) {
 	for name, condition := range map[string]string{
 		"running": `task.running > duration("5ms")`,
@@ -150,7 +150,7 @@ func TestHorizonOfATaskThatBlocks(t *testing.T) {
 	}
 }
 
-// A task that comes back sets the timer by what its clocks have left, as a new one by its whole
+// A task that comes back sets the timer by what its clocks have left, and a new task by its whole
 // limit.
 func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 	const hour = int64(time.Hour)
@@ -203,7 +203,7 @@ func TestTaskThatComesBackSetsTheTimer(t *testing.T) {
 	}
 }
 
-// Where no task may start, a policy about the loop sees how many wait.
+// If no task may start, a policy that refers to the loop sees how many tasks wait.
 func TestLoopPolicySeesTasksThatWait(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterState(map[string]any{"full": false}))
@@ -221,7 +221,7 @@ func TestLoopPolicySeesTasksThatWait(t *testing.T) {
 	}
 }
 
-// imitation is a loop on which the test plays tasks, and the clock.
+// imitation is a loop on which the test simulates tasks and the clock.
 type imitation struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -231,8 +231,7 @@ type imitation struct {
 	tasks map[*strand]int64 // since when they have had their slots
 }
 
-// randomCondition makes up a condition about clocks and other stubs, of which some are false for
-// long.
+// randomCondition generates a condition on clocks and other stubs; some are false for long.
 func randomCondition(rng *rand.Rand, depth int) string {
 	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
 	if depth > 0 && rng.IntN(3) > 0 {
@@ -253,9 +252,9 @@ func randomCondition(rng *rand.Rand, depth int) string {
 
 func length(rng *rand.Rand) string { return fmt.Sprintf(`duration("%dus")`, 1+rng.IntN(2000)) }
 
-// TestTicksLeftOut plays tasks that come, block, are switched out and open sections, and compares
-// each tick of a policy with what it would come to: at no tick that is left out does it do
-// anything, and those at which it does are made.
+// TestTicksLeftOut simulates tasks that arrive, block, are switched out and open sections. It
+// compares each tick of a policy with the result that an evaluation would have: the policy would do
+// nothing at any skipped tick, and every tick at which it acts is made.
 func TestTicksLeftOut(t *testing.T) {
 	programs := 400
 	if testing.Short() {
@@ -274,7 +273,7 @@ func TestTicksLeftOut(t *testing.T) {
 			Expr: randomCondition(rng, rng.IntN(4)) + " ? " + act + " : continue()",
 		})
 		if err != nil {
-			continue // it can never do anything
+			continue // it can never act
 		}
 		for _, name := range []string{"a", "b"} {
 			rt.meets(name)
@@ -292,7 +291,7 @@ func TestTicksLeftOut(t *testing.T) {
 	}
 }
 
-// play lets some milliseconds pass.
+// play simulates some milliseconds.
 func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 	l, b := i.l, i.b
 	l.lockAll()
@@ -311,7 +310,7 @@ func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 		}
 		must, may := i.acting(interval)
 		for s := range i.tasks {
-			s.would = s.would[:0] // each tick counts, and not each task
+			s.would = s.would[:0] // count each tick, not each task
 		}
 		looked, before := l.tickAt.Load() <= i.now, would()
 		if looked {
@@ -337,7 +336,7 @@ func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 	return ticks, looks, acts
 }
 
-// describe writes ways for an error.
+// describe formats ways for an error.
 func describe(ways []analyzer.Way) string {
 	var b strings.Builder
 	for _, w := range ways {
@@ -349,8 +348,9 @@ func describe(ways []analyzer.Way) string {
 	return b.String()
 }
 
-// acting returns about how many tasks the policy would do something now, and about how many of them
-// it must, because they have run for an interval: of others it has its first tick within that.
+// acting returns for about how many tasks the policy would act now, and for how many of them it
+// must act, because they have run for an interval. For the rest its first tick comes within that
+// time.
 func (i *imitation) acting(interval int64) (must, may int) {
 	ask := func(s *strand) bool {
 		i.l.view.about(s, nil)
@@ -366,7 +366,7 @@ func (i *imitation) acting(interval int64) (must, may int) {
 		if ask(nil) {
 			may = 1
 		}
-		return 0, may // it may have seen the quiet
+		return 0, may // it may have seen the quiet loop
 	}
 	i.l.running(func(s *strand) bool {
 		if i.b.concerns(s) && ask(s) {
@@ -380,7 +380,7 @@ func (i *imitation) acting(interval int64) (must, may int) {
 	return must, may
 }
 
-// happen lets something happen to some task, or another arrive.
+// happen makes one random event happen to a task, or a task arrive.
 func (i *imitation) happen() {
 	l := i.l
 	var s *strand
@@ -444,7 +444,7 @@ func (i *imitation) seated(s *strand) {
 	i.tasks[s] = i.now
 }
 
-// deliver seats those that were granted a slot; no goroutine waits for it.
+// deliver seats the tasks that were granted a slot. No goroutine waits for it.
 func (i *imitation) deliver() {
 	for _, t := range i.l.core.Granted() {
 		i.seated(t.Owner.(*strand))

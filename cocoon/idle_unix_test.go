@@ -14,7 +14,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// idlePolicies are of all sorts that have ticks.
+// idlePolicies are policies of all kinds with ticks.
 func idlePolicies(t *testing.T, rt *Runtime) {
 	must(t, rt.RegisterState(map[string]any{"overloaded": false, "ticks": 0}))
 	const often = 100 * time.Microsecond
@@ -35,7 +35,7 @@ func idlePolicies(t *testing.T, rt *Runtime) {
 	}
 }
 
-// idleCases are states of a runtime in which there is nothing to do.
+// idleCases are states of a runtime that has nothing to do.
 var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}) (ended *Handle){
 	"before the first task": func(*testing.T, *Runtime, <-chan struct{}) *Handle { return nil },
 	"a second loop that is never used": func(t *testing.T, rt *Runtime, _ <-chan struct{}) *Handle {
@@ -67,8 +67,8 @@ var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}
 	},
 }
 
-// TestIdle: a runtime with nothing to do has the kernel switch threads ten times a second at most,
-// whatever its policies. Each case has a process of its own.
+// TestIdle: a runtime that has nothing to do makes the kernel switch threads at most ten times a
+// second, whatever its policies. Each case has a process of its own.
 func TestIdle(t *testing.T) {
 	const which = "COCOON_TEST_IDLE"
 	if name := os.Getenv(which); name != "" {
@@ -94,7 +94,7 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 	ended := begin(t, rt, until)
 	const span, spans = 2 * time.Second, 5
 	quiet := false
-	for i := 0; i < spans && !quiet; i++ { // one may have a collection in it, or the end of what went before
+	for i := 0; i < spans && !quiet; i++ { // one span may contain a garbage collection, or the end of earlier work
 		before, cpu := threadSwitches(t), processCPU()
 		time.Sleep(span)
 		n, used := threadSwitches(t)-before, time.Duration(processCPU()-cpu)

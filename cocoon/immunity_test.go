@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Invariant 9, and its other side: a scan that was passed over too long runs undisturbed for a
-// while, but what asked to go first meanwhile is not forgotten: the second get does not wait for
-// the end of the scan.
+// Invariant 9, and its other side: a scan that was passed over for too long runs undisturbed for a
+// while, but the pending request to switch is not forgotten: the second get does not wait for the
+// end of the scan.
 func TestSwitchAfterImmunity(t *testing.T) {
 	rt := start(t, Config{Slots: 1, MaxBypass: 20 * time.Millisecond, StallAfter: time.Minute})
 	must(t, rt.RegisterSafeFunc("get"))
@@ -21,12 +21,12 @@ func TestSwitchAfterImmunity(t *testing.T) {
 	scan := rt.Go(background, "scan", func(ctx context.Context) error {
 		close(scanning)
 		for end := time.Now().Add(30 * time.Second); gets < 2 && time.Now().Before(end); {
-			SafePoint(ctx) // the gets run on this one slot, so what they write is seen behind a switch
+			SafePoint(ctx) // the gets run on this slot, so their writes are visible after a switch
 		}
 		return nil
 	})
 	<-scanning
-	for _, length := range []time.Duration{30 * time.Millisecond, 0} { // the first outlasts MaxBypass
+	for _, length := range []time.Duration{30 * time.Millisecond, 0} { // the first is longer than MaxBypass
 		must(t, rt.Run(background, "get", func(context.Context) error {
 			for end := time.Now().Add(length); time.Now().Before(end); {
 			}
@@ -43,8 +43,8 @@ func TestSwitchAfterImmunity(t *testing.T) {
 	}
 }
 
-// Config.MaxBypass is what makes the scan immune: one that is passed over for longer is, and with a
-// longer bound, or none, not.
+// Config.MaxBypass makes the scan immune: a scan passed over for longer than the bound is immune;
+// with a longer bound, or none, it is not.
 func TestMaxBypassIsThatOfTheConfig(t *testing.T) {
 	for bypass, want := range map[time.Duration]bool{20 * time.Millisecond: true, time.Hour: false, -1: false} {
 		rt := start(t, Config{Slots: 1, MaxBypass: bypass, StallAfter: time.Minute})

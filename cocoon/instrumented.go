@@ -9,8 +9,8 @@ import (
 func init() { safepoint.AttachSections(enterSection) }
 
 // enterSection opens a section in a function that cocoon build has marked. Unlike Section it has no
-// context, and finds the task by its goroutine; outside of tasks it does nothing. What it returns
-// is deferred directly by the function, with the place of its error, or nil.
+// context, and finds the task by its goroutine. Outside of tasks it does nothing. The function
+// defers the result directly, with a pointer to its error, or nil.
 func enterSection(name string) (leave func(err *error)) {
 	s := strandOfGoroutine()
 	if s == nil {
@@ -31,15 +31,15 @@ func enterSection(name string) (leave func(err *error)) {
 				*err = s.arrived(r)
 				s.settle()
 			} else {
-				s.voidThrow(id) // swallowed, and the function returned after all; or Goexit
+				s.voidThrow(id) // swallowed, and the function returned nevertheless; or Goexit
 			}
 		}
 	}
 }
 
-// passThrow redirects a throw that was made for the section, and that its function cannot return as
-// an error, to the boundary around it: until then it is on its way, and would be void with its
-// section gone.
+// passThrow redirects a throw into the section, if the section's function cannot return it as an
+// error, to the next boundary around it. Otherwise the throw, still in flight, would be void after
+// its section has closed.
 func (s *strand) passThrow(id uint64) {
 	if s.throwing.section != id {
 		return
@@ -53,7 +53,7 @@ func (s *strand) passThrow(id uint64) {
 	s.throwing.section = s.sections.innermost()
 }
 
-// innermost returns the innermost section that is open, or 0. Called by the task's goroutine.
+// innermost returns the id of the innermost open section, or 0. Called by the task's goroutine.
 func (st *sectionStack) innermost() uint64 {
 	n := min(int(st.depth.Load()), stubs.MaxStack)
 	if n == 0 {

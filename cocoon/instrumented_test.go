@@ -10,14 +10,14 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// spinPolling is a loop as cocoon build leaves it: it knows no context.
+// spinPolling is a loop as rewritten by cocoon build: it has no context.
 func spinPolling() {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
 		safepoint.Poll()
 	}
 }
 
-// match is a function as cocoon build leaves it, when a policy names it and its last result is an
+// match is a function as rewritten by cocoon build, if a policy names it and its last result is an
 // error.
 func match(spin func()) (n int, err error) {
 	defer safepoint.Enter("lib.match")(&err)
@@ -25,7 +25,7 @@ func match(spin func()) (n int, err error) {
 	return 1, nil
 }
 
-// convert is one without.
+// convert is a function without an error result.
 func convert(spin func()) int {
 	defer safepoint.Enter("lib.convert")(nil)
 	spin()
@@ -39,8 +39,8 @@ func limit(t *testing.T, rt *Runtime, name string) {
 	}
 }
 
-// A time limit on a marked function is an error of that function; the task goes on, and may call it
-// again.
+// A time limit on a marked function becomes an error of that function. The task goes on, and may
+// call the function again.
 func TestMarkedFunctionReturnsTheThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")
@@ -61,7 +61,8 @@ func TestMarkedFunctionReturnsTheThrow(t *testing.T) {
 	}))
 }
 
-// Without an error to return, the throw goes on to the section around it, or ends the task.
+// If the function has no error result, the throw goes on to the section around it, or ends the
+// task.
 func TestMarkedFunctionWithoutAnErrorPassesTheThrowOn(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.convert")

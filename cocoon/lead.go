@@ -7,24 +7,25 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// leads are the times that a loop's policies leave its tasks at least: when a task gets a slot, the
-// timer has to come so long afterwards, and not before. So a task that ends sooner wakes nobody:
-// whoever comes next finds the timer set for an earlier time, by an atomic load. It does not change
-// once it is in force.
+// leads are the times for which a loop's policies certainly do nothing to its tasks. When a task
+// gets a slot, the timer has to fire that much later, and not before. So a task that ends sooner
+// wakes no thread: the next task finds, by an atomic load, that the timer is already set for an
+// earlier time. leads are immutable once in force.
 type leads struct {
-	general byKind                  // of tasks of most names
-	named   map[stubs.NameID]byKind // of tasks of names that policies speak of; never more than the general ones
-	chosen  []chosen                // of tasks that policies speak of by patterns
-	aged    bool                    // some policy goes by a clock that may be ahead of the task's running time
-	waiting int64                   // for policies about the loop: from when a task waits
-	unmet   []sectionKey            // that no task has opened so far
-	of      int                     // how many policies they are made of
+	general byKind                  // for tasks of most names
+	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
+	chosen  []chosen                // for tasks that policies refer to by patterns
+	aged    bool                    // a policy's clock may be ahead of the task's running time
+	waiting int64                   // for policies that refer to the loop: from when a task waits
+	unmet   []sectionKey            // sections that no task has opened so far
+	of      int                     // the number of policies from which they were computed
 }
 
-// byKind is a time for each kind of task, in ns; Never: no policy can do anything about one.
+// byKind is a time for each kind of task, in ns. Never means that no policy can act on a task of
+// the kind.
 type byKind [4]int64
 
-// newLeads returns the leads for the loop's time policies, or nil when there are none. Called under
+// newLeads returns the leads for the loop's time policies, or nil if there are none. Called under
 // the loop's lock.
 func (l *Loop) newLeads() *leads {
 	all := l.hub.Listeners(uint16(stubs.Tick))
@@ -58,11 +59,11 @@ func (k *leads) include(b *bound) {
 		}
 		match := b.names
 		if b.match != nil {
-			match = nil // the selector says it
+			match = nil // the selector covers it
 		}
 		names, some := w.names(match)
 		if !b.perTask {
-			names, some = nil, false // it is evaluated whoever runs
+			names, some = nil, false // it is evaluated whichever task runs
 		}
 		in := w.selectors(b)
 		if !b.perTask {
@@ -92,8 +93,8 @@ func (k *leads) include(b *bound) {
 	}
 }
 
-// leadOf returns how long the way stays shut for a task that begins. A way that may be open at once
-// is looked at after an interval, like any at any time.
+// leadOf returns how long the way stays closed for a task that begins. A way that may be open at
+// once is checked after one interval, like a way that may be open at any time.
 func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
@@ -115,7 +116,7 @@ func (k *leads) leadOf(b *bound, w *way) (lead int64) {
 	return lead
 }
 
-// lower notes the lead for the kinds that the way is for.
+// lower records the lead for the kinds to which the way applies.
 func (t *byKind) lower(b *bound, w *way, lead int64) {
 	for k := range t {
 		if b.perTask && (!b.concernsKind(Kind(k)) || !w.fitsKind(Kind(k))) {
@@ -150,9 +151,9 @@ func (k *leads) lead(rt *Runtime, class *class, kind Kind) (lead int64) {
 	return lead
 }
 
-// retime puts leads in force for the policies as they are now. A section that is met meanwhile was
-// looked up too early by one of us: meets looks into what is in force, after it has noted the
-// section. Called under the loop's lock.
+// retime computes leads for the current policies and puts them in force. If a task opens an unmet
+// section meanwhile, either retime sees it, because it checks again, or meets sees the new leads,
+// because it reads them after it has recorded the section. Called under the loop's lock.
 func (l *Loop) retime() {
 	for again := true; again; {
 		k := l.newLeads()
@@ -164,7 +165,7 @@ func (l *Loop) retime() {
 	}
 }
 
-// tickBy has the ticks of the loop looked after at the time at, or earlier. It takes no lock. Who
+// tickBy makes the loop check its ticks at the time at, or earlier. It takes no lock. A caller that
 // has set an earlier time has woken the timer for it, or is about to.
 func (l *Loop) tickBy(at int64) {
 	for was := l.tickAt.Load(); at < was; was = l.tickAt.Load() {
@@ -175,8 +176,8 @@ func (l *Loop) tickBy(at int64) {
 	}
 }
 
-// armStart has the timer come for the calling task, which has begun in an open slot, where nobody
-// waits: all clocks that leads go by stand at zero.
+// armStart sets the timer for the calling task, which has begun in an open slot. No task waits
+// then, so all clocks that leads depend on are at zero.
 func (s *strand) armStart() {
 	l := s.loop
 	if k := l.leads.Load(); k != nil {
@@ -186,8 +187,7 @@ func (s *strand) armStart() {
 	}
 }
 
-// arm has the timer come for s, which got a slot: it begins, or goes on where it was. Called under
-// the loop's lock.
+// arm sets the timer for s, which got a slot and begins or continues. Called under the loop's lock.
 func (l *Loop) arm(s *strand, now int64) {
 	k := l.leads.Load()
 	if k == nil {
@@ -210,15 +210,15 @@ func (l *Loop) arm(s *strand, now int64) {
 	}
 }
 
-// armWaiting has the timer come for policies about the loop, because a task has to wait: it may be
-// that none runs. Called under the loop's lock.
+// armWaiting sets the timer for policies that refer to the loop, because a task has to wait and it
+// may be that no task runs. Called under the loop's lock.
 func (l *Loop) armWaiting(now int64) {
 	if k := l.leads.Load(); k != nil && k.waiting != notify.Never {
 		l.tickBy(now + k.waiting)
 	}
 }
 
-// soonest returns when some policy may first do something about s. Called under the loop's lock.
+// soonest returns the earliest time at which a policy may act on s. Called under the loop's lock.
 func (l *Loop) soonest(s *strand, now int64) (at int64) {
 	at = notify.Never
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {

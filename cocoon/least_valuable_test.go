@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// The policy of docs/policy.md that stops the least valuable running work under overload: what is
-// too late, what nobody waits for, and what is cheapest to try again; and nothing else.
+// The policy in docs/policy.md that stops the least valuable running work under overload. It stops
+// work past its deadline, work without a waiting caller, and the work that is cheapest to retry,
+// and nothing else.
 func TestLeastValuable(t *testing.T) {
 	text, err := os.ReadFile("../docs/policy.md")
 	must(t, err)
@@ -41,7 +42,7 @@ func TestLeastValuable(t *testing.T) {
 			t.Errorf("%v, and %d throws; want %s by the %dth", pe, r.Stats().Throws, reason, n)
 		}
 	}
-	// A deadline that has passed, of a context which does not end by it.
+	// A deadline in the past, of a context that does not end with it.
 	thrown(run(due{background, time.Now().Add(-time.Second)}, "late", spinForever), "too late", 1)
 	goAway()
 	thrown(abandoned, "too late", 2)
@@ -62,8 +63,8 @@ func TestLeastValuable(t *testing.T) {
 		must(t, h.Wait(background))
 	}
 
-	// What has just begun when the queue is long. If the timer comes too late it is far along, and
-	// another one begins.
+	// Work that had just begun when the queue was long. If the timer comes too late, the work is
+	// far along, and another task begins.
 	stopped := func() error {
 		gate := make(chan struct{})
 		h := run(low, "cheap", func(ctx context.Context) error {
@@ -89,7 +90,7 @@ func TestLeastValuable(t *testing.T) {
 			break
 		}
 	}
-	throws := r.Stats().Throws - l.Stats().Void // of a task that ended just then
+	throws := r.Stats().Throws - l.Stats().Void // without throws into tasks that were just ending
 	if pe := preemption(t, err); pe.Task != "cheap" || pe.Reason != "overloaded: try again" || throws != 3 {
 		t.Errorf("%v, %d throws", pe, throws)
 	}

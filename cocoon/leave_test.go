@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// cargo is what a task's caller gives, and may take up much memory: each piece tells when the
-// collector takes it.
+// cargo counts the values given by a task's caller, which may take up much memory. Each piece
+// reports when the garbage collector frees it.
 type cargo struct {
 	given, taken atomic.Int64
 }
 
-// piece returns a value for something that a task holds on to.
+// piece returns a value to be held by a task.
 func (c *cargo) piece() *[64]byte {
 	p := new([64]byte)
 	c.given.Add(1)
@@ -29,7 +29,7 @@ func (c *cargo) loaded(parent context.Context) context.Context {
 	return context.WithValue(parent, keyOfTest{}, c.piece())
 }
 
-// work returns a function that holds a piece until it has been called, and goes on as fn.
+// work returns a function that holds a piece until it has been called, and continues as fn.
 func (c *cargo) work(fn func(context.Context) error) func(context.Context) error {
 	p := c.piece()
 	return func(ctx context.Context) error {
@@ -46,7 +46,7 @@ type spoilt struct{ p *[64]byte }
 
 func (spoilt) Error() string { return "spoilt" }
 
-// gone fails unless all but kept pieces are taken.
+// gone fails unless all pieces except kept are freed.
 func (c *cargo) gone(t testing.TB, kept int64) {
 	t.Helper()
 	if c.given.Load() == 0 {
@@ -58,7 +58,7 @@ func (c *cargo) gone(t testing.TB, kept int64) {
 	})
 }
 
-// leavings are ways for a task to come to its end.
+// leavings are the ways in which a task can end.
 var leavings = map[string]func(*testing.T, *Runtime, *cargo){
 	"Run": func(t *testing.T, rt *Runtime, c *cargo) {
 		must(t, rt.Run(c.loaded(background), "job", c.work(nil)))
@@ -182,7 +182,8 @@ var leavings = map[string]func(*testing.T, *Runtime, *cargo){
 	},
 }
 
-// states are what a runtime may know of its tasks: nothing while they are in open slots, or all.
+// states are the amounts that a runtime may know about its tasks: nothing while they are in open
+// slots, or everything.
 var states = map[string]func(*testing.T, *Runtime){
 	"open slots": func(*testing.T, *Runtime) {},
 	"time policies": func(t *testing.T, rt *Runtime) {
@@ -199,9 +200,9 @@ var states = map[string]func(*testing.T, *Runtime){
 	},
 }
 
-// TestEndedTaskKeepsNothing: when a task has ended, however it did, nothing that it began with, or
-// had made, stays alive: not by the strand, which serves others next, nor by the loop. It is enough
-// that a task of the same runtime is kept, which has the strands and the loop.
+// TestEndedTaskKeepsNothing: after a task has ended, in any way, nothing that it began with, or had
+// made, stays alive. Neither its strand, which other tasks reuse, nor the loop keeps it. A retained
+// task of the same runtime suffices for the test, because it refers to the strands and the loop.
 func TestEndedTaskKeepsNothing(t *testing.T) {
 	for state, prepare := range states {
 		for name, leave := range leavings {
@@ -209,7 +210,7 @@ func TestEndedTaskKeepsNothing(t *testing.T) {
 				rt := start(t, Config{Slots: 2})
 				prepare(t, rt)
 				var c cargo
-				var kept []context.Context // one of each strand
+				var kept []context.Context // a context of each strand
 				for range 3 {
 					must(t, rt.Run(background, "job", func(ctx context.Context) error { kept = append(kept, ctx); return nil }))
 					leave(t, rt, &c)
@@ -221,8 +222,8 @@ func TestEndedTaskKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestLongTaskKeepsNoOther: a task that goes on for long, on strands that have served others, keeps
-// their contexts as little.
+// TestLongTaskKeepsNoOther: a task that runs for long, on a strand that other tasks have used, does
+// not keep their contexts alive.
 func TestLongTaskKeepsNoOther(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	var c cargo
@@ -239,8 +240,8 @@ func TestLongTaskKeepsNoOther(t *testing.T) {
 	}))
 }
 
-// TestKeptTaskKeepsItsOwn: who keeps a task's context keeps its values, and not those of the tasks
-// before and after it.
+// TestKeptTaskKeepsItsOwn: a retained context of a task keeps its own values, and no values of the
+// tasks before and after it.
 func TestKeptTaskKeepsItsOwn(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	var c cargo

@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// TestLeftRuntimeIsForgotten: a runtime whose tasks do not end lives on after Shutdown, so that
-// their polls find them; with the last of them it goes, and all its memory.
+// TestLeftRuntimeIsForgotten: a runtime with tasks that do not end lives on after Shutdown, so that
+// their polls find them. With the end of the last task the runtime and its memory go.
 func TestLeftRuntimeIsForgotten(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	gone := make(chan struct{})
@@ -24,7 +24,7 @@ func TestLeftRuntimeIsForgotten(t *testing.T) {
 		gate := make(chan struct{})
 		polling := begun(t, rt.Loop(), background, "polling", func(context.Context) error {
 			<-polls
-			safepoint.Raise() // the timer, which would, has ended
+			safepoint.Raise() // the timer, which would raise it, has ended
 			defer safepoint.Lower()
 			spinPolling()
 			return nil

@@ -9,7 +9,7 @@ import (
 
 // inUse returns the memory in use.
 func inUse() (heap, stack int64) {
-	for range 3 { // what is in pools goes with the second
+	for range 3 { // the second collection frees what is in pools
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -17,12 +17,12 @@ func inUse() (heap, stack int64) {
 	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
 
-// TestWaitingTaskNeedsLittle: a task that waits costs no more than 1 KiB beside its goroutine,
-// whose stack need not grow for it.
+// TestWaitingTaskNeedsLittle: a waiting task costs at most 1 KiB in addition to its goroutine, and
+// the goroutine's stack need not grow.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
 	const n = 4000
 	var gate chan struct{}
-	// crowd returns what each of n goroutines needs while it waits.
+	// crowd returns the memory per goroutine of n goroutines while they wait.
 	crowd := func(body func(), there func() bool, end func()) (heap, stack int64) {
 		heap0, stack0 := inUse()
 		gate = make(chan struct{})
@@ -39,7 +39,7 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 	}
 	goroutines := runtime.NumGoroutine()
 	var heap, stack int64
-	for range 2 { // goroutines that were there before are used again
+	for range 2 { // existing goroutines are reused
 		heap, stack = crowd(func() { <-gate }, func() bool { return runtime.NumGoroutine() >= goroutines+n }, func() {})
 	}
 	for name, prepare := range states {
@@ -49,9 +49,9 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 			l := rt.Loop()
 			check := func(what string, h, s int64) {
 				t.Helper()
-				// What policies need of the stack, which are evaluated when a task comes and goes,
-				// is theirs. A collection that ends meanwhile makes stacks grow, a third of them at
-				// times.
+				// Policies are evaluated when a task arrives and ends, and use stack, which counts
+				// for the policies. A garbage collection that ends meanwhile makes stacks grow,
+				// occasionally a third of them.
 				if h > heap+1024 || s > stack*3/2 && name != "events" {
 					t.Errorf("a task that %s takes %d bytes of heap and %d of stack, a goroutine %d and %d", what, h, s, heap, stack)
 				}

@@ -12,11 +12,11 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// LoadPolicyFile is LoadPolicies of a file; its errors begin with the file's name, and the line and
-// column. When the file was loaded before, what it says now replaces what it said then: policies
-// that it still has are not touched, states that it still has keep their values unless their first
-// ones are others, and the rest is taken out of force. On an error all stays as it was. Tasks that
-// have arrived keep their kind, priority and labels. Which file it is, its absolute path says.
+// LoadPolicyFile is LoadPolicies for a file. Its errors begin with the file's name, the line and
+// the column. If the file was loaded before, its new content replaces the old: policies that did
+// not change are left alone, states keep their values unless their initial values changed, and
+// everything no longer in the file is taken out of force. On an error nothing changes. Tasks that
+// have arrived keep their kind, priority and labels. Files are identified by absolute path.
 func (rt *Runtime) LoadPolicyFile(name string) error {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()
@@ -27,9 +27,9 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	return inFile(err, name)
 }
 
-// CheckPolicyFile says what LoadPolicyFile of that file would change now, and changes nothing: what
-// it would add, put in place of what is in force, or take out of force. The error is the one that
-// LoadPolicyFile would return.
+// CheckPolicyFile returns the changes that LoadPolicyFile would make now with that file, and makes
+// none: what it would add, replace or take out of force. It returns the error that LoadPolicyFile
+// would return.
 func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()
@@ -41,7 +41,7 @@ func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 	return changes, inFile(err, name)
 }
 
-// readPolicyFile reads a document, and says which file it is.
+// readPolicyFile reads a document, and returns the file's absolute path.
 func readPolicyFile(name string) (path string, doc *policy.Document, err error) {
 	if path, err = filepath.Abs(name); err != nil {
 		return "", nil, fmt.Errorf("cocoon: %w", err)
@@ -55,18 +55,18 @@ func readPolicyFile(name string) (path string, doc *policy.Document, err error) 
 	return path, doc, err
 }
 
-// inFile names the file in an error about a document.
+// inFile adds the file's name to an error about a document.
 func inFile(err error, name string) error {
 	var file *fs.PathError
-	if err == nil || errors.As(err, &file) { // that names it itself
+	if err == nil || errors.As(err, &file) { // the error already has the name
 		return err
 	}
 	return policy.InFile(err, name)
 }
 
-// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, tenants and
-// policies, and what it says of tasks. Either all are registered or, on an error, none. Functions
-// that its policies call must be registered before.
+// LoadPolicies reads a YAML document (docs/policy.md) and registers its states, tenants, policies
+// and declarations of tasks. On an error nothing is registered. Functions that its policies call
+// must be registered before.
 func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	doc, err := policy.ReadDocument(r)
 	if err != nil {
@@ -75,7 +75,7 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	return rt.load(doc, "")
 }
 
-// load puts a document in force, in place of the one that was loaded from the path before.
+// load puts a document in force, and replaces the document that was loaded from the path before.
 func (rt *Runtime) load(doc *policy.Document, path string) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
@@ -90,7 +90,7 @@ func (rt *Runtime) load(doc *policy.Document, path string) error {
 	return nil
 }
 
-// changeTo prepares a change to the document, which stands at the path. Called with regMu held.
+// changeTo prepares a change to the document from the path. Called with regMu held.
 func (rt *Runtime) changeTo(doc *policy.Document, path string) (*change, error) {
 	if rt.closing {
 		return nil, fmt.Errorf("cocoon: document: %w", ErrShutdown)

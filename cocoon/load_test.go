@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file is loaded like its text; an error says which file.
+// Loading a file is like loading its text, except that an error names the file.
 func TestLoadPolicyFile(t *testing.T) {
 	rt := start(t, Config{})
 	name := filepath.Join(t.TempDir(), "policies.yaml")
@@ -32,7 +32,7 @@ func TestLoadPolicyFile(t *testing.T) {
 	}
 }
 
-// A check says what a load would change, and changes nothing.
+// A check reports the changes that a load would make, and makes none.
 func TestCheckPolicyFile(t *testing.T) {
 	rt := start(t, Config{})
 	name := filepath.Join(t.TempDir(), "policies.yaml")

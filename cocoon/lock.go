@@ -8,22 +8,22 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// loopLock is a loop's lock, which guards the fields that say so. There are two ways in and one way
-// out: lock, lockAll and unlock. No other code touches the mutex (TestLoopLockHasFewWaysIn). User
-// code never runs under it.
+// loopLock is a loop's lock. The comments of fields say which of them it guards. Only lock, lockAll
+// and unlock touch the mutex (TestLoopLockHasFewWaysIn). User code never runs under it.
 type loopLock struct {
 	mu sync.Mutex
 
-	// The goroutines that wait for the lock, as far as there is room. A holder of a slot that is
-	// among them is parked, and does not wait unannounced.
+	// The goroutines that wait for the lock, as far as there is room. If the holder of a slot is
+	// among them, it is parked, but it is not in an unannounced wait.
 	waiters [16]atomic.Uintptr
 
 	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the
-	// standard library that run under the lock have polls, and these must do nothing: see answer.
+	// standard library that run under the lock contain polls, which must do nothing then: see
+	// answer.
 	owner atomic.Uintptr
 }
 
-// lock takes the lock. Tasks in open slots stay unknown, and may come and go meanwhile: see
+// lock takes the lock. Tasks in open slots stay unknown, and may start and end meanwhile: see
 // open.go.
 func (l *Loop) lock() {
 	if !l.guard.mu.TryLock() {
@@ -54,8 +54,8 @@ func (k *loopLock) waitedFor(g uintptr) bool {
 	return false
 }
 
-// lockAll takes the lock and gathers, so that the caller sees every task of the loop; its own among
-// those that run.
+// lockAll takes the lock and gathers, so that the caller sees every task of the loop, including its
+// own among the running ones.
 func (l *Loop) lockAll() {
 	l.lock()
 	l.gather()
@@ -68,9 +68,9 @@ func (l *Loop) lockAll() {
 	}
 }
 
-// unlock notes whether a task waits, opens the slots that may be open, and gives the lock back.
-// While a task waits none may be, and the check is a few nanoseconds; so there is no second way out
-// that leaves slots shut.
+// unlock records whether a task waits, opens the slots that may be open, and releases the lock.
+// While a task waits no slot may be open, and the check takes a few nanoseconds, so there is no
+// second way out that leaves slots shut.
 func (l *Loop) unlock() {
 	l.noteWaiters()
 	l.open()
@@ -78,7 +78,7 @@ func (l *Loop) unlock() {
 	l.guard.mu.Unlock()
 }
 
-// holdsLock reports whether the calling goroutine holds the lock of some loop.
+// holdsLock reports whether the calling goroutine holds the lock of any loop.
 func holdsLock() bool {
 	g := goroutine.ID()
 	for _, rt := range *runtimes.Load() {

@@ -37,8 +37,8 @@ func TestLoopLockHasFewWaysIn(t *testing.T) {
 	}
 }
 
-// TestHoldShutsOpenSlots holds a loop whose slots are open: a task that comes then must wait,
-// though it would take an open slot without the lock.
+// TestHoldShutsOpenSlots holds a loop with open slots: a task that arrives then must wait, although
+// it would take an open slot without the lock.
 func TestHoldShutsOpenSlots(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	l := rt.Loop()
@@ -62,8 +62,8 @@ func TestHoldShutsOpenSlots(t *testing.T) {
 	}
 }
 
-// A poll of the standard library's that runs under the loop's lock, as in programs of cocoon build,
-// does nothing: it would wait for the lock that its own goroutine holds.
+// A poll of the standard library that runs under the loop's lock, as in programs of cocoon build,
+// does nothing. Otherwise it would wait for the lock that its own goroutine holds.
 func TestPollUnderTheLock(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	within(t, "the polls", func() {

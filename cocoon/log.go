@@ -13,40 +13,40 @@ import (
 )
 
 // logQueue carries the runtime's log lines to the Logger. The Logger is the user's code: it may be
-// slow, block, panic, or call back into the runtime. So it runs on a goroutine of its own, that
-// lives while there are lines, and whoever logs only appends to a short queue. All of package
-// cocoon logs by its methods (TestOnlyTheQueueKnowsTheLogger).
+// slow, block, panic, or call back into the runtime. So it runs on a goroutine of its own, which
+// lives while there are lines, and the code that logs only appends to a short queue. All code of
+// package cocoon logs through its methods (TestOnlyTheQueueKnowsTheLogger).
 //
-// The alternative, a goroutine for each line, lets a Logger that blocks keep any number of
+// With a goroutine for each line instead, a Logger that blocks could retain any number of
 // goroutines.
 type logQueue struct {
 	given *slog.Logger // Config.Logger
 
 	mu       sync.Mutex    // taken under a loop's lock
-	lines    []logLine     // that wait; at most maxLines
+	lines    []logLine     // waiting; at most maxLines
 	writing  bool          // a goroutine calls the Logger
-	coming   int           // lines that are being prepared elsewhere, see expect
-	left     int64         // lines left out since the last line that says so
+	coming   int           // lines in preparation elsewhere, see expect
+	left     int64         // lines dropped since the last line that says so
 	lost     int64         // lines that the Logger never got or panicked at, in all
 	panicked bool          // the Logger, once
 	idle     chan struct{} // flush waits for it; nil: no flush does
 }
 
-// logLine is something to do with the Logger, if it wants lines of that level.
+// logLine is a call of the Logger, made if the Logger is enabled for the level.
 type logLine struct {
 	level slog.Level
 	do    func(*slog.Logger)
 }
 
 const (
-	// maxLines bounds the queue. A line with a stack has some KiB.
+	// maxLines bounds the queue. A line with a stack takes some KiB.
 	maxLines = 256
 
 	// lastLines is how long Shutdown waits for the Logger.
 	lastLines = time.Second
 )
 
-// logger returns the Logger as it is now: a program may set the default one after New.
+// logger returns the current Logger: a program may set the default one after New.
 func (q *logQueue) logger() *slog.Logger {
 	if q.given != nil {
 		return q.given
@@ -54,15 +54,15 @@ func (q *logQueue) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// add logs a line. Whatever the args refer to must not change later, and must be no value of the
-// user's, whose methods would be called on another goroutine: print that before. Cost: about 1 µs.
-// It may be called under any lock.
+// add logs a line. The args must not refer to anything that changes later. They must not be values
+// of the user's either, because their methods would be called on another goroutine: format such
+// values first. It costs about 1 µs, and may be called under any lock.
 func (q *logQueue) add(level slog.Level, text string, args ...any) {
 	q.put(newLine(level, text, caller(), func() []any { return args }))
 }
 
-// addLater is add with args that are costly to make: args is called on the Logger's goroutine, if
-// the Logger wants the line.
+// addLater is add for expensive args: args is called on the Logger's goroutine, if the Logger is
+// enabled for the level.
 func (q *logQueue) addLater(level slog.Level, text string, args func() []any) {
 	q.put(newLine(level, text, caller(), args))
 }
@@ -79,13 +79,14 @@ func newLine(level slog.Level, text string, pc uintptr, args func() []any) logLi
 	return logLine{level, func(l *slog.Logger) {
 		r := slog.NewRecord(at, level, text, pc)
 		r.Add(args()...)
-		l.Handler().Handle(context.Background(), r) // an error of the handler is its own affair, as in package slog
+		// Like package slog, ignore an error of the handler.
+		l.Handler().Handle(context.Background(), r)
 	}}
 }
 
-// expect calls prepare on a goroutine of its own, if the Logger wants lines of that level. prepare
-// adds the line, or not; Shutdown waits for it, but no longer than for the Logger, so it must end
-// when the runtime does.
+// expect calls prepare on a goroutine of its own, if the Logger is enabled for the level. prepare
+// may add the line. Shutdown waits for it as long as for the Logger, so prepare must end when the
+// runtime does.
 func (q *logQueue) expect(level slog.Level, prepare func()) {
 	q.put(logLine{level, func(*slog.Logger) {
 		q.mu.Lock()
@@ -103,7 +104,7 @@ func (q *logQueue) expect(level slog.Level, prepare func()) {
 	}})
 }
 
-// put appends a line, or counts it as left out.
+// put appends a line, or counts it as dropped.
 func (q *logQueue) put(line logLine) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,8 +121,8 @@ func (q *logQueue) put(line logLine) {
 	}
 }
 
-// tellLeft appends the line that says how many were left out. It comes before the next line, so the
-// queue may have one more than maxLines. Called with mu held.
+// tellLeft appends the line that says how many lines were dropped. It precedes the next line, so
+// the queue may hold one more than maxLines. Called with mu held.
 func (q *logQueue) tellLeft() {
 	if q.left == 0 {
 		return
@@ -131,8 +132,8 @@ func (q *logQueue) tellLeft() {
 	q.lines = append(q.lines, newLine(slog.LevelWarn, "cocoon: log lines were left out", 0, func() []any { return args }))
 }
 
-// write gives the Logger all lines. It ends when there are none, so that a runtime without lines
-// has no goroutine for them.
+// write passes all lines to the Logger, and ends when there are none, so that a runtime without
+// lines has no goroutine for them.
 func (q *logQueue) write() {
 	ended := false
 	defer func() {
@@ -162,9 +163,9 @@ func (q *logQueue) next() (line logLine, ok bool) {
 	return line, true
 }
 
-// give gives the Logger one line. A Logger that panics must not end the program, nor be silent
-// about it: the first time is told on standard error, for there is nobody else to tell, and the
-// others are counted.
+// give passes one line to the Logger. If the Logger panics, the panic must neither end the program
+// nor go unnoticed: the first one is reported on standard error, because there is no other place
+// for it, and all are counted.
 func (q *logQueue) give(line logLine) {
 	returned := false
 	defer func() {
@@ -191,7 +192,7 @@ func (q *logQueue) give(line logLine) {
 	returned = true
 }
 
-// settle tells flush that nothing is left to do. Called with mu held.
+// settle wakes flush when all work is done. Called with mu held.
 func (q *logQueue) settle() {
 	if q.idle != nil && !q.writing && q.coming == 0 {
 		close(q.idle)
@@ -199,7 +200,7 @@ func (q *logQueue) settle() {
 	}
 }
 
-// flush waits until the Logger has all lines, for lastLines at most.
+// flush waits until the Logger has received all lines, for lastLines at most.
 func (q *logQueue) flush() {
 	q.mu.Lock()
 	if q.idle == nil {
@@ -223,6 +224,7 @@ func (q *logQueue) missing() int64 {
 	return q.lost
 }
 
-// textOfPanic prints a panic's value as a text handler would. It is the user's, and may change, so
-// it is printed on the goroutine that panicked; package fmt recovers what its methods throw.
+// textOfPanic formats a panic's value as a text handler would. The value is the user's and may
+// change, so it is formatted on the goroutine that panicked. Package fmt recovers panics of its
+// methods.
 func textOfPanic(r any) string { return fmt.Sprintf("%+v", r) }

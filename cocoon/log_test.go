@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// handler is a slog.Handler that calls a function for each line, and one for each question whether
-// it wants a line.
+// handler is a slog.Handler that calls one function for each line, and one for each call of
+// Enabled.
 type handler struct {
 	wants func() bool
 	each  func(slog.Record)
@@ -30,7 +30,7 @@ func (h handler) Handle(_ context.Context, r slog.Record) error {
 func (h handler) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h handler) WithGroup(string) slog.Handler      { return h }
 
-// stderrOf returns what is written to standard error meanwhile.
+// stderrOf returns what do writes to standard error.
 func stderrOf(t *testing.T, do func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -46,8 +46,8 @@ func stderrOf(t *testing.T, do func()) string {
 	return string(text)
 }
 
-// throwsAsAnother runs a task into which something throws, and which makes another panic of that: a
-// line is logged while the task holds its slot.
+// throwsAsAnother runs a task that turns a throw into another panic. A line is logged while the
+// task holds its slot.
 func throwsAsAnother(t *testing.T, l *Loop) {
 	t.Helper()
 	pe := preemption(t, l.Run(background, "job", func(ctx context.Context) error {
@@ -60,8 +60,8 @@ func throwsAsAnother(t *testing.T, l *Loop) {
 	}
 }
 
-// Whatever the Logger does, no slot is lost (invariant 5), tasks end as they do with a good one,
-// and the program goes on.
+// Whatever the Logger does, no slot is lost (invariant 5), tasks end as they do with a correct
+// Logger, and the program goes on.
 func TestLoggerThatMisbehaves(t *testing.T) {
 	fail := map[string]func(){
 		"panics": func() { panic("the logger is broken") },
@@ -100,8 +100,8 @@ func TestLoggerThatMisbehaves(t *testing.T) {
 	}
 }
 
-// A Logger that blocks holds up neither tasks nor the timer nor, for long, Shutdown; what does not
-// fit is counted, and the line that says so comes where the lines would have been.
+// A Logger that blocks delays neither tasks nor the timer, and Shutdown only for a bounded time.
+// Dropped lines are counted, and the line with the count comes at their place.
 func TestLoggerThatBlocks(t *testing.T) {
 	gate, blocked := make(chan struct{}), make(chan struct{})
 	var texts []string // written by one goroutine at a time
@@ -128,7 +128,7 @@ func TestLoggerThatBlocks(t *testing.T) {
 	if n := rt.Stats().LinesLost; n != more {
 		t.Errorf("%d lines are lost; want %d", n, more)
 	}
-	// The timer goes on: a limit is kept.
+	// The timer goes on: a time limit works.
 	register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.name == "long" ? throw("late") : continue()`})
 	within(t, "the throw", func() {
 		preemption(t, rt.Run(background, "long", spinForever))
@@ -150,7 +150,7 @@ func TestLoggerThatBlocks(t *testing.T) {
 	}
 }
 
-// Shutdown has the last lines written, however slow the Logger is, within its bound.
+// Shutdown waits until the last lines are written, however slow the Logger is, up to its bound.
 func TestShutdownWritesTheLastLines(t *testing.T) {
 	var lines atomic.Int32
 	rt, err := New(Config{Slots: 1, Logger: slog.New(handler{each: func(slog.Record) {
@@ -167,7 +167,7 @@ func TestShutdownWritesTheLastLines(t *testing.T) {
 	}
 }
 
-// The default Logger is the one of when the line is logged.
+// The default Logger is the one at the time when the line is logged.
 func TestLoggerIsTheDefaultOfTheTime(t *testing.T) {
 	was := slog.Default()
 	defer slog.SetDefault(was)
@@ -183,7 +183,7 @@ func TestLoggerIsTheDefaultOfTheTime(t *testing.T) {
 	}
 }
 
-// Lines come from many goroutines, and from the Logger itself; each is written once, by one
+// Lines come from many goroutines, and from the Logger itself. Each is written once, by one
 // goroutine at a time, with the time and the place of the event.
 func TestLoggerIsCalledByOneAtATime(t *testing.T) {
 	var inside, wrong, written, places atomic.Int32
@@ -224,7 +224,7 @@ func TestLoggerIsCalledByOneAtATime(t *testing.T) {
 	}
 }
 
-// What the Logger does not want is not prepared.
+// A line for which the Logger is not enabled is not prepared.
 func TestLoggerThatWantsNothing(t *testing.T) {
 	q := &logQueue{given: slog.New(slog.DiscardHandler)}
 	var prepared atomic.Bool
@@ -236,7 +236,7 @@ func TestLoggerThatWantsNothing(t *testing.T) {
 	}
 }
 
-// The Logger may call the runtime, though the line came from under a loop's lock.
+// The Logger may call the runtime, although the line was logged under a loop's lock.
 func TestLogUnderALoopsLock(t *testing.T) {
 	var rt *Runtime
 	asked := make(chan struct{})
@@ -251,8 +251,7 @@ func TestLogUnderALoopsLock(t *testing.T) {
 	receive(t, "the Logger", asked)
 }
 
-// TestOnlyTheQueueKnowsTheLogger reads the package's own source: the Logger is called in log.go
-// alone.
+// TestOnlyTheQueueKnowsTheLogger reads the package's own source: only log.go calls the Logger.
 func TestOnlyTheQueueKnowsTheLogger(t *testing.T) {
 	comment := regexp.MustCompile(`(?m)//.*$`)
 	calls := regexp.MustCompile(`cfg\.Logger|slog\.(Default|Debug|Info|Warn|Error|Log)\w*\(|\*slog\.Logger`)
@@ -267,7 +266,7 @@ func TestOnlyTheQueueKnowsTheLogger(t *testing.T) {
 		must(t, err)
 		for _, found := range calls.FindAllString(comment.ReplaceAllString(string(text), ""), -1) {
 			if name == "config.go" && found == "*slog.Logger" || name == "runtime.go" && found == "cfg.Logger" {
-				continue // where it comes from
+				continue // the Logger comes from there
 			}
 			t.Errorf("%s has %s; want the methods of logQueue", name, found)
 		}

@@ -24,9 +24,9 @@ type Loop struct {
 	slots  []slot
 	usable atomic.Int32 // slots that take new tasks, the first ones; written under the loop's lock
 
-	// When a task gets a slot it reads these two, see lead.go.
+	// A task that gets a slot reads these two, see lead.go.
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
-	tickAt atomic.Int64          // when the time policies are to be looked at; the timer comes by then
+	tickAt atomic.Int64          // when the time policies are due; the timer fires by then
 
 	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
 
@@ -34,25 +34,25 @@ type Loop struct {
 	core      *sched.Core
 	live      *strand // those with a task, a list
 	closed    bool
-	absent    absent // started tasks without a slot, which they did not give up
+	absent    absent // started tasks that lost their slots without giving them up
 	view      view   // what policies see, filled anew for each evaluation
-	guarded   bool   // some policy is to see tasks arrive, start or exit
-	busy      int64  // how often a task got a slot that was not open, or ran on without
+	guarded   bool   // a policy listens to tasks that arrive, start or exit
+	busy      int64  // how often a task got a slot that was not open, or ran on without one
 	contended bool   // a task waited or was suspended since the last tick
 
-	lookAt, lookEvery int64 // when holders are looked at again, and after how long; see parked.go
-	sweepAt, movedAt  int64 // when the tasks without a slot are looked at next, 0: not at all; when one was found to move
+	lookAt, lookEvery int64 // when holders are looked at again, and the interval; see parked.go
+	sweepAt, movedAt  int64 // when tasks without a slot are looked at next, 0: never; when one last changed
 	nextParked        int   // the parked task that was looked at last
 
 	usage   usage
 	tenants map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
-	asks  atomic.Uint32      // what contexts are asked when their tasks arrive, see heard; written under the loop's lock
+	asks  atomic.Uint32      // what to read from contexts on arrival, see heard; set under the lock
 	stats loopStats
 }
 
-// newLoop makes a loop, with room for so many slots if there may be more some time.
+// newLoop makes a loop, with room for that many slots if the loop may grow later.
 func newLoop(rt *Runtime, cfg LoopConfig, room int) *Loop {
 	room = max(room, cfg.Slots)
 	l := &Loop{
@@ -89,7 +89,7 @@ func (l *Loop) seat(s *strand, now int64) {
 }
 
 // unseat records that s is about to give up slot i. Called under the loop's lock, before the core
-// is told, so that whoever gets the slot is recorded over it.
+// is told, so that the record of the slot's next holder replaces this one.
 func (l *Loop) unseat(s *strand, now int64) {
 	s.settlePast(now)
 	s.endGap(now)
@@ -99,8 +99,8 @@ func (l *Loop) unseat(s *strand, now int64) {
 	}
 }
 
-// deliver hands their slots to the tasks that the core has granted one. Called under the loop's
-// lock after every call of the core that may free a slot.
+// deliver hands slots to the tasks to which the core has granted one. Called under the loop's lock
+// after every call of the core that may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
@@ -112,11 +112,13 @@ func (l *Loop) deliver(now int64) {
 // wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 
-// strandOfGoroutine returns the innermost strand with a slot, or on loan, that the calling
-// goroutine runs for, on any loop of the process, or nil.
+// strandOfGoroutine returns the innermost strand that the calling goroutine runs for, on any loop
+// of the process, among the strands that hold a slot or have lent it. It returns nil if there is
+// none.
 func strandOfGoroutine() (innermost *strand) {
 	g := goroutine.ID()
-	// The inner of two got its slot later, and has run for a shorter time: its base is later.
+	// Of two nested strands the inner one got its slot later and has run for a shorter time, so its
+	// base is later.
 	consider := func(s *strand) {
 		if s != nil && s.g.Load() == g && (innermost == nil || s.runBase.Load() > innermost.runBase.Load()) {
 			innermost = s
@@ -141,16 +143,16 @@ func strandOfGoroutine() (innermost *strand) {
 	return innermost
 }
 
-// Hold keeps new tasks of the loop from starting until Release is called as often; tasks that have
-// started go on. It lets an application that runs out of some resource say so (the component
-// model's backpressure counter).
+// Hold keeps new tasks of the loop from starting until Release has been called as often as Hold.
+// Tasks that have started go on. An application calls Hold when it runs out of a resource (the
+// component model's backpressure counter).
 func (l *Loop) Hold() {
 	l.lockAll()
 	defer l.unlock()
 	l.core.Hold()
 }
 
-// Release takes one Hold back. A Release without a Hold panics.
+// Release undoes one Hold. A Release without a Hold panics.
 func (l *Loop) Release() {
 	l.lockAll()
 	defer l.unlock()

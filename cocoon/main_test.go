@@ -17,7 +17,7 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// TestMain fails the whole run when it leaves a goroutine, or the process-wide word raised.
+// TestMain fails the whole run if it leaves a goroutine, or the process-wide word raised.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -37,14 +37,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep
-// busy.
+// patience is how long a test waits for an event: long enough for a machine busy with other
+// processes.
 const patience = 20 * time.Second
 
 var background = context.Background()
 
-// start returns a runtime that is shut down at the end of the test, when all its slots must be free
-// again (invariant 5).
+// start returns a runtime that is shut down at the end of the test. All its slots must be free then
+// (invariant 5).
 func start(t testing.TB, cfg Config) *Runtime {
 	t.Helper()
 	if cfg.Logger == nil {
@@ -65,8 +65,8 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
-// checkFree fails unless the runtime holds nothing: no task, no slot taken, nobody waiting, no
-// request out.
+// checkFree fails unless the runtime has no task, no taken slot, no waiting task and no pending
+// request.
 func checkFree(t testing.TB, rt *Runtime) {
 	t.Helper()
 	if st := rt.Stats(); st.Tasks != 0 {
@@ -87,8 +87,8 @@ func checkFree(t testing.TB, rt *Runtime) {
 	}
 }
 
-// eventually waits until ok holds. It spins: a task that slept here would wait unannounced, and
-// lose its slot.
+// eventually waits until ok holds. It spins, because a task that slept here would wait unannounced,
+// and lose its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
@@ -99,7 +99,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// within calls fn on another goroutine and fails when it does not return.
+// within calls fn on another goroutine, and fails if it does not return.
 func within(t testing.TB, what string, fn func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -110,7 +110,7 @@ func within(t testing.TB, what string, fn func()) {
 	receive(t, what, done)
 }
 
-// receive waits for a channel.
+// receive waits for a value from a channel.
 func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -132,15 +132,15 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// spin passes safe points until the channel is closed, or something preempts it.
+// spin passes safe points until the channel is closed, or a policy preempts it.
 func spin(ctx context.Context, until <-chan struct{}) {
 	for !closed(until) {
 		SafePoint(ctx)
 	}
 }
 
-// spinForever passes safe points until it is thrown into; a test that breaks the throw ends in an
-// error, not a hang.
+// spinForever passes safe points until it is thrown into. If the throw does not come, it returns an
+// error instead of hanging.
 func spinForever(ctx context.Context) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		SafePoint(ctx)
@@ -164,8 +164,7 @@ func work(d time.Duration) {
 	}
 }
 
-// keepSlot is how a task keeps its slot until c is closed: were it to wait for c, its slot would be
-// lent.
+// keepSlot keeps a task's slot until c is closed. If the task waited for c, its slot would be lent.
 func keepSlot(c <-chan struct{}) error { return stall(func() bool { return closed(c) }) }
 
 func register(t testing.TB, rt *Runtime, p Policy) *Registration {
@@ -184,7 +183,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// journal is a logger's output, to be looked into.
+// journal collects the output of a logger.
 type journal struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -226,7 +225,7 @@ func taken(t testing.TB, l *Loop) (release func()) {
 	})
 }
 
-// begun starts a task and returns when its function has been called.
+// begun starts a task, and returns after its function has been called.
 func begun(t testing.TB, l *Loop, ctx context.Context, name string, fn func(context.Context) error) *Handle {
 	t.Helper()
 	running := make(chan struct{})
@@ -235,7 +234,7 @@ func begun(t testing.TB, l *Loop, ctx context.Context, name string, fn func(cont
 	return h
 }
 
-// notes are names in the order in which tasks added them. Read them when the tasks have ended.
+// notes are names in the order in which tasks added them. Read them after the tasks have ended.
 type notes struct {
 	mu    sync.Mutex
 	names []string

@@ -8,24 +8,24 @@ import (
 	"sync/atomic"
 )
 
-// Marks tell tasks apart in a profile of all goroutines, which has the functions that were called,
-// and neither arguments nor who it is. A strand has a number, and calls its task's function through
-// the one of sixteen functions that its lowest digit names: nearly always that is enough to tell
-// the task from the few others that run. Where gaps are measured it goes through one for each
-// digit.
+// Marks identify tasks in a profile of all goroutines, which contains the functions that were
+// called, but neither arguments nor goroutine ids. A strand has a number, and calls its task's
+// function through one of sixteen functions, chosen by the lowest digit of the number. Nearly
+// always this suffices to tell the task from the few other running tasks. Where gaps are measured,
+// the call goes through one function for each digit.
 //
-// Goroutine labels would say the same. But to set them costs each task 50 ns or more, and what the
-// program has set itself is overwritten: package pprof does not tell what that was.
+// Goroutine labels would do the same. But setting them costs each task 50 ns or more, and
+// overwrites labels that the program has set: package pprof offers no way to read them.
 
 type taskFunc = func(context.Context) error
 
-// markDigits is how many digits of a strand's number are marked where gaps are measured: 65,536
-// strands are told apart.
+// markDigits is how many digits of a strand's number are marked where gaps are measured: they
+// distinguish 65,536 strands.
 const markDigits = 4
 
 var strandNumbers atomic.Uint32
 
-// mark gives the strand its number, and its way to call a task's function.
+// mark gives the strand its number, and the function through which it calls a task's function.
 func (s *strand) mark() {
 	s.number = strandNumbers.Add(1)
 	s.through = taskMarks[s.number%16]
@@ -34,7 +34,7 @@ func (s *strand) mark() {
 	}
 }
 
-// taskMarkAll calls fn through the marks of so many digits of n, the lowest first.
+// taskMarkAll calls fn through the marks for that many digits of n, the lowest first.
 func taskMarkAll(n uint32, digits int, ctx context.Context, fn taskFunc) error {
 	if digits == 0 {
 		return fn(ctx)
@@ -42,7 +42,7 @@ func taskMarkAll(n uint32, digits int, ctx context.Context, fn taskFunc) error {
 	return taskMarks[n%16](ctx, func(ctx context.Context) error { return taskMarkAll(n/16, digits-1, ctx, fn) })
 }
 
-// markOf returns the mark that a function is, by its entry, if it is one.
+// markOf maps the entry address of each mark to its digit.
 var markOf = sync.OnceValue(func() map[uintptr]uint32 {
 	digits := map[uintptr]uint32{}
 	for i, f := range taskMarks {
@@ -51,24 +51,23 @@ var markOf = sync.OnceValue(func() map[uintptr]uint32 {
 	return digits
 })
 
-// isMark reports whether the function belongs to the way from call to the task's own function.
+// isMark reports whether the function lies between call and the task's own function.
 func isMark(function string) bool {
 	return strings.HasPrefix(function, "github.com/cocoon-go/cocoon/cocoon.taskMark")
 }
 
-// marked is what the marks on a stack say of the strand: so many digits of its number.
+// marked is what the marks on a stack say about the strand: that many digits of its number.
 type marked struct {
 	number uint32
 	digits int
 }
 
-// is reports whether it may be s.
+// is reports whether the marks fit s.
 func (m marked) is(s *strand) bool {
 	return m.digits > 0 && (s.number^m.number)&(1<<(4*m.digits)-1) == 0
 }
 
-// The marks are called by their address, so they are not inlined, and each has an address of its
-// own.
+// The marks are called by address, so they are not inlined, and each has its own address.
 var taskMarks = [16]func(context.Context, taskFunc) error{
 	taskMark0, taskMark1, taskMark2, taskMark3, taskMark4, taskMark5, taskMark6, taskMark7,
 	taskMark8, taskMark9, taskMarkA, taskMarkB, taskMarkC, taskMarkD, taskMarkE, taskMarkF,

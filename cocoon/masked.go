@@ -18,9 +18,9 @@ import (
 //     or allocated would stay so; a task that is suspended would hold it meanwhile.
 //   - Rewritten code around it holds a lock, or is inside of what must not be unwound (see keeps).
 //
-// A throw concerns what is around the safe point up to the section that catches it, a switch what
-// is up to the task's beginning. An explicit SafePoint is masked like any other: who wrote it may
-// not know who calls the function.
+// For a throw, the frames from the safe point up to the section that catches it matter; for a
+// switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
+// because its author may not know the callers of the function.
 //
 // It walks the stack, about 1 µs and 0.1 µs a frame, only if something is asked, and where there is
 // something to be found.
@@ -52,24 +52,24 @@ func (s *strand) masked() bool {
 	return true
 }
 
-// cgoAtInit is how often the process had called C before there was any task. As long as it has not
-// done so again, no task is in a callback from C. The same goes for the count when a task's stack
-// was last found free of them, see strand.cgoSeen.
+// cgoAtInit is the number of calls of C before there was any task. While the number stays the same,
+// no task is in a callback from C. The same applies to the number when a task's stack was last
+// found free of callbacks, see strand.cgoSeen.
 var cgoAtInit = runtime.NumCgoCall()
 
-// walk is a way up the stack of the calling task, from its safe point.
+// walk is a walk up the stack of the calling task, from its safe point.
 type walk struct {
 	s      *strand
-	within bool   // as far as the section that a throw is made for, not to the task's beginning
+	within bool   // only up to the section that the throw is for, not to the task's beginning
 	held   *lines // nil: no code is rewritten
 
 	place    runtime.Frame // of the safe point
-	explicit bool          // it is a SafePoint
+	explicit bool          // the safe point is a SafePoint call
 	by       string        // what masks it: a lock, C; "": nothing
 	at       runtime.Frame // where
 }
 
-// up walks, and stops at the first thing that masks the safe point.
+// up walks the stack, and stops at the first frame that masks the safe point.
 func (w *walk) up() {
 	var pcs [256]uintptr
 	for skip := 3; ; skip += len(pcs) {
@@ -89,7 +89,7 @@ func (w *walk) up() {
 	}
 }
 
-// Names of functions of this package, as they are on the stack.
+// Names of functions of this package, as they appear on the stack.
 const (
 	ownPackage   = "github.com/cocoon-go/cocoon/cocoon."
 	slowPoint    = ownPackage + "answerFor" // the slow path of SafePoint
@@ -97,7 +97,7 @@ const (
 	sectionBegin = ownPackage + "Section[" // of any type
 )
 
-// ends looks at a frame, and reports whether the way ends there.
+// ends looks at a frame, and reports whether the walk ends there.
 func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
@@ -121,7 +121,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 	return true
 }
 
-// passOver logs that a SafePoint is none where it stands, once a place.
+// passOver logs that a SafePoint is masked where it stands, once for each place.
 func (rt *Runtime) passOver(w *walk) {
 	place := lineOf(w.place)
 	if _, known := rt.passedOver.LoadOrStore(place, nil); known {
@@ -185,8 +185,8 @@ func (l *lines) has(f runtime.Frame) bool {
 	return false
 }
 
-// packageOf returns the package of a function's name, in which only the last element of the path
-// has its dots escaped.
+// packageOf returns the package of a function's name. Only the last element of the path has its
+// dots escaped.
 func packageOf(function string) string {
 	dot := strings.LastIndexByte(function, '/') + 1
 	if i := strings.IndexByte(function[dot:], '.'); i >= 0 {

@@ -45,10 +45,10 @@ func TestAThrowDoesNotUnwindC(t *testing.T) {
 	}
 }
 
-// A task is not suspended there either.
+// A task inside C is not suspended either.
 func TestATaskIsNotSuspendedInsideC(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
-	rt.Loop().cfg.Exclusive = true // a moment's wait for one of our own locks is not to lend the slot
+	rt.Loop().cfg.Exclusive = true // a short wait for one of the runtime's locks must not lend the slot
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterSafeFunc("get"))
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
@@ -75,7 +75,7 @@ func TestATaskIsNotSuspendedInsideC(t *testing.T) {
 	}))
 }
 
-// What catches a throw inside of the callback leaves C alone.
+// A section inside the callback that catches the throw leaves C's frames alone.
 func TestAThrowEndsInsideOfACallback(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond),
@@ -98,14 +98,14 @@ func TestAThrowEndsInsideOfACallback(t *testing.T) {
 	}
 }
 
-// A process that calls C, and whose tasks are in none of its callbacks, does not walk their stacks
-// at each switch.
+// If a process has called C, but none of its tasks is in a callback, their stacks are not walked at
+// each switch.
 func TestStacksAreWalkedOnceACallOfC(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		fromc.Call(func() {})
 		s := strandOf(ctx)
-		s.requests.Store(wantSwitch) // as if asked; nobody takes it
+		s.requests.Store(wantSwitch) // as if posted; no code takes it
 		defer s.requests.Store(0)
 		if s.masked() || s.cgoSeen == 0 {
 			t.Error("masked, or its stack is not known to be free of C")

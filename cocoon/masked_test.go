@@ -12,21 +12,21 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// What rewritten packages call.
+// The functions that rewritten packages call.
 //
 //go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
 var holdLink func(pkg, file string, lines []int)
 
 var guard sync.Mutex
 
-// locked is a function of which rewriting has noted its lines.
+// locked is a function with lines recorded by rewriting.
 func locked(spin func()) {
 	guard.Lock()
 	spin()
 	guard.Unlock()
 }
 
-// lockedPoint is another, with a SafePoint of its own.
+// lockedPoint is such a function with a SafePoint of its own.
 func lockedPoint(ctx context.Context) {
 	guard.Lock()
 	SafePoint(ctx)
@@ -48,7 +48,7 @@ func noteLocked() {
 	}
 }
 
-// pollFor polls as rewritten code does, and tells whether it got to the end.
+// pollFor polls as rewritten code does, and records whether it reached the end.
 func pollFor(d time.Duration, done *bool) func() {
 	return func() {
 		for end := time.Now().Add(d); time.Now().Before(end); {
@@ -58,8 +58,8 @@ func pollFor(d time.Duration, done *bool) func() {
 	}
 }
 
-// A throw waits until no lock is held, and no sync.Once is in the midst of its function; it does
-// not wait for those that are outside of the section that catches it.
+// A throw waits until no lock is held, and no sync.Once is running its function. Locks outside of
+// the section that catches the throw do not matter.
 func TestPollUnderALockIsNoSafePoint(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1})
@@ -97,8 +97,8 @@ func TestPollUnderALockIsNoSafePoint(t *testing.T) {
 	})
 }
 
-// A lock that is held around the task, or around the function that a section is named by, does not
-// concern a throw that ends before it. The way up the stack must find these frames by their names.
+// A lock held around the task, or around the function of a section, does not affect a throw that
+// ends before it. The stack walk must find these frames by their names.
 func TestALockAroundTheBoundaryDoesNotMask(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1})
@@ -122,8 +122,8 @@ func TestALockAroundTheBoundaryDoesNotMask(t *testing.T) {
 	}
 }
 
-// An explicit SafePoint under a lock that rewritten code holds is passed over, be it its own
-// function's or a caller's, and the log says so once a place.
+// An explicit SafePoint under a lock of rewritten code is passed over, whether its own function or
+// a caller holds the lock. The log says so once for each place.
 func TestSafePointUnderALockIsPassedOver(t *testing.T) {
 	noteLocked()
 	for name, point := range map[string]func(ctx context.Context){
@@ -161,7 +161,7 @@ func TestSafePointUnderALockIsPassedOver(t *testing.T) {
 	}
 }
 
-// A poll that code was given by cocoon build is passed over in silence: nobody has written it.
+// A poll inserted by cocoon build is passed over without a log line, because no author wrote it.
 func TestPollUnderALockIsNotLogged(t *testing.T) {
 	noteLocked()
 	var log journal

@@ -9,11 +9,12 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A policy has the greatest mode of those that are said of it: by the policy, its document, the
-// runtime. Each loop keeps the mode of its policies under its lock, so that an evaluation has one
-// mode from its beginning to its end.
+// A policy has the greatest of three modes: its own, its document's and the runtime's. Each loop
+// stores the mode of its policies under its lock, so that an evaluation has one mode from beginning
+// to end.
 
-// modeVariable says the mode of runtimes, for people who operate a server and cannot change it.
+// modeVariable sets the mode of runtimes. It is for operators of a server, because they cannot
+// change its code.
 const modeVariable = "COCOON_MODE"
 
 func modeOfEnvironment() (Mode, error) {
@@ -28,10 +29,10 @@ func modeOfEnvironment() (Mode, error) {
 	return m, nil
 }
 
-// SetMode sets the mode of all policies of the runtime, those that come later included: Observe
-// makes all of them dry runs, Off keeps them from being evaluated, Enforce leaves each the mode of
-// its own. When it returns no evaluation of another mode is under way. At first it is that of the
-// environment variable COCOON_MODE, or Enforce.
+// SetMode sets the mode of all policies of the runtime, including those registered later. With
+// Observe all of them are dry runs, with Off they are not evaluated, and with Enforce each has its
+// own mode. When SetMode returns, no evaluation with another mode is in progress. The initial mode
+// comes from the environment variable COCOON_MODE, or is Enforce.
 func (rt *Runtime) SetMode(m Mode) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("cocoon: %w", err)
@@ -64,18 +65,18 @@ func (rt *Runtime) tellMode() {
 	}
 }
 
-// Policy returns the registration of the policy of that name that is in force, those of documents
-// included; nil when there is none. What it changes of a document's policy lasts until the document
-// is loaded again and says something else of that policy.
+// Policy returns the registration of the policy in force with that name, also if a document has
+// registered it, or nil if there is none. A change to a document's policy lasts until the document
+// is loaded again with a different version of that policy.
 func (rt *Runtime) Policy(name string) *Registration {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
 	return rt.policies[name]
 }
 
-// SetMode sets the mode of the policy, and leaves everything else as it is: its counters, states
-// and ticks. When it returns no evaluation of another mode is under way. What the policy wrote in
-// observe mode is forgotten.
+// SetMode sets the mode of the policy, and leaves its counters, states and ticks as they are. When
+// it returns, no evaluation with another mode is in progress. What the policy wrote in observe mode
+// is discarded.
 func (r *Registration) SetMode(m Mode) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("cocoon: policy %q: %w", r.name, err)
@@ -124,5 +125,5 @@ func (b *bound) setMode(m Mode) (changed bool) {
 	return true
 }
 
-// silent reports whether the policy is not evaluated.
+// silent reports whether the policy is not evaluated at all.
 func (b *bound) silent() bool { return b.mode() == Off || b.version.off.Load() }

@@ -14,11 +14,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// naming is what a runtime knows by names of tasks and of sections. Names may come from clients, so
-// the tables of those that were met are bounded. What code and documents say is kept apart from
-// that: it is always known whole, and freed when nobody says it any more. A name for which the
-// table has no room is looked up each time it comes, and so obeys the same policies; what is learnt
-// of its tasks, as their average cost, is lost.
+// naming is what a runtime knows about names of tasks and sections. Names may come from clients, so
+// the tables of names that were met are bounded. What code and documents declare is stored
+// separately: always in full, and freed when it is no longer declared. A name for which the table
+// has no room is looked up each time it arrives, so the same policies apply to it. What the runtime
+// learns about its tasks, such as their average cost, is lost.
 type naming struct {
 	classes  sync.Map // name -> *class
 	sections sync.Map // name -> *named
@@ -27,22 +27,22 @@ type naming struct {
 
 	mu         sync.RWMutex // guards what follows; a class is made with it held for reading
 	registered map[string]Kind
-	declared   map[string]*declared // what documents say, as they write the name; written with regMu held, too
-	wholes     map[string]*declared // of these, by name: what is said of one name alone
-	patterns   []*declared          // and the others, the most precise first
+	declared   map[string]*declared // what documents declare, by the name as written; set with regMu held
+	wholes     map[string]*declared // the declarations for a single name
+	patterns   []*declared          // the declarations for patterns, the most precise first
 
 	classCount, sectionCount atomic.Int64
-	unkept                   atomic.Int64 // tasks and sections that came with a name for which there was no room
+	unkept                   atomic.Int64 // tasks and sections whose names did not fit
 	logs                     seldom
 }
 
-// Bounds of the tables. Of the names that code or a document speaks of, as many more are kept.
+// Bounds of the tables. Names that code or a document refers to are stored in addition to these.
 const (
 	maxClasses  = 1 << 16
 	maxSections = 1 << 14
 )
 
-// classOf returns the class of a name, made when it is new.
+// classOf returns the class of a name, and makes it if the name is new.
 func (rt *Runtime) classOf(name string) *class {
 	if c, ok := rt.naming.classes.Load(name); ok {
 		return c.(*class)
@@ -56,7 +56,7 @@ func (rt *Runtime) classOf(name string) *class {
 		rt.overflown("task", name)
 		return c
 	}
-	c.text, c.kept = strings.Clone(name), true // it may be part of a whole request
+	c.text, c.kept = strings.Clone(name), true // the name may be part of a whole request
 	kept, loaded := n.classes.LoadOrStore(c.text, c)
 	if !loaded && n.classCount.Add(1) == 1 {
 		rt.listen(notify.Now())
@@ -64,8 +64,9 @@ func (rt *Runtime) classOf(name string) *class {
 	return kept.(*class)
 }
 
-// describe gives a class what is said of its name, and reports whether anything is said of it
-// alone. A name counts before patterns, and of these the most precise. Called with mu held.
+// describe assigns to a class what is declared for its name, and reports whether anything is
+// declared for that name alone. A name takes precedence over patterns, and a more precise pattern
+// over a less precise one. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
 	d, kind := n.wholes[c.text], n.registered[c.text]
 	spoken = d != nil || kind != 0
@@ -83,16 +84,16 @@ func (n *naming) describe(c *class) (spoken bool) {
 	return spoken
 }
 
-// redescribe gives what is said of a name to its class, if there is one. Called with mu held for
-// writing.
+// redescribe assigns what is declared for a name to its class, if there is one. Called with mu held
+// for writing.
 func (n *naming) redescribe(name string) {
 	if c, ok := n.classes.Load(name); ok {
 		n.describe(c.(*class))
 	}
 }
 
-// mayBe reports whether tasks of the name may be of a kind, beside those registered before. Called
-// with regMu held.
+// mayBe returns an error if tasks of the name may not have the kind in addition to the kinds
+// registered before. Called with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
 	if d := rt.naming.wholes[name]; d != nil && d.fixed && k != Atomic {
 		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
@@ -100,7 +101,7 @@ func (rt *Runtime) mayBe(name string, k Kind) error {
 	return nil
 }
 
-// register joins k to what is registered for the name. Called with regMu held.
+// register adds k to the kind registered for the name. Called with regMu held.
 func (rt *Runtime) register(name string, k Kind) {
 	n := &rt.naming
 	n.mu.Lock()
@@ -109,8 +110,8 @@ func (rt *Runtime) register(name string, k Kind) {
 	n.redescribe(name)
 }
 
-// redeclare puts in force what a document says of tasks, in place of what it said before. Called
-// with regMu held.
+// redeclare puts in force what a document declares about tasks, and replaces what it declared
+// before. Called with regMu held.
 func (rt *Runtime) redeclare(was, is map[string]*declared) {
 	n := &rt.naming
 	if len(is) > 0 {
@@ -151,7 +152,7 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 	}
 }
 
-// repattern orders the patterns anew, and looks at all names. Called with mu held for writing.
+// repattern sorts the patterns again, and describes all names. Called with mu held for writing.
 func (n *naming) repattern() {
 	n.patterns = nil
 	for _, name := range slices.Sorted(maps.Keys(n.declared)) {
@@ -166,8 +167,8 @@ func (n *naming) repattern() {
 	})
 }
 
-// meets returns the name of a section that a task opens. The first time, policies that speak of it
-// are to look at all tasks.
+// meets returns the name of a section that a task opens. At the first use of the name, policies
+// that refer to it must look at all tasks.
 func (rt *Runtime) meets(name string) *named {
 	if s, ok := rt.naming.sections.Load(name); ok {
 		return s.(*named)
@@ -184,7 +185,9 @@ func (rt *Runtime) meets(name string) *named {
 	if !loaded {
 		rt.naming.sectionCount.Add(1)
 	}
-	rt.naming.metSection(name) // again, and so are the others: policies may have come meanwhile
+	// once more, and for the other sections too, because policies may have been registered
+	// meanwhile
+	rt.naming.metSection(name)
 	for _, l := range rt.awaited(name) {
 		l.lock()
 		l.retime()
@@ -194,7 +197,7 @@ func (rt *Runtime) meets(name string) *named {
 	return kept.(*named)
 }
 
-// awaited returns the loops whose time policies speak of the section, and have not met one.
+// awaited returns the loops with time policies that refer to the section and have not met it.
 func (rt *Runtime) awaited(section string) (loops []*Loop) {
 	for _, l := range *rt.loops.Load() {
 		if k := l.leads.Load(); k != nil && k.awaits(section) {
@@ -204,13 +207,13 @@ func (rt *Runtime) awaited(section string) (loops []*Loop) {
 	return loops
 }
 
-// sectionMet reports whether some section has had the name.
+// sectionMet reports whether any section has had the name.
 func (rt *Runtime) sectionMet(name string) bool {
 	_, ok := rt.naming.sections.Load(name)
 	return ok
 }
 
-// overflown counts a name for which the table had no room, and says so at times.
+// overflown counts a name for which the table had no room, and logs it at a limited rate.
 func (rt *Runtime) overflown(what, name string) {
 	rt.naming.unkept.Add(1)
 	if len(name) > stubs.MaxName {

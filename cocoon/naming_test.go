@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// More names than the table holds: all tasks run, keep their names, and obey the policies about
-// them.
+// With more names than the table holds, all tasks run, keep their names, and obey the policies that
+// apply to them.
 func TestMoreNamesThanTheTableHolds(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -49,8 +49,8 @@ func TestMoreNamesThanTheTableHolds(t *testing.T) {
 	}
 }
 
-// Whatever clients send, policies that come later mean what they say: about tasks that come later,
-// and about those that have come.
+// Whatever names clients send, policies registered later apply correctly, to tasks that arrive
+// later and to tasks that arrived before.
 func TestPoliciesAfterAFlood(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	running, release := make(chan struct{}), make(chan struct{})
@@ -84,8 +84,8 @@ func TestPoliciesAfterAFlood(t *testing.T) {
 	}
 }
 
-// A generated list may be loaded any number of times, with other names each time: what is out of
-// force leaves nothing behind.
+// A generated list may be loaded any number of times, with different names each time: names out of
+// force leave nothing behind.
 func TestReloadsOfManyNames(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	f := newPolicyFile(t)

@@ -4,14 +4,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Tasks nest on one goroutine when a task calls Run. Given the task's context, s.outer and
-// outer.inner lead from one to the other, also where the outer one is inside Block and holds no
-// slot. Run with another context is found out only when it has to wait, because to look for its
-// goroutine's tasks would cost every Run more than the rest of it.
+// Tasks nest on one goroutine when a task calls Run. If Run gets the task's context, s.outer and
+// outer.inner link the two, also when the outer task is inside Block and holds no slot. If Run gets
+// another context, the nesting is detected only when the inner task has to wait, because searching
+// for its goroutine's tasks would cost every Run more than the rest of it.
 
-// inherit starts the task in the slot of the one it runs inside of, when that is of the same loop;
-// the enqueue policies may refuse it. When it cannot nest there and may arrive like any other, it
-// reports false without an error.
+// inherit starts the task in the slot of the task it is nested in, if both are on the same loop;
+// the enqueue policies may refuse it. If it cannot nest there and may arrive like any other task,
+// inherit returns false without an error.
 func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	l, outer := s.loop, s.outer
 	if outer.loop != l {
@@ -44,7 +44,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	return true, nil
 }
 
-// unnest gives the slot back to the outer task, and reports false when there is none to give.
+// unnest gives the slot back to the outer task, and reports false if there is no slot to give back.
 // Called under the loop's lock.
 func (s *strand) unnest(now int64) (kept bool) {
 	l, outer := s.loop, s.outer
@@ -56,8 +56,8 @@ func (s *strand) unnest(now int64) (kept bool) {
 	return kept
 }
 
-// enter blocks a task of this goroutine, for s is about to wait for a slot of its own; repay makes
-// good for it.
+// enter blocks a task of this goroutine, because s is about to wait for a slot of its own. repay
+// undoes it.
 func (s *strand) enter(outer *strand) {
 	if outer.loop.wants(stubs.Block) {
 		outer.loop.happened(outer, stubs.Block)
@@ -68,14 +68,14 @@ func (s *strand) enter(outer *strand) {
 }
 
 // enterAll blocks all tasks of this goroutine that hold a slot: s waits inside of them, whatever
-// its context says.
+// its context is.
 func (s *strand) enterAll() {
 	for o := strandOfGoroutine(); o != nil && o != s; o = strandOfGoroutine() {
 		s.enter(o)
 	}
 }
 
-// repay ends the nesting: those that were blocked for s get a slot again, the outermost last.
+// repay ends the nesting: the tasks that were blocked for s get a slot again, the outermost last.
 func (s *strand) repay() {
 	if s.outer != nil {
 		s.outer.inner = nil

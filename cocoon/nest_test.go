@@ -18,7 +18,7 @@ func newLoopOf(t testing.TB, rt *Runtime, name string, slots int) *Loop {
 	return l
 }
 
-// Inside a task, Run on the same loop keeps the slot: nobody gets in between.
+// Inside a task, Run on the same loop keeps the slot: no other task gets in between.
 func TestNestedRunKeepsTheSlot(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	var waiting *Handle
@@ -43,7 +43,7 @@ func TestNestedRunKeepsTheSlot(t *testing.T) {
 	must(t, waiting.Wait(background))
 }
 
-// Two loops with one slot each, whose tasks run tasks on the other: they cannot deadlock.
+// Two loops with one slot each, with tasks that run tasks on the other loop, cannot deadlock.
 func TestLoopsCallEachOther(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	a, b := newLoopOf(t, rt, "a", 1), newLoopOf(t, rt, "b", 1)
@@ -67,8 +67,8 @@ func TestLoopsCallEachOther(t *testing.T) {
 	})
 }
 
-// A library that calls Run with a context of its own inside a task must not wait for the slot that
-// its caller holds.
+// A library that calls Run with its own context inside a task must not wait for the slot held by
+// its caller.
 func TestRunWithoutTheTasksContextDoesNotDeadlock(t *testing.T) {
 	for _, slots := range []int{1, 2} {
 		rt := start(t, Config{Slots: slots, StallAfter: -1})
@@ -85,9 +85,9 @@ func TestRunWithoutTheTasksContextDoesNotDeadlock(t *testing.T) {
 	}
 }
 
-// The poll of instrumented code knows no context: inside such a task it answers for that task, not
-// for the one around it, and an atomic task is not switched out by a request to the one around it
-// (invariant 3).
+// The poll of instrumented code has no context. Inside such a task it handles requests to that
+// task, not to the one around it, and an atomic task is not switched out by a request to the outer
+// task (invariant 3).
 func TestPollAnswersForTheInnermostTask(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	signal := throwOnSignal(t, rt, "stranger")
@@ -109,7 +109,7 @@ func TestPollAnswersForTheInnermostTask(t *testing.T) {
 	}
 }
 
-// A throw into the outer task waits until the inner one, which it was not made for, has ended.
+// A throw into the outer task waits until the inner task has ended.
 func TestThrowIntoTheOuterOfTwo(t *testing.T) {
 	for _, slots := range []int{1, 2} {
 		rt := start(t, Config{Slots: slots, StallAfter: -1})
@@ -133,7 +133,7 @@ func TestThrowIntoTheOuterOfTwo(t *testing.T) {
 	}
 }
 
-// Run inside Block: the outer task holds no slot, so the inner one waits for its own.
+// Run inside Block: the outer task holds no slot, so the inner task waits for its own.
 func TestRunInsideBlock(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	within(t, "the inner task", func() {
@@ -154,7 +154,8 @@ func TestRunInsideBlock(t *testing.T) {
 	})
 }
 
-// The outer context used inside the inner task means the inner task: it runs.
+// The outer task's context used inside the inner task refers to the inner task, because that is
+// running.
 func TestOuterContextInsideTheInnerTask(t *testing.T) {
 	for name, inside := range map[string]func(outer context.Context, fn func() error) error{
 		"run":   func(_ context.Context, fn func() error) error { return fn() },
@@ -186,7 +187,7 @@ func TestOuterContextInsideTheInnerTask(t *testing.T) {
 	}
 }
 
-// Block inside a nested task gives the slot away that both share, and gets one for both.
+// Block inside a nested task gives up the slot that both share, and gets one for both.
 func TestBlockInsideANestedTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.Run(background, "outer", func(ctx context.Context) error {
@@ -198,7 +199,7 @@ func TestBlockInsideANestedTask(t *testing.T) {
 	}))
 }
 
-// Invariant 5: however the inner task ends, the outer one has its slot back.
+// Invariant 5: however the inner task ends, the outer task gets its slot back.
 func TestNestedTaskEndsBadly(t *testing.T) {
 	for name, end := range map[string]func(ctx context.Context) error{
 		"panic": func(context.Context) error { panic("x") },
@@ -237,8 +238,8 @@ func TestNestedTaskEndsBadly(t *testing.T) {
 	}
 }
 
-// The inner task is as interruptible as both kinds are: an atomic task around a preemptible one is
-// not switched out.
+// A nested task may be switched out only if both kinds allow it: an atomic task around a
+// preemptible one is not switched out.
 func TestNestedTaskInheritsAtomicity(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -263,8 +264,8 @@ func TestNestedTaskInheritsAtomicity(t *testing.T) {
 	must(t, get.Wait(background))
 }
 
-// A nested task starts past the queue, for its outer task holds the slot; the bound on started
-// tasks holds again after it.
+// A nested task starts ahead of the queue, because its outer task holds the slot. Afterwards the
+// bound on started tasks applies again.
 func TestNestedTaskAndMaxStarted(t *testing.T) {
 	rt := start(t, Config{Slots: 2, MaxStarted: 2, StallAfter: -1})
 	within(t, "the one that was held", func() {
@@ -298,7 +299,7 @@ func TestNestedTaskIsSeenByPolicies(t *testing.T) {
 	}
 }
 
-// An enqueue policy refuses a nested task as any other.
+// An enqueue policy refuses a nested task like any other.
 func TestNestedTaskIsRefused(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "no", On: OnEnqueue, Expr: `arriving.name == "inner" ? throw("not now") : continue()`})

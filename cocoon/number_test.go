@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A task without a deadline has all the time there is, whatever a policy computes of it.
+// A task without a deadline has the maximum time left, in every computation of a policy.
 func TestNoDeadlineNeverOverflows(t *testing.T) {
 	for _, expr := range []string{
 		`task.deadline * 2 < task.waited ? throw("late") : continue()`,
@@ -36,7 +36,7 @@ func TestNoDeadlineNeverOverflows(t *testing.T) {
 	}
 }
 
-// An average goes on when a NaN has come.
+// An average recovers from a NaN.
 func TestNaNDoesNotStay(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"average": 0.0}))
@@ -49,7 +49,7 @@ func TestNaNDoesNotStay(t *testing.T) {
 	}
 }
 
-// An interval that is out of bounds is counted.
+// An interval out of bounds is counted.
 func TestIntervalOutOfBoundsIsCounted(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"d": time.Duration(0)}))

@@ -11,19 +11,19 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A policy in observe mode is a dry run: what it counts is what it would do if it were enforced, as
-// far as that can be known while it is not. It reads what observing policies have written, and
-// nobody else does. Its interval is its own affair, and changes.
+// A policy in observe mode is a dry run: it counts what it would do if it were enforced, as far as
+// that can be known while it is not. Observing policies see the writes of observing policies; other
+// code does not. A policy's own interval does change.
 
 // wouldBe is what an observing policy would have decided about a task.
 type wouldBe struct {
 	of       *Registration
 	decision stubs.Decision
-	until    int64 // the same decision counts again when it is about something later
+	until    int64 // the same decision counts again if it concerns something later
 }
 
-// wouldCount notes the decision of a policy about the task, and reports whether it is a new one; at
-// says by a rising number what it is about. Called under the loop's lock.
+// wouldCount records the decision of a policy about the task, and reports whether it is a new one.
+// at is a number that rises with each new subject of the decision. Called under the loop's lock.
 func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
 	for i := range s.would {
 		if w := &s.would[i]; w.of == r && w.decision == d {
@@ -36,12 +36,12 @@ func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
 	return true
 }
 
-// ofTask is what a throw is about that would end the task: there is nothing after it.
+// ofTask is the subject of a throw that would end the task: nothing comes after it.
 const ofTask = math.MaxInt64
 
 // observe counts what an observing policy would have done, logs it at most once a second, and
-// reports, as evaluate does, whether a task would be thrown into or switched at once. Called under
-// the loop's lock.
+// reports, like evaluate, whether a task would be thrown into or switched at once. Called under the
+// loop's lock.
 func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 	r, news := b.version.of, out.Fired != 0
 	switch s := l.view.task; {
@@ -72,8 +72,8 @@ func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 	return acted
 }
 
-// observeEffects counts effects. What is about the policy alone is carried out, for without it
-// there would be others.
+// observeEffects counts effects. It carries out effects that concern only the policy itself,
+// because without them later evaluations would differ.
 func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
 	if out.Fired == 0 {
 		return
@@ -90,8 +90,8 @@ func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
 	}
 }
 
-// thrownThrough returns the number of the section that a throw would end: sections are numbered as
-// they open. Called under the loop's lock.
+// thrownThrough returns the number of the section that a throw would end: sections are numbered in
+// the order in which they open. Called under the loop's lock.
 func (v *view) thrownThrough() int64 {
 	if open := v.sections(); len(open) > 0 {
 		return int64(open[len(open)-1].id)
@@ -99,8 +99,8 @@ func (v *view) thrownThrough() int64 {
 	return ofTask
 }
 
-// tellObserved logs what an observing policy would have done, and from which values. Called under
-// the loop's lock.
+// tellObserved logs what an observing policy would have done, and the values read by the policy.
+// Called under the loop's lock.
 func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 	r, p := b.version.of, b.version.verified.Program()
 	task, section := "", ""
@@ -126,7 +126,7 @@ func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
 }
 
-// seen prints the values on which the last evaluation went.
+// seen formats the values on which the last evaluation was based.
 func (b *bound) seen(v *view) string {
 	var text []string
 	words := b.eval.Snapshot()
@@ -150,7 +150,7 @@ func (b *bound) seen(v *view) string {
 	return strings.Join(text, " ")
 }
 
-// tellThrow logs that the policy has thrown, at most once a second, unless Config says not to. It
+// tellThrow logs that the policy has thrown, at most once a second, unless Config disables it. It
 // may be called under any lock.
 func (r *Registration) tellThrow(err *PreemptedError, where func() string) {
 	if r.rt.cfg.QuietThrows || !r.stats.throwLogs.due(notify.Now()) {
@@ -161,7 +161,7 @@ func (r *Registration) tellThrow(err *PreemptedError, where func() string) {
 		"section", err.Section, "running", err.Running, "throws", st.Throws, "refusals", st.Refusals)
 }
 
-// tell logs the throw, once, if it is a policy's. It may be called under any lock.
+// tell logs the throw once, if it came from a policy. It may be called under any lock.
 func (p *throwRequest) tell(where func() string) {
 	if r := p.by; r != nil && p.told.CompareAndSwap(false, true) {
 		r.tellThrow(p.err, where)

@@ -46,8 +46,8 @@ func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 	}
 }
 
-// A task counts once for a throw that would have ended it, once a section for those that would have
-// ended sections, and once an arrival however many tasks were asked to make room.
+// A task counts once for a throw that would have ended it, once per section for throws that would
+// have ended sections, and once per arrival however many tasks were asked to make room.
 func TestObserveCountsATaskOnce(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("holder"))
@@ -101,7 +101,8 @@ func TestObserveCountsATaskOnce(t *testing.T) {
 	}
 }
 
-// The log line of a dry run says what and why; that of a throw says what, whom, why and where.
+// The log line of a dry run says what and why. The line of a throw says what, into which task, why
+// and where.
 func TestWhatIsLoggedOfVerdicts(t *testing.T) {
 	var log, none journal
 	limit := Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.name == "long" and task.section == "part" ? throw("took too long") : continue()`}
@@ -134,7 +135,7 @@ func TestWhatIsLoggedOfVerdicts(t *testing.T) {
 			t.Errorf("no line has %s:\n%s", text, log.String())
 		}
 	}
-	if n := log.count("policy threw"); n != 2 { // one a second and policy
+	if n := log.count("policy threw"); n != 2 { // one per second and policy
 		t.Errorf("%d lines of throws", n)
 	}
 	if n := none.count("policy threw"); n != 0 {
@@ -149,8 +150,8 @@ func TestWhatIsLoggedOfVerdicts(t *testing.T) {
 	}
 }
 
-// The greatest mode counts: of the policy, its document, the runtime. All of them can be changed
-// while policies are in force.
+// The greatest mode counts: the policy's, its document's or the runtime's. All of them can be
+// changed while policies are in force.
 func TestModes(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	file := filepath.Join(t.TempDir(), "policies.yaml")
@@ -181,13 +182,13 @@ func TestModes(t *testing.T) {
 		t.Error("not enforced")
 	}
 	p := rt.Policy("p")
-	must(t, p.SetMode(Observe)) // and its state is kept
+	must(t, p.SetMode(Observe)) // its state is kept
 	before := p.Stats()
 	must(t, run())
 	if st := p.Stats(); st.WouldThrow != before.WouldThrow+1 {
 		t.Errorf("the dry run does not begin where the policy was: %+v after %+v", st, before)
 	}
-	write("enforce", "enforce") // says nothing new of it
+	write("enforce", "enforce") // the document does not change it
 	check("observed, and loaded again", "p", Observe)
 	if p.Policy().Mode != Observe {
 		t.Error(p.Policy())
@@ -265,8 +266,8 @@ func TestObserverWouldCancelItself(t *testing.T) {
 	}
 }
 
-// A policy that observes and enforces by turns, under load and on two loops, loses nothing that it
-// counts while it enforces, and when SetMode has returned the other mode is over.
+// A policy that observes and enforces in turn, under load and on two loops, loses nothing that it
+// counts while it enforces. When SetMode has returned, the other mode has ended.
 func TestModeByTurns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": 0}))

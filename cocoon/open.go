@@ -6,23 +6,21 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// slot is one slot of a loop. Each has cache lines of its own: while slots are free, tasks on
-// different cores that come and go write to nothing that they share.
+// slot is one slot of a loop. Each has its own cache lines, so that while slots are free, tasks
+// that start and end on different cores write to no shared memory.
 //
-// While nobody waits, a free slot needs no decision, and is open: who comes takes it without the
-// loop's lock.
-//
-//  1. Under the loop's lock, slots that are free in the core are opened, unless a policy or an
-//     account is to see each task: nil.
-//  2. Run takes an open slot by exchanging nil for its strand's quick claim, and at its end the
-//     claim for nil.
-//  3. A caller that needs to know all tasks of the loop takes the lock by lockAll, which gathers:
+//  1. Code that holds the loop's lock opens the slots that are free in the core, by storing nil,
+//     unless a policy or an account must see every task.
+//  2. Run takes an open slot by exchanging nil for its strand's quick claim. When the task ends, it
+//     exchanges the claim for nil.
+//  3. A caller that needs to know all tasks of the loop takes the lock with lockAll, which gathers:
 //     nil becomes shut, a quick claim becomes firm, and the core is told. The exchange at the
-//     task's end then fails, and it ends under the lock like any other.
-//  4. All others take and leave their slots under the lock.
+//     task's end then fails, and the task ends under the lock like any other.
+//  4. All other tasks take and leave their slots under the lock.
 //
-// A task waits under the lock, after it found no open slot and has gathered those that are taken:
-// so while a task waits no slot is open, and no task leaves one without looking who waits.
+// A task begins to wait under the lock, after it has found no open slot and has gathered the taken
+// ones. So while a task waits no slot is open, and every task that leaves a slot looks for waiting
+// tasks.
 type slot struct {
 	holder  atomic.Pointer[claim]
 	ended   atomic.Int64 // quick tasks that have ended
@@ -33,15 +31,15 @@ type slot struct {
 // claim is a strand's hold on a slot.
 type claim struct{ strand *strand }
 
-// shut is the holder of a slot that is free and not open.
+// shut is the holder of a free slot while the slot is not open.
 var shut claim
 
-// takeOpen takes an open slot for t, and reports false when there is none. It is for tasks outside
-// of others: nobody else knows of such a task before it runs.
+// takeOpen takes an open slot for t, and reports false if there is none. It is not for nested
+// tasks: no other code may know the task before it runs.
 func (s *strand) takeOpen(t *Task) bool {
 	slots := s.loop.slots[:s.loop.usable.Load()]
 	if s.at >= len(slots) {
-		s.at = 0 // there were more of them
+		s.at = 0 // there were more slots before
 	}
 	for range slots {
 		if holder := &slots[s.at].holder; holder.Load() == nil {
@@ -49,7 +47,8 @@ func (s *strand) takeOpen(t *Task) bool {
 			s.begin(t)
 			s.runBase.Store(s.clock())
 			if holder.CompareAndSwap(nil, &s.quick) {
-				return true // and here again the next time: the slot's line is in this core's cache
+				// start here again the next time: the slot's line is in this core's cache
+				return true
 			}
 		}
 		if s.at++; s.at == len(slots) {
@@ -59,11 +58,11 @@ func (s *strand) takeOpen(t *Task) bool {
 	return false
 }
 
-// inOpenSlot reports whether the task took an open slot, and was not gathered since. Called by the
-// task's goroutine.
+// inOpenSlot reports whether the task took an open slot and has not been gathered since. Called by
+// the task's goroutine.
 func (s *strand) inOpenSlot() bool { return s.loop.slots[s.at].holder.Load() == &s.quick }
 
-// leaveOpen gives the slot back that takeOpen took, and reports false when the task was gathered
+// leaveOpen gives back the slot that takeOpen took, and reports false if the task was gathered
 // meanwhile.
 func (s *strand) leaveOpen() bool {
 	if !s.inOpenSlot() {
@@ -89,8 +88,8 @@ func (l *Loop) open() {
 	}
 }
 
-// gather shuts all open slots, makes the tasks in them known, and takes the slots of tasks that
-// rest. Called under the loop's lock.
+// gather shuts all open slots, makes the tasks in them known, and takes the slots of resting tasks.
+// Called under the loop's lock.
 func (l *Loop) gather() {
 	l.adopt()
 	l.takeRests(len(l.slots))
@@ -103,8 +102,9 @@ func (l *Loop) adopt() {
 	}
 }
 
-// gatherOne shuts one open slot that is free, or else, for somebody may have to wait, all; then, if
-// none is free, it takes the slot of a task that rests. Called under the loop's lock.
+// gatherOne shuts one open slot if the slot is free. If there is none, it shuts all open slots,
+// because a task may have to wait. If then no slot is free, it takes the slot of a resting task.
+// Called under the loop's lock.
 func (l *Loop) gatherOne() {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
@@ -116,8 +116,8 @@ func (l *Loop) gatherOne() {
 	}
 }
 
-// meet makes the calling task known, if it took an open slot, and notes that it runs, if it seemed
-// to wait. Called under the loop's lock by the task's goroutine.
+// meet makes the calling task known if the task took an open slot, and records that the task runs
+// if it counted as waiting. Called under the loop's lock by the task's goroutine.
 func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
 		s.loop.shut(s.at)
@@ -128,8 +128,8 @@ func (s *strand) meet(now int64) {
 	s.settlePast(now)
 }
 
-// shut ends slot i's being open, if it is, and makes the task in it known; it reports whether the
-// slot is free now. Called under the loop's lock.
+// shut shuts slot i if it is open, and makes the task in it known. It reports whether the slot is
+// free now. Called under the loop's lock.
 func (l *Loop) shut(i int) (free bool) {
 	holder := &l.slots[i].holder
 	for {
@@ -152,8 +152,8 @@ func (l *Loop) shut(i int) (free bool) {
 	}
 }
 
-// quickEnded returns how many tasks have ended in open slots, and their running time in ns. It
-// takes no lock.
+// quickEnded returns the number of tasks that have ended in open slots, and their running time in
+// ns. It takes no lock.
 func (l *Loop) quickEnded() (n, running int64) {
 	for i := range l.slots {
 		n += l.slots[i].ended.Load()
@@ -162,7 +162,7 @@ func (l *Loop) quickEnded() (n, running int64) {
 	return n, running
 }
 
-// alive returns how many tasks have not ended. It takes no lock.
+// alive returns the number of tasks that have not ended. It takes no lock.
 func (rt *Runtime) alive() int64 {
 	n := rt.tasks.Load()
 	for _, l := range *rt.loops.Load() {
@@ -175,7 +175,7 @@ func (rt *Runtime) alive() int64 {
 	return max(0, n)
 }
 
-// quick returns the strand whose task took the slot while it was open, or nil.
+// quick returns the strand of the task that took the slot while the slot was open, or nil.
 func (s *slot) quick() *strand {
 	if c := s.holder.Load(); c != nil && c.strand != nil && c == &c.strand.quick {
 		return c.strand

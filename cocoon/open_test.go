@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A task in an open slot is one like any other to whoever looks.
+// A task in an open slot looks like any other task.
 func TestTaskInAnOpenSlot(t *testing.T) {
 	for name, look := range map[string]func(t *testing.T, ctx context.Context, rt *Runtime) error{
 		"statistics": func(t *testing.T, _ context.Context, rt *Runtime) error {
@@ -45,7 +45,7 @@ func TestTaskInAnOpenSlot(t *testing.T) {
 		"another waits": func(t *testing.T, ctx context.Context, rt *Runtime) error {
 			l := rt.Loop()
 			l.lock()
-			l.cfg.Exclusive = true // a moment's wait for a lock is not to lend the slot
+			l.cfg.Exclusive = true // a short wait for a lock must not lend the slot
 			l.unlock()
 			h := rt.Go(background, "other", func(context.Context) error { return nil })
 			eventually(t, "the other to wait", func() bool { return rt.Stats().Loops[0].Queued == 1 })
@@ -99,8 +99,8 @@ func TestTaskInAnOpenSlot(t *testing.T) {
 	}
 }
 
-// thrownInto passes safe points until a throw comes, and returns its error. The throw is on its way
-// all the same.
+// thrownInto passes safe points until a throw comes, and returns its error. The throw stays in
+// flight.
 func thrownInto(ctx context.Context) (err error) {
 	defer func() {
 		if pe, ok := recover().(*PreemptedError); ok {
@@ -110,7 +110,7 @@ func thrownInto(ctx context.Context) (err error) {
 	return spinForever(ctx)
 }
 
-// A policy that is to see each task sees each that comes after it was registered.
+// A policy that must see each task sees every task that arrives after its registration.
 func TestGuardedLoopHasNoOpenSlot(t *testing.T) {
 	for name, on := range map[string]Trigger{"start": OnStart, "exit": OnExit, "enqueue": OnEnqueue} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestGuardedLoopHasNoOpenSlot(t *testing.T) {
 	}
 }
 
-// Preemption leaves slots open: it has nothing to do before a task waits, and then it does it.
+// Preemption leaves slots open: it has nothing to do before a task waits, and then it acts.
 func TestPreemptionLeavesSlotsOpen(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterSafeFunc("get"))
@@ -159,12 +159,12 @@ func TestPreemptionLeavesSlotsOpen(t *testing.T) {
 	}))
 }
 
-// A policy that can only continue while nobody waits leaves slots open, and sees each task that
-// comes while somebody does.
+// A policy that can only continue while no task waits leaves slots open, and sees each task that
+// arrives while a task waits.
 func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	rt := start(t, Config{})
-	// Exclusive, for the garbage collector may park the task that spins here, and its slot must not
-	// be lent.
+	// Exclusive, because the garbage collector may park the spinning task, and its slot must not be
+	// lent.
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
 	must(t, err)
 	r := register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `arriving.name != "first" and queue.length >= 1 ? throw("one may wait, and it does") : continue()`})
@@ -191,8 +191,8 @@ func TestAdmissionLeavesSlotsOpen(t *testing.T) {
 	must(t, first.Wait(background))
 }
 
-// Invariant 5 where slots are open: never more tasks than slots, each is counted once, and nobody
-// is forgotten, whatever others do meanwhile.
+// Invariant 5 with open slots: never more tasks than slots, each is counted once, and no task is
+// forgotten, whatever other goroutines do meanwhile.
 func TestOpenSlotsHammer(t *testing.T) {
 	const slots = 3
 	rt := start(t, Config{Slots: slots, StallAfter: -1})
@@ -238,7 +238,7 @@ func TestOpenSlotsHammer(t *testing.T) {
 					must(t, rt.Run(background, "job", fn))
 				}()
 				if i%2 == 0 {
-					runtime.Gosched() // there are times when slots are free
+					runtime.Gosched() // let slots be free at times
 				}
 			}
 		})

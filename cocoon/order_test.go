@@ -16,17 +16,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// job is a task of a simulated load: what it declares is what it costs.
+// job is a task of a simulated load. Its declared cost is its real cost.
 type job struct {
 	sched.Task
 	id            int
 	at, cost, due int64
 	priority      int64
 	tenant        int
-	start         int64 // its tag, by the textbook
+	start         int64 // its tag as in the textbook
 }
 
-// textbooks say which of the waiting jobs is next, in the words of the textbook.
+// textbooks say which of the waiting jobs is next, as in the textbook.
 var textbooks = map[string]struct {
 	spec   policy.Spec
 	before func(a, b *job) int
@@ -38,8 +38,8 @@ var textbooks = map[string]struct {
 	"fair":     {policy.FairShare(), func(a, b *job) int { return cmp.Compare(a.start, b.start) }},
 }
 
-// TestTextbookOrders holds that the core, with the ranks that a ready-made policy gives, starts
-// jobs in the order of the textbook, which is worked out from the definition.
+// TestTextbookOrders checks that the core, with the ranks of a ready-made policy, starts jobs in
+// the order of the textbook. The test computes that order from the definition.
 func TestTextbookOrders(t *testing.T) {
 	for name, book := range textbooks {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func someJobs(rnd *rand.Rand) (jobs []*job) {
 	return jobs
 }
 
-// started lets one slot work through the jobs and returns the order in which they start.
+// started runs the jobs in one slot and returns the order in which they start.
 func started(t *testing.T, program *policy.Program, jobs []*job) (order []int) {
 	t.Helper()
 	c := sched.NewCore(sched.Config{Slots: 1})
@@ -107,7 +107,7 @@ func started(t *testing.T, program *policy.Program, jobs []*job) (order []int) {
 	return order
 }
 
-// rankOf evaluates the policy for a job that arrives.
+// rankOf evaluates the policy for an arriving job.
 func rankOf(t *testing.T, program *policy.Program, j *job) int64 {
 	t.Helper()
 	snapshot := make([]uint64, program.Words)
@@ -124,9 +124,9 @@ func rankOf(t *testing.T, program *policy.Program, j *job) int64 {
 	return int64(out.Values[0])
 }
 
-// byTheBook is the order in which a server that knows all jobs works through them: whenever it is
-// free, the first of those that wait, ties by arrival. Tags are those of start-time fair queueing,
-// with the start tag in service as virtual time.
+// byTheBook returns the order in which a server that knows all jobs runs them: whenever it is free,
+// it starts the first waiting job, with ties in order of arrival. Tags are the tags of start-time
+// fair queueing, with the start tag in service as virtual time.
 func byTheBook(jobs []*job, before func(a, b *job) int) (order []int) {
 	finish := make([]int64, len(jobShares))
 	now, virtual := int64(0), int64(0)
@@ -151,7 +151,7 @@ func byTheBook(jobs []*job, before func(a, b *job) int) (order []int) {
 		order = append(order, first.id)
 		virtual = max(virtual, first.start)
 		now += first.cost
-		admit(now - 1) // who comes as the job ends finds the slot already handed on
+		admit(now - 1) // a job that arrives exactly at the end finds the slot taken
 	}
 	return order
 }
@@ -179,8 +179,8 @@ func TestReadyMadeOrders(t *testing.T) {
 	}
 }
 
-// What a name costs is learned from its tasks; what is declared goes before, for the task but not
-// its children.
+// The cost of a name is learned from its tasks. A declared cost takes precedence, for the task but
+// not for its children.
 func TestCostIsDeclaredOrLearned(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"cost": time.Duration(0)}))
@@ -219,8 +219,8 @@ func TestCostIsDeclaredOrLearned(t *testing.T) {
 	}
 }
 
-// Under saturation tenants get what their shares say, in the long run: the load goes on until they
-// have it, because others use this machine, too. In order of arrival the ratio would stay at a
+// Under saturation tenants get their shares in the long run. The load goes on until they have them,
+// because other processes use this machine, too. In order of arrival the ratio would stay at a
 // sixth. The core's own test is exact.
 func TestFairShareUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
@@ -231,7 +231,7 @@ func TestFairShareUnderLoad(t *testing.T) {
 	var crowd sync.WaitGroup
 	for i := range 24 {
 		name, work := "gold", time.Millisecond
-		if i%4 != 0 { // three times as many, and each of their tasks is longer
+		if i%4 != 0 { // three times as many tasks, each of them longer
 			name, work = "free", 2*time.Millisecond
 		}
 		crowd.Go(func() {

@@ -7,19 +7,19 @@ import (
 	"weak"
 )
 
-// origin is what a task begins with. It never changes, but for the parent, see ancestry.go.
+// origin is what a task begins with. It is immutable, except for the parent: see ancestry.go.
 //
-// An ended task keeps its origin, for its context may be kept, and nothing else of its caller's. So
-// no two tasks are carved from one allocation, and a strand that is idle, or whose task goes on for
-// hours, leads to no context of an earlier task: a server with a thousand open streams would
-// otherwise keep the requests that their strands had served before.
+// A task that has ended keeps its origin, because its context may be retained, and nothing else of
+// its caller. So no two tasks share an allocation, and no strand refers to the context of an
+// earlier task while it is idle, or while its present task runs for hours. Otherwise a server with
+// a thousand open streams would retain the requests that their strands had served before.
 type origin struct {
-	ctx    context.Context // given by the caller; of a task with bare set, the one that its parent was given
+	ctx    context.Context // from the caller; if bare is set, the one that the parent was given
 	up     atomic.Pointer[Task]
 	attrs  *attrs
 	class  *class
-	strand *strand     // the task's live part, while it is known or in an open slot
-	bare   atomic.Bool // the caller gave the parent's own context, as it is
+	strand *strand     // the task's live part, while the task is known or in an open slot
+	bare   atomic.Bool // the caller gave the parent's own context, unchanged
 }
 
 func (o *origin) begin(ctx context.Context, up *Task, bare bool, a *attrs, c *class, s *strand) {
@@ -30,31 +30,32 @@ func (o *origin) begin(ctx context.Context, up *Task, bare bool, a *attrs, c *cl
 	}
 }
 
-// alike reports whether the origin is just this.
+// alike reports whether the origin has exactly these values.
 func (o *origin) alike(ctx context.Context, up *Task, bare bool, a *attrs, c *class) bool {
 	return identity(o.ctx) == identity(ctx) && o.up.Load() == up && o.bare.Load() == bare && o.attrs == a && o.class == c
 }
 
-// sole is a task with an origin of its own, in one allocation: a request, whose context no other
-// task has.
+// sole is a task with an origin of its own, in one allocation. It is for requests, because no other
+// task has the context of a request.
 type sole struct {
 	Task
 	begins origin
 }
 
-// often is after how many tasks in a row that begin alike a strand has the next ones share an
-// origin: they are a loop's, and most of what a busy loop leaves to the collector (bench: scale). A
-// weak pointer is dear to make, and a request that starts two or three tasks is no loop.
+// often is how many tasks in a row must begin alike before a strand lets the next ones share an
+// origin. They belong to a loop, and are most of the garbage that a busy loop produces (bench:
+// scale). A weak pointer is expensive to make, and a request that starts two or three tasks is not
+// a loop.
 const often = 16
 
-// memory is what a strand knows of the task before. It holds the class alone, which all tasks of
-// the name share: the origin is weak, and of the rest there are addresses, which may be those of
-// other things by now, and only tell when it is worth while to look.
+// memory is what a strand remembers of its previous task. It refers only to the class, which all
+// tasks of the name share. The origin is a weak pointer, and the other fields are addresses. They
+// may belong to other objects by now, and only tell whether a comparison is worthwhile.
 type memory struct {
 	class     *class
 	context   [2]uintptr
 	up, attrs uintptr
-	alike     uint32 // how many in a row
+	alike     uint32 // tasks in a row
 	shared    weak.Pointer[origin]
 }
 
@@ -66,10 +67,10 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	adorned := d != nil && len(d.attrs) > 0
 	bare := false
 	if own, ok := ctx.(*taskContext); ok && own.task() == up {
-		ctx, bare = up.ctx, true // or the contexts of a chain of tasks would be a chain, too
+		ctx, bare = up.ctx, true // otherwise the contexts of a chain of tasks would form a chain
 	}
-	// What the context leads to is compared too: that of a web framework may be used again, for
-	// another request.
+	// Also compare what the context refers to: a web framework may reuse its context for another
+	// request.
 	if m.like(ctx, up, a, c) && !adorned {
 		o := m.shared.Value()
 		if o == nil || !o.alike(ctx, up, bare, a, c) {
@@ -93,8 +94,8 @@ func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *T
 	return &t.Task
 }
 
-// share makes an origin for many tasks. It has a frame of its own, for tasks that wait are many,
-// and each has a stack.
+// share makes an origin for many tasks. It has a frame of its own, because many tasks wait, and
+// each has a stack.
 //
 //go:noinline
 func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *origin {
@@ -104,13 +105,13 @@ func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *orig
 	return o
 }
 
-// classOf returns the class of a name, which is that of the strand's last task, often.
+// classOf returns the class of a name, which is often the class of the strand's last task.
 func (m *memory) classOf(rt *Runtime, name string) *class {
 	if m.class != nil && m.class.text == name && m.class.kept {
 		return m.class
 	}
 	c := rt.classOf(name)
-	if !c.met.Load() { // all tasks of the name share it
+	if !c.met.Load() { // all tasks of the name share the flag
 		c.met.Store(true)
 		rt.naming.metTask(name)
 	}
@@ -131,6 +132,6 @@ func (m *memory) like(ctx context.Context, up *Task, a *attrs, c *class) bool {
 	return false
 }
 
-// identity tells contexts apart that live. They are not compared with ==, which panics for contexts
-// that cannot be compared.
+// identity distinguishes live contexts. They are not compared with ==, which panics for contexts of
+// types without comparison.
 func identity(ctx context.Context) [2]uintptr { return *(*[2]uintptr)(unsafe.Pointer(&ctx)) }

@@ -8,8 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// reused is a context as some web frameworks have it: one value, for one request after another. It
-// cannot be compared.
+// reused is a context as in some web frameworks: one value for one request after another. It is not
+// comparable.
 type reused struct {
 	*borrowed
 	_ []int
@@ -17,8 +17,8 @@ type reused struct {
 
 type borrowed struct{ context.Context }
 
-// TestContextThatIsUsedAgain: tasks share their origin while the context is the same, which it is
-// not only by its address.
+// TestContextThatIsUsedAgain: tasks share their origin while the context is the same. The same
+// address does not suffice.
 func TestContextThatIsUsedAgain(t *testing.T) {
 	rt := start(t, Config{})
 	label := stubs.Intern("tenant")
@@ -46,7 +46,7 @@ func TestContextThatIsUsedAgain(t *testing.T) {
 					return nil
 				}))
 			}
-			// The same context, now inside of a task, and then outside again.
+			// The same context inside a task, and then outside again.
 			request := func(parent *Task) func(context.Context) error {
 				return func(ctx context.Context) error {
 					if TaskOf(ctx).Parent() != parent {
@@ -70,7 +70,8 @@ func TestContextThatIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestOneContextAfterAnother: alike in all else, each task has the values and the name of its own.
+// TestOneContextAfterAnother: tasks that differ only in their contexts have their own values and
+// names.
 func TestOneContextAfterAnother(t *testing.T) {
 	rt := start(t, Config{})
 	for i := range 3 {
@@ -91,7 +92,8 @@ func TestOneContextAfterAnother(t *testing.T) {
 	}
 }
 
-// TestDeclaredBetween: a document counts for the next task, which is like the last one otherwise.
+// TestDeclaredBetween: a document applies to the next task, although the task is otherwise like the
+// last one.
 func TestDeclaredBetween(t *testing.T) {
 	rt := start(t, Config{})
 	for _, want := range []int32{0, 7} {
@@ -107,14 +109,13 @@ func TestDeclaredBetween(t *testing.T) {
 	}
 }
 
-// TestRunLeavesLittle: a task is 24 bytes of garbage where others like it come before and after on
-// its strand, and 80 where its context is its own, so that the collector of a busy loop has little
-// to do (bench: scale).
+// TestRunLeavesLittle: a task is 24 bytes of garbage among like tasks on its strand, and 80 if its
+// context is its own. So the garbage collector of a busy loop has little to do (bench: scale).
 func TestRunLeavesLittle(t *testing.T) {
 	if alike, alone := unsafe.Sizeof(Task{}), unsafe.Sizeof(sole{}); alike > 24 || alone > 80 {
 		t.Errorf("a task has %d bytes, or %d with an origin of its own", alike, alone)
 	}
-	s := start(t, Config{}).Loop().idle() // one strand: the race detector has the pool lose some
+	s := start(t, Config{}).Loop().idle() // one strand: with the race detector the pool loses some
 	last, shared := s.taskOf(t.Context(), nil, nil, "job"), 0
 	for range 1000 {
 		task := s.taskOf(t.Context(), nil, nil, "job")
@@ -126,7 +127,7 @@ func TestRunLeavesLittle(t *testing.T) {
 		}
 		last = task
 	}
-	if shared < 500 { // a collection in between begins anew
+	if shared < 500 { // a garbage collection in between resets it
 		t.Errorf("%d of 1000 tasks shared their origin", shared)
 	}
 }

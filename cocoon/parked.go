@@ -9,43 +9,43 @@ import (
 )
 
 // Unannounced waits. A task that sleeps, or waits for a channel, a lock or the network outside of
-// Block, holds a slot and does not use it. In plain Go it would hold back no other goroutine, so
-// here its slot is lent (invariant 8). Whether a goroutine is parked is one load of the Go
+// Block, holds a slot without using it. In plain Go it would delay no other goroutine, so its slot
+// is lent (invariant 8). To find out whether a goroutine is parked takes one load of the Go
 // runtime's own record (package goroutine).
 //
-//  1. When a task has to wait for a slot, on arrival or on its way back, the goroutine of each
-//     holder is looked at, under the loop's lock. A holder that is parked loses its slot and counts
-//     as blocked from then on: it is in absent.parked.
+//  1. When a task has to wait for a slot, on arrival or when it comes back, it looks at the
+//     goroutine of each holder of a slot, under the loop's lock. A parked holder loses its slot and
+//     counts as blocked from then on: it is in absent.parked.
 //  2. A holder may park after that. So the timer looks again while a task waits, first after
-//     minLook, and more seldom up to maxLook as long as it finds no holder parked.
+//     minLook, then less and less often, up to maxLook, as long as it finds no holder parked.
 //  3. A parked task that wakes runs on without a slot. It surfaces when it next takes the loop's
-//     lock, when something is asked of it, or when the timer finds it running (aside.go): then it
-//     is in absent.lent, its time counts as running again, and at its next safe point it asks for a
-//     slot.
+//     lock, when a request is posted to it, or when the timer finds it running (aside.go). From
+//     then on it is in absent.lent and its time counts as running again, and at its next safe point
+//     it asks for a slot.
 //
-// A system call is seen as well. Most last for microseconds, so a holder counts as waiting only
-// when two looks in a row find it in one.
+// The timer also sees system calls. Most of them take microseconds, so a holder counts as waiting
+// only if two consecutive looks find it in a system call.
 //
-// Exclusive loops keep their slots. So do loops of NewLoop with one slot, until StallAfter: tasks
-// of such a loop may rely on being atomic towards each other, and a task that comes back from its
-// wait runs beside another until its next safe point. The default loop lends at once, whatever its
-// slots.
+// Exclusive loops keep their slots. Loops made by NewLoop with one slot keep it until StallAfter,
+// because their tasks may rely on being atomic towards each other, and a task that comes back from
+// its wait runs concurrently with another until its next safe point. The default loop lends at
+// once, whatever its number of slots.
 
 const (
 	minLook = int64(300 * time.Microsecond)
 	maxLook = int64(1200 * time.Microsecond)
 )
 
-// lends reports whether the loop lends the slot of a task as soon as it waits unannounced.
+// lends reports whether the loop lends a slot as soon as its task waits unannounced.
 func (l *Loop) lends() bool {
 	return !l.cfg.Exclusive && (l.first || len(l.slots) > 1)
 }
 
-// waits reports whether the goroutine of s waits for something. Called under the loop's lock, for a
-// task that holds a slot.
+// waits reports whether the goroutine of s waits. Called under the loop's lock, for a task that
+// holds a slot.
 func (s *strand) waits() bool {
 	switch goroutine.StatusOf(s.g.Load()) {
-	case goroutine.Parked: // or it waits for this very lock
+	case goroutine.Parked: // or it waits for this lock
 		s.inCall = false
 		return !s.loop.guard.waitedFor(s.g.Load())
 	case goroutine.Syscall:
@@ -57,8 +57,8 @@ func (s *strand) waits() bool {
 	return false
 }
 
-// lendWaits lends the slots of holders that wait unannounced, until no task waits for a slot any
-// more, and reports whether it lent one. Called under the loop's lock, after gather.
+// lendWaits lends the slots of holders that wait unannounced, until no task waits for a slot. It
+// reports whether it lent a slot. Called under the loop's lock, after gather.
 func (l *Loop) lendWaits(now int64) (lent bool) {
 	if !l.lends() {
 		return false
@@ -84,8 +84,8 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 	return lent
 }
 
-// lendTo lends the slots of holders that wait unannounced for s, which has to wait for a slot, and
-// reports whether s has one now. Called under the loop's lock by the goroutine of s.
+// lendTo lends the slots of holders that wait unannounced, for s, which has to wait for a slot. It
+// reports whether s has a slot now. Called under the loop's lock by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 	l.noteWaiters()
 	if !s.onSlot() && !l.lendWaits(now) || !s.onSlot() {
@@ -93,14 +93,14 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
 	}
-	<-s.token() // sent by deliver just now
+	<-s.token() // deliver has just sent it
 	return true
 }
 
-// park takes the slot from s, which holds it and waits, for the tasks that wait for a slot. Called
-// under the loop's lock.
+// park takes the slot of s, which holds it and waits, and gives it to the tasks that wait for a
+// slot. Called under the loop's lock.
 func (l *Loop) park(s *strand, now int64) {
-	if s.settleRest(now) { // it has just begun
+	if s.settleRest(now) { // it has just begun a Block
 		l.deliver(now)
 		return
 	}
@@ -112,8 +112,8 @@ func (l *Loop) park(s *strand, now int64) {
 	l.armSweep(now)
 }
 
-// waited counts an unannounced wait of a task of the class, and logs it once, when it is clear that
-// its tasks wait more than they run.
+// waited counts an unannounced wait of a task of the class. Once it is clear that the class's tasks
+// wait more than they run, waited logs it, once.
 func (l *Loop) waited(c *class) {
 	l.stats.waits.Add(1)
 	if c.seen.waiting(); c.seen.mostlyWait() && c.reported.CompareAndSwap(false, true) {
@@ -121,7 +121,7 @@ func (l *Loop) waited(c *class) {
 	}
 }
 
-// surface notes that s, which has waited unannounced, runs again. Called under the loop's lock.
+// surface records that s, which has waited unannounced, runs again. Called under the loop's lock.
 func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
@@ -133,7 +133,7 @@ func (l *Loop) surface(s *strand, now int64) {
 	l.rt.armGaps()
 }
 
-// look lends the slots of tasks that have begun to wait, while another waits for a slot, and
+// look lends the slots of tasks that have begun to wait while another task waits for a slot. It
 // returns when to look again. Called by the timer, under the loop's lock.
 func (l *Loop) look(now int64) (next int64) {
 	if !l.lends() || !l.core.Wanted() {
@@ -149,7 +149,7 @@ func (l *Loop) look(now int64) (next int64) {
 	return l.lookAt
 }
 
-// armLook has the timer look at the holders soon. Called without the loop's lock by a task that
+// armLook makes the timer look at the holders soon. Called without the loop's lock by a task that
 // waits for a slot.
 func (l *Loop) armLook(now, lookAt int64) {
 	if l.lends() {
@@ -159,8 +159,8 @@ func (l *Loop) armLook(now, lookAt int64) {
 }
 
 // starved counts a task that passes no safe point because it has no processor, and logs it at most
-// once a second. No task is to blame for that: the process has too few processors, or the kernel
-// gave them to others. Called under the loop's lock.
+// once a second. No task is at fault then: the process has too few processors, or the kernel gave
+// them to other processes. Called under the loop's lock.
 func (l *Loop) starved(s *strand, silent time.Duration) {
 	if l.stats.starved.Add(1); !l.stats.starvedLogs.due(notify.Now()) {
 		return

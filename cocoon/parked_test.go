@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
-// waiting starts a task that waits in its slot, without a word, until the channel is closed, and
-// returns when its goroutine is parked.
+// waiting starts a task that waits unannounced in its slot until the channel is closed. It returns
+// when the task's goroutine is parked.
 func waiting(t *testing.T, l *Loop, name string, until <-chan struct{}) *Handle {
 	t.Helper()
 	goroutine.Learn()
@@ -30,8 +30,8 @@ func waiting(t *testing.T, l *Loop, name string, until <-chan struct{}) *Handle 
 	return h
 }
 
-// A task that waits without saying so holds back no other: its slot is lent when another arrives,
-// and it is no stall. StallAfter is off, so nothing else can lend it.
+// A task that waits unannounced does not delay another task: its slot is lent when the other
+// arrives, and this is not a stall. StallAfter is off, so nothing else can lend it.
 func TestUnannouncedWaitLendsTheSlot(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release := make(chan struct{})
@@ -50,7 +50,7 @@ func TestUnannouncedWaitLendsTheSlot(t *testing.T) {
 	}
 }
 
-// The task that needs the slot may have had one before: it comes back from a block.
+// The task that needs the slot may have had one before, and come back from a block.
 func TestUnannouncedWaitLendsToAReturningTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	inBlock, goOn, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -65,7 +65,7 @@ func TestUnannouncedWaitLendsToAReturningTask(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A holder that parks after another has begun to wait is found by the timer.
+// The timer finds a holder that parks after another task has begun to wait.
 func TestUnannouncedWaitIsFoundLater(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	running, park, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -84,7 +84,7 @@ func TestUnannouncedWaitIsFoundLater(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task in a system call that lasts gives its slot up as well.
+// A task in a long system call gives its slot up as well.
 func TestSystemCallLendsTheSlot(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	goroutine.Learn()
@@ -103,8 +103,8 @@ func TestSystemCallLendsTheSlot(t *testing.T) {
 	must(t, r.Close())
 }
 
-// After its wait a task runs on, and waits for a slot at its next safe point, so that in the end no
-// more tasks run than there are slots.
+// After its wait a task runs on, and waits for a slot at its next safe point. So in the end no more
+// tasks run than there are slots.
 func TestParkedTaskAsksForASlot(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release, until := make(chan struct{}), make(chan struct{})
@@ -123,7 +123,7 @@ func TestParkedTaskAsksForASlot(t *testing.T) {
 	})
 	receive(t, "it", parked)
 	busy := begun(t, rt.Loop(), background, "busy", func(context.Context) error { return keepSlot(until) })
-	rt.Go(background, "more", idle) // somebody waits, so the timer looks
+	rt.Go(background, "more", idle) // a task waits, so the timer looks
 	close(release)
 	eventually(t, "it to ask for a slot", func() bool { st := rt.Loop().Stats(); return st.Queued == 2 && st.Parked+st.Lent == 0 })
 	if back.Load() {
@@ -134,7 +134,7 @@ func TestParkedTaskAsksForASlot(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A section that is opened after an unannounced wait has its whole time limit, and no more.
+// A section opened after an unannounced wait has its whole time limit, and no more.
 func TestSectionAfterAnUnannouncedWait(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 20 * time.Millisecond})
@@ -156,7 +156,7 @@ func TestSectionAfterAnUnannouncedWait(t *testing.T) {
 	for rt.Loop().Stats().Parked == 0 {
 		must(t, rt.Run(background, "job", idle))
 	}
-	time.Sleep(100 * time.Millisecond) // as blocked as it was, and not as running
+	time.Sleep(100 * time.Millisecond) // counts as blocked, not as running
 	close(release)
 	must(t, h.Wait(background))
 	if d := end.Sub(begin); d < 20*time.Millisecond {
@@ -167,7 +167,7 @@ func TestSectionAfterAnUnannouncedWait(t *testing.T) {
 	}
 }
 
-// A throw ends the context of a task that waits unannounced, and meets it where it runs again.
+// A throw ends the context of a task in an unannounced wait, and arrives when the task runs again.
 func TestThrowIntoAParkedTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	goroutine.Learn()
@@ -221,7 +221,7 @@ func TestAtomicLoopsKeepTheirSlots(t *testing.T) {
 	}
 }
 
-// A class of which most looks find a task waiting is named in the log, once and without a stack.
+// The log names a class if most looks find its tasks waiting, once and without a stack.
 func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -245,7 +245,7 @@ func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// A runtime whose tasks all wait unannounced shuts down like any other.
+// A runtime shuts down as usual when all its tasks wait unannounced.
 func TestShutdownWithParkedTasks(t *testing.T) {
 	rt, err := New(Config{Slots: 1})
 	must(t, err)
@@ -261,8 +261,8 @@ func TestShutdownWithParkedTasks(t *testing.T) {
 	_ = h.Wait(background)
 }
 
-// A class that a document calls waiting stands aside: its tasks hold no slot, their Blocks ask for
-// none, and one that runs after all is found, and thrown out of by its time limit.
+// A class declared waiting in a document stands aside: its tasks hold no slot, and their Blocks ask
+// for none. If one runs nevertheless, the timer finds it, and its time limit throws into it.
 func TestWaitsStandAside(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {stream: waits}\nlimits: [{func: stream, limit: 20ms}]\n")))
@@ -284,7 +284,7 @@ func TestWaitsStandAside(t *testing.T) {
 	}
 }
 
-// What most looks find waiting stands aside without a word, and what runs later is found running.
+// A class stands aside undeclared if most looks find its tasks waiting, and later running is found.
 func TestWaitsAreLearned(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release := make(chan struct{})
@@ -304,7 +304,7 @@ func TestWaitsAreLearned(t *testing.T) {
 	}
 }
 
-// A full queue refuses no task while a holder only waits: its slot makes room.
+// A full queue refuses no task while a holder of a slot only waits: its slot makes room.
 func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	rt := start(t, Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	running, park, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -320,7 +320,7 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	receive(t, "the holder", running)
 	first := rt.Go(background, "first", idle)
 	eventually(t, "the first to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
-	rt.Loop().lock() // the timer is not to be first
+	rt.Loop().lock() // the timer must not be first
 	close(park)
 	eventually(t, "the holder to park", func() bool { return goroutine.StatusOf(g.Load()) == goroutine.Parked })
 	second := rt.Go(background, "second", idle)
@@ -335,8 +335,7 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// The utilization of a loop whose tasks only sleep is low, whether other tasks want their slots or
-// not.
+// The utilization of a loop of sleeping tasks is low, whether or not other tasks need their slots.
 func TestSleepersAreNoLoad(t *testing.T) {
 	for _, n := range []int{2, 8} {
 		rt := start(t, Config{Slots: 2})

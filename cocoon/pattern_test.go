@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// What a document says by patterns counts for names that come, and for those that have come; the
-// most precise counts alone.
+// Declarations with patterns apply to names that arrive later and to names that arrived before.
+// Only the most precise pattern counts.
 func TestDeclaredByPattern(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	f := newPolicyFile(t)
@@ -46,7 +46,7 @@ func TestDeclaredByPattern(t *testing.T) {
 		check("GET /admin/health", 7, false, Safe)
 		check("GET /files/*", 8, false, Atomic)
 		check("GET /files/a", 1, false, Atomic)
-		rt.naming.classCount.Store(2 * maxClasses) // names that are not kept obey as well
+		rt.naming.classCount.Store(2 * maxClasses) // names that are not stored obey as well
 	}
 	check("GET /admin/no room", 5, true, Preemptible)
 	if got, want := rt.Stats().Unmet, []string{"never*"}; !slices.Equal(got, want) {
@@ -54,7 +54,7 @@ func TestDeclaredByPattern(t *testing.T) {
 	}
 	must(t, rt.Run(background, "GET /admin/a", func(ctx context.Context) error {
 		inside := idle
-		for i := range 10 { // tasks of one pattern inside each other inherit one list
+		for i := range 10 { // nested tasks of one pattern inherit one list
 			next := inside
 			inside = func(ctx context.Context) error {
 				n := 0
@@ -80,7 +80,7 @@ func TestDeclaredByPattern(t *testing.T) {
 	}
 }
 
-// matching are policies that each throw, by their names, into tasks that they match.
+// matching are policies that throw into the tasks that they match. The reason is the policy's name.
 func matching(policies ...string) string {
 	var b strings.Builder
 	b.WriteString("policies:\n")
@@ -91,7 +91,7 @@ func matching(policies ...string) string {
 	return b.String()
 }
 
-// reasonOf runs a task, and returns the reason for which it was thrown into, or "".
+// reasonOf runs a task, and returns the reason of the throw into it, or "".
 func reasonOf(t *testing.T, rt *Runtime, ctx context.Context, name string) string {
 	t.Helper()
 	err := rt.Run(ctx, name, idle)
@@ -101,7 +101,7 @@ func reasonOf(t *testing.T, rt *Runtime, ctx context.Context, name string) strin
 	return preemption(t, err).Reason
 }
 
-// Policies match patterns, leave out what is excepted, and default is what no other matches.
+// Policies match patterns, with exceptions, and default matches every name without another match.
 func TestMatchByPattern(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	f := newPolicyFile(t)
@@ -121,7 +121,7 @@ func TestMatchByPattern(t *testing.T) {
 	if got := rt.Stats().Unmet; len(got) != 0 {
 		t.Errorf("unmet: %q", got)
 	}
-	for i := range 300 { // what is out of force leaves no slot behind
+	for i := range 300 { // a policy out of force leaves no slot behind
 		flips := []string{"flip*", "flop*"}[i%2]
 		must(t, f.load(t, rt, matching(fmt.Sprintf("p: tasks: ['%d-*']", i), "q: tasks: [keep*]", "r: tasks: ["+flips+"]")))
 		if got, want := reasonOf(t, rt, background, "flipper"), []string{"r", ""}[i%2]; got != want {
@@ -144,8 +144,8 @@ func TestMatchByPattern(t *testing.T) {
 	}
 }
 
-// A time limit by a pattern is one of sections and of tasks; tasks that it is not about wake
-// nobody.
+// A time limit with a pattern applies to sections and to tasks. Tasks without a match do not wake
+// the timer.
 func TestLimitByPattern(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	load(t, rt, "limits: [{func: 'GET /slow/*', limit: 20ms}, {func: 'json.*', limit: 10ms}, {func: default, limit: 30ms}, {func: job, limit: 1h}]")
@@ -179,7 +179,7 @@ func TestLimitByPattern(t *testing.T) {
 	}
 }
 
-// Patterns in expressions see what a stub reads, where there is a task and where there is none.
+// Patterns in expressions apply to the values of stubs, with and without a task.
 func TestPatternsOfStubs(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
@@ -216,7 +216,7 @@ func TestPatternsOfStubs(t *testing.T) {
 	}
 }
 
-// Tasks run while patterns come and go: each sees the policies that are in force when it starts.
+// Tasks run while patterns change: each task sees the policies in force when it starts.
 func TestPatternsUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
 	load(t, rt, matching("stays: tasks: ['stays/*']"))

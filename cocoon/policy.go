@@ -11,8 +11,8 @@ import (
 // Policy is a policy as its author writes it; docs/policy.md specifies its language.
 type Policy = policy.Spec
 
-// Trigger says when a policy is evaluated: Every, OnEnqueue and its like, OnNotify; policy.On joins
-// several events.
+// Trigger says when a policy is evaluated: Every, OnEnqueue and the other events, OnNotify;
+// policy.On joins several events.
 type Trigger = policy.Trigger
 
 // Match limits a policy to loops, task names and kinds.
@@ -21,23 +21,23 @@ type Match = policy.Match
 // PerLoop declares a private state of which each loop has its own, in Policy.State.
 type PerLoop = policy.PerLoop
 
-// TimeLimit is a ready-made policy: a time limit on a section, or on the tasks of a name.
+// TimeLimit is a ready-made policy: a time limit on a section, or on tasks with a given name.
 type TimeLimit = policy.TimeLimit
 
-// PolicyChange is one thing that a file of policies would change, see Runtime.CheckPolicyFile.
+// PolicyChange is one change that loading a policy file would make, see Runtime.CheckPolicyFile.
 type PolicyChange = policy.Change
 
-// Mode says what becomes of what policies decide.
+// Mode says what the runtime does with the verdicts and effects of policies.
 type Mode = policy.Mode
 
-// Modes of a policy, and of all of a runtime.
+// Modes of a policy, and of all policies of a runtime.
 const (
 	Enforce = policy.Enforce // carry out verdicts and effects
 	Observe = policy.Observe // a dry run: only count and log them
 	Off     = policy.Off     // do not evaluate them
 )
 
-// Triggers of the events of a task.
+// Triggers for the events of a task.
 var (
 	OnEnqueue = policy.On(stubs.Enqueue)
 	OnStart   = policy.On(stubs.Start)
@@ -46,8 +46,8 @@ var (
 	OnExit    = policy.On(stubs.Exit)
 )
 
-// Every is the trigger of a time policy, evaluated every interval (5 µs to 24 h) while tasks run
-// and it may do something about them (its horizon, see docs/policy.md).
+// Every is the trigger of a time policy. It is evaluated every interval (5 µs to 24 h) while tasks
+// run and the policy can have an effect on them (its horizon, see docs/policy.md).
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
 // OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
@@ -55,11 +55,11 @@ func OnNotify(name string) Trigger { return policy.OnCustom(name) }
 
 // RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that
 // it matches. On an error nothing is registered; the error says where and why (print it with %+v
-// for the whole story). It takes about a millisecond, and tasks run on meanwhile.
+// for the full account). It takes about a millisecond, during which tasks run on.
 func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	if err := p.Validate(); err != nil { // its name is fit to be printed from here on
+	if err := p.Validate(); err != nil { // from here on its name is safe to print
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
 	if rt.closing {
@@ -77,8 +77,8 @@ func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	return r, nil
 }
 
-// RegisterTimeLimit registers a time limit on a section, or on the tasks of a name: what runs
-// longer is thrown into.
+// RegisterTimeLimit registers a time limit on a section, or on tasks with a given name: it throws
+// into a section or task that runs longer.
 func (rt *Runtime) RegisterTimeLimit(t TimeLimit) (*Registration, error) {
 	p, err := t.Spec()
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 
 func idle(context.Context) error { return nil }
 
-// Invariants 1 and 2: what cannot be proved is refused, whatever it is, and nothing is
-// half-registered.
+// Invariants 1 and 2: a policy without a proof is refused, and nothing is half-registered.
 func TestHostilePoliciesAreRefused(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"known": 0}))
@@ -107,8 +106,8 @@ func TestRegisteringANameTwice(t *testing.T) {
 	}
 }
 
-// Policies, states, functions, kinds and loops come while a thousand tasks run, and each that is
-// registered works.
+// Policies, states, functions, kinds and loops are registered while a thousand tasks run, and all
+// of them work.
 func TestRegisteringWhileTasksRun(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
 	done := make(chan struct{})
@@ -138,7 +137,7 @@ func TestRegisteringWhileTasksRun(t *testing.T) {
 	wg.Wait()
 }
 
-// When Cancel returns, no evaluation is under way and none will begin.
+// When Cancel returns, no evaluation is in progress and none will begin.
 func TestCancelOfAPolicyIsFinal(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	done := make(chan struct{})
@@ -170,7 +169,7 @@ func TestCancelOfAPolicyIsFinal(t *testing.T) {
 	wg.Wait()
 }
 
-// A policy that cancels itself is evaluated no more, and its name is free.
+// A policy that cancels itself is not evaluated any more, and its name is free.
 func TestPolicyCancelsItself(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "once", On: OnStart, Expr: `cancel()`})
@@ -186,7 +185,8 @@ func TestPolicyCancelsItself(t *testing.T) {
 	}
 }
 
-// Effects write the states they name, with their values; private states are each policy's own.
+// Effects write the states that they name, with their values. Each policy has its own private
+// states.
 func TestStatesOfPolicies(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"on": false, "n": 1, "r": 0.5, "d": time.Second}))
@@ -218,8 +218,8 @@ func TestStatesOfPolicies(t *testing.T) {
 	}
 }
 
-// Invariant 7: a policy that errs changes nothing, is counted, reported once, and off after
-// repeated failure; Update switches it on again.
+// Invariant 7: a policy with a failing evaluation changes nothing. The failure is counted, and
+// reported once. Repeated failure switches the policy off, and Update switches it on again.
 func TestPolicyThatErrs(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -251,7 +251,7 @@ func TestPolicyThatErrs(t *testing.T) {
 	}
 }
 
-// Failures count in a row only, and a verdict of an evaluation that errs is none.
+// Only consecutive failures count, and a failing evaluation has no verdict.
 func TestFailuresInARow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, MaxFailures: 2})
 	must(t, rt.RegisterState(map[string]any{"n": int64(math.MaxInt64)}))
@@ -276,7 +276,7 @@ func TestFailuresInARow(t *testing.T) {
 	}
 }
 
-// An update to what is refused keeps the version in force; a good one replaces it at once.
+// A refused update keeps the version in force. A valid update replaces it at once.
 func TestUpdate(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"v": 0}))
@@ -302,7 +302,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Observing changes nothing, and counts.
+// Observe mode changes nothing, and counts.
 func TestObserveModeChangesNothing(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -346,7 +346,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A safe function that a policy calls may panic, or never end: it holds up nobody.
+// A safe function called by a policy may panic, or never end, without delaying any task.
 func TestSafeFunctionsThatMisbehave(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -370,7 +370,7 @@ func TestSafeFunctionsThatMisbehave(t *testing.T) {
 	receive(t, "the end of its context", ended)
 }
 
-// One that does not even heed its context holds up neither the policy that calls it, nor tasks, nor
+// A safe function that ignores its context delays neither the policy that calls it, nor tasks, nor
 // Shutdown.
 func TestSafeFunctionThatNeverEnds(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
@@ -393,7 +393,7 @@ func TestSafeFunctionThatNeverEnds(t *testing.T) {
 	receive(t, "the function", returned)
 }
 
-// interval() changes how often a policy is evaluated, from now on.
+// interval() changes how often a policy is evaluated from then on.
 func TestPolicyChangesItsInterval(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "p", On: Every(time.Hour), Expr: `interval(duration("200us"))`})
@@ -410,8 +410,8 @@ func TestPolicyChangesItsInterval(t *testing.T) {
 	}
 }
 
-// The timer sleeps when nothing runs: a policy sees the quiet once, and is left alone. It wakes
-// with the next task.
+// The timer sleeps when no task runs. A policy is evaluated once on the quiet loop, and not again.
+// The timer wakes with the next task.
 func TestTimerSleepsWhenNothingRuns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "p", On: Every(50 * time.Microsecond), Expr: `queue.length > 1000000 ? cancel() : continue()`})
@@ -437,7 +437,7 @@ func TestTimerSleepsWhenNothingRuns(t *testing.T) {
 	}))
 }
 
-// A document registers all of its policies, or nothing.
+// A document registers all of its policies, or none.
 func TestLoadPolicies(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	good := `
@@ -473,7 +473,7 @@ policies:
 	}
 }
 
-// Two runtimes of one process do not meet.
+// Two runtimes of one process are independent.
 func TestTwoRuntimes(t *testing.T) {
 	a, b := start(t, Config{Slots: 1}), start(t, Config{Slots: 1})
 	must(t, a.RegisterState(map[string]any{"s": 1}))

@@ -13,13 +13,13 @@ import (
 
 func init() { safepoint.Attach(answer) }
 
-// SafePoint is a place where the calling task may be preempted: switched out for another, or thrown
-// into, which unwinds it as a panic with a *PreemptedError up to the next Section, Run or Go. Call
-// it in loops that may run long, where the task's data are in order and no lock is held. Inside a
-// callback from C, and under a lock that code from cocoon build is seen to hold, it is passed over:
-// see docs/safepoints.md. Without a task in ctx it is the poll of package safepoint: for the task
-// of its goroutine, if there is one. Cost: about 1.5 ns (bench: poll), because it also keeps the
-// breath (see Config.Breath), unless something is asked of some task.
+// SafePoint is a place where the calling task may be preempted: switched out for another task, or
+// thrown into. A throw unwinds the task, as a panic with a *PreemptedError, up to the next Section,
+// Run or Go. Call SafePoint in loops that may run long, where the task's data are consistent and no
+// lock is held. Inside a callback from C, and under a lock that code from cocoon build is known to
+// hold, SafePoint does nothing: see docs/safepoints.md. Without a task in ctx it is the poll of
+// package safepoint, for the task of its goroutine, if there is one. Cost: about 1.5 ns (bench:
+// poll) while no request is pending for any task. The cost includes the breath (see Config.Breath).
 func SafePoint(ctx context.Context) {
 	if safepoint.Raised() {
 		answerFor(ctx)
@@ -30,7 +30,7 @@ func SafePoint(ctx context.Context) {
 	}
 }
 
-// answerFor is the slow path of SafePoint. It stays out of line, so that SafePoint is inlined.
+// answerFor is the slow path of SafePoint. It is a separate function so that SafePoint is inlined.
 //
 //go:noinline
 func answerFor(ctx context.Context) {
@@ -51,9 +51,9 @@ func answer() {
 	}
 }
 
-// answer does what is asked of the task; it returns when the task may go on, or panics with a
-// throw. When nothing is asked of it the word is up for another, and that one's thread may be
-// waiting for just this core.
+// answer handles the requests to the task. It returns when the task may go on, or panics with a
+// throw. If the task has no request, the word is raised for another task, and that task's thread
+// may be waiting for this core.
 func (s *strand) answer() {
 	if !s.asked() {
 		s.breathe()
@@ -66,7 +66,7 @@ func (s *strand) answer() {
 	}
 }
 
-// asked reports whether something is asked of the task, or it has to ask for a slot itself.
+// asked reports whether the task has a request, or must ask for a slot itself.
 func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
 
 // answerOnce takes the requests and reports whether the task was parked meanwhile, so that there
@@ -93,18 +93,20 @@ func (s *strand) answerOnce() (parked bool) {
 	s.safePoints++
 	if want&wantThrow != 0 {
 		if s.lent.Load() {
-			s.requests.Store(wantThrow | wantProbe) // when the throw has arrived it must come back for a slot
+			// once the throw has arrived, the task must come back for a slot
+			s.requests.Store(wantThrow | wantProbe)
 		}
 		p := s.due()
 		throws := p != nil && !goroutine.Unwinding()
 		if throws {
 			p.flying = true
-			s.raise(now + flight - hush) // so that, swallowed, it is thrown again at the next safe point
+			// so that the next safe point throws again if the throw is swallowed
+			s.raise(now + flight - hush)
 		} else {
 			s.raisedAt = now - hush // so that nag need not wait
 		}
 		l.unlock()
-		l.rt.timer.WakeAt(now + grace) // the word is raised again until the throw has arrived
+		l.rt.timer.WakeAt(now + grace) // raise the word again until the throw has arrived
 		if throws {
 			s.throw(p)
 		}
@@ -124,7 +126,7 @@ func (s *strand) answerOnce() (parked bool) {
 		}
 		l.returning(s, now)
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
-		l.deliver(now) // to its successor, which is recorded over it
+		l.deliver(now) // to the next holder, which replaces this one in the record
 	default:
 		l.unlock()
 		return false
@@ -136,25 +138,25 @@ func (s *strand) answerOnce() (parked bool) {
 	return true
 }
 
-// throwRequest is a throw on its way.
+// throwRequest is a pending throw.
 type throwRequest struct {
 	err     *PreemptedError
-	section uint64        // the section it was made for; 0: the task
-	at      int64         // when it was made
-	overdue bool          // the context was ended, for the task does not answer; guarded by the loop's lock
-	flying  bool          // it unwinds the task, or did; guarded by the loop's lock
-	by      *Registration // the policy that threw; nil: it was none
-	told    atomic.Bool   // it was logged
-	late    *time.Timer   // ends the context of a task that unwinds for long; the task's goroutine's
+	section uint64        // the section that the throw is for; 0: the task
+	at      int64         // time of the throw
+	overdue bool          // the context was ended early, see insist; guarded by the loop's lock
+	flying  bool          // it is unwinding the task, or has; guarded by the loop's lock
+	by      *Registration // the policy that threw; nil: not a policy
+	told    atomic.Bool   // the throw was logged
+	late    *time.Timer   // ends the context of a task that unwinds slowly; owned by the task's goroutine
 }
 
 // unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has
-// a context that works; and a deferred wait for goroutines that wait for the context comes to an
-// end afterwards.
+// a context that works. After that a deferred wait for goroutines that wait for the context comes
+// to an end.
 const unwinds = 100 * time.Millisecond
 
-// due returns the throw to be carried out, or nil when its section has ended meanwhile. Called
-// under the loop's lock.
+// due returns the throw to carry out, or nil if its section has ended meanwhile. Called under the
+// loop's lock.
 func (s *strand) due() *throwRequest {
 	p := s.pending
 	if p.section != 0 && !s.sections.has(p.section) {
@@ -166,8 +168,8 @@ func (s *strand) due() *throwRequest {
 	return p
 }
 
-// throw unwinds the calling task. The error goes to one task, so it is completed here alone; others
-// may be reading it already, as the cause of the task's context.
+// throw unwinds the calling task. The error belongs to one task, so only its goroutine completes it
+// here, but other goroutines may already read it as the cause of the task's context.
 func (s *strand) throw(p *throwRequest) {
 	err := p.err
 	if err.frames.Load() == nil {
@@ -184,8 +186,8 @@ func (s *strand) throw(p *throwRequest) {
 	panic(err)
 }
 
-// landed notes that the throw in flight, if there is one, has come to its boundary or is void, on
-// the task's goroutine.
+// landed records that the throw in flight, if there is one, has reached its boundary or is void.
+// Called by the task's goroutine.
 func (s *strand) landed() {
 	if p := s.throwing; p != nil {
 		s.throwing = nil
@@ -193,8 +195,8 @@ func (s *strand) landed() {
 	}
 }
 
-// endLate ends the context for a throw that has unwound t for long. The strand may have another
-// task by now, but the sections of a strand are numbered, and no number comes twice.
+// endLate ends the context for a throw that has been unwinding t for long. The strand may have
+// another task by now, but sections of a strand are numbered, and a number is never used twice.
 func (s *strand) endLate(t *Task, p *throwRequest) {
 	s.loop.lock()
 	section := p.section
@@ -202,7 +204,7 @@ func (s *strand) endLate(t *Task, p *throwRequest) {
 	s.endFor(t, section, p.err)
 }
 
-// endFor ends the context that a throw ends: that of the section, if it has one, or of the task.
+// endFor ends the context that a throw ends: the section's, if it has its own, or the task's.
 func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 	if section == 0 {
 		t.endContext(err)
@@ -211,10 +213,11 @@ func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 	}
 }
 
-// postThrow asks the task to unwind; the first throw stays. The context of the task, or of the
-// section that will catch it, ends when that is over; earlier if the task does not answer, for code
-// that waits for the context does not: at once if it does not run, or after grace (see nag). A
-// throw into a section never ends the task's. Called under the loop's lock.
+// postThrow asks the task to unwind. A pending throw stays, and the new one is dropped. The throw
+// ends the context of the task, or of the section that will catch it, when it has arrived. It ends
+// the context earlier if the task does not respond, because code that waits for the context does
+// not poll: at once if the task does not run, or after grace (see nag). A throw into a section
+// never ends the task's context. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
@@ -224,11 +227,11 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if !s.onSlot() {
 		s.insist()
 	}
-	s.loop.rt.timer.WakeAt(now + grace) // in case it is not answered
+	s.loop.rt.timer.WakeAt(now + grace) // in case the task does not respond
 	return true
 }
 
-// dismiss takes back a throw that has arrived at its section, or will not arrive: the task goes on,
+// dismiss discards a throw that has arrived at its section, or will not arrive. The task goes on,
 // and policies may throw again. Called under the loop's lock.
 func (s *strand) dismiss() {
 	s.pending = nil
@@ -236,23 +239,26 @@ func (s *strand) dismiss() {
 	s.loop.arm(s, notify.Now())
 }
 
-// insist ends the context for a throw that will not be answered soon: the task may be waiting for
-// just that. One that unwinds the task has time for it, see throw. Called under the loop's lock.
+// insist ends the context for a throw that the task will not handle soon, because the task may be
+// waiting for the context. A throw in flight gets more time, see throw. Called under the loop's
+// lock.
 func (s *strand) insist() {
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		s.persist(p)
 	}
 }
 
-// persist is insist for a throw. The context ends on another goroutine: contexts that others made,
-// and functions that wait for this one, run then, and the caller holds a lock. It has a frame of
-// its own, for most tasks block without one, and each has a stack.
+// persist is insist for a throw. The context ends on another goroutine, because that runs derived
+// contexts and functions that wait for the context, and the caller holds a lock. It has a frame of
+// its own, because most tasks block without it, and each has a stack.
 //
 //go:noinline
 func (s *strand) persist(p *throwRequest) {
 	p.overdue = true
 	p.tell(func() string { return "at no safe point so far; its context has ended" })
-	if t := s.task; !s.bubbled { // else the caller may be outside of its bubble: the context ends when the task has unwound
+	// In a bubble the context ends after the task has unwound, because the caller may be outside of
+	// the bubble.
+	if t := s.task; !s.bubbled {
 		go s.endFor(t, p.section, p.err)
 	}
 }
@@ -265,26 +271,26 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 	}
 }
 
-// Cancel asks the task to end, and its children: a task that waits for its first slot never starts,
-// another is thrown into at its next safe point, through all sections, and its context ends now.
-// Cancelling a task that has ended does nothing to it; its children it reaches as long as they are
-// its own, see Task.Stack.
+// Cancel asks the task and its children to end. A task that waits for its first slot never starts.
+// A task that has started is thrown into at its next safe point, through all sections, and its
+// context ends now. Cancelling a task that has ended has no effect on the task itself, but reaches
+// its children as long as they belong to it, see Task.Stack.
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 // cancel throws into t and its children, and ends their contexts. The throw into t is posted before
-// a child unwinds, or t, woken by the child's end, would take it for a failure of the child alone.
-// The context of t ends after the children were thrown into: so they are, whatever they wait for.
+// a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the child
+// alone. The context of t ends last, so the children are thrown into whatever they wait for.
 func (t *Task) cancel(reason string, cause error) {
 	end, inside := t.doom(reason, cause)
 	t.cancelChildren(cause)
-	if inside { // else the task's own goroutine does it, when it answers
+	if inside { // otherwise the task's own goroutine does it, at its safe point
 		t.endContext(end)
 	}
-	t.cancelChildren(cause) // those that were started meanwhile
+	t.cancelChildren(cause) // children started meanwhile
 }
 
-// doom posts the throw that cancels t, or takes t out of the queue. It returns why the context of t
-// is to end, and whether the caller may end it. It calls no code of the application's.
+// doom posts the throw that cancels t, or takes t out of the queue. It returns the cause with which
+// the context of t is to end, and whether the caller may end it. It calls no application code.
 func (t *Task) doom(reason string, cause error) (end error, inside bool) {
 	l := t.strand.loop
 	l.lockAll()
@@ -310,8 +316,8 @@ func (t *Task) cancelChildren(cause error) {
 	}
 }
 
-// throwToTheEnd posts a throw that ends the task, before any throw into a section. It returns the
-// one that ends it, which is an earlier one if there is. Called under the loop's lock.
+// throwToTheEnd posts a throw that ends the task, and replaces a throw into a section. It returns
+// the throw that ends the task, which may be an earlier one. Called under the loop's lock.
 func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
 	if s.pending == nil || s.pending.section != 0 {
 		s.pending = nil

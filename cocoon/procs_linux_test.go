@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A process that is confined to one processor has as many Ps less, whether its runtime is hot or
-// cold. The confined process is a child.
+// A process confined to one processor has fewer Ps, whether its runtime is hot or cold. The
+// confined process is a child.
 func TestLimitsAreFollowed(t *testing.T) {
 	const variable = "COCOON_TEST_CONFINED"
 	if os.Getenv(variable) == "" {
@@ -59,12 +59,12 @@ func confine(t *testing.T) {
 			one.Set(cpu)
 		}
 	}
-	for range 2 { // twice, for threads that were just being created
+	for range 2 { // twice, for threads created meanwhile
 		threads, err := os.ReadDir("/proc/self/task")
 		must(t, err)
 		for _, thread := range threads {
 			if id, err := strconv.Atoi(thread.Name()); err == nil {
-				_ = unix.SchedSetaffinity(id, &one) // it may have ended
+				_ = unix.SchedSetaffinity(id, &one) // the thread may have ended
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// GOMAXPROCS has the spares while runtimes are hot, for no more slots than the application has Ps,
-// and is what it was after them.
+// GOMAXPROCS includes the spare Ps while runtimes are hot, for no more slots than the application
+// has Ps, and is restored afterwards.
 func TestGOMAXPROCS(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	check := func(what string, want int) {
@@ -64,8 +64,8 @@ func TestGOMAXPROCS(t *testing.T) {
 	check("the application has changed it meanwhile", 3)
 }
 
-// Where GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of
-// the process. Where the application had chosen it, it stays that.
+// If GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of the
+// process. If the application had chosen it, that value is restored.
 func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		t.Skip("the environment has chosen")
@@ -101,8 +101,8 @@ func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
 	}
 }
 
-// On one P, with KeepProcs, everything works, later: the timer's thread gets the P when Go takes it
-// from the task.
+// On one P, with KeepProcs, everything works, but later: the timer's thread gets the P when Go
+// takes it from the task.
 func TestOneP(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
@@ -136,7 +136,7 @@ func TestOneP(t *testing.T) {
 	}))
 }
 
-// Bad set-ups are refused, with the field's name.
+// Invalid Configs are refused, with the field's name.
 func TestBadConfigs(t *testing.T) {
 	for _, cfg := range []Config{{Slots: -1}, {Slots: maxSlots + 1}, {MaxQueue: -1}, {MaxStarted: -1}, {MaxFailures: -1}} {
 		if rt, err := New(cfg); err == nil {
@@ -166,7 +166,7 @@ func TestBadConfigs(t *testing.T) {
 	}
 }
 
-// With Breath off, and no policy and nobody waiting, a task is never asked for anything.
+// With Breath off, without policies and waiting tasks, no request is ever posted to a task.
 func TestNobodyAsksWithoutReason(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1, StallAfter: time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("spin"))

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The adaptive quantum sleeps while nobody waits, and lets long tasks take turns and short ones in
-// between.
+// The adaptive quantum sleeps while no task waits. It lets long tasks take turns, and short ones
+// run in between.
 func TestAdaptiveQuantum(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("long"))
@@ -46,8 +46,8 @@ func TestAdaptiveQuantum(t *testing.T) {
 	must(t, second.Wait(background))
 }
 
-// A policy that shortens its interval on an event does so at once, and on one loop; the pace of the
-// timer grows again with it.
+// A policy that shortens its interval on an event does so at once, and on one loop. The timer's
+// interval grows with it again.
 func TestIntervalOfALoop(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	other, err := rt.NewLoop(LoopConfig{Name: "other", Slots: 1})

@@ -10,42 +10,42 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// What running is. A task that holds a slot need not run: it may wait unannounced, it may be ready
-// and have no P, the kernel may give its core to others, a quota may throttle the process, and a
-// signal may stop it. A limit on running time must not throw for any of these. So the running time
-// of tasks that hold a slot for sampleRunning and longer is sampled, while a policy or an account
-// depends on it. Of the time since the last sample
+// What running is. A task that holds a slot does not always run: it may wait unannounced, it may be
+// ready without a P, the kernel may give its core to other processes, a quota may throttle the
+// process, and a signal may stop it. A limit on running time must not throw because of any of
+// these. So, while a policy or an account depends on it, the running time of tasks that hold a slot
+// for sampleRunning or longer is sampled. From the time since the last sample, the runtime
+// subtracts
 //
-//   - all is taken off where the goroutine is found parked or in a system call (it counts as
-//     blocked), or ready without a P (it counts as starved);
-//   - and what exceeds the processor time that the whole process has used meanwhile, for no task
-//     can have run longer than that. It is exact where one task keeps the process busy, and a bound
-//     else;
-//   - and, where the timer came much too late (tooLate), what exceeds an equal share of the
-//     processor time that the process has used: too many wanted the cores, and it cannot be known
-//     which of the tasks had one;
-//   - and the same where more goroutines have a P than there are cores, as a hot runtime makes
-//     possible: the kernel shares the cores among their threads.
+//   - all of it, if the goroutine is parked or in a system call (the time counts as blocked), or
+//     ready without a P (it counts as starved);
+//   - the part that exceeds the processor time that the whole process has used meanwhile, because
+//     no task can have run longer than that. This is exact if one task keeps the process busy, and
+//     otherwise a bound;
+//   - the part that exceeds an equal share of that processor time, if the timer fired much too late
+//     (tooLate), which means that too many threads wanted the cores, or if more goroutines have a P
+//     than there are cores, which a hot runtime makes possible. There is no way to know which of
+//     them had a core.
 //
-// Of a task that is not sampled yet the time that it held a slot counts. The first sample is made
-// after an eighth of the least that its policies leave it, its lead: so a limit may count an eighth
-// of itself that did not run, and a busy server with a limit of 500 ms wakes the timer 16 times a
-// second, not 100. Where the lead is short the later samples are as far apart: a task with a limit
-// of 5 ms that waits for a connection of its pool would be over it before a second look after 10
-// ms. A task that was found waiting for some time is looked at again after an eighth of that, but
-// not later than after half of its lead, so that an idle stream wakes nobody for long. A task about
-// which no time policy can do anything is not sampled.
+// Before a task's first sample, all time with a slot counts. The first sample comes after an eighth
+// of the task's lead, the least time that the policies leave it. So an eighth of a limit may be
+// time that the task did not run, and a busy server with a limit of 500 ms wakes the timer 16 times
+// a second instead of 100. If the lead is short, the later samples are as close together: a task
+// with a limit of 5 ms that waits for a connection of its pool would exceed the limit before a
+// second look after 10 ms. A task that was found waiting is looked at again after an eighth of its
+// wait, and after half of its lead at the latest, so an idle stream rarely wakes the timer. A task
+// on which no time policy can act is not sampled.
 const sampleRunning = int64(10 * time.Millisecond)
 
-// leastSample is the time between samples for the shortest leads. A look is a load, but it wakes
-// the timer.
+// leastSample is the time between samples for the shortest leads. A look costs one load, but it
+// wakes the timer.
 const leastSample = int64(500 * time.Microsecond)
 
-// tooLate is a lateness of the timer that says that the process lacked processors. Go itself delays
-// a goroutine by 10 ms, where all Ps are busy.
+// tooLate is how late the timer must be to show that the process lacked processors. Go itself
+// delays a goroutine by 10 ms if all Ps are busy.
 const tooLate = 2 * sampleRunning
 
-// firstSample returns when a task is sampled first, after it got its slot.
+// firstSample returns how long after it got its slot a task is first sampled.
 func firstSample(lead int64) int64 {
 	if lead == notify.Never {
 		return lead
@@ -53,27 +53,27 @@ func firstSample(lead int64) int64 {
 	return max(leastSample, lead/8)
 }
 
-// sampleFrom has the task's running counted from now on.
+// sampleFrom begins a new account of the time that the task runs.
 func (s *strand) sampleFrom(now int64) { s.sampled, s.cpuAt, s.waitsSince = now, 0, 0 }
 
 // samplesOf returns the time between later samples.
 func samplesOf(lead int64) int64 { return min(sampleRunning, firstSample(lead)) }
 
-// idleLook returns how long not to look at a task that was found waiting for so long, and to which
-// policies leave the lead: an eighth of the wait, but no more than half the lead or a second; what
-// policies leave below 200 ms counts as that.
+// idleLook returns how long to wait before another look at a task that has waited for a while: an
+// eighth of the wait, but at most half of the task's lead and at most a second. A lead below 200 ms
+// counts as 200 ms, because each look wakes the timer.
 func idleLook(waited, lead int64) int64 {
 	return min(waited/8, max(maxSweep, min(lead/2, int64(time.Second))))
 }
 
-// cpuSample is a reading of the process's processor time, and the reading before. The zero
-// cpuSample says that it is too early for another.
+// cpuSample is a reading of the process's processor time, together with the previous reading. The
+// zero cpuSample says: too early for a new reading.
 type cpuSample struct {
-	used     int64 // ns of processor time until now
-	was      int64 // until from
-	from     int64 // when that was; 0: there was no reading before
+	used     int64 // ns of processor time used so far
+	was      int64 // at the previous reading
+	from     int64 // time of the previous reading; 0: there was none
 	expected bool
-	sharers  int64 // how many tasks, or goroutines, share the time; 0: each may have had all of it
+	sharers  int64 // number of tasks or goroutines that share the time; 0: each may have had all of it
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
@@ -82,8 +82,8 @@ type cpuClock struct {
 	running  [1]metrics.Sample
 }
 
-// sample reads the clock, if the last reading is old enough: it is a system call of 0.5 µs. Of a hot
-// process it also asks who shares the cores.
+// sample reads the clock if the last reading is old enough. A reading is a system call of 0.5 µs. In
+// a hot process it also counts the goroutines that share the cores.
 func (c *cpuClock) sample(now int64, hot bool) (s cpuSample) {
 	if c.at != 0 && now-c.at < sampleRunning/2 {
 		return s
@@ -98,8 +98,8 @@ func (c *cpuClock) sample(now int64, hot bool) (s cpuSample) {
 	return s
 }
 
-// withProcessor returns how many goroutines have a P beside the caller; 0 before Go 1.26, which does
-// not tell. It takes a microsecond.
+// withProcessor returns how many goroutines have a P, without the caller. It returns 0 before Go
+// 1.26, which does not say. Cost: about 1 µs.
 func (c *cpuClock) withProcessor() int64 {
 	c.running[0].Name = "/sched/goroutines/running:goroutines"
 	metrics.Read(c.running[:])
@@ -109,9 +109,9 @@ func (c *cpuClock) withProcessor() int64 {
 	return int64(c.running[0].Value.Uint64()) - 1
 }
 
-// sampleRan takes off what the tasks that run have not run since the last sample, and returns when
-// to sample again. The timer comes late by so many ns. Called by the timer, under the loop's lock,
-// after gather.
+// sampleRan subtracts the time that running tasks have not run since the last sample, and returns
+// when to sample again. late is by how many ns the timer fired late. Called by the timer, under the
+// loop's lock, after gather.
 func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) {
 	if late < tooLate {
 		late = 0
@@ -132,7 +132,7 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
-	if s.cpuAt == 0 && from > sampleRunning { // the first of one that has time
+	if s.cpuAt == 0 && from > sampleRunning { // the first sample of a task with a long lead
 		if span < from {
 			return s.sampled + from
 		} else if !cpu.expected {
@@ -143,7 +143,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if cpu.expected {
 		off = max(0, s.unserved(now, cpu))
 	}
-	vouched := min(span, 2*sampleRunning) // one look says nothing of what was long before
+	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
 	switch goroutine.StatusOf(s.g.Load()) {
 	case goroutine.Parked:
 		off, blocked = max(off, vouched, min(span, late)), true
@@ -155,7 +155,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	case goroutine.Runnable:
 		if s.inCall = false; !s.loop.rt.cfg.KeepProcs {
 			off = max(off, vouched)
-		} // else the timer's own goroutine may have the P that the task had until now
+		} // otherwise the timer's own goroutine may have the P that the task had until now
 	default:
 		s.inCall = false
 	}
@@ -166,7 +166,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 		again = max(min(4*every, sampleRunning), idleLook(now-s.waitsSince, lead))
 	} else if s.waitsSince != 0 {
-		// It waited at the last sample: in doubt it ran for half of the time since, and not for
+		// It waited at the last sample: assume it ran for half of the time since then, and not for
 		// long.
 		off, s.waitsSince = max(off, span/2, span-every), 0
 	}
@@ -177,14 +177,14 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if s.sampled = now; cpu.expected {
 		s.cpuAt, s.ranAt = cpu.used, s.core.Ran(now)
 	}
-	// Not at even times: a task that a ticker wakes would be found running whenever both timers
-	// meet.
+	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
+	// coincide.
 	return now + again*3/4 + rand.Int64N(again/2)
 }
 
-// unserved returns by how much the task's running exceeds what the process has used of its
-// processors, or its share of that: since the task's last sample or, for the first, since the
-// reading before.
+// unserved returns by how much the task's running exceeds the processor time that the process has
+// used, or the task's share of it, since the task's last sample. For the first sample it compares
+// with the previous reading.
 func (s *strand) unserved(now int64, cpu cpuSample) int64 {
 	share := max(1, cpu.sharers)
 	switch {

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// A process with a fifth of a processor stands still for most of the time. None of five tasks that
-// need 60 ms of processor time each is thrown out of by a limit of 500 ms, though each takes longer
-// by the clock.
+// A process with a fifth of a processor stands still most of the time. Each of five tasks needs 60
+// ms of processor time. A limit of 500 ms throws into none of them, although each takes longer in
+// real time.
 func TestThrottledProcessDoesNotRun(t *testing.T) {
 	if os.Getenv("COCOON_THROTTLED") != "" {
 		throttledChild(t)
@@ -44,8 +44,8 @@ func TestThrottledProcessDoesNotRun(t *testing.T) {
 	t.Log(strings.TrimSpace(out.String()))
 }
 
-// quota makes a control group of so many processors, and returns its folder. The test is skipped
-// where none can be made.
+// quota makes a control group with that many processors, and returns its folder. It skips the test
+// if it cannot make one.
 func quota(t *testing.T, processors float64) string {
 	t.Helper()
 	const period = 100_000 // µs
@@ -69,7 +69,8 @@ func quota(t *testing.T, processors float64) string {
 	return ""
 }
 
-// writeExisting does not create the file, which would not be the kernel's.
+// writeExisting writes a file without creating it, because a created file would not be the
+// kernel's.
 func writeExisting(name, text string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A task that waits in its slot does not run, though no other wants the slot: a limit on its
+// A task that waits in its slot does not run, even if no other task needs the slot: a limit on its
 // running time does not throw, and its account says that it waited.
 func TestWaitingIsNotRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
@@ -31,7 +31,7 @@ func TestWaitingIsNotRunning(t *testing.T) {
 	}
 }
 
-// The same of a limit that is shorter than the time between two samples of a long one.
+// The same for a limit shorter than the time between two samples of a long one.
 func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
@@ -52,8 +52,8 @@ func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
 	}
 }
 
-// What runs is thrown out of at its limit as before, while the process has other work: samples take
-// nothing off.
+// A limit throws into a running task in time while the process has other work: samples subtract
+// nothing.
 func TestRunningIsRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
@@ -72,8 +72,8 @@ func TestRunningIsRunning(t *testing.T) {
 	}
 }
 
-// A task that a ticker wakes for a moment is not charged for the time between, though the sampler's
-// timer and the ticker may meet.
+// A task that a ticker wakes for a moment is not charged for the time in between, although the
+// timer of the sampler and the ticker may coincide.
 func TestTickerIsNotRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
@@ -95,8 +95,8 @@ func TestTickerIsNotRunning(t *testing.T) {
 	}
 }
 
-// Where the timer comes much too late, a task has run for no more than its share of what the
-// process has used; otherwise it may have had all of it, and a delay as Go itself makes it proves
+// If the timer fires much too late, a task has run for at most its share of the processor time of
+// the process. Otherwise the task may have had all of it, and a delay as Go itself causes it proves
 // nothing.
 func TestLateTimerSharesTheProcessors(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
@@ -125,7 +125,7 @@ func TestLateTimerSharesTheProcessors(t *testing.T) {
 		})
 		l.sampleRan(l.leads.Load(), now, late, cpuSample{used: 1 + tooLate, expected: true})
 		for s, ran := range before {
-			// Where the goroutine is found without a P, more is taken off.
+			// If the goroutine is found without a P, more is subtracted.
 			if got := ran - s.core.Ran(now); got != off && got < tooLate {
 				t.Errorf("%v taken off where the timer came %v late, want %v", time.Duration(got), time.Duration(late), time.Duration(off))
 			}

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// A process that is stopped does not run: a task with a limit of 400 ms is not thrown out of
-// because its process stood still for a second, however often. TestMain of the child prints what
-// became of it.
+// A stopped process does not run: a limit of 400 ms does not throw into a task because its process
+// stood still for a second, however often. TestMain of the child prints the result.
 func TestStoppedProcessDoesNotRun(t *testing.T) {
 	if os.Getenv("COCOON_STOPPED") != "" {
 		stoppedChild(t)

@@ -18,7 +18,7 @@ type arrival struct {
 	cost     time.Duration
 }
 
-// startOrder lets the tasks arrive one after the other at a loop with one slot, which is taken, and
+// startOrder lets the tasks arrive one after the other at a loop whose only slot is taken, and
 // returns their names in the order in which they started.
 func startOrder(t *testing.T, rt *Runtime, arrivals []arrival) []string {
 	t.Helper()
@@ -69,7 +69,7 @@ func TestRankOrdersTheQueue(t *testing.T) {
 		`arriving.name == "d" ? rank(-1) : continue()`:                      "dabce",
 		`rank(task.priority + arriving.priority)`:                           "ecabd",
 		`rank(1); arriving.name in ["a", "b"] ? rank(2) : continue()`:       "cdeab",
-		`rank(arriving.priority * 9223372036854775807)`:                     "ebcda", // of b and d it overflows: they keep 0, as c
+		`rank(arriving.priority * 9223372036854775807)`:                     "ebcda", // it overflows for b and d: they keep 0, like c
 		`rank(arriving.priority < 0 ? -9223372036854775807 : queue.length)`: "eabcd",
 	} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
@@ -80,7 +80,7 @@ func TestRankOrdersTheQueue(t *testing.T) {
 	}
 }
 
-// An observing policy ranks nobody, and counts that it would have.
+// An observing policy ranks no task, and counts that it would have.
 func TestRankObserved(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	r := register(t, rt, Policy{Name: "order", On: OnEnqueue, Mode: Observe, Expr: `rank(-queue.length)`})
@@ -92,7 +92,7 @@ func TestRankObserved(t *testing.T) {
 	}
 }
 
-// A task that comes back from a block waits by the rank that the policy gives it then.
+// A task that comes back from a block waits with the rank that the policy gives it then.
 func TestRankOfATaskThatComesBack(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterState(map[string]any{"place": 5}))
@@ -120,7 +120,7 @@ func TestRankOfATaskThatComesBack(t *testing.T) {
 	}
 }
 
-// Invariant 9: lower ranks without end do not keep a task waiting for ever.
+// Invariant 9: an endless supply of lower ranks does not keep a task waiting indefinitely.
 func TestRankStarvesNobody(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 5 * time.Millisecond})
 	register(t, rt, Policy{Name: "order", On: OnEnqueue, Expr: `rank(-arriving.priority)`})

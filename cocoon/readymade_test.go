@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// Tasks of kind both take turns, by the quantum and without a word of theirs.
+// Preemptible and safe tasks take turns, by the quantum and without calls of their own.
 func TestRoundRobin(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	must(t, rt.RegisterPreemptibleFunc("turn"))
@@ -33,8 +33,8 @@ func TestRoundRobin(t *testing.T) {
 	}
 }
 
-// A waiting safe task preempts a preemptible one, within the interval of a time policy as at the
-// event.
+// A waiting safe task preempts a preemptible one, with a time policy within its interval, and with
+// an event policy at the event.
 func TestDefaultPreemptionByTime(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -52,7 +52,8 @@ func TestDefaultPreemptionByTime(t *testing.T) {
 	}
 }
 
-// Work whose caller is gone is stopped, though it does not look at its context; other work is not.
+// A task is stopped when its caller is gone, although it does not look at its context. Other tasks
+// are not.
 func TestCallerGone(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	register(t, rt, policy.CallerGone())
@@ -69,8 +70,8 @@ func TestCallerGone(t *testing.T) {
 	must(t, other.Wait(background))
 }
 
-// The alarm sets its state and calls its function, once, when the queue is too long or its oldest
-// has waited too long; and takes the state back when that is over.
+// The alarm sets its state and calls its function once when the queue is too long or its oldest
+// task has waited too long, and resets the state when that has ended.
 func TestOverloadAlarm(t *testing.T) {
 	for name, alarm := range map[string]policy.OverloadAlarm{
 		"length": {Queue: 3},

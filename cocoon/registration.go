@@ -8,22 +8,22 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Registration is a policy that is registered. All methods are safe for concurrent use.
+// Registration is a registered policy. All methods are safe for concurrent use.
 type Registration struct {
 	rt    *Runtime
 	name  string
 	stats policyStats
 
-	now *version // in force, or the last that was; guarded by rt.regMu
+	now *version // the version in force, or the last one; guarded by rt.regMu
 }
 
 // Name returns the policy's name.
 func (r *Registration) Name() string { return r.name }
 
 // Update replaces the policy by another version, which may have another trigger, expression, mode,
-// match and private state; its Name must be the same, or empty. On an error the present version
-// stays in force. A policy that was switched off after failures is on again. Of the policies of one
-// event it is the last to be evaluated from now on.
+// match and private state. Its Name must be the same, or empty. On an error the present version
+// stays in force. Update switches a policy on again that was switched off after failures. From then
+// on the policy is evaluated after all other policies of the same event.
 func (r *Registration) Update(p Policy) error {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()
@@ -44,15 +44,15 @@ func (r *Registration) Update(p Policy) error {
 	return nil
 }
 
-// Cancel takes the policy out of force. When it returns, no evaluation of it is under way and none
-// will begin; its name is free. Cancelling twice does nothing.
+// Cancel withdraws the policy. When it returns, no evaluation of the policy is in progress and none
+// will begin, and its name is free. A second Cancel does nothing.
 func (r *Registration) Cancel() {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()
 	r.now.withdraw()
 }
 
-// Policy returns the version in force, as it was registered, but with the mode that it has now.
+// Policy returns the version in force as it was registered, but with its current mode.
 func (r *Registration) Policy() Policy {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()
@@ -62,7 +62,7 @@ func (r *Registration) Policy() Policy {
 	return p
 }
 
-// Warnings returns what the analyzer found questionable in the version in force.
+// Warnings returns the analyzer's warnings about the version in force.
 func (r *Registration) Warnings() []string {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestReloadAtOnce: of several that load a file the last one to begin finds it in force as it was
-// then, or later.
+// TestReloadAtOnce: of several concurrent loads of a file, the last to begin puts in force the file
+// as it was then, or later.
 func TestReloadAtOnce(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	write := func(n int) {
@@ -36,8 +36,8 @@ func TestReloadAtOnce(t *testing.T) {
 	}
 }
 
-// TestReloadUnderLoad: while tasks come and go each of them meets one version of the file or the
-// other, on every loop, and none is lost.
+// TestReloadUnderLoad: while tasks arrive and end, each of them meets one version of the file or
+// the other, on every loop, and none is lost.
 func TestReloadUnderLoad(t *testing.T) {
 	rt, file := start(t, Config{Slots: 2}), newPolicyFile(t)
 	other, err := rt.NewLoop(LoopConfig{Name: "other", Slots: 1})

@@ -30,7 +30,7 @@ func (f policyFile) load(t testing.TB, rt *Runtime, document string) error {
 	return rt.LoadPolicyFile(string(f))
 }
 
-// inForce describes all that registrations and documents have put in force.
+// inForce describes everything that registrations and documents have put in force.
 func inForce(rt *Runtime) string {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
@@ -75,7 +75,7 @@ func inForce(rt *Runtime) string {
 	return b.String()
 }
 
-// anyDocument makes up a document. It may be one that is refused.
+// anyDocument generates a document, which may be invalid.
 func anyDocument(rng *rand.Rand) string {
 	pick := func(choices ...string) string { return choices[rng.IntN(len(choices))] }
 	var b strings.Builder
@@ -106,9 +106,9 @@ func anyDocument(rng *rand.Rand) string {
 	return strings.ReplaceAll(b.String(), "of code", "of_code")
 }
 
-// TestReloadIsLikeALoad: whatever was in force, a file that is loaded again brings what it would
-// bring to a runtime that never saw another version; and when it is refused nothing changes. Here
-// no policy has changed a state.
+// TestReloadIsLikeALoad: whatever was in force, a reloaded file has the same effect as in a runtime
+// that never saw another version. If it is refused, nothing changes. No policy changes a state in
+// this test.
 func TestReloadIsLikeALoad(t *testing.T) {
 	runtime := func() *Runtime {
 		rt := start(t, Config{Slots: 1})
@@ -151,8 +151,8 @@ func TestReloadIsLikeALoad(t *testing.T) {
 	}
 }
 
-// TestReloadKeeps: what the file says as before goes on undisturbed, with its counters and the
-// values of its states.
+// TestReloadKeeps: unchanged parts of the file go on undisturbed, with their counters and the
+// values of their states.
 func TestReloadKeeps(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const count = `
@@ -174,8 +174,8 @@ func TestReloadKeeps(t *testing.T) {
 	step("states: {seen: -1, limit: true}\npolicies:\n  - {name: count, on: exit, expr: continue()}\n", int64(-1), true, 4) // it would come to nothing, and is not evaluated
 }
 
-// TestReloadBringsBack: a policy that has cancelled itself, or was switched off, is in force again,
-// for the file says so.
+// TestReloadBringsBack: a reload puts a policy in force again that has cancelled itself, or was
+// switched off.
 func TestReloadBringsBack(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const document = "policies:\n  - {name: once, on: start, expr: cancel()}\n  - {name: fails, event: e, state: {n: 9223372036854775807}, expr: 'set(\"n\", state.n + 1)'}\n"
@@ -195,7 +195,7 @@ func TestReloadBringsBack(t *testing.T) {
 }
 
 // TestReloadFindsTheNameTaken: a policy of the file has cancelled itself, and code has registered
-// one of its name since.
+// another one with its name since.
 func TestReloadFindsTheNameTaken(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const document = "policies: [{name: p, on: start, expr: cancel()}]"
@@ -213,7 +213,7 @@ func TestReloadFindsTheNameTaken(t *testing.T) {
 	}
 }
 
-// TestCancelOfAVersion: a policy that cancels itself does not take an update along that came first.
+// TestCancelOfAVersion: a policy that cancels itself does not cancel an update that came first.
 func TestCancelOfAVersion(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "p", On: OnStart, Expr: "cancel()"})
@@ -225,7 +225,7 @@ func TestCancelOfAVersion(t *testing.T) {
 	}
 }
 
-// TestReloadDoesNotPutOff: a time policy comes when it would have come.
+// TestReloadDoesNotPutOff: a reload does not postpone a time policy.
 func TestReloadDoesNotPutOff(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	const often = "policies:\n  - {name: tick, every: 50ms, expr: 'queue.length > 7 ? throw(\"never\") : continue()'}\n"
@@ -242,8 +242,8 @@ func TestReloadDoesNotPutOff(t *testing.T) {
 	}))
 }
 
-// TestReloadOfAnotherFile: each file is its own; one whose path leads elsewhere by now is the same
-// file.
+// TestReloadOfAnotherFile: two files are independent. A path that leads to another file by now
+// counts as the same file.
 func TestReloadOfAnotherFile(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	dir := t.TempDir()
@@ -272,7 +272,8 @@ func TestReloadOfAnotherFile(t *testing.T) {
 	}
 }
 
-// TestReloadLeavesOthersWhatTheyNeed: what policies of others refer to cannot be taken away.
+// TestReloadLeavesOthersWhatTheyNeed: a reload cannot remove what policies outside of the document
+// refer to.
 func TestReloadLeavesOthersWhatTheyNeed(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	must(t, file.load(t, rt, "states: {x: 1, y: 1}\ntenants: {label: tenant}\n"))
@@ -301,8 +302,8 @@ func TestReloadLeavesOthersWhatTheyNeed(t *testing.T) {
 	must(t, file.load(t, rt, ""))
 }
 
-// TestReloadOfTenants: those of code are in force again when the document has none any more;
-// accounts by another label begin anew, while tasks of the old ones still run.
+// TestReloadOfTenants: tenants registered by code are in force again when the document has none any
+// more. Accounts for another label begin anew, while tasks of the old accounts still run.
 func TestReloadOfTenants(t *testing.T) {
 	rt, file := start(t, Config{Slots: 2}), newPolicyFile(t)
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"gold": 2}}))

@@ -6,23 +6,25 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Rests. Most Blocks are short, and most begin and end while nobody waits for a slot: the message
-// is there already, the socket has room. To give the slot up and to get it again takes the loop's
-// lock twice, and where tasks are more than slots a switch between goroutines. So a task that
-// begins a Block rests: it keeps its slot until another task needs one, or somebody looks.
+// Rests. Most Blocks are short, and most begin and end while no task waits for a slot: the message
+// has already arrived, the socket has room. To give up the slot and to get one again takes the
+// loop's lock twice and, with more tasks than slots, a switch between goroutines. So a task that
+// begins a Block rests: it keeps its slot until another task needs one, or other code looks at the
+// task.
 //
-//  1. strand.rest is 0, or how long the task has rested since its account was last settled;
-//     negative while it rests: less the time when it began. The task's goroutine adds, whoever has
-//     the loop's lock takes all of it by one exchange. So at the end of a rest the task finds out
-//     by one word whether its slot was taken meanwhile.
-//  2. Who has to wait for a slot gathers, and takes the slot of a task that rests. It blocks from
-//     then on, as if it had given the slot up. So do those who look: time policies, Cancel, whoever
-//     takes the lock by lockAll.
-//  3. While a task waits for a slot nobody begins to rest: Loop.wanted says so. Who is about to
-//     wait sets the word and looks for those that rest, who begins to rest says so and looks at the
-//     word. So one of them sees the other.
+//  1. strand.rest is 0, or how long the task has rested since its account was last settled. While
+//     the task rests it is negative: that time minus the time when the rest began. The task's
+//     goroutine adds to it, and the holder of the loop's lock takes all of it by one exchange. So
+//     at the end of a rest the task finds out from one word whether its slot was taken meanwhile.
+//  2. A task that has to wait for a slot gathers, and takes the slot of a resting task. The resting
+//     task is blocked from then on, as if it had given up its slot. Code that looks at tasks does
+//     the same: time policies, Cancel, and every caller of lockAll.
+//  3. While a task waits for a slot, no task begins to rest, because Loop.wanted is set. A task
+//     that is about to wait first sets the word and then looks for resting tasks. A task that
+//     begins to rest first says so and then reads the word. So at least one of the two sees the
+//     other.
 //
-// What a task has rested is no running, to the nanosecond.
+// The time that a task has rested does not count as running, to the nanosecond.
 
 // beginRest begins a Block.
 func (s *strand) beginRest() {
@@ -45,7 +47,7 @@ func (s *strand) afterRest() {
 		return
 	}
 	s.blocked = false
-	if s.breath.looked = 0; s.loop.wants(stubs.Unblock) { // what it has run for before was before a pause
+	if s.breath.looked = 0; s.loop.wants(stubs.Unblock) { // what it ran before was before a pause
 		s.loop.happened(s, stubs.Unblock)
 	}
 }
@@ -65,7 +67,7 @@ func (s *strand) endRest() bool {
 	}
 }
 
-// rested returns how long the task has rested since its account was settled, and whether it does
+// rested returns how long the task has rested since its account was settled, and whether it rests
 // now.
 func (s *strand) rested(now int64) (d int64, rests bool) {
 	if d, rests = s.rest.Load(), false; d < 0 {
@@ -74,9 +76,9 @@ func (s *strand) rested(now int64) (d int64, rests bool) {
 	return d, rests
 }
 
-// settlePast takes what the task has rested before off its running time, if it holds a slot. It may
-// begin to rest at this very moment, if the caller is not its goroutine: then nothing is settled
-// here, and it finds out at the end of the rest.
+// settlePast subtracts earlier rests from the running time of a task that holds a slot. If the
+// caller is not the task's goroutine, the task may begin to rest at the same moment. Then
+// settlePast does nothing, and the task finds out at the end of the rest.
 func (s *strand) settlePast(now int64) {
 	if rest := s.rest.Load(); rest > 0 && s.core.State() == sched.Running && s.rest.CompareAndSwap(rest, 0) {
 		s.loop.core.Rested(&s.core, rest, s.restedAt.Load())
@@ -84,9 +86,9 @@ func (s *strand) settlePast(now int64) {
 	}
 }
 
-// settleRest takes what the task, which holds a slot, has rested off its running time; and if it
-// rests now, its slot from it. It reports whether it did that. Called under the loop's lock; who
-// calls it delivers.
+// settleRest subtracts the rests of a task that holds a slot from its running time. If the task
+// rests now, settleRest takes its slot and reports true. Called under the loop's lock; the caller
+// delivers the slot.
 func (s *strand) settleRest(now int64) (took bool) {
 	if s.rest.Load() == 0 {
 		return false
@@ -98,7 +100,8 @@ func (s *strand) settleRest(now int64) (took bool) {
 	l.core.Rested(&s.core, rest, end)
 	s.runBase.Store(now - s.core.Ran(now))
 	if took {
-		s.task.class.seen.running() // it says when it waits: no reason to have its like stand aside
+		// It announces its waits, which is no reason to let its class stand aside.
+		s.task.class.seen.running()
 		l.unseat(s, now)
 		l.core.Block(&s.core, now)
 		s.insist()
@@ -106,8 +109,8 @@ func (s *strand) settleRest(now int64) (took bool) {
 	return took
 }
 
-// takeRests settles the tasks that hold slots, until it has taken as many slots as asked for.
-// Called under the loop's lock, after adopt.
+// takeRests settles the tasks that hold slots, until it has taken that many slots. Called under the
+// loop's lock, after adopt.
 func (l *Loop) takeRests(most int) {
 	now := int64(0)
 	for i := range l.slots {
@@ -135,6 +138,6 @@ func (l *Loop) noteWaiters() {
 		return
 	}
 	if l.wanted.Store(wanted); wanted {
-		l.takeRests(len(l.slots)) // of those that began just now
+		l.takeRests(len(l.slots)) // of tasks that have just begun to rest
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A task in Block keeps its slot while nobody needs it, and no figure shows that; who comes has the
-// slot at once, also of a loop that lends none.
+// A task in Block keeps its slot while no other task needs it, and no figure shows that. An
+// arriving task gets the slot at once, also on a loop that lends none.
 func TestRest(t *testing.T) {
 	rt := start(t, Config{})
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
@@ -43,7 +43,7 @@ func TestRest(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// What a task rests is no running: not in its account, not in the loop's, not for a limit.
+// Rests do not count as running: not in the task's account, not in the loop's, not for a limit.
 func TestRestIsNoRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	const times, each = 60, time.Millisecond
@@ -70,14 +70,14 @@ func TestRestIsNoRunning(t *testing.T) {
 }
 
 // Tasks of a loop with one slot that is never lent are atomic towards each other between their
-// Blocks, whoever rests, waits or takes.
+// Blocks, whichever task rests, waits or takes a slot.
 func TestRestsAreAtomic(t *testing.T) {
 	rt := start(t, Config{})
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
 	must(t, err)
 	var all sync.WaitGroup
 	var inside atomic.Int32
-	sum := 0 // no atomic: the race detector looks on
+	sum := 0 // not atomic: the race detector checks it
 	const tasks, rounds = 8, 300
 	for i := range tasks {
 		all.Go(func() {
@@ -120,8 +120,8 @@ func TestRestsAreAtomic(t *testing.T) {
 	}
 }
 
-// Cancel reaches a task that rests: its context ends at once, as that of one that has given its
-// slot up.
+// Cancel reaches a resting task: its context ends at once, as it does for a task that has given up
+// its slot.
 func TestCancelOfRest(t *testing.T) {
 	rt := start(t, Config{})
 	blocked := make(chan bool)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A safe task that comes back from a block preempts like one that arrives.
+// A safe task that comes back from a block preempts like an arriving one.
 func TestSafeTaskComesBackFromABlock(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	must(t, rt.RegisterSafeFunc("get"))

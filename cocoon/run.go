@@ -13,23 +13,23 @@ import (
 
 var errNilFunc = errors.New("cocoon: the task's function is nil")
 
-// Run runs fn as a task of the loop, on the calling goroutine, and returns fn's error. It waits for
-// a slot first; when ctx ends before it got one, fn is not called and the context's cause is
-// returned. The task's kind is the one registered for name. fn gets a context that carries the
-// task; it ends with the task and its children.
+// Run runs fn as a task of the loop, on the calling goroutine, and returns fn's error. It first
+// waits for a slot. If ctx ends before the task gets one, Run returns the context's cause and does
+// not call fn. The task has the kind registered for name. fn gets a context that carries the task
+// and ends with the task and its children.
 //
-// A task that is thrown into returns a *PreemptedError; any other panic, or Goexit, of fn passes
-// through, after the slot is given back. Other errors: ErrOverloaded, ErrShutdown, and a
-// *PreemptedError with Started false when a policy refused the task.
+// If a policy throws into the task, Run returns a *PreemptedError. Any other panic of fn, or
+// Goexit, passes through after the slot is given back. Other errors are ErrOverloaded, ErrShutdown,
+// and a *PreemptedError with Started false when a policy refused the task.
 //
-// Inside a task, Run is a safe point, and nests: on the same loop the inner task takes over the
-// outer one's slot, and may be switched out only if both kinds allow it; on another loop the outer
-// task waits for a slot again afterwards. Either way the outer one counts as blocked meanwhile, so
-// its running time, and with it a time limit, stands still.
+// Run can be nested: inside a task it is a safe point. On the same loop the inner task takes over
+// the slot of the outer one, and may be switched out only if both kinds allow it. On another loop
+// the outer task waits for a slot again afterwards. In both cases the outer task counts as blocked
+// meanwhile, so its running time, and a time limit on it, stand still.
 //
-// Cost: about 150 ns where a slot is free (bench: run), and one allocation: of 80 bytes, or of 24
-// when many tasks with the same context and name follow each other. When the task has ended, the
-// runtime keeps neither fn nor ctx nor their values.
+// Cost: about 150 ns if a slot is free (bench: run), and one allocation of 80 bytes, or of 24 when
+// many tasks with the same context and name follow each other. After the task has ended, the
+// runtime retains neither fn nor ctx nor their values.
 func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	if fn == nil {
 		return errNilFunc
@@ -37,9 +37,9 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	up, attrs := scopeOf(ctx)
 	outer := up.here()
 	if outer != nil {
-		outer.heedFor(ctx) // before anything is begun: it may unwind
+		outer.heedFor(ctx) // before anything begins: it may unwind
 	}
-	said := l.greet(ctx) // likewise: it may panic
+	said := l.greet(ctx) // also before: it may panic
 	s := l.idle()
 	t := s.newTask(ctx, up, attrs, name)
 	s.heard = said
@@ -52,13 +52,13 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 	return s.call(t, fn)
 }
 
-// admit brings the task to its first slot. On an error the task has ended and the strand is back in
-// the pool.
+// admit waits until the task has its first slot. On an error the task has ended and the strand is
+// back in the pool.
 func (s *strand) admit(ctx context.Context, t *Task) error {
 	s.g.Store(goroutine.ID())
 	waits, err := s.nestOrArrive(ctx, t)
 	if waits {
-		s.token() // here, where the stack is not as deep
+		s.token() // here, where the stack is shallower
 		err = s.await(t)
 	}
 	if err == nil {
@@ -73,7 +73,8 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	return err
 }
 
-// nestOrArrive gets the task a slot, or reports that it waits for one. On an error it has ended.
+// nestOrArrive gets the task a slot, or reports that the task waits for one. On an error the task
+// has ended.
 func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err error) {
 	if s.heard.ended {
 		return false, t.refusal(causeOf(ctx))
@@ -90,7 +91,7 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err err
 	return s.arrive(t)
 }
 
-// closedFor returns why t may not arrive: the runtime shuts down, or it was cancelled already.
+// closedFor returns why t may not arrive: the runtime is shutting down, or t is already cancelled.
 // Called under the loop's lock.
 func (l *Loop) closedFor(t *Task) error {
 	if l.closed {
@@ -99,20 +100,21 @@ func (l *Loop) closedFor(t *Task) error {
 	if t.doomed {
 		return ErrCancelled
 	}
-	if above := t.endedAbove(); above != nil { // who ends it looks for those that wait after that
+	// A task that ends its context searches for waiting tasks below it afterwards.
+	if above := t.endedAbove(); above != nil {
 		return cmp.Or(above.endCause(), context.Canceled)
 	}
 	return nil
 }
 
-// begin makes the strand t's. Called under the loop's lock, or by the task's goroutine while nobody
-// else knows of the task.
+// begin assigns the strand to t. Called under the loop's lock, or by the task's goroutine before
+// any other goroutine knows the task.
 func (s *strand) begin(t *Task) {
 	s.task, s.pending, s.withdrawn, s.would = t, nil, nil, s.would[:0]
 	s.safePoints = 0
 }
 
-// enlist makes the strand's task known to all who look for tasks. Called under the loop's lock.
+// enlist makes the strand's task visible to searches for tasks. Called under the loop's lock.
 func (s *strand) enlist() {
 	l := s.loop
 	s.task.known = true
@@ -123,8 +125,8 @@ func (s *strand) enlist() {
 	l.live = s
 }
 
-// arrive queues the task, lets the enqueue policies see it, and reports whether it waits for its
-// slot.
+// arrive queues the task, evaluates the enqueue policies, and reports whether the task waits for
+// its slot.
 func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l := s.loop
 	l.lock()
@@ -136,7 +138,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l.join(s, t)
 	l.gatherOne()
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
-		l.lendWaits(now) // no task is refused for one that only waits
+		l.lendWaits(now) // do not refuse a task while a holder of a slot only waits
 	}
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {
@@ -154,7 +156,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	if l.wants(stubs.Enqueue) {
 		l.arriving(s, now)
 		if s.withdrawn != nil && granted {
-			// refused, and it has a slot already: give it back
+			// refused, but it already has a slot: give the slot back
 			l.unseat(s, now)
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
@@ -175,8 +177,8 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	return !granted, nil
 }
 
-// await waits for the first slot, or for the end of the context, or to be withdrawn: also by the
-// end of a context above.
+// await waits until the task has its first slot, or is withdrawn, or its context ends. The end of a
+// context above it withdraws it too.
 func (s *strand) await(t *Task) error {
 	done, cause := doneOf(t.ctx)
 	switch {
@@ -189,10 +191,12 @@ func (s *strand) await(t *Task) error {
 	default:
 		cause = causeOf(t.ctx)
 	}
-	return s.giveUp(t.refusal(cause)) // made here, and not under the lock: the cause's text is the caller's code
+	// The error is made here, and not under the lock, because the cause's text is the caller's
+	// code.
+	return s.giveUp(t.refusal(cause))
 }
 
-// tokenBefore waits for the token and reports whether it came before done was closed.
+// tokenBefore waits for the token, and reports whether the token came before done was closed.
 func (s *strand) tokenBefore(done <-chan struct{}) bool {
 	select {
 	case <-s.token():
@@ -207,8 +211,8 @@ func (s *strand) giveUp(why error) error {
 	s.loop.lock()
 	out := s.withdraw(why, notify.Now())
 	s.loop.unlock()
-	// Withdrawn by us, or granted a slot, or withdrawn by another, just before: the token says
-	// which.
+	// The token says whether this call or another one has withdrawn the task, or the task was
+	// granted a slot just before.
 	<-s.token()
 	if !out && s.withdrawn == nil {
 		return nil
@@ -216,8 +220,8 @@ func (s *strand) giveUp(why error) error {
 	return s.withdrawn
 }
 
-// withdraw takes a task that waits for its first slot out of the queue, and wakes it to hear why.
-// Called under the loop's lock.
+// withdraw takes a task that waits for its first slot out of the queue, and wakes it with the
+// reason. Called under the loop's lock.
 func (s *strand) withdraw(why error, now int64) bool {
 	if !s.loop.core.Withdraw(&s.core, now) {
 		return false
@@ -228,10 +232,10 @@ func (s *strand) withdraw(why error, now int64) bool {
 	return true
 }
 
-// started marks the task's start, and lets the start policies see it.
+// started marks the task's start, and evaluates the start policies.
 func (s *strand) started() {
 	l := s.loop
-	if l.concerned(s, stubs.Start) && !s.inOpenSlot() { // what is open is not guarded
+	if l.concerned(s, stubs.Start) && !s.inOpenSlot() { // an open slot is not guarded
 		l.happened(s, stubs.Start)
 	}
 	if !s.inherits && s.standsAside() {
@@ -250,7 +254,7 @@ func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 	s.returned = false
 	defer s.leave(t, &err)
 	if s.requests.Load() != 0 {
-		s.answer() // a start policy threw, or it was cancelled just now
+		s.answer() // a start policy threw, or the task was cancelled just now
 	}
 	t.status.Store(uint32(Started))
 	err = s.through((*taskContext)(t), fn)
@@ -276,9 +280,9 @@ func (s *strand) leave(t *Task, err *error) {
 	s.depart(t, status)
 }
 
-// unanswered returns the result of a task that has returned err while a throw was due. The throw is
-// void, unless err tells of it, or says no more than that the context has ended, which the throw
-// has done: then it is what ended the task.
+// unanswered returns the result of a task that has returned err while a throw was pending. The
+// throw ended the task if err contains it, or if err is only context.Canceled and the throw has
+// cancelled the context. Otherwise the throw is void.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -368,7 +372,7 @@ func (s *strand) end(now int64) {
 	}
 }
 
-// recycle puts the strand aside for another task. From here on it leads to nothing of this one.
+// recycle returns the strand to the pool for another task. It clears all references to this task.
 func (s *strand) recycle() {
 	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
 	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
@@ -378,17 +382,17 @@ func (s *strand) recycle() {
 	s.loop.pool.Put(s)
 }
 
-// refusal is the error of a task that ended before it started, for a context that ended, a full
-// queue or a shutdown. It is not inlined, so that tasks which wait have small frames: with the
-// channel made, a wait for a slot fits into the 2 KiB with which a goroutine begins
-// (TestWaitingTaskNeedsLittle).
+// refusal returns the error of a task that ended before it started because its context ended, the
+// queue was full or the runtime shut down. It is not inlined, so that waiting tasks have small
+// frames: even with the channel made, a wait for a slot fits into the 2 KiB of a new goroutine's
+// stack (TestWaitingTaskNeedsLittle).
 //
 //go:noinline
 func (t *Task) refusal(cause error) error {
 	return fmt.Errorf("cocoon: task %q did not start: %w", t.Path(), cause)
 }
 
-// overloaded is the error of a task that finds the queue full.
+// overloaded returns the error of a task that finds the queue full.
 //
 //go:noinline
 func (t *Task) overloaded(waiting int) error {

@@ -26,7 +26,7 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// Invariant 4: a task that is switched out a hundred times cannot tell, but by the clock.
+// Invariant 4: a task that is switched out a hundred times cannot detect it, except by the clock.
 func TestSwitch(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterSafeFunc("get"))
@@ -57,7 +57,7 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// At most so many tasks run at once as there are slots.
+// At most as many tasks run at once as there are slots.
 func TestSlotsAreTheBound(t *testing.T) {
 	rt := start(t, Config{Slots: 3, StallAfter: -1})
 	gauge := make(chan struct{}, 3)

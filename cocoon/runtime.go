@@ -21,51 +21,58 @@ type Runtime struct {
 	loops  atomic.Pointer[[]*Loop] // the first is the default loop; replaced under regMu
 	timer  *notify.Timer
 	store  *isolate.Store
-	ctx    context.Context // of functions that policies call
+	ctx    context.Context // for functions that policies call
 	cancel context.CancelFunc
-	tasks  atomic.Int64 // tasks that have not ended, but for those in open slots
+	tasks  atomic.Int64 // tasks that have not ended, except tasks in open slots
 	sample sample
 	cpu    cpuClock   // the timer's
-	gaps   *gapRecord // nil: they are not measured
+	gaps   *gapRecord // nil: gaps are not measured
 	log    *logQueue
-	looked atomic.Int64 // until when no stacks are taken for a report
+	looked atomic.Int64 // no stacks are taken for a report until then
 
-	made    int64                       // when, on the clock of package notify
-	tenants atomic.Pointer[tenantTable] // nil: nobody keeps account of them; replaced under regMu
-	spoken  atomic.Pointer[spoken]      // tenants of which policies speak; likewise
-	costs   atomic.Bool                 // somebody wants to know what tasks of a name cost
+	made    int64                       // creation time, on the clock of package notify
+	tenants atomic.Pointer[tenantTable] // nil: no tenant has an account; replaced under regMu
+	spoken  atomic.Pointer[spoken]      // tenants that policies refer to; replaced under regMu
+	costs   atomic.Bool                 // the average cost of tasks of each name is needed
 
 	warmth    warmth
 	following following
-	breathes  bool // its tasks give their cores away now and then while it is hot, see breath.go
+	breathes  bool // while it is hot, its tasks yield their cores now and then, see breath.go
 
 	naming  naming       // of tasks and sections
-	speaks  atomic.Bool  // policies or documents may speak of names
-	unmetAt atomic.Int64 // when names are to be logged that nothing has had; 0: there is no such time
-	told    []string     // of these, those that were logged; guarded by regMu
+	speaks  atomic.Bool  // policies or documents may refer to names
+	unmetAt atomic.Int64 // when names without a match are logged; 0: never
+	told    []string     // the names that were logged; guarded by regMu
 
-	passedOver sync.Map // places of SafePoints that were logged because they are none there
+	// passedOver holds the places of SafePoint calls that were logged because they cannot be safe
+	// points.
+	passedOver sync.Map
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps
 
-	// regMu serialises registrations. It is taken before any loop's lock, and not by evaluations.
+	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
 	regMu    sync.Mutex
 	policies map[string]*Registration
 	funcs    map[string]*safeFunc
-	files    map[string]*document // what documents have put in force, by the absolute path of their file
-	mode     Mode                 // of all policies, as far as they have no greater one
+	// files holds what each document has put in force, by the absolute path of its file.
+	files    map[string]*document
+	mode     Mode // of all policies, unless a policy's own mode is greater
 	modeLogs seldom
 	closing  bool
-	empty    chan struct{} // gets an element when the last task ends during Shutdown
-	stopped  chan struct{} // closed when Shutdown has done all it can
+	empty    chan struct{} // receives an element when the last task ends during Shutdown
+	stopped  chan struct{} // closed when Shutdown is complete
 
-	forgettable atomic.Bool // Shutdown has done all it can: the runtime lives on for the tasks that are left
+	// forgettable is set when Shutdown is complete; the runtime then lives on only for the
+	// remaining tasks.
+	forgettable atomic.Bool
 
-	loadMu sync.Mutex // serialises loading of files, so that what was read last is in force; taken before regMu
+	// loadMu serialises loading of files, so that the content read last is in force. It is taken
+	// before regMu.
+	loadMu sync.Mutex
 }
 
-// runtimes are the live runtimes of the process: a poll finds its task through them.
+// runtimes are the live runtimes of the process. A poll uses them to find its task.
 var (
 	runtimesMu sync.Mutex
 	runtimes   atomic.Pointer[[]*Runtime]
@@ -80,9 +87,9 @@ func changeRuntimes(change func([]*Runtime) []*Runtime) {
 	runtimes.Store(&list)
 }
 
-// New starts a runtime with its default loop. It lives until Shutdown. In a bubble of
-// testing/synctest it lives outside of the bubble, and in real time; docs/guide.md tells what its
-// tasks see.
+// New starts a runtime with its default loop. The runtime lives until Shutdown. If New is called in
+// a bubble of testing/synctest, the runtime lives outside of the bubble, in real time;
+// docs/guide.md describes what its tasks see.
 func New(cfg Config) (rt *Runtime, err error) {
 	notify.Outside(func() { rt, err = newRuntime(cfg) })
 	return rt, err
@@ -108,7 +115,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
-	rt.ctx.Done() // its channel is made now, and not by a function that runs in a bubble
+	rt.ctx.Done() // make its channel now, and not in a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.naming.selectors.Store(&selectors{})
 	rt.naming.registered, rt.naming.declared, rt.naming.wholes = map[string]Kind{}, map[string]*declared{}, map[string]*declared{}
@@ -118,7 +125,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.loops.Store(&[]*Loop{first})
 	go goroutine.Learn()
 	rt.sample.renew(rt.made)
-	rt.cpu.sample(rt.made, false) // so that the first task is measured by something
+	rt.cpu.sample(rt.made, false) // a baseline for the first task
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.timer.Relax(true)
 	rt.addSlots(cfg.Slots)
@@ -133,7 +140,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 // Loop returns the default loop.
 func (rt *Runtime) Loop() *Loop { return (*rt.loops.Load())[0] }
 
-// NewLoop adds a loop. Policies registered before and after apply to it, where they match. A loop
+// NewLoop adds a loop. Policies registered before and after apply to it, if they match it. A loop
 // lives as long as its runtime.
 func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	cfg, err := cfg.complete()
@@ -175,22 +182,22 @@ func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Cont
 	return rt.Loop().Go(ctx, name, fn)
 }
 
-// Notify raises the custom event of that name: policies registered for it are evaluated on the
-// calling goroutine, for each running task or, when they are about no task, once a loop.
+// Notify raises the custom event of that name. The policies registered for it are evaluated on the
+// calling goroutine, for each running task, or once per loop if they refer to no task.
 func (rt *Runtime) Notify(name string, value float64) {
 	for _, l := range *rt.loops.Load() {
 		l.notifyCustom(name, value)
 	}
 }
 
-// armStall sees to it that the timer looks after the loops while a task waits.
+// armStall makes the timer check the loops while a task waits.
 func (rt *Runtime) armStall(now int64) {
 	if rt.cfg.StallAfter > 0 {
 		rt.timer.WakeAt(now + int64(rt.cfg.StallAfter)/2)
 	}
 }
 
-// ShutdownError names the tasks that did not end.
+// ShutdownError lists the tasks that did not end.
 type ShutdownError struct{ Tasks []string }
 
 func (e *ShutdownError) Error() string {
@@ -200,11 +207,11 @@ func (e *ShutdownError) Error() string {
 // shutdownGrace is how long tasks have to unwind after the throw.
 const shutdownGrace = time.Second
 
-// Shutdown ends the runtime. New tasks are refused with ErrShutdown from now on. It waits until all
-// tasks have ended; when ctx ends before, it throws into those that are left, with ErrShutdown as
-// the cause, and waits a second more for them to unwind. It returns a *ShutdownError when tasks are
-// left even then; they keep running, without policies, and the runtime's memory is given back when
-// the last of them ends. Calls after the first wait for it.
+// Shutdown ends the runtime. From now on new tasks are refused with ErrShutdown. Shutdown waits
+// until all tasks have ended. If ctx ends first, it throws into the remaining tasks, with
+// ErrShutdown as the cause, and waits one more second for them to unwind. If tasks remain even
+// then, it returns a *ShutdownError; they keep running, without policies, and the runtime's memory
+// is released when the last of them ends. Later calls wait for the first.
 func (rt *Runtime) Shutdown(ctx context.Context) error {
 	rt.regMu.Lock()
 	first := !rt.closing
@@ -226,10 +233,12 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	if !rt.drained(ctx) {
 		tasks := rt.liveTasks()
 		for _, t := range tasks {
-			t.doom("shutdown", ErrShutdown) // all of them, before one unwinds and wakes another
+			t.doom("shutdown", ErrShutdown) // all tasks, before one unwinds and wakes another
 		}
 		for _, t := range tasks {
-			go t.cancel("shutdown", ErrShutdown) // contexts are others' code: one that blocks must not hold up the rest
+			// The methods of contexts are application code: one that blocks must not delay the
+			// rest.
+			go t.cancel("shutdown", ErrShutdown)
 		}
 		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 		defer cancel()
@@ -238,8 +247,8 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	return rt.stop()
 }
 
-// drained waits until no task is left, and reports false when ctx ends first. The loops are closed
-// by now.
+// drained waits until no task is left, and reports false if ctx ends first. The loops are already
+// closed.
 func (rt *Runtime) drained(ctx context.Context) bool {
 	for rt.tasks.Load() > 0 {
 		select {
@@ -262,8 +271,8 @@ func (rt *Runtime) liveTasks() (tasks []*Task) {
 	return tasks
 }
 
-// stop ends the timer and the isolate, and forgets the runtime, unless tasks are left whose polls
-// must find them.
+// stop ends the timer and the isolate, and forgets the runtime, unless tasks remain: their polls
+// must find the runtime.
 func (rt *Runtime) stop() error {
 	defer close(rt.stopped)
 	rt.cancel()
@@ -281,7 +290,9 @@ func (rt *Runtime) stop() error {
 	rt.regMu.Unlock()
 	err := rt.store.Close()
 	rt.endHeat()
-	rt.forgettable.Store(true) // from now on the last task's end forgets it, so look after this for those that are left
+	// From now on the end of the last task forgets the runtime, so count the remaining tasks only
+	// after this.
+	rt.forgettable.Store(true)
 	if left := rt.liveTasks(); len(left) > 0 {
 		e := &ShutdownError{}
 		for _, t := range left {
@@ -297,17 +308,17 @@ func (rt *Runtime) stop() error {
 	return nil
 }
 
-// forget takes the runtime, which has no task any more and will have none, off the list by which
-// polls find their tasks. It may be called twice.
+// forget removes the runtime from the list in which polls find their tasks. The runtime has no task
+// and will have none. forget may be called twice.
 func (rt *Runtime) forget() {
 	changeRuntimes(func(l []*Runtime) []*Runtime {
 		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
 	})
 }
 
-// ended notes that a task of a closed loop has ended, for who waits for the last one; after
-// Shutdown the runtime goes with it. Called under the loop's lock: that of the list of runtimes
-// comes after it.
+// ended records that a task of a closed loop has ended, for Shutdown, which waits for the last one.
+// After Shutdown it also forgets the runtime. Called under the loop's lock; the lock of the list of
+// runtimes is taken after it.
 func (rt *Runtime) ended() {
 	if rt.tasks.Load() > 0 {
 		return

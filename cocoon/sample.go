@@ -12,27 +12,27 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// sampleEvery is how old the values of the process may be.
+// sampleEvery is the maximum age of the process's values.
 const sampleEvery = int64(10 * time.Millisecond)
 
-// sample holds what policies see as runtime.*. Who reads a value of the process renews it, so that
-// it is no older where no time policy keeps the timer going, and costs nothing where nobody reads
-// it.
+// sample holds the values that policies see as runtime.*. A policy that reads one renews it. So the
+// values are up to date even if no time policy keeps the timer running, and cost nothing if no
+// policy reads them.
 type sample struct {
 	goroutines atomic.Uint64
 	heap       atomic.Uint64 // bytes
 	cpu        atomic.Uint64 // float64 bits, in cores
-	at         atomic.Int64  // when these were read; 0: never
+	at         atomic.Int64  // time of the last reading; 0: never
 
 	mu      sync.Mutex // guards what follows; taken under a loop's
 	read    [2]metrics.Sample
 	lastCPU int64
 
-	late     atomic.Int64 // ns the last tick came late
-	expected int64        // when the next tick should come; the timer's thread's own
+	late     atomic.Int64 // by how many ns the last tick was late
+	expected int64        // when the next tick should come; owned by the timer's thread
 }
 
-// renew reads the values of the process if they are too old: about 3 µs.
+// renew reads the values of the process if they are too old. It takes about 3 µs.
 func (s *sample) renew(now int64) {
 	if s.fresh(now) {
 		return
@@ -59,17 +59,17 @@ func (s *sample) fresh(now int64) bool {
 	return at != 0 && now-at < sampleEvery
 }
 
-// expect notes when the next tick should come.
+// expect records when the next tick should come.
 func (s *sample) expect(next int64) { s.expected = next }
 
-// tick notes how late this tick comes.
+// tick records how late this tick is.
 func (s *sample) tick(now int64) {
 	if s.expected != 0 && s.expected != notify.Never && now >= s.expected {
 		s.late.Store(now - s.expected)
 	}
 }
 
-// load returns the loop's state in numbers, tasks in open slots included. Called under the loop's
+// load returns the loop's state in numbers, including tasks in open slots. Called under the loop's
 // lock.
 func (l *Loop) load(now int64) sched.Load {
 	load := l.core.Load(now)
@@ -89,8 +89,8 @@ func (l *Loop) load(now int64) sched.Load {
 	return load
 }
 
-// usage is the share of a loop's slot time in use, averaged over about 100 ms, or since it was last
-// read if that is longer.
+// usage is the share of a loop's slot time in use, averaged over about 100 ms, or over the time
+// since the last reading if that time is longer.
 type usage struct {
 	share float64
 	asOf  int64
@@ -99,8 +99,8 @@ type usage struct {
 
 const usageWindow = float64(100 * time.Millisecond)
 
-// utilization returns the share of slot time in use, brought up to date at most once a millisecond.
-// Called under the loop's lock.
+// utilization returns the share of slot time in use, computed at most once a millisecond. Called
+// under the loop's lock.
 func (l *Loop) utilization(now int64) float64 {
 	u := &l.usage
 	d := now - u.asOf
@@ -114,10 +114,10 @@ func (l *Loop) utilization(now int64) float64 {
 	return u.share
 }
 
-// working returns which share of the tasks that hold a slot do not wait unannounced, as one look
-// finds it; 1 where no task holds one. Without it a loop whose tasks sleep would seem busy until
-// another task wants their slots, and idle from then on. On a loop that keeps the slots of tasks
-// that wait, these are in use all the same. Called under the loop's lock.
+// working returns the share of tasks with a slot that do not wait unannounced, as found by one
+// look. It returns 1 if no task holds a slot. Without it a loop of sleeping tasks would seem busy
+// until another task needs their slots, and idle from then on. A loop that keeps the slots of
+// waiting tasks counts them as in use. Called under the loop's lock.
 func (l *Loop) working() float64 {
 	if !l.lends() {
 		return 1

@@ -13,14 +13,14 @@ import (
 )
 
 // Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies
-// see the open sections and their running time; a throw made while a section is open ends at the
-// innermost one's boundary: Section returns the *PreemptedError, and the task goes on. Cancel,
-// Shutdown and a throw made outside any section pass through to the end of the task. A throw that
-// was meant for a section which has ended by then is void.
+// see the open sections and their running time. A throw made while a section is open ends at the
+// boundary of the innermost section: Section returns the *PreemptedError, and the task goes on.
+// Cancel, Shutdown and a throw made outside any section pass through to the end of the task. A
+// throw into a section that has already ended is void.
 //
-// Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine that is
-// not the task's, fn just runs. A throw made for the section leaves the task's context alone: code
-// that waits with a context is for SectionContext. Cost: about 60 ns.
+// Sections nest; policies see the outermost 16. Without a task in ctx, or on a goroutine other than
+// the task's, Section only calls fn. A throw into the section does not end the task's context. Use
+// SectionContext for code that waits with a context. Cost: about 60 ns.
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -34,10 +34,10 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 	return result, err
 }
 
-// SectionContext is Section for code that waits: fn gets a context of the section's own, made from
-// ctx. It ends with the section, and before that when a throw made for the section is not answered,
-// because fn waits or passes no safe point. The task's context goes on. Cost: about 0.5 µs, and
-// that of context.WithCancelCause.
+// SectionContext is Section for code that waits. fn gets a context of the section's own, derived
+// from ctx. It ends with the section, or earlier if a throw into the section finds no safe point
+// because fn waits or does not poll. The task's context goes on. Cost: about 0.5 µs in addition to
+// the cost of context.WithCancelCause.
 func SectionContext[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -54,7 +54,7 @@ func SectionContext[T any](ctx context.Context, name string, fn func(ctx context
 	return result, err
 }
 
-// openSection opens a section of the task, which the calling goroutine runs.
+// openSection opens a section of the task. Called by the task's goroutine.
 func (s *strand) openSection(name string) (id uint64, depth int32) {
 	if s.lent.Load() {
 		s.loop.lock()
@@ -64,7 +64,7 @@ func (s *strand) openSection(name string) (id uint64, depth int32) {
 	return s.sections.push(s.loop.rt.meets(name), s.running(notify.Now()))
 }
 
-// leaveSection is the section's boundary.
+// leaveSection is the boundary of the section.
 func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error) {
 	s.sections.cut(depth)
 	if s.requests.Load()&wantThrow == 0 {
@@ -75,7 +75,7 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 		return
 	}
 	if s.throwing == nil || s.throwing.section == 0 {
-		return // somebody else's panic, or a throw that ends the task
+		return // a panic of the task's own, or a throw that ends the task
 	}
 	if r := recover(); r != nil { // nil: Goexit
 		*err = s.arrived(r)
@@ -83,10 +83,10 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 	}
 }
 
-// arrived returns the error of the throw in flight, which has come to its boundary as the panic r.
-// Another value than the throw's is what the task's code has made of it: to let that pass would end
-// the program for what a policy decided. It is recorded, but for what bytes.Buffer makes of any
-// panic while it grows, for that is no news.
+// arrived returns the error of the throw in flight, which has reached its boundary as the panic r.
+// If r is not the throw's own value, the task's code has replaced it. Passing r on would end the
+// program because of a policy's decision, so arrived records r instead. The exception is the value
+// with which bytes.Buffer replaces every panic while it grows, which says nothing new.
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
 	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
@@ -98,8 +98,8 @@ func (s *strand) arrived(r any) *PreemptedError {
 	return err
 }
 
-// settle ends a throw that has arrived at its boundary. One that ends the task may have taken its
-// place on the way.
+// settle ends a throw that has reached its boundary. A throw that ends the task may have replaced
+// it on the way.
 func (s *strand) settle() {
 	s.loop.lock()
 	if s.pending == s.throwing {
@@ -109,7 +109,7 @@ func (s *strand) settle() {
 	s.landed()
 }
 
-// voidThrow takes back a throw that was made for the section, which has ended by itself.
+// voidThrow discards a throw into the section, which has ended by itself.
 func (s *strand) voidThrow(id uint64) {
 	s.loop.lock()
 	defer s.loop.unlock()
@@ -120,25 +120,28 @@ func (s *strand) voidThrow(id uint64) {
 	}
 }
 
-// sectionStack holds a task's open sections. The task's goroutine writes it; policies read it at
-// the same time, under a sequence lock: change is odd while it is being written.
+// sectionStack holds a task's open sections. The task's goroutine writes it. Policies read it
+// concurrently, under a sequence lock: change is odd during a write.
 type sectionStack struct {
 	change atomic.Uint64
-	last   uint64                         // number of the one opened last; owned by the task's goroutine
-	owned  atomic.Pointer[sectionContext] // of the innermost section with a context of its own; written by the task's goroutine
-	depth  atomic.Int32
-	open   atomic.Pointer[[stubs.MaxStack]openSection] // made with the first: most tasks have none, and a server many tasks
+	last   uint64 // id of the section opened last; owned by the task's goroutine
+	// owned is the context of the innermost section that has its own; written by the task's
+	// goroutine.
+	owned atomic.Pointer[sectionContext]
+	depth atomic.Int32
+	// open is made with the first section: most tasks have none, and a server has many tasks.
+	open atomic.Pointer[[stubs.MaxStack]openSection]
 }
 
 type openSection struct {
 	name  atomic.Pointer[named]
-	start atomic.Int64 // the task's running time when it was opened
+	start atomic.Int64 // the task's running time when the section was opened
 	id    atomic.Uint64
 }
 
-// push opens a section; cut with the depth it returns closes it. Its number, never 0, is that of no
-// other section of the strand, whatever its task, so that a request for one never meets another. To
-// number those of the process would be a word that all cores write.
+// push opens a section. cut, called with the depth that push returns, closes it. The id is never 0,
+// and no other section of the strand has it, in any task, so a request for one section never
+// reaches another. Ids unique in the process would need a word that all cores write.
 func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32) {
 	st.last++
 	id, depth = st.last, st.depth.Load()
@@ -179,15 +182,15 @@ func (st *sectionStack) has(id uint64) bool {
 	return false
 }
 
-// seenSection is one section as policies see it.
+// seenSection is a section as policies see it.
 type seenSection struct {
 	name  *named
 	start int64
 	id    uint64
 }
 
-// read copies the open sections to buf, outermost first. A task that keeps changing them is seen as
-// outside any: its policies come again at the next tick.
+// read copies the open sections to buf, outermost first. If the task keeps changing them, read
+// returns none; the policies are evaluated again at the next tick.
 func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
 	for range 4 {
 		before := st.change.Load()

@@ -28,7 +28,7 @@ func TestSectionReturnsWhatItsFunctionDoes(t *testing.T) {
 	}))
 }
 
-// Without a task in the context everything just runs.
+// Without a task in the context the functions only call their arguments.
 func TestContextWithoutATask(t *testing.T) {
 	start(t, Config{Slots: 1})
 	ctx := background
@@ -46,7 +46,7 @@ func TestContextWithoutATask(t *testing.T) {
 	}
 }
 
-// The same on another goroutine than the task's, to which its context was handed.
+// The same on a goroutine other than the task's, with the task's context.
 func TestContextOnAnotherGoroutine(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -92,8 +92,8 @@ func TestThrowEndsAtTheSection(t *testing.T) {
 	}))
 }
 
-// A throw that was made for the task itself is not caught by a section that was opened since: its
-// context has ended.
+// A section does not catch a throw that was made for the task itself before the section was opened:
+// the task's context has ended.
 func TestThrowIntoTheTaskPassesThroughSections(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -106,8 +106,7 @@ func TestThrowIntoTheTaskPassesThroughSections(t *testing.T) {
 	preemption(t, err)
 }
 
-// Cancel passes through all sections, also when it meets a throw that one of them is about to
-// catch.
+// Cancel passes through all sections, even if one of them is about to catch another throw.
 func TestCancelPassesThroughSections(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -135,7 +134,7 @@ func TestCancelPassesThroughSections(t *testing.T) {
 	}
 }
 
-// Invariant 6: a throw made for a section that has ended is void.
+// Invariant 6: a throw into a section that has ended is void.
 func TestThrowForAnEndedSectionIsVoid(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
@@ -144,7 +143,7 @@ func TestThrowForAnEndedSectionIsVoid(t *testing.T) {
 		for range 1000 {
 			SafePoint(ctx)
 		}
-		// Swallowed, and then the section ends by itself.
+		// The throw is swallowed, and then the section ends by itself.
 		must(t, inSection(ctx, "gone", func() error {
 			signal()
 			func() {
@@ -163,8 +162,8 @@ func TestThrowForAnEndedSectionIsVoid(t *testing.T) {
 	}
 }
 
-// Invariant 6: nor does it end the task's context, when the verdict came at the very end of the
-// section and the task passes no safe point after it.
+// Invariant 6: such a throw does not end the task's context either, if the verdict came at the very
+// end of the section and the task passes no safe point after it.
 func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -174,7 +173,7 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 			id = s.sections.open.Load()[0].id.Load()
 			return nil
 		}))
-		// What a policy does that read the sections just before the end of this one.
+		// As a policy does that has read the sections just before this one ended.
 		s.loop.lockAll()
 		s.postThrow(s.preempted("late", "late", "gone", nil, 0), id, notify.Now())
 		s.loop.unlock()
@@ -188,8 +187,8 @@ func TestVoidThrowLeavesTheContextAlone(t *testing.T) {
 	}))
 }
 
-// A time limit on the outer of two sections reaches the task in the inner one, and again behind it,
-// until the outer ends.
+// A time limit on the outer of two sections throws into the task in the inner one, and again after
+// it, until the outer section ends.
 func TestTimeLimitOnTheOuterSection(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "outer", Limit: 5 * time.Millisecond})
@@ -209,7 +208,7 @@ func TestTimeLimitOnTheOuterSection(t *testing.T) {
 	}))
 }
 
-// Policies see the outermost 16 sections; the deeper ones work all the same, and catch.
+// Policies see the outermost 16 sections. Deeper sections also work, and catch throws.
 func TestMoreSectionsThanPoliciesSee(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	must(t, rt.RegisterState(map[string]any{"seen": 0}))
@@ -248,8 +247,8 @@ func TestMoreSectionsThanPoliciesSee(t *testing.T) {
 	}
 }
 
-// A throw towards a section whose function does not poll, but waits for the section's own context,
-// ends that one alone.
+// If the function of a section does not poll, but waits for the section's own context, a throw into
+// the section ends that context alone.
 func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context) error{
 		"running": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
@@ -275,7 +274,7 @@ func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
 	}
 }
 
-// The same when the verdict comes with the block itself.
+// The same with a verdict on the block itself.
 func TestThrowAtABlock(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "no-block", On: OnBlock, Expr: `task.section == "s" ? throw("do not block here") : continue()`})
@@ -289,7 +288,7 @@ func TestThrowAtABlock(t *testing.T) {
 	})
 }
 
-// Panics and Goexit pass through sections, which are closed then.
+// Panics and Goexit pass through sections, and close them.
 func TestSectionLetsPanicsThrough(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -314,7 +313,7 @@ func TestSectionLetsPanicsThrough(t *testing.T) {
 	}
 }
 
-// A throw that the code turns into another panic ends at its section all the same, and says so.
+// If the code turns a throw into another panic, it still ends at the section, whose error says so.
 func TestThrowBecomesAPanicInASection(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	signal := throwOnSignal(t, rt, "job")
@@ -328,7 +327,7 @@ func TestThrowBecomesAPanicInASection(t *testing.T) {
 			if p := pe.Panic(); p == nil || p.Value != "mine" || !strings.Contains(string(p.Stack), "TestThrowBecomesAPanicInASection") {
 				t.Errorf("%v became %+v", pe, p)
 			}
-			for range 1000 { // it has arrived
+			for range 1000 { // the throw has arrived
 				SafePoint(ctx)
 			}
 			return nil

@@ -5,33 +5,33 @@ import (
 	"errors"
 )
 
-// sectionContext is the end of the context that a section has of its own. It does not change once
-// others can see it.
+// sectionContext ends the context of a section that has its own. It is immutable once other
+// goroutines can see it.
 type sectionContext struct {
 	id     uint64
-	outer  context.Context // it is made from
+	outer  context.Context // the parent of inner
 	inner  context.Context
 	cancel context.CancelCauseFunc
-	up     *sectionContext // of the section around it that has one
+	up     *sectionContext // of the next outer section that has one
 }
 
-// ownContext makes a context for a section, before the section is open: methods of ctx are called,
-// and may panic.
+// ownContext makes a context for a section before the section is open, because methods of ctx are
+// called, and may panic.
 func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionContext) {
 	inner, cancel := context.WithCancelCause(ctx)
 	task, attrs := scopeOf(ctx)
 	return &attrContext{inner, task, attrs}, &sectionContext{outer: ctx, inner: inner, cancel: cancel}
 }
 
-// own gives the section a context of its own.
+// own assigns the context to the section.
 func (st *sectionStack) own(id uint64, c *sectionContext) {
 	c.id, c.up = id, st.owned.Load()
 	st.owned.Store(c)
 }
 
-// disown ends the context of a section that has ended, with its error if it was thrown into. If the
-// throw has ended the context before, and the section's error says no more than that, the throw is
-// the section's error.
+// disown ends the context of a section that has ended, with the section's error if it was thrown
+// into. If the throw had already ended the context, and the section's error only says that the
+// context ended, the throw becomes the section's error.
 func (st *sectionStack) disown(c *sectionContext, err *error) {
 	st.owned.Store(c.up)
 	if errors.Is(*err, context.Canceled) && c.outer.Err() == nil {
@@ -46,8 +46,8 @@ func (st *sectionStack) disown(c *sectionContext, err *error) {
 	c.cancel(cause)
 }
 
-// endContext ends the context of the section if it is open and has one. Called by any goroutine,
-// without a lock: functions that wait for the context run then.
+// endContext ends the context of the section if the section is open and has its own. It may be
+// called by any goroutine, without a lock, because functions that wait for the context run then.
 func (st *sectionStack) endContext(id uint64, cause error) {
 	for c := st.owned.Load(); c != nil; c = c.up {
 		if c.id == id {
@@ -57,7 +57,8 @@ func (st *sectionStack) endContext(id uint64, cause error) {
 	}
 }
 
-// ends reports whether done is of the context of an open section. Called by the task's goroutine.
+// ends reports whether done belongs to the context of an open section. Called by the task's
+// goroutine.
 func (st *sectionStack) ends(done <-chan struct{}) bool {
 	for c := st.owned.Load(); c != nil; c = c.up {
 		if c.inner.Done() == done {

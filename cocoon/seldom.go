@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// seldom lets one of many log lines through, each second: a log that floods helps nobody. It goes
-// by the monotonic clock: by the wall clock it would be silent for as long as that is put back.
-// Safe for concurrent use; the zero seldom lets the next one through.
+// seldom limits log lines to one a second, because a flood of lines is of no use. It uses the
+// monotonic clock: with the wall clock it would be silent for as long as that clock was set back.
+// It is safe for concurrent use. The zero seldom allows the next line.
 type seldom struct{ next atomic.Int64 }
 
 // due reports whether a line may be logged now.

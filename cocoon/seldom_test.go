@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Of those that come within a second one is let through, also in the process's first, and of those
-// that come at once.
+// seldom lets one line per second through, even in the first second of the process, and even if
+// several lines come at the same time.
 func TestSeldom(t *testing.T) {
 	const second = int64(time.Second)
 	var s seldom

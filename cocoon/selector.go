@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// named is what policies compare of something with a name: its number, and which selectors it is
-// in.
+// named is what policies compare of an object with a name: the number of the name, and the
+// selectors that contain it.
 type named struct {
 	text string
 	id   stubs.NameID
@@ -18,28 +18,28 @@ type named struct {
 	selected atomic.Pointer[selection]
 }
 
-// selector is a set of names that policies speak of by a pattern. Names are looked at once for all
-// selectors, when they are first met and when there are others, and afterwards a bit is read. A
-// selector is there as long as policies refer to it.
+// selector is a set of names to which policies refer by a pattern. A name is compared with all
+// selectors once, when it is first met and when the selectors change; afterwards only a bit is
+// read. A selector exists as long as policies refer to it.
 type selector struct {
-	key     string // tells it from others
+	key     string // identifies it
 	slot    int    // its bit
 	refs    int    // guarded by regMu
 	selects func(string) bool
 
-	taskMet, sectionMet atomic.Bool // some task, or section, has had such a name
+	taskMet, sectionMet atomic.Bool // a task, or a section, has had such a name
 }
 
-// selectors are those that are referred to, by slot; nil where a slot is free. They do not change.
+// selectors are the selectors in use, by slot, with nil for a free slot. The slice is immutable.
 type selectors []*selector
 
-// selection is in which of the selectors a name is. It does not change.
+// selection says which of the selectors contain a name. It is immutable.
 type selection struct {
 	of   *selectors
 	bits []uint64
 }
 
-// in reports whether the name is selected. It takes no lock. Cost: a few nanoseconds.
+// in reports whether the selector contains the name. It takes no lock. Cost: a few nanoseconds.
 func (n *named) in(s *selector, rt *Runtime) bool {
 	all, now := rt.naming.selectors.Load(), n.selected.Load()
 	if now == nil || now.of != all {
@@ -60,7 +60,7 @@ func (all *selectors) selection(text string) *selection {
 	return s
 }
 
-// ofMatch returns the selector of a policy's Match; nil when names can be compared. Called with
+// ofMatch returns the selector of a policy's Match, or nil if comparing names suffices. Called with
 // regMu held.
 func (rt *Runtime) ofMatch(m policy.Match) *selector {
 	s := m.Selector()
@@ -74,14 +74,15 @@ func (rt *Runtime) ofMatch(m policy.Match) *selector {
 func (rt *Runtime) ofPattern(text string) *selector {
 	p, err := policy.ParsePattern(text)
 	if err != nil {
-		panic("cocoon: a verified policy has the pattern " + text + ": " + err.Error()) // policy.Parse has seen to it
+		// policy.Parse has checked it
+		panic("cocoon: a verified policy has the pattern " + text + ": " + err.Error())
 	}
 	return rt.selector(patternKey+text, p.Matches)
 }
 
-const patternKey = "pattern " // in front of a selector's key
+const patternKey = "pattern " // the prefix of the key of a pattern's selector
 
-// selector returns the selector of a key, made when it is new.
+// selector returns the selector of a key, and makes it if the key is new.
 func (rt *Runtime) selector(key string, selects func(string) bool) *selector {
 	n := &rt.naming
 	all := slices.Clone(*n.selectors.Load())
@@ -97,11 +98,11 @@ func (rt *Runtime) selector(key string, selects func(string) bool) *selector {
 	}
 	all[s.slot] = s
 	n.selectors.Store(&all)
-	s.meet(n) // after that: who meets a name from now on looks at the selectors
+	s.meet(n) // after storing it: from now on, code that meets a name looks at the selector
 	return s
 }
 
-// meet notes whether the names that were met are among the selector's.
+// meet records whether the selector contains any of the names that were met.
 func (s *selector) meet(n *naming) {
 	n.classes.Range(func(_, c any) bool {
 		if c := c.(*class); c.met.Load() && s.selects(c.text) {
@@ -117,8 +118,8 @@ func (s *selector) meet(n *naming) {
 	})
 }
 
-// release takes references back. Called with regMu held, when nobody looks at the selectors any
-// more.
+// release drops references to selectors. Called with regMu held, when no other code looks at them
+// any more.
 func (rt *Runtime) release(list []*selector) {
 	all := slices.Clone(*rt.naming.selectors.Load())
 	freed := false
@@ -135,7 +136,7 @@ func (rt *Runtime) release(list []*selector) {
 	}
 }
 
-// metTask notes in the selectors that a task has the name.
+// metTask records in the selectors that a task has the name.
 func (n *naming) metTask(name string) {
 	for _, s := range *n.selectors.Load() {
 		if s != nil && !s.taskMet.Load() && s.selects(name) {
@@ -144,7 +145,7 @@ func (n *naming) metTask(name string) {
 	}
 }
 
-// metSection notes in the selectors that a section has the name.
+// metSection records in the selectors that a section has the name.
 func (n *naming) metSection(name string) {
 	for _, s := range *n.selectors.Load() {
 		if s != nil && !s.sectionMet.Load() && s.selects(name) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// Shortest remaining first goes by what is declared; where nothing is, by what earlier tasks of the
-// name took; equal ones start as they came.
+// Shortest remaining first uses the declared cost or, without one, the cost of earlier tasks of the
+// name. Equal tasks start in order of arrival.
 func TestShortestFirst(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	register(t, rt, policy.ShortestRemaining())
@@ -21,7 +21,7 @@ func TestShortestFirst(t *testing.T) {
 	got := startOrder(t, rt, []arrival{
 		{name: "3h", cost: 3 * time.Hour}, {name: "1h", cost: time.Hour}, {name: "2h", cost: 2 * time.Hour}, {name: "1h again", cost: time.Hour},
 		{name: "long"}, {name: "40ms", cost: 40 * time.Millisecond}, {name: "short"}, {name: "never seen"},
-		{name: "short", cost: 4 * time.Hour}, // what is declared counts before what was seen
+		{name: "short", cost: 4 * time.Hour}, // the declared cost takes precedence over earlier tasks
 	})
 	want := []string{"never seen", "short", "40ms", "long", "1h", "1h again", "2h", "3h", "short"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -29,7 +29,7 @@ func TestShortestFirst(t *testing.T) {
 	}
 }
 
-// workFor runs for so long, in its slot.
+// workFor runs for d in its slot.
 func workFor(ctx context.Context, d time.Duration) error {
 	for TaskOf(ctx).Account().Running < d {
 		SafePoint(ctx)
@@ -37,7 +37,7 @@ func workFor(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// What a name costs follows its tasks, the last ten or so.
+// The cost of a name follows about its last ten tasks.
 func TestCostFollows(t *testing.T) {
 	var c class
 	c.ran(800)
@@ -52,7 +52,7 @@ func TestCostFollows(t *testing.T) {
 	}
 }
 
-// A task that comes back from a block has less left to run than it had at first.
+// A task that comes back from a block has less left to run than at first.
 func TestShortestRemainsShortest(t *testing.T) {
 	const cost = time.Minute
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})

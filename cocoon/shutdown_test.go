@@ -16,7 +16,7 @@ func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(background, time.Millisecond)
 }
 
-// refuses tells whether Shutdown has begun.
+// refuses returns a function that reports whether Shutdown has begun.
 func refuses(rt *Runtime) func() bool {
 	return func() bool {
 		ctx, cancel := soon()
@@ -25,7 +25,7 @@ func refuses(rt *Runtime) func() bool {
 	}
 }
 
-// Shutdown waits for what runs, blocks and queues.
+// Shutdown waits for running, blocked and queued tasks.
 func TestShutdownDrains(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	gate := make(chan struct{})
@@ -55,7 +55,7 @@ func TestShutdownDrains(t *testing.T) {
 	}
 }
 
-// While tasks keep coming by all ways, each is either refused with ErrShutdown or ends before
+// While tasks keep arriving in all ways, each is either refused with ErrShutdown or ends before
 // Shutdown returns.
 func TestShutdownUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: 5 * time.Millisecond})
@@ -104,7 +104,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	checkFree(t, rt)
 }
 
-// When its context ends, Shutdown throws: into what runs, waits, is blocked or suspended.
+// When its context ends, Shutdown throws into running, waiting, blocked and suspended tasks.
 func TestShutdownThrows(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -138,7 +138,7 @@ func TestShutdownThrows(t *testing.T) {
 	checkFree(t, rt)
 }
 
-// What does not end is named.
+// The error names the tasks that do not end.
 func TestShutdownNamesWhatIsLeft(t *testing.T) {
 	rt, err := New(Config{Slots: 2, StallAfter: -1})
 	must(t, err)
@@ -159,7 +159,7 @@ func TestShutdownNamesWhatIsLeft(t *testing.T) {
 	if !errors.As(err, &left) || !slices.Equal(left.Tasks, []string{"blocked", "holder", "holder"}) || !strings.Contains(err.Error(), "holder") {
 		t.Errorf("got %v", err)
 	}
-	// They end all the same, and find their way.
+	// They still end, and find their runtime.
 	release()
 	close(gate)
 	<-h.Done()
@@ -169,7 +169,7 @@ func TestShutdownNamesWhatIsLeft(t *testing.T) {
 	checkFree(t, rt)
 }
 
-// After Shutdown everything says so, and nothing hangs.
+// After Shutdown every function reports it, and none hangs.
 func TestAfterShutdown(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	r := register(t, rt, Policy{Name: "p", On: Every(time.Millisecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
@@ -203,7 +203,7 @@ func TestAfterShutdown(t *testing.T) {
 	rt.Loop().Release()
 }
 
-// The second Shutdown waits for the first, or for its own context.
+// The second Shutdown waits for the first, or for the end of its own context.
 func TestSecondShutdownWaits(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	release := taken(t, rt.Loop())
@@ -220,7 +220,7 @@ func TestSecondShutdownWaits(t *testing.T) {
 	must(t, rt.Shutdown(background))
 }
 
-// Tasks that are held, and policies that have just cancelled themselves, do not disturb it.
+// Held tasks, and policies that have just cancelled themselves, do not disturb Shutdown.
 func TestShutdownOfALoopOnHold(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, Policy{Name: "self", On: OnEnqueue, Expr: `cancel()`})

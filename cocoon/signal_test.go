@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What overload is told by rises with it, and falls when it is over.
+// The signals of overload rise with it, and fall when it has ended.
 func TestSignalsOfOverload(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterState(map[string]any{"length": 0, "oldest": time.Duration(0), "utilization": 0.0, "heap": 0.0}))
@@ -52,8 +52,8 @@ func TestSignalsOfOverload(t *testing.T) {
 	becomes("heap", func(v any) bool { return v.(float64) < before+100 })
 }
 
-// The scheduling latency is that of the last tick: of one that came late, and then of one that did
-// not.
+// The scheduling latency is the latency of the last tick: first of a late one, then of a punctual
+// one.
 func TestSchedulingLatency(t *testing.T) {
 	const late = 20 * time.Millisecond
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
@@ -67,7 +67,7 @@ func TestSchedulingLatency(t *testing.T) {
 			eventually(t, "ticks", func() bool { return tick.Stats().Evaluations > n+2 })
 		}
 		ticks()
-		rt.Loop().lock() // it holds the timer up
+		rt.Loop().lock() // this delays the timer
 		time.Sleep(late)
 		rt.Loop().unlock()
 		ticks()

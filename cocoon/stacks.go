@@ -12,45 +12,47 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// taskStack is the stack of a goroutine that ran a task when the stacks were taken.
+// taskStack is the stack of a goroutine that was running a task when the stacks were taken.
 type taskStack struct {
-	frames []runtime.Frame // from where it was down to where the innermost task begins; without the latter
-	tasks  []marked        // its tasks, the innermost first; none if it was too deep to see
-	parked bool            // it waited
-	inside bool            // that was for Cocoon: for a slot, or inside Block, where it holds none
+	frames []runtime.Frame // from the innermost up to, and without, the start of the innermost task
+	tasks  []marked        // its tasks, the innermost first; empty if the stack was too deep
+	parked bool            // it was waiting
+	inside bool            // it was waiting for a slot, or inside Block, where it holds none
 }
 
 // takeStacks returns the stacks of all goroutines that run tasks. It takes 3 to 10 ms of one core
 // for each thousand goroutines of the process.
 //
-// The world is stopped twice, to begin and to end, for as long as its threads need to stop and no
-// longer: since Go 1.19 a goroutine profile is taken while the goroutines run. One that ran is
-// recorded where it was at the first stop, before it goes on. runtime.Stack with all goroutines,
-// which would also give the functions' arguments, prints while the world is stopped: for more than
-// a second with 100,000 goroutines. runtime.GoroutineProfile has no labels and 32 functions of each
-// stack, where this has 128: too few to find the tasks in.
+// The world is stopped twice, at the beginning and at the end, only for as long as its threads need
+// to stop: since Go 1.19 a goroutine profile is taken while the goroutines run. A goroutine that
+// was running is recorded at its place at the first stop, before it goes on. The alternatives are
+// worse. runtime.Stack with all goroutines, which would also give the functions' arguments, formats
+// while the world is stopped: for more than a second with 100,000 goroutines.
+// runtime.GoroutineProfile has no labels and at most 32 functions of each stack, where this has
+// 128: too few to find the tasks.
 //
-// began is when it began to stop the world, which all stacks are later than.
+// began is when it began to stop the world. All stacks are later.
 func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
 	if runtime.NumGoroutine() > longProfile && !rt.cfg.KeepProcs {
 		defer spareProc()()
 	}
 	began = notify.Now()
 	var r stackReader
-	pprof.Lookup("goroutine").WriteTo(&r, 1) // its errors are those of r, which has none
+	pprof.Lookup("goroutine").WriteTo(&r, 1) // its errors are the errors of r, which has none
 	return r.found, began
 }
 
-// longProfile is of how many goroutines a profile takes longer than Go lets a goroutine run.
+// longProfile is the number of goroutines above which a profile takes longer than Go lets a
+// goroutine run.
 const longProfile = 2000
 
-// stackReader picks the tasks' stacks out of a profile's text as it is written. A line with a
-// number, an @ and addresses begins what is about the goroutines with one stack; the lines with
-// names that follow are for people.
+// stackReader extracts the tasks' stacks from the text of a profile while it is written. A line
+// with a number, an @ and addresses begins the part about the goroutines with one stack. The lines
+// with names that follow are for people.
 type stackReader struct {
-	line  []byte // the beginning of a line
+	line  []byte // the beginning of an unfinished line
 	found []taskStack
-	marks map[uintptr]int // what is known of an address: the digit that it marks, or noMark
+	marks map[uintptr]int // by address: its digit, or noMark
 	pcs   []uintptr
 }
 
@@ -85,7 +87,7 @@ func (r *stackReader) read(line string) {
 		r.pcs = append(r.pcs, uintptr(pc))
 		of = of || r.mark(uintptr(pc)) != noMark
 	}
-	// A stack that is too deep has lost its outermost functions.
+	// A stack cut off at the maximum depth lacks its outermost functions.
 	if of || len(r.pcs) > 0 && !strings.HasPrefix(nameOf(r.pcs[len(r.pcs)-1]), "runtime.") {
 		r.found = append(r.found, r.stack())
 	}
@@ -116,7 +118,7 @@ func nameOf(pc uintptr) string {
 	return ""
 }
 
-// stack reads the stack that r.pcs are.
+// stack decodes the stack in r.pcs.
 func (r *stackReader) stack() (t taskStack) {
 	frames := runtime.CallersFrames(r.pcs)
 	var m marked
@@ -142,14 +144,13 @@ func (r *stackReader) stack() (t taskStack) {
 	return t
 }
 
-// isPreemption reports whether the frame is what the Go runtime puts on the stack of a goroutine
-// that it stops.
+// isPreemption reports whether the frame belongs to the Go runtime's code for stopping a goroutine.
 func isPreemption(f runtime.Frame) bool {
 	return f.Function == "runtime.asyncPreempt" || f.Function == "runtime.asyncPreempt2"
 }
 
-// stacksOf returns those of the stacks that may be the strand's: one, unless there are several
-// tasks with its marks, or its stack is too deep.
+// stacksOf returns the stacks that may be the strand's. There is only one, unless several tasks
+// have its marks, or its stack is too deep.
 func stacksOf(all []taskStack, s *strand) (found []taskStack) {
 	best := 0
 	for _, t := range all {
@@ -164,8 +165,8 @@ func stacksOf(all []taskStack, s *strand) (found []taskStack) {
 	return found
 }
 
-// fits says how likely it is that the stack is the strand's; 0: it is not. Goroutines that run come
-// before those that wait, and those whose marks are known before those whose marks are too deep.
+// fits says how likely the stack is the strand's. 0 means no match. Running goroutines rank above
+// waiting ones, and goroutines with known marks above goroutines with marks too deep to see.
 func (t *taskStack) fits(s *strand) (likely int) {
 	switch {
 	case t.inside:
@@ -183,7 +184,7 @@ func (t *taskStack) fits(s *strand) (likely int) {
 	return likely
 }
 
-// traceOf prints a stack as Go's own are: a function, and its place in the next line.
+// traceOf formats a stack like Go's own traces: a function, and its place on the next line.
 func traceOf(stack []runtime.Frame) string {
 	var b strings.Builder
 	for _, f := range stack {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// busy runs without a safe point until it is told to end; each of its depths is a function of the
+// busy runs without a safe point until it is told to end. Each of its depths is a function on the
 // stack.
 //
 //go:noinline
@@ -31,8 +31,8 @@ func busyHere(over *atomic.Bool) int { return busy(1, over) + 1 }
 //go:noinline
 func busyThere(over *atomic.Bool) int { return busy(1, over) + 1 }
 
-// Of tasks that run at once each is found by its marks, also inside of others, also of a runtime
-// that measures gaps.
+// Concurrent tasks are each found by their marks, also nested ones, and also in a runtime that
+// measures gaps.
 func TestStacksOfTasks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for _, gaps := range []time.Duration{-1, time.Hour} {
@@ -73,7 +73,7 @@ func TestStacksOfTasks(t *testing.T) {
 					}
 				}
 				if len(found) == 0 || !strings.Contains(traceOf(found[0].frames), function) && len(found) == 1 {
-					missing++ // it has not come there yet
+					missing++ // it has not got there yet
 				}
 			}
 			return missing == 0
@@ -83,7 +83,7 @@ func TestStacksOfTasks(t *testing.T) {
 	}
 }
 
-// A stack that is too deep for a profile is one of those that may be the task's.
+// A stack that is too deep for a profile counts among the stacks that may be the task's.
 func TestStackThatIsTooDeep(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
@@ -98,7 +98,7 @@ func TestStackThatIsTooDeep(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// Each mark has an address of its own, which its calls lead back to.
+// Each mark has its own address, and its calls lead back to it.
 func TestMarks(t *testing.T) {
 	if n := len(markOf()); n != len(taskMarks) {
 		t.Fatalf("%d marks have addresses of their own; want %d", n, len(taskMarks))
@@ -135,7 +135,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// The reader takes what belongs to tasks, in whatever pieces the text comes.
+// The reader extracts the stacks of tasks, in whatever pieces the text comes.
 func TestStackReader(t *testing.T) {
 	here, _, _, _ := runtime.Caller(0)
 	text := fmt.Sprintf("goroutine profile: total 3\n2 @ %#x %#x\n# labels: {\"a @ b\":\"1 @ 0x1\"}\n#\t0x1\tf+0x1\tf.go:1\n\nx @ 0x1\n1 @ y\n1 @ %#x", here, here, here)
@@ -154,8 +154,8 @@ func TestStackReader(t *testing.T) {
 	}
 }
 
-// Of stacks that may be a task's those of goroutines that run come first, then those with its
-// marks; one in Block is none.
+// Of the stacks that may be a task's, running goroutines come first, then goroutines with the
+// task's marks. A goroutine in Block never counts.
 func TestStacksThatFit(t *testing.T) {
 	s := &strand{number: 0x23}
 	its, others := []marked{{3, 1}}, []marked{{4, 1}}

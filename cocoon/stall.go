@@ -1,6 +1,6 @@
 package cocoon
 
-// lend gives the slot of a stalled task to the others, and reports the stall. Called under the
+// lend gives the slot of a stalled task to a waiting task, and reports the stall. Called under the
 // loop's lock.
 func (l *Loop) lend(s *strand, now int64) {
 	silent := now - max(s.core.Since(), s.lastSafe)
@@ -10,8 +10,8 @@ func (l *Loop) lend(s *strand, now int64) {
 	}
 }
 
-// giveAway gives the slot of s to the others, while s runs on without one, and reports whether it
-// did; a task that has just begun a Block gives it up itself. Called under the loop's lock.
+// giveAway gives the slot of s to a waiting task while s runs on without one, and reports whether
+// it did. A task that has just begun a Block gives its slot up itself. Called under the loop's lock.
 func (l *Loop) giveAway(s *strand, now int64) bool {
 	if s.settleRest(now) {
 		l.deliver(now)

@@ -12,17 +12,17 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Invariant 8: a task that holds its slot without a safe point does not hold back the others: the
-// slot is lent to the one that waits, the stall is reported with the task's stack, and the task
-// waits for a slot when it comes back.
+// Invariant 8: a task that holds its slot without a safe point does not delay other tasks. The slot
+// is lent to the waiting task, the stall is reported with the task's stack, and the task waits for
+// a slot when it comes back.
 func TestStallLendsTheSlot(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: log.logger()})
-	var other atomic.Bool // another runs
+	var other atomic.Bool // the other task runs
 	running, back := make(chan struct{}), make(chan struct{})
 	h := rt.Go(background, "staller", func(ctx context.Context) error {
 		close(running)
-		// It ends only because the other runs.
+		// It ends only because the other task runs.
 		if err := stall(func() bool { return other.Load() && log.count("passing a safe point") > 0 }); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func TestStallLendsTheSlot(t *testing.T) {
 			other.Store(true)
 			must(t, keepSlot(back))
 			eventually(t, "the staller to wait", func() bool {
-				SafePoint(ctx) // or this one stalls, too
+				SafePoint(ctx) // otherwise this one stalls, too
 				return rt.Loop().Stats().Queued == 1
 			})
 			other.Store(false)
@@ -59,7 +59,7 @@ func TestStallLendsTheSlot(t *testing.T) {
 	}
 }
 
-// A task whose slot was lent comes back also when a throw was the first thing that reached it.
+// A task whose slot was lent comes back even if a throw was the first request that reached it.
 func TestStallerComesBackAfterAThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
 	signal := throwOnSignal(t, rt, "staller")
@@ -88,7 +88,7 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 			signal()
 			lent.Store(true)
 			eventually(t, "the staller to wait", func() bool {
-				SafePoint(ctx) // or this one stalls, too
+				SafePoint(ctx) // otherwise this one stalls, too
 				st := rt.Loop().Stats()
 				return st.Lent == 0 && st.Queued == 1
 			})
@@ -99,8 +99,8 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task that blocks for a second without saying so holds back nobody: what comes meanwhile ends
-// meanwhile.
+// A task that blocks for a second unannounced delays no other task: tasks that arrive meanwhile
+// also end meanwhile.
 func TestBlockWithoutSayingSo(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	running, woken := make(chan struct{}), make(chan struct{})
@@ -125,8 +125,7 @@ func TestBlockWithoutSayingSo(t *testing.T) {
 	}
 }
 
-// What a task does first when it comes back: each way finds a slot again, and none gets two
-// (invariant 5).
+// In whatever way a task comes back, it finds a slot again, and never gets two (invariant 5).
 func TestStallerComesBackByAnyWay(t *testing.T) {
 	for name, come := range map[string]func(rt *Runtime, ctx context.Context){
 		"end":    func(*Runtime, context.Context) {},
@@ -165,7 +164,7 @@ func TestStallerComesBackByAnyWay(t *testing.T) {
 	}
 }
 
-// Tasks that stall one after the other are passed by one after the other, also when they wait for
+// Tasks that stall one after the other are passed one after the other, also when they wait for
 // their second slot.
 func TestStallsInARow(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
@@ -192,7 +191,7 @@ func TestStallsInARow(t *testing.T) {
 	}
 }
 
-// Invariant 8, for a task that is suspended: it does not wait for a safe one that stalls.
+// Invariant 8 for a suspended task: it does not wait for a safe task that stalls.
 func TestStallDoesNotHoldBackASuspendedTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
@@ -236,10 +235,10 @@ func TestExclusiveLoopNeverLends(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task that passes safe points is no staller, however long others wait: it answers the probes,
-// and keeps its slot.
+// A task that passes safe points does not stall, however long other tasks wait: it responds to the
+// probes, and keeps its slot.
 func TestPollingTaskIsNotAStaller(t *testing.T) {
-	rt := start(t, Config{Slots: 1, StallAfter: 400 * time.Millisecond}) // longer than a loaded machine stops a thread
+	rt := start(t, Config{Slots: 1, StallAfter: 400 * time.Millisecond}) // longer than a busy machine stops a thread
 	running, done := make(chan struct{}), make(chan struct{})
 	h := rt.Go(background, "long", func(ctx context.Context) error {
 		close(running)
@@ -257,7 +256,7 @@ func TestPollingTaskIsNotAStaller(t *testing.T) {
 	must(t, w.Wait(background))
 }
 
-// Nobody waits: a task may hold its slot as long as it likes, and the timer rests.
+// While no task waits, a task may hold its slot as long as it likes, and the timer rests.
 func TestNoStallWhileNobodyWaits(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	must(t, rt.Run(background, "long", func(context.Context) error {
@@ -269,8 +268,8 @@ func TestNoStallWhileNobodyWaits(t *testing.T) {
 	}
 }
 
-// A slot may be lent between a yield's safe point and the yield itself; the task then must not end
-// up with two (invariant 5).
+// A slot may be lent between a yield's safe point and the yield itself. The task must not end up
+// with two slots then (invariant 5).
 func TestYieldOfATaskJustLent(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	l := rt.Loop()

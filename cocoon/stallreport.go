@@ -10,41 +10,41 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A stall is reported by the task itself, when it comes back: its stack is then that of the safe
-// point at which it did, and is taken by its own goroutine alone. Of a task that does not come back
-// for a while the stack is looked for in a profile of all goroutines, see takeStacks.
+// A task reports its own stall when it comes back. The stack is then the stack of the safe point at
+// which it came back, and only its own goroutine is involved. If a task does not come back for a
+// while, its stack is searched for in a profile of all goroutines, see takeStacks.
 
-// stallReport is a report in the making.
+// stallReport is a report in preparation.
 type stallReport struct {
 	s     *strand
 	task  string
 	since int64 // when the task's silence began
 
-	back chan struct{} // closed when it has come back; what follows is set by then
+	back chan struct{} // closed when the task has come back, after the fields below are set
 	at   int64
-	pcs  []uintptr // where it did; nothing of its own at its end
+	pcs  []uintptr // where it came back; without frames of its own at its end
 }
 
 const (
 	// comesBack is how long a report waits for the task to come back.
 	comesBack = time.Second
 
-	// lookShare is the inverse of the share of one core that goes into looking for the stacks of
-	// tasks that do not come back. With 100,000 goroutines that takes 0.3 to 1 s, so it is done
-	// each minute or so; with a thousand at each report.
+	// lookShare is the inverse of the share of one core that may be used to look for the stacks of
+	// tasks that do not come back. With 100,000 goroutines a look takes 0.3 to 1 s, so it happens
+	// each minute or so; with a thousand it happens at each report.
 	lookShare = 100
 
-	// mayBeIts is how many stacks a report has at most, where several may be the task's.
+	// mayBeIts is the maximum number of stacks in a report if several may be the task's.
 	mayBeIts = 4
 )
 
-// stallInstead is what to do about a stall.
+// stallInstead is the advice on how to avoid a stall.
 const stallInstead = "SafePoint in its loop, or cocoon build; Block around what waits"
 
-// reportStall has the stall of a task whose slot was just lent logged, unless one was within a
-// second: those are only counted. silent is how long the task has passed no safe point. It only
-// notes that the task is to say where it comes back, and asks the Logger, on another goroutine.
-// Called under the loop's lock.
+// reportStall logs the stall of a task after its slot was lent, unless another stall was logged
+// within the last second; such stalls are only counted. silent is how long the task has passed no
+// safe point. reportStall itself only requests that the task record where it comes back, and asks
+// the Logger, on another goroutine. Called under the loop's lock.
 func (l *Loop) reportStall(s *strand, silent, now int64) {
 	if !l.stats.reports.due(now) {
 		return
@@ -54,8 +54,8 @@ func (l *Loop) reportStall(s *strand, silent, now int64) {
 	l.rt.log.expect(slog.LevelWarn, st.report)
 }
 
-// comeBack notes where a task whose slot was lent asks for one again, or ends. Called under the
-// loop's lock, by the task's goroutine. Cost: about 3 µs, if the stall is to be reported.
+// comeBack records where a task without its lent slot asks for a slot again, or ends. Called under
+// the loop's lock, by the task's goroutine. It costs about 3 µs if the stall will be reported.
 func (s *strand) comeBack() {
 	st := s.stall
 	if st == nil {
@@ -67,7 +67,7 @@ func (s *strand) comeBack() {
 	close(st.back)
 }
 
-// report waits for the task, and logs the stall: in any case when the runtime ends.
+// report waits for the task, and logs the stall, at the latest when the runtime ends.
 func (st *stallReport) report() {
 	rt := st.s.loop.rt
 	patience := time.NewTimer(comesBack)
@@ -85,7 +85,7 @@ func (st *stallReport) report() {
 	}
 }
 
-// logBack logs a stall that is over.
+// logBack logs a stall after its end.
 func (st *stallReport) logBack() {
 	stack := ownStack(st.pcs)
 	back := "at its end"
@@ -96,20 +96,20 @@ func (st *stallReport) logBack() {
 		st.at, "back", back, "stack", traceOf(stack))
 }
 
-// logAway logs a stall that goes on.
+// logAway logs a stall that has not ended.
 func (st *stallReport) logAway(now int64) {
 	rt := st.s.loop.rt
 	var where []any
 	switch until := rt.looked.Load(); {
 	case rt.ctx.Err() != nil:
 		where = []any{"stack", "", "note", "the runtime has ended"}
-	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another is looking
+	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another goroutine is looking
 		where = []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
 	default:
 		where = st.look()
 	}
 	select {
-	case <-st.back: // meanwhile
+	case <-st.back: // the task came back meanwhile
 		st.logBack()
 	default:
 		st.log("cocoon: task holds a slot without passing a safe point; its slot is lent to others", notify.Now(), where...)
@@ -143,8 +143,8 @@ func (st *stallReport) log(text string, until int64, where ...any) {
 	l.rt.log.add(slog.LevelWarn, text, append(append(args, where...), "instead", stallInstead)...)
 }
 
-// ownStack returns the frames of a task's own among those of its goroutine, from where it came
-// back; none at its end.
+// ownStack returns the task's own frames among the frames of its goroutine, beginning where the
+// task came back. It returns none at the task's end.
 func ownStack(pcs []uintptr) (stack []runtime.Frame) {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {
@@ -152,7 +152,8 @@ func ownStack(pcs []uintptr) (stack []runtime.Frame) {
 		if f, more = frames.Next(); isCall(f) || isMark(f.Function) {
 			break
 		}
-		if len(stack) > 0 || !ours(f.Function) && f.Function != "runtime.gopanic" { // a throw ended it: its safe point is told
+		// If a throw ended the stall, report the throw's safe point.
+		if len(stack) > 0 || !ours(f.Function) && f.Function != "runtime.gopanic" {
 			stack = append(stack, f)
 		}
 	}

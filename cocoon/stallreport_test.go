@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// stalls starts a task whose slot is lent because another waits, and which then goes on with come.
+// stalls starts a task whose slot is lent because another task waits. The task then calls come.
 func stalls(t *testing.T, rt *Runtime, name string, come func(ctx context.Context)) {
 	t.Helper()
 	var lent atomic.Bool
@@ -32,19 +32,19 @@ func stalls(t *testing.T, rt *Runtime, name string, come func(ctx context.Contex
 //go:noinline
 func comesBackHere(ctx context.Context) {
 	for s, end := TaskOf(ctx).strand, time.Now().Add(patience); s.lent.Load() && time.Now().Before(end); {
-		SafePoint(ctx) // the word may be down
+		SafePoint(ctx) // the word may be lowered
 	}
 }
 
 //go:noinline
 func panicsHere() { panic("x") }
 
-// A task that stalled tells where it came back, by whatever way.
+// A task that stalled reports where it came back, in whatever way.
 func TestStallReportOfATaskThatComesBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		come func(rt *Runtime, ctx context.Context)
 		back string
-		none string // what the stack does not have
+		none string // must not be in the stack
 	}{
 		"safe point": {func(_ *Runtime, ctx context.Context) { comesBackHere(ctx) }, "cocoon.comesBackHere ", "SafePoint"},
 		"block": {func(_ *Runtime, ctx context.Context) { Block(ctx, func() error { return nil }) },
@@ -95,7 +95,7 @@ func TestStallReportOfATaskThatComesBack(t *testing.T) {
 	}
 }
 
-// Stalls that follow each other within a second are one line, and the next one has their number.
+// Stalls within one second are logged as one line, and the next line has their number.
 func TestStallReportsAreSeldom(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})
@@ -109,7 +109,7 @@ func TestStallReportsAreSeldom(t *testing.T) {
 	}
 }
 
-// A Logger that wants no warnings has nothing looked for.
+// If the Logger is not enabled for warnings, no stack is searched for.
 func TestStallReportThatNobodyWants(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	stalls(t, rt, "staller", func(context.Context) { time.Sleep(comesBack + 100*time.Millisecond) })
@@ -119,7 +119,7 @@ func TestStallReportThatNobodyWants(t *testing.T) {
 	}
 }
 
-// Where several stacks may be the task's the report has them, and says so.
+// If several stacks may be the task's, the report contains them, and says so.
 func TestStallReportIsInDoubt(t *testing.T) {
 	rt := start(t, Config{Slots: 17, StallAfter: -1})
 	var over atomic.Bool
@@ -153,7 +153,7 @@ func TestStallReportIsInDoubt(t *testing.T) {
 	}
 }
 
-// A task that does not even come back for the shutdown is reported all the same, at once.
+// A task that does not come back even for the shutdown is still reported, at once.
 func TestStallReportAtShutdown(t *testing.T) {
 	var log journal
 	rt, err := New(Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})

@@ -11,14 +11,15 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// stateVar is a registered or private state: policies write it, tasks read it.
+// stateVar is a registered or private state. Policies write it, and tasks read it.
 type stateVar struct {
 	typ     stubs.Type
 	perLoop bool          // what it declares: each loop has one like it
 	first   uint64        // its value when it was registered
 	word    atomic.Uint64 // written as step says
 
-	// What observing policies have made of it since an enforcing one wrote it, for them to read.
+	// The value written by observing policies since an enforcing one last wrote the state. Only
+	// observing policies read it.
 	shadow   atomic.Uint64
 	shadowed atomic.Bool
 }
@@ -40,7 +41,7 @@ func (v *stateVar) write(word uint64, observing bool) {
 	}
 }
 
-// writeBeside is write where there is a shadow, or shall be.
+// writeBeside is write for a state that has a shadow, or needs one.
 func (v *stateVar) writeBeside(word uint64, observing bool) {
 	v.shadowed.Store(observing)
 	if observing {

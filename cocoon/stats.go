@@ -10,13 +10,13 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Histogram counts durations: Counts[i] those of 2^i to 2^(i+1) ns, exclusive.
+// Histogram counts durations. Counts[i] counts durations from 2^i to 2^(i+1) ns, exclusive.
 type Histogram struct {
 	Counts [48]int64
 }
 
 // Quantile returns a duration that the share q (0 to 1) of the values do not exceed, exact to a
-// factor of two; 0 without values.
+// factor of two. It returns 0 if there are no values.
 func (h Histogram) Quantile(q float64) time.Duration {
 	total := int64(0)
 	for _, n := range h.Counts {
@@ -45,9 +45,9 @@ type loopStats struct {
 	reports     seldom // of stalls
 
 	// Guarded by mu.
-	done        int64         // tasks that have ended, but for those in open slots
-	account     sched.Account // of these
-	queueing    Histogram     // of these
+	done        int64         // tasks that have ended, except tasks in open slots
+	account     sched.Account // of the same tasks
+	queueing    Histogram     // of the same tasks
 	toSafePoint Histogram
 }
 
@@ -65,54 +65,56 @@ func (s *loopStats) ended(a sched.Account) {
 
 // Stats is a snapshot of a runtime.
 type Stats struct {
-	Tasks     int64 // that have not ended
-	LinesLost int64 // that Config.Logger never got, or panicked at
+	Tasks     int64 // tasks that have not ended
+	LinesLost int64 // lines that never reached Config.Logger, or at which it panicked
 
-	// Unkept counts tasks and sections that came with a name for which the runtime has no room: one
-	// of more than 1024 bytes, or a new one when 65,536 names of tasks, or 16,384 of sections, were
-	// there. Policies apply to them as to all others, but no average cost is kept of them, and each
-	// is looked up anew, which takes about 1 µs.
+	// Unkept counts tasks and sections with a name that the runtime could not store: a name of more
+	// than 1024 bytes, or a new name when 65,536 names of tasks, or 16,384 names of sections, are
+	// stored. Policies apply to them as to all other tasks. The runtime keeps no average cost for
+	// them, and looks each one up anew, which takes about 1 µs.
 	Unkept int64
 
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
 
-	// Unmet are the names that nothing has had yet, sorted: of tasks that documents,
-	// RegisterSafeFunc and RegisterPreemptibleFunc say something of; of time limits and of Match;
-	// and in expressions of policies, of tasks, sections, loops, tenants, labels and their values,
-	// and events. One that stays here may be misspelt, or no section because cocoon build did not
-	// know of its limit. Functions that policies may call are left out. The names are logged when
-	// tasks have come for a minute.
+	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
+	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;
+	// and, in expressions of policies, the names of tasks, sections, loops, tenants, labels, their
+	// values, and events. A name that stays here may be misspelt, or its function may not be a
+	// section because cocoon build did not know of its limit. Names of functions that policies may
+	// call are left out. The runtime logs the names a minute after the first task.
 	Unmet []string
 }
 
 // LoopStats is a snapshot of a loop.
 type LoopStats struct {
-	Name        string
-	Slots       int
-	Busy        int     // slots taken
-	Queued      int     // tasks that wait for a slot
-	QueuedSafe  int     // the safe ones among them
-	Suspended   int     // tasks suspended half-way
-	Lent        int     // tasks that run on although their slot was lent
-	Parked      int     // tasks that wait unannounced, and whose slot was lent, or that stand aside
+	Name       string
+	Slots      int
+	Busy       int // slots taken
+	Queued     int // tasks that wait for a slot
+	QueuedSafe int // the safe tasks among them
+	Suspended  int // tasks suspended half-way
+	Lent       int // tasks that run on although their slots were lent
+	// Parked counts tasks in an unannounced wait without their slots, which were lent, and tasks
+	// that stand aside.
+	Parked      int
 	Utilization float64 // share of slot time in use over about 100 ms, or since it was last read, 0 to 1
 
 	Ended   int64   // tasks that have ended after they started
 	Refused int64   // tasks that never started: refused, or cancelled before
 	Stalls  int64   // slots lent because their tasks passed no safe point
 	Waits   int64   // slots lent because their tasks waited unannounced, see Block
-	Void    int64   // throws whose section had ended by itself
-	Account Account // of the tasks that have ended, summed; SafePoints is not summed
+	Void    int64   // throws into sections that had ended by themselves
+	Account Account // sum over the tasks that have ended; SafePoints is not summed
 
 	// Tenants is the account of each tenant on the loop; nil unless tenants are registered.
 	Tenants map[string]TenantStats
 
-	Queueing    Histogram // time a task waited for slots, a value each task that ended
-	ToSafePoint Histogram // time from a request to the safe point that answered it
+	Queueing    Histogram // time a task waited for slots, one value for each task that ended
+	ToSafePoint Histogram // time from a request to the safe point that handled it
 }
 
-// Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks
+// Stats returns a snapshot. It takes each loop's lock once, for about a microsecond; running tasks
 // do not notice.
 func (rt *Runtime) Stats() Stats {
 	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
@@ -157,25 +159,30 @@ type policyStats struct {
 	lastError                                        atomic.Pointer[string]
 }
 
-// PolicyStats counts what a policy did, over all its versions.
+// PolicyStats counts the evaluations of a policy and their results, over all its versions.
 type PolicyStats struct {
-	Evaluations int64 // ticks at which the policy could only continue are left out, and not counted
+	Evaluations int64 // excluding ticks at which the policy could only continue, which are skipped
 	Throws      int64 // into running tasks
 	Refusals    int64 // of arriving tasks
 	Switches    int64 // requests to switch
 	Effects     int64
 
-	// In observe mode. A task counts once for each throw that would have ended it or one of its
-	// sections, refusals included, and once for each time in a slot that a switch would have ended.
+	// In observe mode. A task counts once for each throw that would have ended the task or one of
+	// its sections, including refusals, and once for each time in a slot that a switch would have
+	// ended.
 	WouldThrow, WouldSwitch, WouldEffect int64
 
-	Mode Mode // as it counts: that of the policy or of the runtime, whichever is greater
+	Mode Mode // the mode in effect: of the policy or of the runtime, whichever is greater
 
-	Clamped   int64         // intervals out of bounds that interval() asked for, and the nearest one came of
-	Errors    int64         // evaluations that erred
-	LastError string        // of the last of them
-	Off       bool          // cancelled, or switched off after failures
-	Interval  time.Duration // of a time policy in force: the least of its loops, for it may have changed it on one
+	// Clamped counts calls of interval() with an interval out of bounds, replaced by the nearest
+	// bound.
+	Clamped   int64
+	Errors    int64  // evaluations that failed
+	LastError string // the most recent error
+	Off       bool   // cancelled, or switched off after failures
+	// Interval is the shortest interval over the loops of a time policy in force; a policy can
+	// change it on one loop.
+	Interval time.Duration
 }
 
 func (s *policyStats) snapshot() PolicyStats {

@@ -8,8 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// Whoever reads the statistics costs the tasks nothing: one in an open slot stays there, unknown to
-// the core, nothing is asked of it, the word stays down, and the slot is open for the next.
+// Reading the statistics costs the tasks nothing: a task in an open slot stays there, unknown to
+// the core. No request is posted to it, the word stays lowered, and the slot is open for the next
+// task.
 func TestStatsDisturbNobody(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -65,8 +66,8 @@ func TestUtilization(t *testing.T) {
 	}
 }
 
-// The way from a request to the safe point that answers it is a value of the histogram, and each
-// answer one of the account.
+// The time from a request to the safe point that handles it is a value of the histogram, and each
+// handled request is counted in the account.
 func TestTimeToTheSafePoint(t *testing.T) {
 	const deaf = 5 * time.Millisecond
 	rt := start(t, Config{Slots: 1, StallAfter: -1, Breath: -1})

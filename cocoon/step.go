@@ -9,35 +9,35 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// An evaluation is one step for the states: it sees what others have left between two steps, and
-// what it writes is written at once or, when it errs, not at all. So nothing that is counted is
-// lost, and values that are written together are seen together.
+// An evaluation is one step for the states. It sees the states as they are between two steps. Its
+// writes are carried out together or, if it fails, not at all. So no count is lost, and values that
+// are written together are seen together.
 //
-// Evaluations on one loop follow each other under its lock, which is all that a runtime with one
-// loop needs. Where there are more, the steps that need it also take the lock of the steps: those
-// that write a state of all loops, and those that read two of them. It comes after any loop's lock,
-// and is held for less than a microsecond.
+// Evaluations on one loop are serialised by the loop's lock, and a runtime with one loop needs no
+// more. With several loops, a step also takes the lock of the steps if it writes a state of all
+// loops, or reads two of them. That lock is taken after any loop's lock, and held for less than a
+// microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {
-	several atomic.Bool // there are several loops
+	several atomic.Bool // the runtime has several loops
 	mu      sync.Mutex
 }
 
-// stateUse is what a policy reads and writes of the states on one loop.
+// stateUse describes the reads and writes of states by a policy on one loop.
 type stateUse struct {
 	reads   []stateRead
 	vars    []*stateVar // that it writes, each once
-	sites   []stateSite // by site; those of other effects are empty
-	direct  []*stateVar // by site: what it writes
+	sites   []stateSite // by site; empty for sites of other effects
+	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step
-	some    bool        // it reads or writes any
+	some    bool        // it reads or writes a state
 	writing uint64      // bit i: site i writes a state
 	plain   bool        // all of them by set: what is there does not matter
 	together
 }
 
-// together says what several loops make of a policy's states.
+// together is what counts for steps on several loops.
 type together struct {
 	reads  int  // how many states of all loops it reads
 	writes bool // it writes one
@@ -53,8 +53,8 @@ type stateSite struct {
 	at int // in vars
 }
 
-// newStateUse returns what the program reads and writes, on one loop; all are the states that it
-// refers to.
+// newStateUse returns the program's reads and writes on one loop. all holds all states in the
+// program.
 func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	s := stateUse{sites: make([]stateSite, len(p.Sites)), direct: make([]*stateVar, len(p.Sites)), plain: true}
 	here := map[string]*stateVar{}
@@ -93,7 +93,7 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	return s
 }
 
-// place returns where v is in vars.
+// place returns the index of v in vars.
 func (s *stateUse) place(v *stateVar) int {
 	for i, w := range s.vars {
 		if v == w {
@@ -152,8 +152,8 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error
 	return nil
 }
 
-// forget ends what the policy has made of states in observe mode. Called under the loop's lock, or
-// when it is evaluated no more.
+// forget discards what the policy has written to states in observe mode. Called under the loop's
+// lock, or when the policy is not evaluated any more.
 func (s *stateUse) forget(k *steps) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,18 +162,18 @@ func (s *stateUse) forget(k *steps) {
 	}
 }
 
-// severalLoops makes steps safe on several loops. When it returns there is no evaluation under way
-// that does not know. Called with regMu held, before a second loop is seen by others.
+// severalLoops makes steps safe on several loops. When it returns, no evaluation is in progress
+// that does not know. Called with regMu held, before other code sees a second loop.
 func (rt *Runtime) severalLoops() {
 	if rt.steps.several.Swap(true) {
 		return
 	}
-	l := rt.Loop() // on which one may be under way
+	l := rt.Loop() // where an evaluation may be in progress
 	l.lock()
 	defer l.unlock()
 }
 
-// betweenSteps calls f while no evaluation that writes states is under way.
+// betweenSteps calls f while no evaluation that writes states is in progress.
 func (rt *Runtime) betweenSteps(f func()) {
 	l := rt.Loop()
 	l.lock()

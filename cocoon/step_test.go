@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bothLoops runs n tasks, one after the other, on each of two loops at once.
+// bothLoops runs n tasks, one after the other, on each of two loops at the same time.
 func bothLoops(t *testing.T, rt *Runtime, n int) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -24,7 +24,7 @@ func bothLoops(t *testing.T, rt *Runtime, n int) {
 	wg.Wait()
 }
 
-// What policies count on several loops is counted, however they do it.
+// Counts by policies on several loops are complete, in whatever way the policies count.
 func TestNothingCountedIsLost(t *testing.T) {
 	for name, p := range map[string]Policy{
 		"set":     {Expr: `set("n", state.n + 1)`},
@@ -52,7 +52,7 @@ func TestNothingCountedIsLost(t *testing.T) {
 	}
 }
 
-// What one evaluation writes is seen whole by those on other loops.
+// Evaluations on other loops see all writes of an evaluation, or none.
 func TestWhatIsWrittenTogetherIsSeenTogether(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"a": 0, "b": 0, "torn": 0}))
@@ -66,7 +66,7 @@ func TestWhatIsWrittenTogetherIsSeenTogether(t *testing.T) {
 	}
 }
 
-// A second loop may come while policies count on the first.
+// A second loop may be added while policies count on the first.
 func TestSecondLoopComesWhileOthersCount(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": 0}))
@@ -90,8 +90,7 @@ func TestSecondLoopComesWhileOthersCount(t *testing.T) {
 	}
 }
 
-// All that an evaluation reads is from before it; its effects on states count in the order of the
-// text.
+// All reads of an evaluation precede its effects, and its effects on states apply in source order.
 func TestOrderOfEffectsOnStates(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"i": 1, "f": 1.5, "d": time.Second, "seen": 0}))
@@ -105,8 +104,8 @@ func TestOrderOfEffectsOnStates(t *testing.T) {
 	}
 }
 
-// An evaluation whose effect cannot be carried out changes nothing, though others could be; so does
-// one that sets NaN.
+// If an effect of an evaluation cannot be carried out, the evaluation changes nothing, even if
+// other effects could be. The same applies to an evaluation that sets NaN.
 func TestStepIsWholeOrNothing(t *testing.T) {
 	for name, c := range map[string]struct{ expr, want string }{
 		"overflow": {`set("f", 2.0); add("n", 9223372036854775807)`, "integer overflow"},
@@ -127,7 +126,7 @@ func TestStepIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// A private state is one for all loops, or each has its own, as declared.
+// As declared, a private state is shared by all loops, or each loop has its own.
 func TestStateOfEachLoop(t *testing.T) {
 	const text = `states: {refused: 0}
 policies:

@@ -9,9 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// strand is the live part of a task: what the scheduler needs while it waits and runs. Strands are
-// reused; strand.task says whose it is, and who wants something of a task compares under the loop's
-// lock.
+// strand is the live part of a task: the state that the scheduler needs while the task waits and
+// runs. Strands are reused. Before acting on a task, check strand.task under the loop's lock.
 type strand struct {
 	loop *Loop
 	wake atomic.Pointer[chan struct{}] // see token
@@ -22,38 +21,38 @@ type strand struct {
 	// Guarded by the loop's lock.
 	core       sched.Task
 	task       *Task
-	handle     *Handle       // of Go; nil for Run
+	handle     *Handle       // for Go; nil for Run
 	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
-	withdrawn  error         // why it was taken out of the queue
+	withdrawn  error         // why the task was taken out of the queue
 	would      []wouldBe     // what observing policies would have decided about the task
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
-	raised     bool          // the process-wide word is up for this strand
+	raised     bool          // the process-wide word is raised for this strand
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
-	sampled    int64         // until when its running was checked, see ran.go
-	cpuAt      int64         // the process's processor time then; 0: there was no sample since it got its slot
+	sampled    int64         // until when its running time was checked, see ran.go
+	cpuAt      int64         // the process's processor time then; 0: not sampled since it got its slot
 	ranAt      int64         // its own running time then
 
-	waitsSince int64        // when the first of the last samples in a row was that found it waiting; 0: the last did not
-	absentAt   int          // its place in that list, or in loop.absent.lent
-	sameG      *strand      // the next of this goroutine in loop.absent.byG
-	postedAt   int64        // when the oldest unanswered request was posted
-	raisedAt   int64        // when it was raised; later, for a throw on its way
-	pause      int64        // until the word is raised again, growing while it does not answer
-	lastSafe   int64        // last answer
+	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
+	absentAt   int          // its index in the list of loop.absent that holds it
+	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
+	postedAt   int64        // when the oldest pending request was posted
+	raisedAt   int64        // when the word was raised; later, for a throw in flight
+	pause      int64        // until the word is raised again, growing while the task does not respond
+	lastSafe   int64        // time of the last safe point that handled a request
 	gap        *gapProbe    // nil: gaps are not measured
-	stall      *stallReport // its slot was lent, and that is to be reported; nil: not
-	lateGap    *endedGap    // it ended while its stack was being taken; one at a time is
+	stall      *stallReport // its slot was lent, and the stall will be reported; nil: no report
+	lateGap    *endedGap    // a gap that ended while its stack was being taken
 	safePoints int64
 	heard      heard
 	strain     strain
 
-	firm, quick claim // on a slot: of a task that the core knows, and of one in an open slot
+	firm, quick claim // claims on a slot: for a task that the core knows, and for a task in an open slot
 
 	requests atomic.Uint32 // written under the loop's lock
-	lent     atomic.Bool   // it runs, or waits, without a slot: in loop.absent; written under the loop's lock
+	lent     atomic.Bool   // it runs or waits without a slot, in loop.absent; written under the loop's lock
 	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
 	g        atomic.Uintptr
@@ -63,10 +62,10 @@ type strand struct {
 
 	// Owned by the task's goroutine.
 	throwing *throwRequest // in flight, or swallowed
-	outer    *strand       // the task on the same goroutine that this one runs inside of
-	inner    *strand       // the task on the same goroutine that runs inside this one
-	owes     *strand       // the tasks on the same goroutine that gave their slots up for this one, a list
-	owedNext *strand       // in that list
+	outer    *strand       // the task on the same goroutine in which this one is nested
+	inner    *strand       // the task nested in this one on the same goroutine
+	owes     *strand       // list of tasks on the same goroutine that gave up their slots for this one
+	owedNext *strand       // next in that list
 	sections sectionStack  // written by the goroutine, read by policies
 	inherits bool          // it runs in outer's slot
 	blocked  bool          // inside Block, or waiting for inner to end
@@ -87,8 +86,8 @@ func newStrand(l *Loop) *strand {
 	return s
 }
 
-// token returns the channel by which the slot is handed over to a task that waits. It is made when
-// the first does.
+// token returns the channel through which the slot is handed to a waiting task. It is made at the
+// first wait.
 func (s *strand) token() chan struct{} {
 	if s.wake.Load() == nil {
 		made := newWake()
@@ -97,8 +96,8 @@ func (s *strand) token() chan struct{} {
 	return *s.wake.Load()
 }
 
-// idle returns a strand for a task of l. The pool has no New, which would be called where the stack
-// is deeper: a task that waits is to fit into the 2 KiB with which a goroutine begins.
+// idle returns a strand for a task of l. The pool has no New function, because the stack would be
+// deeper there: a waiting task should fit into the 2 KiB of a new goroutine's stack.
 func (l *Loop) idle() *strand {
 	if s, ok := l.pool.Get().(*strand); ok {
 		return s
@@ -106,8 +105,8 @@ func (l *Loop) idle() *strand {
 	return newStrand(l)
 }
 
-// newTask prepares a task that is about to arrive. What ctx knows of Cocoon the caller has looked
-// up already: in a context of many layers that takes longer than all of this.
+// newTask prepares a task before it arrives. The caller passes the values from ctx, because it has
+// already looked them up: in a context of many layers this takes longer than everything here.
 func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
 	t := s.taskOf(ctx, up, a, name)
 	if up != nil {
@@ -129,12 +128,12 @@ func (s *strand) running(now int64) int64 {
 }
 
 // strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the
-// innermost of those nested on this goroutine. A context that was handed to another goroutine leads
-// nowhere there.
+// innermost of the strands nested on this goroutine. If a context is passed to another goroutine,
+// it leads to no strand there.
 func strandOf(ctx context.Context) *strand { return TaskOf(ctx).here() }
 
-// here returns the innermost strand of the calling goroutine, if t, which may be nil, is one of its
-// tasks.
+// here returns the innermost strand of the calling goroutine, if t is one of its tasks. t may be
+// nil.
 func (t *Task) here() *strand {
 	// A task that has not ended owns its strand, so the strand's goroutine is the task's.
 	if t == nil || t.ended() || t.strand.g.Load() != goroutine.ID() {
@@ -147,37 +146,37 @@ func (t *Task) here() *strand {
 	return s
 }
 
-// Requests: what is wanted of a running task. All are posted and taken under the loop's lock:
+// Requests to a running task. All are posted and taken under the loop's lock:
 //
-//  1. Whoever decides (a policy, Cancel, the timer) locks the loop, compares strand.task, and
-//     posts: the bit is set, and the process-wide word raised if the task runs.
+//  1. The code that decides (a policy, Cancel, the timer) locks the loop, checks strand.task, and
+//     posts the request: it sets the bit, and raises the process-wide word if the task runs.
 //  2. The task's next poll sees the word, finds its strand by its goroutine, locks the loop, takes
-//     the bits, lowers the word, and does what they say.
-//  3. A task that leaves its slot lowers the word; the bits stay, and it looks at them when it has
-//     a slot again.
-//  4. The timer lowers the word when a task does not answer at once, and raises it again after a
-//     pause, so that the polls of others stay cheap.
-//  5. A throw's bit stays until the throw has arrived at its boundary: swallowed by a recover, it
-//     is thrown again.
+//     the bits, lowers the word, and handles the requests.
+//  3. A task that leaves its slot lowers the word. The bits stay, and the task handles them when it
+//     has a slot again.
+//  4. If the task does not respond at once, the timer lowers the word, and raises it again after a
+//     pause, so that the polls of other tasks stay cheap.
+//  5. The bit of a throw stays until the throw has arrived at its boundary: if a recover swallows
+//     it, it is thrown again.
 const (
 	wantThrow uint32 = 1 << iota
 	wantSwitch
-	wantProbe // only to see whether the task passes safe points
-	wantGap   // only to see how long it does not
+	wantProbe // only to check whether the task passes safe points
+	wantGap   // only to measure how long it does not
 )
 
-// post asks for something. Called under the loop's lock.
+// post posts a request. Called under the loop's lock.
 func (s *strand) post(want uint32, now int64) {
 	old := s.requests.Load()
 	if old&want != 0 {
-		return // asked already; the timer sees to it that it is heard
+		return // already posted; the timer repeats it
 	}
 	if old == 0 || s.audible() > now {
 		s.postedAt = now
 	}
 	s.requests.Store(old | want)
 	if s.parked.Load() {
-		s.loop.surface(s, now) // it must be looked after as one that runs
+		s.loop.surface(s, now) // it must be watched like a running task
 	}
 	if at := s.audible(); at > now {
 		s.loop.rt.timer.WakeAt(at)
@@ -186,9 +185,9 @@ func (s *strand) post(want uint32, now int64) {
 	}
 }
 
-// audible returns from when on the task can do what it is asked: a task that is to run undisturbed
-// for a while does not switch before that is over, and if nothing else is asked it is not bothered.
-// Called under the loop's lock.
+// audible returns from when on the task can handle its requests. A task that runs undisturbed for a
+// while does not switch before that time is over. Without another request, the word is not raised
+// for it until then. Called under the loop's lock.
 func (s *strand) audible() int64 {
 	if s.requests.Load() == wantSwitch {
 		return s.core.Immune()
@@ -206,7 +205,7 @@ func (s *strand) raise(now int64) {
 	safepoint.Raise()
 }
 
-// quiet lowers the word if it is up for s. Called under the loop's lock.
+// quiet lowers the word if it is raised for s. Called under the loop's lock.
 func (s *strand) quiet() {
 	if s.raised {
 		s.raised = false
@@ -214,7 +213,7 @@ func (s *strand) quiet() {
 	}
 }
 
-// unpost takes requests back. Called under the loop's lock.
+// unpost withdraws requests. Called under the loop's lock.
 func (s *strand) unpost(want uint32) {
 	left := s.requests.Load() &^ want
 	s.requests.Store(left)

@@ -13,7 +13,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// look is an expression over one state stub, and what it may be.
+// look is an expression that reads one state stub, and its expected value.
 type look struct {
 	expr string
 	ok   func(v any) bool
@@ -25,8 +25,7 @@ func between(from, to time.Duration) func(any) bool {
 	return func(v any) bool { return from <= v.(time.Duration) && v.(time.Duration) <= to }
 }
 
-// looker evaluates expressions inside the tasks that call see, and notes which stubs were looked
-// at.
+// looker evaluates expressions inside the tasks that call see, and records which stubs they read.
 type looker struct {
 	t    *testing.T
 	rt   *Runtime
@@ -38,7 +37,7 @@ func newLooker(t *testing.T, rt *Runtime) *looker {
 	return &looker{t, rt, map[string]bool{}}
 }
 
-// at evaluates the expression when the event comes that raise raises, and compares.
+// at evaluates the expression on the event that raise causes, and compares the result.
 func (l *looker) at(on Trigger, tasks []string, path string, typ stubs.Type, raise func(), x look) {
 	l.t.Helper()
 	l.seen[path] = true
@@ -54,15 +53,15 @@ func (l *looker) at(on Trigger, tasks []string, path string, typ stubs.Type, rai
 	r.Cancel()
 }
 
-// task looks at a stub from inside the task of that name.
+// task reads a stub from inside the task of that name.
 func (l *looker) task(name, path string, typ stubs.Type, x look) {
 	l.t.Helper()
 	l.at(OnNotify("look"), []string{name}, path, typ, func() { l.rt.Notify("look", 2.5) }, x)
 }
 
-// Every state stub of the catalogue has the value that the catalogue says, in a task that has
-// waited, run, been switched out and blocked, each for a time of its own, while others wait and one
-// is suspended under it.
+// Every state stub of the catalogue has the value described in the catalogue, in a task that has
+// waited, run, been switched out and blocked, each for a different time, while other tasks wait and
+// one is suspended under it.
 func TestEveryStateStub(t *testing.T) {
 	made := time.Now()
 	rt := start(t, Config{Slots: 2, StallAfter: -1, MaxBypass: -1})
@@ -87,7 +86,7 @@ func TestEveryStateStub(t *testing.T) {
 	timed, cancel := context.WithDeadline(WithPriority(gold, -7), deadline)
 	defer cancel()
 	job := run(timed, "job", func(ctx context.Context) error {
-		// Over the scan. A get switches it out once, a block lets the scan come back.
+		// On top of the scan. A get switches the job out once, and a block lets the scan run again.
 		get := rt.Go(background, "get", func(context.Context) error { time.Sleep(2 * time.Millisecond); return nil })
 		for TaskOf(ctx).Account().Preemptions == 0 {
 			SafePoint(ctx)
@@ -98,7 +97,7 @@ func TestEveryStateStub(t *testing.T) {
 		Block(ctx, func() error { time.Sleep(5 * time.Millisecond); return nil })
 		unblock1 := account().Running
 
-		rt.Loop().Hold() // what comes now waits, and nobody makes room for it
+		rt.Loop().Hold() // tasks that arrive now wait, and no task makes room for them
 		defer rt.Loop().Release()
 		queued0 := time.Now()
 		rt.Go(gold, "get", idle)
@@ -116,7 +115,7 @@ func TestEveryStateStub(t *testing.T) {
 			inner0 := account().Running
 			return inSection(ctx, "inner", func() error {
 				inner1 := account().Running
-				// within is true of a running time that began between two others.
+				// within reports whether a running time began between two given ones.
 				within := func(from0, from1 time.Duration) func(any) bool {
 					before := account().Running
 					return func(v any) bool { return between(before-from1, account().Running-from0)(v) }
@@ -140,8 +139,8 @@ func TestEveryStateStub(t *testing.T) {
 				task("task.blocked", stubs.Duration, `task.blocked`, is(a.Blocked))
 				task("task.preemptions", stubs.Int, `task.preemptions`, is(a.Preemptions))
 				task("task.priority", stubs.Int, `task.priority`, is(int64(-7)))
-				// The task came before these policies, so its context is asked now, by another
-				// goroutine.
+				// The task arrived before these policies, so another goroutine reads from its
+				// context now.
 				asked := func(path string, typ stubs.Type, ok func(any) bool) {
 					t.Helper()
 					l.at(OnNotify("look"), []string{"job"}, path, typ, func() {
@@ -197,7 +196,7 @@ func TestEveryStateStub(t *testing.T) {
 	}
 }
 
-// seeArrivals looks at a task that arrives, and at one that comes back from a block.
+// seeArrivals looks at an arriving task, and at a task that comes back from a block.
 func (l *looker) seeArrivals() {
 	at := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(WithPriority(WithLabel(background, "tenant", "tin"), 9), at)
@@ -214,7 +213,7 @@ func (l *looker) seeArrivals() {
 	arriving("arriving.running", stubs.Duration, `arriving.running`, is(time.Duration(0)))
 	arriving("arriving.labels", stubs.Bool, `arriving.labels["tenant"] == "tin"`, is(true))
 	arriving("task.name", stubs.Bool, `task.name == "" and task.kind == "atomic" and task.deadline > duration("1000000h")`, is(true))
-	// A tenant's turn comes later the more it was charged: a minute each for the next ones, which
+	// The more a tenant was charged, the later is its turn: a minute each for the next tasks, which
 	// wait together.
 	l.rt.Loop().Hold()
 	var first time.Duration
@@ -233,7 +232,7 @@ func (l *looker) seeArrivals() {
 	eventually(l.t, "both to end", func() bool { return l.rt.Stats().Tasks == 0 })
 }
 
-// seeBackground looks at a task of the background.
+// seeBackground looks at a background task.
 func (l *looker) seeBackground() {
 	r := register(l.t, l.rt, policy.Background("backup"))
 	defer r.Cancel()
@@ -244,8 +243,8 @@ func (l *looker) seeBackground() {
 	}))
 }
 
-// seeProcess looks at what is sampled: it is as new as promised, though no time policy keeps the
-// timer going. And then at the timer itself.
+// seeProcess looks at the sampled values. They are up to date although no time policy keeps the
+// timer running. Then it looks at the timer itself.
 func (l *looker) seeProcess() {
 	const size = 64 << 20
 	for _, x := range []struct {
@@ -258,7 +257,7 @@ func (l *looker) seeProcess() {
 		{"runtime.cpu", `runtime.cpu`, stubs.Float, func(v any) bool { return v.(float64) > 0.01 }},
 	} {
 		l.at(OnNotify("look"), nil, x.path, x.typ, func() {
-			time.Sleep(20 * time.Millisecond) // the samples are old
+			time.Sleep(20 * time.Millisecond) // the samples are old now
 			done := make(chan struct{})
 			var crowd sync.WaitGroup
 			for range 500 {

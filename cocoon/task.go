@@ -12,26 +12,28 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Task is one piece of work, from its arrival to its end. Get the current one with TaskOf, or from
-// a Handle. All methods may be called from any goroutine, at any time.
+// Task is one piece of work, from its arrival to its end. TaskOf returns the current task, and
+// Handle.Task the task of a handle. All methods may be called from any goroutine, at any time.
 type Task struct {
 	*origin
 	rare   atomic.Pointer[rare]
 	status atomic.Uint32 // a Status, and released
 	doomed bool          // cancelled before it arrived; guarded by the loop's lock
-	known  bool          // its loop's core knows it, and strand is its; guarded by the loop's lock
+	known  bool          // its loop's core knows it; guarded by the loop's lock
 }
 
-// rare is what few tasks need.
+// rare holds the fields that few tasks need.
 type rare struct {
 	inner atomic.Pointer[cancelContext]
 
 	mu   sync.Mutex
 	kids map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
-	hung atomic.Int32       // how many of them were given another context than this task's own, made from it; written under mu
+	// hung counts the kids that were given a context made from this task's context instead of the
+	// context itself; written under mu.
+	hung atomic.Int32
 }
 
-// rarely returns t.rare, made if there is none.
+// rarely returns t.rare, and makes it if necessary.
 func (t *Task) rarely() *rare {
 	if r := t.rare.Load(); r != nil {
 		return r
@@ -43,7 +45,7 @@ func (t *Task) rarely() *rare {
 // released is set in Task.status when the task and all its children have ended.
 const released = 1 << 8
 
-// Status is a task's place in its life (the component model's task states).
+// Status is a task's state (the component model's task states).
 type Status uint32
 
 const (
@@ -51,7 +53,7 @@ const (
 	Started                             // its function has been called
 	Returned                            // its function has ended: by return, panic or Goexit
 	CancelledBeforeStart                // refused, or cancelled while it waited: its function was never called
-	CancelledBeforeReturn               // thrown into: it did not return a value of its own
+	CancelledBeforeReturn               // ended by a throw: it did not return a value of its own
 )
 
 func (s Status) String() string {
@@ -67,9 +69,9 @@ func TaskOf(ctx context.Context) *Task {
 // Name returns the name that the task was started with.
 func (t *Task) Name() string { return t.class.text }
 
-// Parent returns the task in which t was started, or nil. It stays readable when the parent has
-// ended. Of more than 32 tasks above each other, those that have ended are left out: the one above
-// them is the parent then, see Stack.
+// Parent returns the task in which t was started, or nil. It stays readable after the parent has
+// ended. Of a chain of more than 32 tasks, the ended ones are left out, and the parent is the next
+// task above them: see Stack.
 func (t *Task) Parent() *Task { return t.up.Load() }
 
 // Kind returns the kind registered for the task's name.
@@ -78,13 +80,13 @@ func (t *Task) Kind() Kind { return Kind(t.class.kind.Load()) }
 // Loop returns the loop that t runs on.
 func (t *Task) Loop() *Loop { return t.strand.loop }
 
-// Status returns where t stands.
+// Status returns the task's state.
 func (t *Task) Status() Status { return Status(t.status.Load() &^ released) }
 
 // Stack returns the names of the tasks from the outermost parent down to t: the asynchronous stack.
-// A task that has ended is there as long as tasks live that were started inside it, but where that
-// would make more than 32: then the outermost stays, and of the others that have ended those that
-// were started last.
+// A task that has ended remains in it while tasks started inside it are live. If the stack would
+// have more than 32 tasks, it keeps the outermost task, and of the other ended tasks only the ones
+// started last.
 func (t *Task) Stack() []string {
 	var names []string
 	for p := t; p != nil; p = p.up.Load() {
@@ -105,15 +107,17 @@ func (t *Task) Children() []*Task {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kids := make([]*Task, 0, len(r.kids)) // no function of package slices: cocoon build puts polls there, and the lock is held
+	// This loop does not use package slices: cocoon build inserts polls there, and the lock is
+	// held.
+	kids := make([]*Task, 0, len(r.kids))
 	for k := range r.kids {
 		kids = append(kids, k)
 	}
 	return kids
 }
 
-// Account returns where the task's time went so far; the zero Account once it has ended (a Handle
-// keeps the last one).
+// Account returns how the task's time was spent so far. It returns the zero Account when the task
+// has ended (a Handle keeps the last one).
 func (t *Task) Account() Account {
 	l := t.strand.loop
 	l.lockAll()
@@ -124,15 +128,17 @@ func (t *Task) Account() Account {
 	return t.strand.account(notify.Now())
 }
 
-// Account is where a task's time went.
+// Account says how a task's time was spent.
 type Account struct {
-	Queued      time.Duration // waiting for a slot: before its start, and after blocks and yields
-	Running     time.Duration
-	Suspended   time.Duration
-	Blocked     time.Duration
-	Starved     time.Duration // holding a slot without a processor, as far as that was seen; see docs/design.md, What running is
-	Preemptions int64         // how often it was switched out
-	SafePoints  int64         // safe points at which it answered
+	Queued    time.Duration // waiting for a slot: before its start, and after blocks and yields
+	Running   time.Duration
+	Suspended time.Duration
+	Blocked   time.Duration
+	// Starved is the time with a slot but without a processor, as far as the runtime observed it;
+	// see docs/design.md, What running is.
+	Starved     time.Duration
+	Preemptions int64 // how often it was switched out
+	SafePoints  int64 // safe points at which it handled a request
 }
 
 func accountOf(a sched.Account, safePoints int64) Account {
@@ -147,5 +153,5 @@ func accountOf(a sched.Account, safePoints int64) Account {
 	}
 }
 
-// ended reports whether the task's function will not run (any more).
+// ended reports whether the task's function has ended or will never run.
 func (t *Task) ended() bool { return t.Status() >= Returned }

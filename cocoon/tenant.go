@@ -12,18 +12,18 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Tenants says by which label tasks belong to a tenant, and how much each is worth.
+// Tenants says which label names the tenant of a task, and the share of each tenant.
 type Tenants = policy.Tenants
 
-// tenant is the account of a tenant on one loop. guarded by the loop's lock: an account for all
-// loops would be one lock for all of them.
+// tenant is the account of a tenant on one loop. It is guarded by the loop's lock: an account for
+// all loops would need a lock shared by all of them.
 type tenant struct {
 	sched.Group
 	named
 	thrown int64
 }
 
-// threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under the
+// threw counts a throw into a task of t, or the refusal of one. t may be nil. Called under the
 // loop's lock.
 func (t *tenant) threw() {
 	if t != nil {
@@ -31,7 +31,7 @@ func (t *tenant) threw() {
 	}
 }
 
-// tenantTable is what is registered about tenants. It does not change.
+// tenantTable is what is registered about tenants. It is immutable.
 type tenantTable struct {
 	label  stubs.NameID
 	text   string
@@ -41,11 +41,11 @@ type tenantTable struct {
 
 const defaultTenants = 1024
 
-// RegisterTenants makes the runtime keep an account of each tenant on each loop, which policies
-// read as tenant.* and Stats shows, and share the slots among them where a policy orders the queue
-// by arriving.virtual_time (policy.FairShare). A task belongs to the tenant that its label names
-// when it arrives. Called again, with the same label, it changes the shares. It costs a task about
-// 50 ns.
+// RegisterTenants makes the runtime keep an account of each tenant on each loop. Policies read the
+// accounts as tenant.*, and Stats returns them. If a policy orders the queue by
+// arriving.virtual_time (policy.FairShare), the tenants share the slots. The value of a task's
+// label when it arrives names its tenant. A second call with the same label changes the shares. It
+// costs a task about 50 ns.
 func (rt *Runtime) RegisterTenants(t Tenants) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
@@ -57,8 +57,8 @@ func (rt *Runtime) RegisterTenants(t Tenants) error {
 	return nil
 }
 
-// newTenantTable makes the table that is to be in force after one that now is; nil: there is none,
-// or it counts no more.
+// newTenantTable makes the table that follows now, the table in force. now is nil if there is none,
+// or if it no longer counts.
 func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
@@ -74,8 +74,8 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	return table, nil
 }
 
-// installTenants puts a table in force, or none. Tenants by another label begin anew. Called with
-// regMu held.
+// installTenants puts a table in force, or none if it is nil. If the label is another one, all
+// accounts begin anew. Called with regMu held.
 func (rt *Runtime) installTenants(table *tenantTable) {
 	was := rt.tenants.Swap(table)
 	if was == table {
@@ -85,16 +85,16 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 	for _, l := range *rt.loops.Load() {
 		l.lockAll()
 		if table == nil || was != nil && was.label != table.label {
-			l.tenants = nil // tasks that have not ended keep theirs
+			l.tenants = nil // tasks that have not ended keep their tenants
 		}
 		for id, t := range l.tenants {
 			t.Weight = table.shares[id]
 		}
-		l.unlock() // with tenants, no slot will be open
+		l.unlock() // with tenants, no slot will open
 	}
 }
 
-// unknownCost is what a tenant is charged at first for a task of which nothing is known.
+// unknownCost is what a tenant is initially charged for a task of unknown cost.
 const unknownCost = int64(time.Millisecond)
 
 // join makes the task, which is about to arrive, one of its tenant's. Called under the loop's lock.
@@ -113,17 +113,20 @@ func (l *Loop) join(s *strand, t *Task) {
 	orDefault(&s.core.Cost, unknownCost)
 }
 
-// spoken are tenants that policies name. They have accounts of their own, whoever came before them.
+// spoken holds the tenants that policies name. Each has an account of its own, even if many other
+// tenants came first.
 type spoken map[stubs.NameID]bool
 
-// keepsTenant reports whether the tenant has an account of its own however many there are.
+// keepsTenant reports whether the tenant has an account of its own regardless of the number of
+// tenants.
 func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 	s := rt.spoken.Load()
 	return table.shares[name] != 0 || s != nil && (*s)[name]
 }
 
-// keepTenants looks which tenants policies speak of. Accounts that are too many without those that
-// they spoke of before end, where no task is left. Called with regMu held.
+// keepTenants finds the tenants that policies name. If there are too many accounts without the
+// previously named ones, it removes the previously named accounts without a live task. Called with
+// regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {
@@ -149,11 +152,11 @@ func (rt *Runtime) keepTenants() {
 	}
 }
 
-// others is the name of the tenants that have no account of their own.
+// others is the name of the account that tenants without an account of their own share.
 const others = "other"
 
-// tenantNamed returns a tenant's account, made when it is new: of so many as may have one, or of
-// one that has a share. Called under the loop's lock.
+// tenantNamed returns a tenant's account, and makes it if the tenant is new and there is room, or
+// the tenant has a share. Called under the loop's lock.
 func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	name := stubs.Intern(text)
 	if t := l.tenants[name]; t != nil {
@@ -176,10 +179,10 @@ var errNoTenants = errors.New("no tenants are registered; register them with Reg
 // TenantStats is the account of a tenant on a loop.
 type TenantStats struct {
 	Share   int           // its share relative to the other tenants
-	Tasks   int           // that have not ended
-	Queued  int           // of them wait for a slot
-	Busy    int           // of them run
-	Ended   int           // that have ended, or never started
+	Tasks   int           // tasks that have not ended
+	Queued  int           // tasks that wait for a slot
+	Busy    int           // tasks that run
+	Ended   int           // tasks that have ended, or never started
 	Running time.Duration // running time of all its tasks so far
 	Thrown  int64         // throws of policies into its tasks, and refusals of them
 }

@@ -57,7 +57,7 @@ func TestTenantAccounts(t *testing.T) {
 	}
 }
 
-// On a tick tenant.* is about each running task's tenant.
+// On a tick tenant.* refers to the tenant of each running task.
 func TestTenantOfARunningTask(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
@@ -76,8 +76,8 @@ func TestTenantOfARunningTask(t *testing.T) {
 	}
 }
 
-// A million distinct values are counted as "other" where they have no account, and cost no more
-// than the accounts.
+// A million distinct values without accounts are counted as "other", and cost no more than the
+// accounts.
 func TestAMillionTenants(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
@@ -128,7 +128,7 @@ func TestTenantsAreChecked(t *testing.T) {
 	}
 }
 
-// A name that is too long for policies is no tenant's, and takes no account.
+// A name that is too long for policies gets no account.
 func TestTenantsOfLongNames(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
@@ -145,7 +145,7 @@ func TestTenantsOfLongNames(t *testing.T) {
 	}
 }
 
-// A document is taken as a whole or not at all.
+// A document's tenants are registered completely or not at all.
 func TestTenantsOfADocument(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	doc := "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\norder: fair\n"
@@ -162,8 +162,8 @@ func TestTenantsOfADocument(t *testing.T) {
 	}
 }
 
-// Tenants that policies name have accounts of their own, however many came before; and give them up
-// when no policy names them.
+// Tenants named by policies have accounts of their own, however many tenants came first. They lose
+// the accounts when no policy names them.
 func TestTenantsThatPoliciesName(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Max: 4}))

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// throwOnSignal registers a policy that throws into the running tasks of that name when the
-// application says so: the verdict is posted before Notify returns.
+// throwOnSignal registers a policy that throws into the running tasks of that name on a signal of
+// the application. The verdict is posted before Notify returns.
 func throwOnSignal(t testing.TB, rt *Runtime, task string) (signal func()) {
 	t.Helper()
 	register(t, rt, Policy{Name: "signal." + task, On: OnNotify(task), Expr: `throw("signalled")`, Match: Match{Tasks: []string{task}}})
@@ -58,12 +58,12 @@ func TestThrowUnwindsWithDefers(t *testing.T) {
 	}
 }
 
-// cocoon_poll is named as what cocoon build inserts.
+// cocoon_poll has the name of the function that cocoon build inserts.
 //
 //lint:ignore ST1003 it is the name
 func cocoon_poll(answer func()) { answer() }
 
-// Where names the caller's place, whichever way the safe point was reached.
+// Where returns the caller's place, in whatever way the safe point was reached.
 func TestPreemptedErrorSaysWhere(t *testing.T) {
 	points := map[string]func(ctx context.Context){
 		"SafePoint":      SafePoint,
@@ -90,8 +90,8 @@ func TestPreemptedErrorSaysWhere(t *testing.T) {
 	}
 }
 
-// Invariant 4: swallowed by a recover, it is thrown again at a later safe point, also when no
-// policy and no other task keeps the timer going.
+// Invariant 4: a throw swallowed by a recover is thrown again at a later safe point, even if no
+// policy and no other task keeps the timer running.
 func TestSwallowedThrowIsThrownAgain(t *testing.T) {
 	for name, throw := range map[string]func(t *testing.T, rt *Runtime) func(context.Context){
 		"policy": func(t *testing.T, rt *Runtime) func(context.Context) {
@@ -128,8 +128,8 @@ func TestSwallowedThrowIsThrownAgain(t *testing.T) {
 	}
 }
 
-// And it is the very next safe point, but where the task is kept from its core for so long that the
-// word is down again.
+// It is thrown at the very next safe point, unless the task is kept from its core for so long that
+// the word is lowered again.
 func TestSwallowedThrowIsThrownAtTheNextSafePoint(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	at := 0
@@ -174,7 +174,7 @@ func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
 	}
 }
 
-// Invariant 4: a deferred function that polls while the task unwinds is not thrown into again: it
+// Invariant 4: a deferred function that polls while the task unwinds is not thrown into again, and
 // runs to its end.
 func TestDeferredFunctionsPollInPeace(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
@@ -199,8 +199,8 @@ func TestDeferredFunctionsPollInPeace(t *testing.T) {
 	}
 }
 
-// A throw arrives at the task's end whatever its code makes of it on the way; Goexit passes
-// through; the slot comes back (invariant 5).
+// A throw arrives at the task's end whatever the task's code turns it into. Goexit passes through,
+// and the slot is given back (invariant 5).
 func TestThrowBecomesAPanic(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -227,8 +227,8 @@ func TestThrowBecomesAPanic(t *testing.T) {
 	}
 }
 
-// wrapping is a panic's value that holds the one before, as those of singleflight and errgroup do;
-// bare does not say so.
+// wrapping is a panic value that holds the previous one, like the values of singleflight and
+// errgroup. bare holds it without an Unwrap method.
 type (
 	wrapping struct{ was any }
 	bare     struct{ Was any }
@@ -237,7 +237,7 @@ type (
 func (w wrapping) Error() string { return fmt.Sprintf("wrapped: %v", w.was) }
 func (w wrapping) Unwrap() error { err, _ := w.was.(error); return err }
 
-// What holds the throw and is told by it can be printed, from both ends.
+// A value that holds the throw, and the throw that refers to the value, can both be printed.
 func TestThrowIsWrappedInAPanic(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -268,7 +268,7 @@ func TestThrowIsWrappedInAPanic(t *testing.T) {
 }
 
 // Invariant 4: a throw ends the task's context, with the PreemptedError as the cause, before the
-// task's end does.
+// task ends.
 func TestThrowIsTheCauseOfTheContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -286,8 +286,8 @@ func TestThrowIsTheCauseOfTheContext(t *testing.T) {
 	}
 }
 
-// Who watches the context may read the error while the task is still on its way to the safe point.
-// The race detector is the judge.
+// Code that watches the context may read the error while the task is still on its way to the safe
+// point. The race detector checks this.
 func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	for range 50 {
@@ -314,8 +314,8 @@ func TestCauseIsReadWhileItIsThrown(t *testing.T) {
 	}
 }
 
-// A throw that code recovers is met at the next safe point, also when that comes late: the word
-// stays up for it, longer than for a task that does not answer.
+// A throw that code recovers is thrown again at the next safe point, even a late one: the word
+// stays raised for it longer than for a task that does not respond.
 func TestRecoveredThrowStaysAudible(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -340,8 +340,8 @@ func TestRecoveredThrowStaysAudible(t *testing.T) {
 	}))
 }
 
-// Invariant 6: a verdict reaches the task it was made for, or nobody. The strand of the first task
-// serves the second, too.
+// Invariant 6: a verdict reaches its target task, or no task. The strand of the first task also
+// serves the second.
 func TestThrowDoesNotReachTheNextTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -357,7 +357,7 @@ func TestThrowDoesNotReachTheNextTask(t *testing.T) {
 	h := rt.Go(background, "job", func(context.Context) error { return nil })
 	must(t, h.Wait(background))
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
-		h.Cancel() // has ended: means nobody
+		h.Cancel() // no effect: it has ended
 		for range 1000 {
 			SafePoint(ctx)
 		}
@@ -365,7 +365,7 @@ func TestThrowDoesNotReachTheNextTask(t *testing.T) {
 	}))
 }
 
-// Invariant 3: between safe points a task is not thrown into.
+// Invariant 3: between safe points no throw reaches a task.
 func TestNoThrowWithoutASafePoint(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")

@@ -6,11 +6,11 @@ import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
-// Thrown returns the throw that is to end the task of ctx, from the moment in which it was decided
-// until the task has ended, also while code recovers it; nil if there is none, or a section is to
-// catch it. The task's own goroutine asks, others get nil. It is for who answers for a task, as
-// cocoonhttp does: what a task says after that moment, nobody can rely on. Cost: about 5 ns as long
-// as there is no throw.
+// Thrown returns the throw that will end the task of ctx, from the decision until the task has
+// ended, even while code recovers the throw. It returns nil if there is none, or if a section will
+// catch it. It also returns nil on other goroutines than the task's own. It is for packages that
+// produce a task's response, such as cocoonhttp, because the task's results after the throw cannot
+// be relied on. Cost: about 5 ns if there is no throw.
 func Thrown(ctx context.Context) *PreemptedError {
 	t := TaskOf(ctx)
 	if t == nil || t.strand.requests.Load()&wantThrow == 0 || t.ended() {

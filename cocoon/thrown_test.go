@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The throw that is to end a task is known from its decision to the task's end, also when code
-// recovers it; that of a section is not.
+// Thrown returns the throw that will end a task from the decision to the task's end, even if code
+// recovers it. It does not return a throw into a section.
 func TestThrown(t *testing.T) {
 	rt := start(t, Config{})
 	if p := Thrown(context.Background()); p != nil {

@@ -8,38 +8,39 @@ import (
 )
 
 const (
-	// hush is how long the word stays up for a task that does not answer; then it is lowered, so
-	// that the polls of others are cheap again, and raised after a pause that doubles from minPause
-	// to maxPause. It is longer than a tick of most kernels, because a task whose core was taken
-	// answers that late: lowered before, the word would have to wait for its turn again. For the
-	// same reason the first pauses are short: a task that shares its core with two busy processes
-	// comes back when the word is down, and a pause of 5 ms then makes a throw 12 ms late instead
-	// of 7.
+	// hush is how long the word stays raised for a task that does not respond. Then the word is
+	// lowered, so that the polls of other tasks are cheap again, and raised after a pause that
+	// doubles from minPause to maxPause. hush is longer than a tick of most kernels, because a task
+	// responds that late if its core was taken. If the word were lowered earlier, it would have to
+	// wait for its next turn. For the same reason the first pauses are short: a task that shares
+	// its core with two busy processes comes back while the word is lowered, and a pause of 5 ms
+	// then makes a throw 12 ms late instead of 7.
 	hush     = int64(5 * time.Millisecond)
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// flight is how long it stays up for a throw on its way. That is at its boundary in
-	// microseconds, if the kernel does not take the core; and where code recovers it, it is to be
-	// met at the next safe point and not a little later.
+	// flight is how long the word stays raised for a throw in flight. The throw reaches its
+	// boundary in microseconds, unless the kernel takes the core. If code recovers the throw, the
+	// next safe point should throw it again, and not a later one.
 	flight = int64(100 * time.Millisecond)
 
-	// grace is how long a task may take to answer a throw before its context ends without that, if
-	// it waits: for it may wait for just this; and how soon a throw that was swallowed comes again.
+	// grace is how long a waiting task may take to respond to a throw before its context ends,
+	// because the task may be waiting for the context. It is also how soon a throw that was
+	// swallowed is thrown again.
 	grace = int64(500 * time.Microsecond)
 
-	// graceOfBusy is the same of a task that runs, or is ready to run and has no processor. It does
-	// not wait, and will answer at its next safe point; a context that ends before costs a
-	// connection whose transaction it would roll back.
+	// graceOfBusy is the same for a task that runs, or is ready but has no processor. Such a task
+	// does not wait, and will respond at its next safe point. If its context ended before that, the
+	// task could not roll back a transaction, and would lose the connection.
 	graceOfBusy = 10 * grace
 
-	// starvedFor is how long a holder that has no processor keeps its slot at least. Go gives a
-	// goroutine 10 ms at a time, so that in four times as long one that runs is found to.
+	// starvedFor is the least time for which a holder without a processor keeps its slot. Go gives
+	// a goroutine 10 ms at a time, so a holder that does run is found running within that time.
 	starvedFor = int64(40 * time.Millisecond)
 )
 
-// onTimer is the timer's handler: time policies, unanswered requests, stalls. It runs on the
-// timer's thread and returns when it must run again.
+// onTimer is the timer's handler. It handles time policies, pending requests and stalls. It runs on
+// the timer's thread and returns when it must run again.
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
@@ -79,7 +80,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 // that is overdue ends the context, for what waits for that.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
-	case s.requests.Load()&wantGap != 0: // or the gap would seem to go on while the word is down
+	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered
 		next = now + hush
 	case s.raised && now-s.raisedAt >= hush:
 		s.quiet()
@@ -108,7 +109,7 @@ func (s *strand) nag(now int64) (next int64) {
 		if now < at {
 			return min(next, at)
 		}
-		if s.insist(); !s.raised { // what ends its wait brings it to a safe point
+		if s.insist(); !s.raised { // the end of its wait brings it to a safe point
 			s.raise(now)
 			next = min(next, now+hush)
 		}
@@ -116,15 +117,15 @@ func (s *strand) nag(now int64) (next int64) {
 	return next
 }
 
-// checkStall lends the slot of a task that holds it while others wait, and passes no safe point:
-// first it is probed, and when it has not answered within StallAfter its slot goes to a waiting
-// task (invariant 8). The time by which the timer itself came late does not count, for the process
-// may have been stopped.
+// checkStall lends the slot of a task that passes no safe point while other tasks wait for a slot.
+// First it probes the task. If the task has not responded within StallAfter, its slot goes to a
+// waiting task (invariant 8). The time by which the timer itself was late does not count, because
+// the process may have been stopped.
 //
-// A holder that is ready to run, and has no processor, is not to blame. It keeps its slot for twice
-// as long, at least for starvedFor, and on a loop that promises its tasks more until it ends. Then
-// the slot is lent without a report: in plain Go the waiting task would compete for the processors,
-// too.
+// A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
+// StallAfter, at least for starvedFor, and on a loop that does not lend at once until it ends. Then
+// the slot is lent without a report: in plain Go, too, the waiting task would compete for the
+// processors.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {
@@ -156,5 +157,5 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	default:
 		l.lend(s, now)
 	}
-	return now + limit/2 // whoever has the slot now
+	return now + limit/2 // the slot may have another holder now
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A policy of the shortest interval is evaluated about that often where the machine lets it: both
-// where it is registered so and where it has shortened its interval itself.
+// A policy with the shortest interval is evaluated about that often if the machine permits, whether
+// the interval was registered or set by the policy itself.
 func TestShortestInterval(t *testing.T) {
 	for name, every := range map[string]time.Duration{"registered": policy.MinInterval, "shortened": time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -31,8 +31,8 @@ func TestShortestInterval(t *testing.T) {
 	}
 }
 
-// A clock that leaps, as that of a machine that slept, and one that comes back, cost a time policy
-// no more than the moment: what it missed is not made up for.
+// A jump of the clock, forwards as after sleep of the machine or backwards, costs a time policy no
+// more than the moment: missed ticks are not repeated.
 func TestClockLeaps(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: time.Millisecond})
 	r := register(t, rt, Policy{Name: "look", On: Every(time.Millisecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
@@ -49,6 +49,6 @@ func TestClockLeaps(t *testing.T) {
 		if a := TaskOf(ctx).Account(); min(a.Queued, a.Running, a.Blocked, a.Suspended) < 0 {
 			t.Errorf("%+v", a)
 		}
-		return rt.Run(background, "other", idle) // the other slot is there still
+		return rt.Run(background, "other", idle) // the other slot still exists
 	}))
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unmetAfter is how long tasks come before the names are logged that nothing has had.
+// unmetAfter is how long tasks must arrive before names that have matched nothing are logged.
 const unmetAfter = time.Minute
 
-// unmet returns the names that something is said of, and that nothing has had yet, sorted. Called
-// with regMu held.
+// unmet returns, sorted, the names that code, documents and policies refer to and that have matched
+// nothing yet. Called with regMu held.
 func (rt *Runtime) unmet() []string {
 	names := map[string]bool{}
 	said := func(name string) {
@@ -39,13 +39,13 @@ func (rt *Runtime) unmet() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// taskMet reports whether some task has had the name.
+// taskMet reports whether any task has had the name.
 func (rt *Runtime) taskMet(name string) bool {
 	c, ok := rt.naming.classes.Load(name)
 	return ok && c.(*class).met.Load()
 }
 
-// metLike reports whether some task or section has had the name, or one that the pattern matches.
+// metLike reports whether any task or section has had the name, or a name that the pattern matches.
 // Called with regMu held.
 func (rt *Runtime) metLike(text string) bool {
 	p, _ := policy.ParsePattern(text)
@@ -57,13 +57,13 @@ func (rt *Runtime) metLike(text string) bool {
 			return s.taskMet.Load() || s.sectionMet.Load()
 		}
 	}
-	s := selector{selects: p.Matches} // no loop has a policy about it
+	s := selector{selects: p.Matches} // no loop has a policy with it
 	s.meet(&rt.naming)
 	return s.taskMet.Load() || s.sectionMet.Load()
 }
 
-// unmet adds the names that the policy speaks of, and that nothing has had yet. Called with regMu
-// held.
+// unmet adds the names that the policy refers to and that have matched nothing yet. Called with
+// regMu held.
 func (v *version) unmet(names map[string]bool) {
 	rt, p := v.of.rt, v.verified.Program()
 	note := func(name string, met bool) {
@@ -119,15 +119,15 @@ func (rt *Runtime) hasTenant(name string) bool {
 	})
 }
 
-// listen has the names that nothing has had logged a while after tasks come: the first of them, or
-// the first after something new is said of names.
+// listen schedules the logging of unmet names for some time after the first task, or after the
+// first task since new names were declared.
 func (rt *Runtime) listen(now int64) {
 	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
 		rt.timer.WakeAt(now + int64(unmetAfter))
 	}
 }
 
-// listened has them logged when it is time, and returns when that is.
+// listened logs the unmet names if they are due, and returns when they are.
 func (rt *Runtime) listened(now int64) (next int64) {
 	at := rt.unmetAt.Load()
 	switch {
@@ -141,7 +141,7 @@ func (rt *Runtime) listened(now int64) (next int64) {
 	return notify.Never
 }
 
-// tellUnmet logs the names that nothing has had, each once as long as that is so.
+// tellUnmet logs the unmet names, each once as long as it is unmet.
 func (rt *Runtime) tellUnmet() {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

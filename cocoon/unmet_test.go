@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// Names that no task has had are told, so that a misspelt one is found.
+// Stats reports names that no task has had, so that misspelt names are found.
 func TestUnmet(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	if got := rt.Stats().Unmet; got != nil {
@@ -51,10 +51,10 @@ policies: [{name: p, on: enqueue, match: {tasks: [get, pots]}, expr: 'throw("nev
 	}
 }
 
-// So are the names in expressions, whatever they are names of, and loops that there are not.
+// It also reports names of all kinds in expressions, and loops that do not exist.
 func TestUnmetInExpressions(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	always := WithLabel(background, "place", "here") // made before any policy speaks of it
+	always := WithLabel(background, "place", "here") // made before any policy refers to it
 	must(t, rt.Run(always, "early", idle))
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
 	load(t, rt, `
@@ -88,8 +88,8 @@ policies:
 	check("with a loop", "gett", "glod", "hail", "main", "never", "pieces", "pots", "red", "snow", "there", "whole")
 }
 
-// Names that nothing has had are logged once, a minute after tasks began to come; those of a later
-// document after that.
+// Names without a match are logged once, a minute after the first task. The names of a later
+// document are logged after that.
 func TestUnmetIsLoggedOnce(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
@@ -128,7 +128,7 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 	lines("names=[scann]")
 }
 
-// The document in docs/policy.md speaks of the loop that there is.
+// The document in docs/policy.md refers to the existing loop.
 func TestDocumentedLoop(t *testing.T) {
 	text, err := os.ReadFile("../docs/policy.md")
 	must(t, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
-// What a task acquires inside of Block while a throw comes is its own: Block returns, and the
-// deferred release is in place before the throw.
+// A task keeps what it acquires inside Block while a throw arrives: Block returns, and the deferred
+// release is in place before the throw.
 func TestBlockLosesNothing(t *testing.T) {
 	for name, block := range map[string]func(context.Context, func() error) error{"Block": Block, "BlockCall": BlockCall} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestBlockLosesNothing(t *testing.T) {
 	}
 }
 
-// The same where policies throw: by a limit, and for a client that has gone.
+// The same with throws of policies: by a limit, and for a client that has gone.
 func TestPoliciesLoseNoLock(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterPreemptibleFunc("job"))
@@ -67,8 +67,8 @@ func TestPoliciesLoseNoLock(t *testing.T) {
 	}
 }
 
-// While a throw unwinds the task, its clean-up makes its calls, starts its tasks and has a context
-// that works; and the context has ended by the throw when the task has.
+// While a throw unwinds the task, its clean-up makes calls, starts tasks and has a context that
+// works. When the task has ended, the throw has ended the context.
 func TestCleanUpRuns(t *testing.T) {
 	for name, detach := range map[string]func(context.Context) context.Context{
 		"the task's context": func(ctx context.Context) context.Context { return ctx },
@@ -85,7 +85,7 @@ func TestCleanUpRuns(t *testing.T) {
 					ctx := detach(ctx)
 					call := func(what string) func() error {
 						return func() error {
-							time.Sleep(time.Millisecond) // longer than grace, as a call of another server
+							time.Sleep(time.Millisecond) // longer than grace, like a call of another server
 							if ctx.Err() == nil {
 								done = append(done, what)
 							}
@@ -110,7 +110,7 @@ func TestCleanUpRuns(t *testing.T) {
 	}
 }
 
-// The clean-up of a task that was cancelled runs as well, with a context of its own.
+// The clean-up of a cancelled task also runs, with a context of its own.
 func TestCleanUpOfTheCancelledRuns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	called, ran := false, false
@@ -148,8 +148,8 @@ func TestUnwindingThatWaitsEndsTheContext(t *testing.T) {
 	}
 }
 
-// A throw that a task has not answered is its result if all that the task has to say is that its
-// context has ended.
+// If a task returns only the error that its context has ended, a pending throw that ended the
+// context is the task's result.
 func TestEndedContextIsTheThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	own := errors.New("own")
@@ -175,8 +175,8 @@ func TestEndedContextIsTheThrow(t *testing.T) {
 	}
 }
 
-// A section's throw leaves the task's context alone, whatever the section does: it waits, it
-// blocks, its clean-up blocks, or it is silent and then succeeds.
+// A throw into a section does not end the task's context, whatever the section does: it waits, it
+// blocks, its clean-up blocks, or it does not poll and then succeeds.
 func TestSectionLeavesTheContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	signal := throwOnSignal(t, rt, "job")
@@ -193,7 +193,7 @@ func TestSectionLeavesTheContext(t *testing.T) {
 	} {
 		must(t, rt.Run(background, "job", func(ctx context.Context) error {
 			_ = inSection(ctx, "s", func() error { signal(); return fn(ctx) })
-			time.Sleep(5 * time.Millisecond) // what ends a context does so on another goroutine
+			time.Sleep(5 * time.Millisecond) // contexts are ended on another goroutine
 			if ctx.Err() != nil {
 				t.Errorf("%s: the task's context ended: %v", name, context.Cause(ctx))
 			}
@@ -202,7 +202,8 @@ func TestSectionLeavesTheContext(t *testing.T) {
 	}
 }
 
-// The context of a section ends with it, and by a throw if that ended it; those around it go on.
+// The context of a section ends with the section, and with a throw into it. The contexts around it
+// go on.
 func TestSectionContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -234,8 +235,9 @@ func TestSectionContext(t *testing.T) {
 	}
 }
 
-// Clean-up with a context that does not end by the throw is made with a throw due, also where
-// nothing unwinds: the code returns because a call has failed. None of it is a safe point.
+// Clean-up calls with a context that the throw does not end are made even while the throw is
+// pending, also if nothing unwinds because the code returns after a failed call. None of this is a
+// safe point.
 func TestCleanUpOfCodeThatReturns(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
@@ -268,8 +270,8 @@ func TestCleanUpOfCodeThatReturns(t *testing.T) {
 	}
 }
 
-// A task that runs without a safe point for a while keeps its context: it does not wait for it, and
-// its deferred Rollback will need it.
+// A task that runs without a safe point for a while keeps its context: it does not wait for the
+// context, and its deferred Rollback will need it.
 func TestBusyTaskKeepsItsContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	goroutine.Learn()
@@ -288,7 +290,7 @@ func TestBusyTaskKeepsItsContext(t *testing.T) {
 			return spinForever(ctx)
 		}))
 	}
-	if kept < 10 { // the kernel may take the core for more than that now and then
+	if kept < 10 { // the kernel may occasionally take the core for longer than that
 		t.Errorf("%d of 20 tasks had a context when they unwound", kept)
 	}
 }

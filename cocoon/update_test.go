@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A thousand updates under load: each takes effect or none of it does, no task is lost, and the
-// last one counts.
+// A thousand updates under load: each takes effect completely or not at all, no task is lost, and
+// the last update stays in force.
 func TestAThousandUpdatesUnderLoad(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))

@@ -14,27 +14,27 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// version is one version of a policy: compiled, with an evaluator for each loop that it matches.
-// All that can fail has been done before there is one.
+// version is one version of a policy: compiled, with an evaluator for each matching loop. All steps
+// that can fail precede its creation.
 type version struct {
 	of       *Registration
 	spec     Policy
 	verified analyzer.Verified
 	module   *isolate.Module
 	queued   bool                 // it can only continue while no task waits or is suspended
-	ways     []analyzer.Way       // of a time policy: in which it can do something but continue
-	states   map[string]*stateVar // those that it refers to, its private ones among them
-	bounds   []*bound             // one a loop that it matches; guarded by regMu
-	failures atomic.Int64         // evaluations in a row that erred
-	off      atomic.Bool          // cancelled, or switched off after failures: not evaluated from now on
+	ways     []analyzer.Way       // for a time policy: its ways to a result other than continue
+	states   map[string]*stateVar // the states in the expression, including private ones
+	bounds   []*bound             // one for each matching loop; guarded by regMu
+	failures atomic.Int64         // consecutive evaluations that failed
+	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
 
 	speaksOf      sync.Once        // see lookAtNames
-	names, labels []policy.Mention // that it speaks of
+	names, labels []policy.Mention // that it refers to
 	own           Mode             // as registered, or set since; guarded by regMu
 	ended         atomic.Bool      // in observe mode: it would have cancelled itself
 }
 
-// scope is what policies may refer to, beside functions: what is registered, or is about to be.
+// scope is what policies may refer to, besides functions: what is registered, or is about to be.
 type scope struct {
 	states  map[string]*stateVar
 	tenants *tenantTable
@@ -43,7 +43,7 @@ type scope struct {
 // scope returns what is registered. Called with regMu held.
 func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Load()} }
 
-// ready takes a policy all the way to a version of r. Called with regMu held.
+// ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
 func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	private, err := newStates(p.State)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
 	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
-	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would see nothing but zeros
+	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would read only zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}
 	if v.verified, err = analyzer.Verify(program, analyzer.Limits{Interval: p.On.Interval}); err != nil {
@@ -86,7 +86,7 @@ func typesOf(states map[string]*stateVar) map[string]stubs.Type {
 	return types
 }
 
-// callable returns the names of functions that policies may call. Called with regMu held.
+// callable returns the names of the functions that policies may call. Called with regMu held.
 func (rt *Runtime) callable() map[string]bool {
 	names := make(map[string]bool, len(rt.funcs))
 	for name := range rt.funcs {
@@ -116,7 +116,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 	return states
 }
 
-// prepare makes the version ready for a loop, if it matches.
+// prepare prepares the version for a loop, if the policy matches the loop.
 func (v *version) prepare(l *Loop) error {
 	if m := v.spec.Match.Loops; len(m) > 0 && !slices.Contains(m, l.cfg.Name) {
 		return nil
@@ -129,7 +129,7 @@ func (v *version) prepare(l *Loop) error {
 	return nil
 }
 
-// on returns what the version is on the loop, or nil.
+// on returns the version's bound on the loop, or nil.
 func (v *version) on(l *Loop) *bound {
 	for _, b := range v.bounds {
 		if b.loop == l {
@@ -139,8 +139,8 @@ func (v *version) on(l *Loop) *bound {
 	return nil
 }
 
-// bind puts the version in force on a new loop. Called with regMu held, before the loop is seen by
-// others.
+// bind puts the version in force on a new loop. Called with regMu held, before other code sees the
+// loop.
 func (v *version) bind(l *Loop) error {
 	if v.off.Load() {
 		return nil
@@ -152,7 +152,7 @@ func (v *version) bind(l *Loop) error {
 	return nil
 }
 
-// unbindFrom undoes bind, if it was done, for a loop that did not come to be.
+// unbindFrom undoes bind, if it was done, for a loop that was not created after all.
 func (v *version) unbindFrom(l *Loop) {
 	if b := v.on(l); b != nil {
 		b.close()
@@ -160,7 +160,7 @@ func (v *version) unbindFrom(l *Loop) {
 	}
 }
 
-// cancel takes the policy out of force, unless another version is in force by now.
+// cancel takes the policy out of force, unless another version is already in force.
 func (v *version) cancel() {
 	v.of.rt.regMu.Lock()
 	defer v.of.rt.regMu.Unlock()
@@ -174,7 +174,7 @@ func (v *version) withdraw() {
 	}
 }
 
-// discard frees the module, when no loop evaluates it any more.
+// discard frees the module when no loop evaluates it any more.
 func (v *version) discard() {
 	for _, b := range v.bounds {
 		b.close()
@@ -188,8 +188,8 @@ func (v *version) wantsCosts() bool {
 	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingCost })
 }
 
-// leastInterval returns the policy's least interval on a loop, in ns; notify.Never when it is no
-// time policy. Called with regMu held.
+// leastInterval returns the policy's shortest interval on any loop, in ns, or notify.Never if it is
+// not a time policy. Called with regMu held.
 func (v *version) leastInterval() int64 {
 	least := int64(notify.Never)
 	for _, b := range v.bounds {

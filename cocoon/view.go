@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// view is what a policy looks at: a loop, the task in question, the one that arrives, the event.
-// Each loop has one, used under its lock.
+// view is what a policy sees: a loop, the task in question, the arriving task, the event. Each loop
+// has one, used under its lock.
 type view struct {
 	task     *strand
 	arriving *strand
@@ -21,13 +21,13 @@ type view struct {
 	buf          [stubs.MaxStack]seenSection
 }
 
-// about sets the tasks in question; either may be nil.
+// about sets the tasks in question. Either may be nil.
 func (v *view) about(task, arriving *strand) {
 	v.task, v.arriving = task, arriving
 	v.haveSections = false
 }
 
-// subject returns the task that a log line is about.
+// subject returns the task to name in a log line.
 func (v *view) subject() *strand {
 	if v.arriving != nil {
 		return v.arriving
@@ -35,7 +35,7 @@ func (v *view) subject() *strand {
 	return v.task
 }
 
-// sections returns the task's open sections, read once an evaluation.
+// sections returns the task's open sections. They are read once per evaluation.
 func (v *view) sections() []seenSection {
 	if !v.haveSections {
 		v.open = v.task.sections.read(&v.buf)
@@ -44,11 +44,11 @@ func (v *view) sections() []seenSection {
 	return v.open
 }
 
-// greatest is the greatest duration that the catalogue allows: the analyzer's proofs rest on it.
-// Policies see it of a task without a deadline.
+// greatest is the greatest duration that the catalogue allows; the analyzer's proofs depend on it.
+// Policies see it for a task without a deadline.
 const greatest = 1 << 62
 
-// fill writes the snapshot that a policy reads, but for the states.
+// fill writes the snapshot that a policy reads, except for the states.
 func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 	for i := range reads {
 		r := &reads[i]
@@ -87,8 +87,8 @@ func (v *view) fillStack(words []uint64) {
 	}
 }
 
-// ofTask returns a value of the task in question; without one, a value that says nothing, and still
-// is one that the catalogue allows: the analyzer's proofs rest on that.
+// ofTask returns a value of the task in question. Without a task it returns a neutral value within
+// the range of the catalogue, on which the analyzer's proofs depend.
 func (v *view) ofTask(r *read, now int64) uint64 {
 	s := v.task
 	if s == nil {
@@ -146,7 +146,7 @@ func (v *view) ofSection(r *read, now int64) uint64 {
 	open := v.sections()
 	running := v.task.core.Ran(now)
 	if r.stub == stubs.TaskSections {
-		for _, o := range open { // the outermost of that name: it has run longest
+		for _, o := range open { // the outermost section of that name has run longest
 			if r.matches(o.name, v.task.loop.rt) {
 				return uint64(max(0, running-o.start))
 			}
@@ -185,8 +185,8 @@ func (v *view) ofArriving(r *read, now int64) uint64 {
 	}
 }
 
-// ofTenant returns a value of the account of the tenant in question: the arriving task's, or else
-// the task's.
+// ofTenant returns a value of the account of the tenant in question: the arriving task's, or
+// otherwise the running task's.
 func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 	s := v.subject()
 	if s == nil || s.tenant == nil {
@@ -230,7 +230,7 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 	}
 }
 
-// ofRuntime returns a value of the runtime and the process, as sampled.
+// ofRuntime returns a sampled value of the runtime and the process.
 func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 	switch id {
 	case stubs.RuntimeTasks:

@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// due is a context with a deadline, which nobody keeps.
+// due is a context with a deadline that is never enforced.
 type due struct {
 	context.Context
 	at time.Time
@@ -18,9 +18,9 @@ type due struct {
 
 func (d due) Deadline() (time.Time, bool) { return d.at, true }
 
-// The analyzer proves by the bounds of the catalogue that nothing overflows and nothing is divided
-// by zero. So they hold whatever the application declares, and also at a time that was read before
-// the task came.
+// From the bounds of the catalogue the analyzer proves that nothing overflows and nothing is
+// divided by zero. So the bounds hold whatever the application declares, even at a time read before
+// the task arrived.
 func TestSnapshotKeepsTheBounds(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"a": 1}}))

@@ -2,8 +2,8 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/stubs"
 
-// textOf returns the text of a name that policies see as a number: of what is looked at, for the
-// log. Called under the loop's lock.
+// textOf returns the text of a name in view that policies see as a number, for the log. Called
+// under the loop's lock.
 func (v *view) textOf(of stubs.ID, label stubs.NameID, l *Loop) string {
 	switch of {
 	case stubs.TaskName:

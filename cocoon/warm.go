@@ -12,29 +12,29 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// warmth carries out what heat decides. Tasks and the timer see the needs, some under a loop's
-// lock, and to change GOMAXPROCS stops the world. So they only note the need, and one goroutine at
-// a time brings the process into the state that heat wants (temper).
+// warmth carries out the decisions of heat. Tasks and the timer detect needs, in some cases under a
+// loop's lock, and changing GOMAXPROCS stops the world. So they only record the need, and one
+// goroutine at a time brings the process into the state that heat demands (temper).
 type warmth struct {
-	needed atomic.Int64 // when there was a need last
+	needed atomic.Int64 // when there was last a need
 	busy   atomic.Bool  // temper runs, or is about to
-	hot    atomic.Bool  // the process is as a hot runtime needs it
+	hot    atomic.Bool  // the process is in the state that a hot runtime needs
 	next   atomic.Int64 // hot: when temper is due again
-	room   atomic.Bool  // hot: there are Ps for the slots and the spares
+	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones
 
 	mu      sync.Mutex // serialises changes; guards what follows
 	heat    heat
 	slots   int   // of all loops
-	ended   bool  // the runtime, which stays cold from then on
-	renewed int64 // when temper looked last at what may change while the runtime is hot
+	ended   bool  // the runtime has ended, and stays cold
+	renewed int64 // when temper last looked at what may change while the runtime is hot
 	pause   int64 // until it looks again
-	threads int   // how many there were when they were asked for short slices
-	slices  bool  // they were
+	threads int   // how many threads there were when the slices were last set
+	slices  bool  // short slices were granted
 }
 
 const (
-	// What may change while a runtime is hot is looked at again after firstRenewal, when the
-	// threads of the spare Ps have started, and more seldom up to lastRenewal.
+	// Whatever may change while a runtime is hot is looked at again after firstRenewal, when the
+	// threads of the spare Ps have started, and then less and less often, up to lastRenewal.
 	firstRenewal = int64(10 * time.Millisecond)
 	lastRenewal  = int64(5 * time.Second)
 
@@ -42,7 +42,7 @@ const (
 	fineTick = int64(2 * time.Millisecond)
 )
 
-// needHeat notes a need. It may be called under a loop's lock.
+// needHeat records a need. It may be called under a loop's lock.
 func (rt *Runtime) needHeat(now int64) {
 	w := &rt.warmth
 	hot := w.hot.Load()
@@ -55,15 +55,15 @@ func (rt *Runtime) needHeat(now int64) {
 	}
 }
 
-// beginTemper starts temper unless it is about to run anyway.
+// beginTemper starts temper unless it is already about to run.
 func (rt *Runtime) beginTemper() {
 	if w := &rt.warmth; !w.busy.Load() && w.busy.CompareAndSwap(false, true) {
 		go rt.temper()
 	}
 }
 
-// ticksBy notes a need if time policies with a fine interval are to be evaluated soon, at the time
-// next, and returns next. Of a coarse one a tick that comes late brings the next one near, too.
+// ticksBy records a need if time policies must be evaluated soon at a fine interval, at the time
+// next, and returns next. With a coarse interval, a late tick also makes the next one come soon.
 // Called under the loop's lock by the timer.
 func (l *Loop) ticksBy(now, next int64) int64 {
 	if next-now >= fineTick || l.rt.warmth.hot.Load() && now-l.rt.warmth.needed.Load() < minStay/4 {
@@ -79,8 +79,8 @@ func (l *Loop) ticksBy(now, next int64) int64 {
 }
 
 // easeTimer tells the timer whether it must be punctual: while the runtime is hot and has time
-// policies. Else, and where there is no P for it, its thread must not take one along into its
-// sleep: sysmon takes it back, and goes on looking every 20 µs after each time it has done so.
+// policies. Otherwise, or if there is no P for it, its thread must not keep a P while it sleeps,
+// because sysmon takes the P back, and after each time keeps looking every 20 µs.
 func (rt *Runtime) easeTimer() {
 	w := &rt.warmth
 	rt.timer.Relax(!w.hot.Load() || !w.room.Load() || !rt.ticks())
@@ -105,22 +105,22 @@ func (rt *Runtime) keepHeat(now int64) (next int64) {
 	return notify.Never
 }
 
-// strain is what looks at a task that holds its slot for long have found.
+// strain holds the results of looks at a task that holds its slot for long.
 type strain struct {
 	since int64 // when the task got the slot
-	last  int64 // when the last look that counts found it running
-	times int   // how many in a row did
+	last  int64 // when the last counted look found it running
+	times int   // how many consecutive looks did
 }
 
-// It takes strainTimes looks, strainGap apart, to show that a task runs: one may find a task that
-// waits unannounced in a moment between two waits, and the next one as well, for the timer that
-// looks and the one that the task waits for may come at one time.
+// It takes strainTimes looks, strainGap apart, to show that a task runs. One look may find a task
+// that waits unannounced in a moment between two waits. The next look may do the same, because the
+// timer that looks and the timer that the task waits for may coincide.
 const (
 	strainGap   = int64(time.Millisecond)
 	strainTimes = 3
 )
 
-// heatFor notes a need if s, which holds a slot that another task waits for, has run for long.
+// heatFor records a need if s, which holds a slot that another task waits for, has run for long.
 // Called under the loop's lock.
 func (rt *Runtime) heatFor(s *strand, now int64) {
 	if now-s.core.Since() < heatAfter {
@@ -150,8 +150,8 @@ func (st *strain) look(found goroutine.Status, now int64) (long bool) {
 	return st.times >= strainTimes
 }
 
-// heatForHolders notes a need if a task has held a slot for long that another task waits for, and
-// returns when to look again. Called under the loop's lock.
+// heatForHolders records a need if a task has held a slot for long while another task waits for
+// one, and returns when to look again. Called under the loop's lock.
 func (l *Loop) heatForHolders(now int64) (next int64) {
 	if !l.core.Wanted() {
 		return notify.Never
@@ -169,15 +169,15 @@ func (l *Loop) heatForHolders(now int64) (next int64) {
 	return next
 }
 
-// temper brings the process into the state that heat wants. Called on a goroutine of its own.
+// temper brings the process into the state that heat demands. Called on a goroutine of its own.
 func (rt *Runtime) temper() {
 	w := &rt.warmth
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
-		return // and busy stays, so that no other begins
+		return // busy stays set, so that no other temper begins
 	}
-	w.busy.Store(false) // a need that is noted from here on begins another temper
+	w.busy.Store(false) // a need recorded from here on starts another temper
 	now := notify.Now()
 	if needed := w.needed.Load(); needed > w.heat.needed && w.heat.need(needed) {
 		rt.warmUp(now)
@@ -195,7 +195,7 @@ func (rt *Runtime) temper() {
 	rt.timer.WakeAt(next)
 }
 
-// warmUp makes the process ready for tasks that run long. Called with warmth.mu held.
+// warmUp prepares the process for tasks that run long. Called with warmth.mu held.
 func (rt *Runtime) warmUp(now int64) {
 	w := &rt.warmth
 	rt.followProcs(now)
@@ -209,7 +209,7 @@ func (rt *Runtime) warmUp(now int64) {
 	rt.easeTimer()
 }
 
-// coolDown takes back what warmUp did. Called with warmth.mu held.
+// coolDown undoes warmUp. Called with warmth.mu held.
 func (rt *Runtime) coolDown() {
 	w := &rt.warmth
 	w.hot.Store(false)
@@ -220,11 +220,11 @@ func (rt *Runtime) coolDown() {
 	if !rt.cfg.KeepProcs {
 		addProcs(-w.slots)
 	}
-	rt.timer.WakeAt(0) // it may have looked before, and told itself otherwise since
+	rt.timer.WakeAt(0) // it may have looked before coolDown, and set itself accordingly
 }
 
-// renew looks at what may have changed since the runtime became hot: the threads of the process,
-// and, at the last pause, its limits. Called with warmth.mu held.
+// renew checks what may have changed since the runtime became hot: the threads of the process and,
+// at the last pause, its limits. Called with warmth.mu held.
 func (rt *Runtime) renew(now int64) {
 	w := &rt.warmth
 	if n := threadCount(); w.slices && n != w.threads {
@@ -238,7 +238,7 @@ func (rt *Runtime) renew(now int64) {
 	w.renewed, w.pause = now, min(4*w.pause, lastRenewal)
 }
 
-// addSlots notes that the runtime has n more slots.
+// addSlots records that the runtime has n more slots.
 func (rt *Runtime) addSlots(n int) {
 	w := &rt.warmth
 	w.mu.Lock()
@@ -249,7 +249,7 @@ func (rt *Runtime) addSlots(n int) {
 	}
 }
 
-// endHeat makes the runtime cold for good.
+// endHeat makes the runtime cold permanently.
 func (rt *Runtime) endHeat() {
 	w := &rt.warmth
 	w.mu.Lock()

@@ -16,8 +16,8 @@ func heatUp(t testing.TB, rt *Runtime) {
 	eventually(t, "hot", func() bool { rt.needHeat(notify.Now()); return rt.warmth.hot.Load() })
 }
 
-// A runtime is cold until a task runs long, which its safe points tell, and cold again a second
-// after the last long one. While it is cold GOMAXPROCS is the application's.
+// A runtime is cold until a task runs long, as detected at its safe points, and cold again a second
+// after the last long task. While it is cold GOMAXPROCS is the application's.
 func TestHotWhileATaskRunsLong(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	rt := start(t, Config{Slots: before})
@@ -42,7 +42,7 @@ func TestHotWhileATaskRunsLong(t *testing.T) {
 	eventually(t, "GOMAXPROCS as before", func() bool { return runtime.GOMAXPROCS(0) == before })
 }
 
-// A task without a safe point makes the runtime hot when another waits for its slot.
+// A task without a safe point makes the runtime hot when another task waits for its slot.
 func TestHotWhileATaskWaitsForALongOne(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	h := rt.Go(background, "long", func(ctx context.Context) error {
@@ -60,16 +60,16 @@ func TestHotWhileATaskWaitsForALongOne(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// So does a policy with an interval that Go's timers do not keep, while a task runs; and no task,
-// or a coarser one, does not.
+// A policy with an interval finer than Go's timers makes it hot, too, while a task runs. With no
+// task, or with a coarser interval, it stays cold.
 func TestHotForFineTicks(t *testing.T) {
-	goroutine.Learn() // or the task counts as running
+	goroutine.Learn() // otherwise the task counts as running
 	for interval, want := range map[time.Duration]bool{100 * time.Microsecond: true, 5 * time.Millisecond: false} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1})
 		_, err := rt.RegisterPolicy(Policy{Name: "p", On: Every(interval), Expr: `queue.length > 1000 ? throw("x") : continue()`})
 		must(t, err)
 		must(t, rt.Run(background, "waits", func(context.Context) error {
-			// It sleeps, for a task that runs makes the runtime hot.
+			// It sleeps, because a running task makes the runtime hot.
 			for end := time.Now().Add(patience); rt.Stats().Policies["p"].Evaluations <= 10 && time.Now().Before(end); {
 				time.Sleep(time.Millisecond)
 			}
@@ -84,7 +84,7 @@ func TestHotForFineTicks(t *testing.T) {
 	}
 }
 
-// Shutdown makes a hot runtime cold, and what comes afterwards does not heat it.
+// Shutdown makes a hot runtime cold, and later events do not heat it.
 func TestShutdownIsCold(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	rt, err := New(Config{Slots: before})

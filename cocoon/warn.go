@@ -7,29 +7,29 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// Throws and contexts at a Block. Code that returns because a call has failed, for a throw ended
-// its context, runs its deferred clean-up, and nothing tells that from other code: the goroutine
-// does not unwind. What tells it is the context. Clean-up that is to be done whatever comes has one
-// that does not end with the task's; plain Go demands that, too.
+// Throws and contexts at a Block. A throw may end the task's context, so that a call fails, the
+// code returns and runs its deferred clean-up. The goroutine does not unwind then, so nothing but
+// the context distinguishes clean-up from other code. Clean-up that must always run has a context
+// that does not end with the task's, which plain Go requires, too.
 
-// heedFor is the safe point at the beginning of a Block with ctx, and of a Run. It takes no breath:
-// the core will be free anyway.
+// heedFor is the safe point at the beginning of a Block with ctx, and of a Run. It does not yield
+// the core, because the core will be free anyway.
 func (s *strand) heedFor(ctx context.Context) {
 	if s.asked() && (s.requests.Load()&wantThrow == 0 || s.endsWith(ctx)) {
 		s.answer()
 	}
 }
 
-// endsWith reports whether ctx ends when the context of the task or of a section does, or has
+// endsWith reports whether ctx ends with the context of the task or of a section, or has already
 // ended.
 func (s *strand) endsWith(ctx context.Context) bool {
 	done := ctx.Done()
 	return done != nil && (done == s.task.cancellation().Done() || s.sections.ends(done) || ctx.Err() != nil)
 }
 
-// warn ends the context of a throw that is due, unless the throw unwinds the task already. It
-// returns the throw when it is for the call that is about to begin, for it was not due before; and
-// when the task has not come back from calls for as long as it has for its clean-up.
+// warn ends the context for a pending throw, unless the throw is already unwinding the task. It
+// returns the throw in two cases: the throw was made for the call about to begin, because it was
+// not pending before, or the task has ignored it for as long as a task may take to clean up.
 func (s *strand) warn(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
@@ -45,7 +45,7 @@ func (s *strand) warn(ctx context.Context, before bool) error {
 	return nil
 }
 
-// overdue returns the throw that is due, if there is one, and whether it is to refuse calls.
+// overdue returns the pending throw, if there is one, and whether it refuses calls.
 func (s *strand) overdue(before bool) (p *throwRequest, refuses bool) {
 	s.loop.lock()
 	defer s.loop.unlock()

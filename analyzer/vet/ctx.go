@@ -39,13 +39,13 @@ behind a go statement, are left out.`,
 	Run:      runCtx,
 }
 
-// starters start a task: their arguments are the context, the name and the function.
+// starters start a task. Their arguments are the context, the name and the function.
 var starters = map[string]bool{
 	"Run": true, "Runtime.Run": true, "Loop.Run": true,
 	"Go": true, "Runtime.Go": true, "Loop.Go": true,
 }
 
-// inTask are meant for the task that their first argument leads to.
+// inTask act on the task of the context in their first argument.
 var inTask = map[string]bool{"SafePoint": true, "Yield": true, "Block": true, "BlockCall": true, "Section": true, "SectionContext": true}
 
 func runCtx(pass *analysis.Pass) (any, error) {
@@ -70,13 +70,13 @@ func runCtx(pass *analysis.Pass) (any, error) {
 type task struct {
 	pass  *analysis.Pass
 	lit   *ast.FuncLit
-	runs  bool         // on the goroutine of its caller
-	root  *ast.FuncLit // of the outermost task around it that is known to run on its goroutine, perhaps itself
-	outer *types.Var   // the context it was started with, when that is a variable
-	own   *types.Var   // the literal's parameter, when it has a name
+	runs  bool         // runs on the goroutine of its caller
+	root  *ast.FuncLit // of the outermost task known to run on the same goroutine, perhaps lit
+	outer *types.Var   // the context that the task was started with, if it is a variable
+	own   *types.Var   // the literal's parameter, if it has a name
 }
 
-// outermost returns root; stack leads to the call that starts t.
+// outermost returns root. stack leads to the call that starts t.
 func (t *task) outermost(stack []ast.Node) *ast.FuncLit {
 	root, runs := t.lit, t.runs
 	for i := len(stack) - 2; i >= 0 && runs; i-- {
@@ -92,7 +92,7 @@ func (t *task) outermost(stack []ast.Node) *ast.FuncLit {
 	return root
 }
 
-// taskOf returns the task that the call starts, when its function is a literal.
+// taskOf returns the task started by the call, if the task's function is a literal.
 func taskOf(pass *analysis.Pass, call *ast.CallExpr) *task {
 	name := calleeIn(pass.TypesInfo, call, cocoonPath)
 	if !starters[name] || len(call.Args) != 3 {
@@ -110,7 +110,7 @@ func taskOf(pass *analysis.Pass, call *ast.CallExpr) *task {
 	return t
 }
 
-// variable returns the identifier that an expression is, and its variable.
+// variable returns the identifier and its variable, if the expression is an identifier.
 func variable(info *types.Info, e ast.Expr) (*ast.Ident, *types.Var) {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
@@ -120,8 +120,8 @@ func variable(info *types.Info, e ast.Expr) (*ast.Ident, *types.Var) {
 	return id, v
 }
 
-// check looks at the calls in the task's body, but not at those of tasks that it starts, nor of
-// other goroutines.
+// check checks the calls in the task's body, except in tasks that it starts and in other
+// goroutines.
 func (t *task) check() {
 	others := map[*ast.FuncLit]bool{}
 	ast.Inspect(t.lit.Body, func(n ast.Node) bool {
@@ -150,7 +150,7 @@ func (t *task) checkCall(call *ast.CallExpr) {
 		return
 	}
 	if starters[name] && (v != t.outer || v.Parent() == t.pass.Pkg.Scope()) {
-		return // perhaps it is to be a task of its own
+		return // perhaps the task should not be a child
 	}
 	d := analysis.Diagnostic{
 		Pos: id.Pos(), End: id.End(),
@@ -165,12 +165,12 @@ func (t *task) checkCall(call *ast.CallExpr) {
 	report(t.pass, d)
 }
 
-// reaches reports whether v is a parameter or a local variable of the task's function, or of those
-// that it is nested in.
+// reaches reports whether v is a parameter or a local variable of the task's function, or of a
+// task's function around it on the same goroutine.
 func (t *task) reaches(v *types.Var) bool { return t.root.Pos() <= v.Pos() && v.Pos() < t.root.End() }
 
-// assigns reports whether the task's function may write v, or lets others do so: it may be the
-// task's context by then.
+// assigns reports whether the task's function may write v, or take its address. v may then be the
+// task's context.
 func (t *task) assigns(v *types.Var) (found bool) {
 	is := func(e ast.Expr) bool { _, w := variable(t.pass.TypesInfo, e); return w == v }
 	ast.Inspect(t.lit.Body, func(n ast.Node) bool {
@@ -187,7 +187,7 @@ func (t *task) assigns(v *types.Var) (found bool) {
 	return found
 }
 
-// visible reports whether the name of the task's own context means that context at id.
+// visible reports whether the name of the task's own context refers to that context at id.
 func (t *task) visible(id *ast.Ident) bool {
 	scope := t.pass.Pkg.Scope().Innermost(id.Pos())
 	if scope == nil {

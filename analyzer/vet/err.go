@@ -52,7 +52,7 @@ func runErr(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// registers reports whether the function of package cocoon of that name registers something.
+// registers reports whether the function of that name in package cocoon registers something.
 func registers(name string) bool {
 	if name == "Registration.Update" {
 		return true
@@ -61,7 +61,7 @@ func registers(name string) bool {
 	return name == "LoadPolicies" || name == "LoadPolicyFile" || strings.HasPrefix(name, "Register")
 }
 
-// endsInError reports whether the results of a call end in an error.
+// endsInError reports whether the last result of a call is an error.
 func endsInError(t types.Type) bool {
 	if results, ok := t.(*types.Tuple); ok && results.Len() > 0 {
 		t = results.At(results.Len() - 1).Type()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestFakesAreLikeTheRealPackages compares what testdata declares of Cocoon with Cocoon: the
-// checkers know it by its names.
+// TestFakesAreLikeTheRealPackages compares the declarations in testdata with the real packages of
+// Cocoon, because the checkers recognise them by name.
 func TestFakesAreLikeTheRealPackages(t *testing.T) {
 	paths := []string{cocoonPath, policyPath, safepointPath, modulePath + "/stubs"}
 	actual := load(t, paths)
@@ -38,8 +38,8 @@ func load(t *testing.T, paths []string, env ...string) map[string]*types.Package
 	return found
 }
 
-// compare compares an object of a fake with the real one: the declaration, of a type each field and
-// method.
+// compare compares an object of a fake with the real one: the declaration and, for a type, each
+// field and method.
 func compare(t *testing.T, fake, actual types.Object) {
 	t.Helper()
 	if actual == nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// reportBlockedLocks reports locks that are taken inside of Block and kept beyond it.
+// reportBlockedLocks reports locks taken inside Block and kept beyond it.
 func reportBlockedLocks(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
@@ -26,7 +26,7 @@ func reportBlockedLocks(pass *analysis.Pass, in *inspector.Inspector) {
 	})
 }
 
-// keptLocks returns the calls of Lock in a function whose lock it nowhere unlocks.
+// keptLocks returns the calls of Lock in a function that never unlocks the same mutex.
 func keptLocks(pass *analysis.Pass, fn *ast.FuncLit) (kept []lockOp) {
 	var taken []lockOp
 	unlocked := map[mutex]bool{}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// call follows a call in its order.
+// call follows a call, in evaluation order.
 func (w *lockWalk) call(call *ast.CallExpr, held locks) {
 	if op, ok := lockOpOf(w.pass.TypesInfo, call); ok {
 		if op.unlock {
@@ -27,14 +27,14 @@ func (w *lockWalk) call(call *ast.CallExpr, held locks) {
 	}
 }
 
-// release forgets all locks at the call of a function that unlocks what it has not locked.
+// release drops all locks at a call of a function that unlocks mutexes locked by its caller.
 func (w *lockWalk) release(call *ast.CallExpr, held locks) {
 	if f, ok := typeutil.Callee(w.pass.TypesInfo, call).(*types.Func); ok && w.releasers[f.Origin()] {
 		clear(held)
 	}
 }
 
-// forget forgets the locks in variables that get another value.
+// forget drops the locks in variables that get a new value.
 func (w *lockWalk) forget(a *ast.AssignStmt, held locks) {
 	for _, left := range a.Lhs {
 		if root, path := lvalue(w.pass.TypesInfo, left); root != nil {
@@ -45,7 +45,7 @@ func (w *lockWalk) forget(a *ast.AssignStmt, held locks) {
 	}
 }
 
-// poll reports a safe point under a lock, the one that was locked first.
+// poll reports a safe point under a lock. Of several locks it names the one locked first.
 func (w *lockWalk) poll(name string, call *ast.CallExpr, held locks) {
 	var first mutex
 	for m, pos := range held {
@@ -64,8 +64,8 @@ func (w *lockWalk) poll(name string, call *ast.CallExpr, held locks) {
 	})
 }
 
-// unlocksLater reports whether what the function does next with m is to unlock it. A function that
-// leaves that to others may well have let others lock or unlock it before.
+// unlocksLater reports whether the next operation of the function on m is an unlock. A function
+// that leaves the unlocking to other code may have let it lock or unlock m before.
 func (w *lockWalk) unlocksLater(m mutex, pos token.Pos) bool {
 	if w.loose[m] {
 		return false

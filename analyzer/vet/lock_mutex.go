@@ -10,15 +10,15 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// mutex is a lock as a function writes it: a variable, and the fields behind it. The readers' half
-// of a sync.RWMutex is a lock of its own.
+// mutex is a lock as written in a function: a variable, and the fields selected from it. The read
+// lock of a sync.RWMutex counts as a separate mutex.
 type mutex struct {
 	root    types.Object
-	path    string // "s.mu", as it is written
+	path    string // "s.mu", as written
 	readers bool
 }
 
-// method is the lock's method of that name: "s.mu.RLock" for Lock of the readers' half.
+// method returns the lock's method for name: "s.mu.RLock" for Lock of a read lock.
 func (m mutex) method(name string) string {
 	if m.readers {
 		return m.path + ".R" + name
@@ -42,8 +42,8 @@ var lockMethods = map[string]lockOp{
 	"RWMutex.RUnlock": {mutex: mutex{readers: true}, unlock: true},
 }
 
-// lockOpOf returns what the call does to which mutex. It does not know mutexes behind an index, a
-// call or a method value.
+// lockOpOf returns the operation of the call on a mutex. It does not recognise mutexes behind an
+// index, a call or a method value.
 func lockOpOf(info *types.Info, call *ast.CallExpr) (op lockOp, ok bool) {
 	if op, ok = lockMethods[calleeIn(info, call, "sync")]; !ok {
 		return op, false
@@ -57,8 +57,8 @@ func lockOpOf(info *types.Info, call *ast.CallExpr) (op lockOp, ok bool) {
 	return op, op.root != nil
 }
 
-// lvalue returns the variable in which an expression is, and how it is written; nil when it cannot
-// be told.
+// lvalue returns the variable at the root of an expression, and the expression's text. It returns
+// nil if there is no such variable.
 func lvalue(info *types.Info, e ast.Expr) (root types.Object, path string) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -81,7 +81,7 @@ func lvalue(info *types.Info, e ast.Expr) (root types.Object, path string) {
 	return nil, ""
 }
 
-// findReleasers returns the functions of the package that unlock what their caller has locked.
+// findReleasers returns the functions of the package that unlock mutexes locked by their callers.
 func findReleasers(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func]bool {
 	found := map[*types.Func]bool{}
 	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
@@ -103,8 +103,8 @@ func findReleasers(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func
 	return found
 }
 
-// waits reports whether the function literals among the arguments of the call wait on a condition:
-// that unlocks.
+// waits reports whether a function literal among the call's arguments waits on a condition, which
+// unlocks its mutex.
 func waits(info *types.Info, call *ast.CallExpr) (found bool) {
 	ast.Inspect(call, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {

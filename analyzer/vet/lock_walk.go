@@ -9,17 +9,18 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// locks are the mutexes that are held at a place of a function on every path to it, with the calls
-// that locked them.
+// locks are the mutexes held at a place of a function on every path to it, with the calls that
+// locked them.
 type locks map[mutex]token.Pos
 
-// lockWalk follows one function along its statements. Literals inside are functions of their own.
+// lockWalk follows one function along its statements. Function literals inside it are followed
+// separately.
 type lockWalk struct {
 	pass      *analysis.Pass
 	releasers map[*types.Func]bool
-	ops       []lockOp       // of the function, in the order of the text
+	ops       []lockOp       // of the function, in source order
 	deferred  map[mutex]bool // unlocked by a defer
-	loose     map[mutex]bool // also locked or unlocked by a literal, whenever that runs
+	loose     map[mutex]bool // also locked or unlocked by a function literal
 }
 
 // newLockWalk returns nil for a function without locks, or with a goto.
@@ -51,7 +52,7 @@ func newLockWalk(pass *analysis.Pass, body *ast.BlockStmt, releasers map[*types.
 	return w
 }
 
-// noteDefer notes what the defer unlocks without having locked it itself.
+// noteDefer records what the defer unlocks without having locked it itself.
 func (w *lockWalk) noteDefer(n *ast.DeferStmt) {
 	own := map[mutex]bool{}
 	w.eachOp(n, func(op lockOp) {
@@ -62,7 +63,7 @@ func (w *lockWalk) noteDefer(n *ast.DeferStmt) {
 	})
 }
 
-// eachOp calls f for the lock operations in n, literals included.
+// eachOp calls f for the lock operations in n, including function literals.
 func (w *lockWalk) eachOp(n ast.Node, f func(lockOp)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -74,7 +75,7 @@ func (w *lockWalk) eachOp(n ast.Node, f func(lockOp)) {
 	})
 }
 
-// block follows statements in their order. It changes held, and reports whether the end is reached.
+// block follows statements in order. It changes held, and reports whether the end is reached.
 func (w *lockWalk) block(list []ast.Stmt, held locks) bool {
 	for _, s := range list {
 		if !w.statement(s, held) {
@@ -122,8 +123,8 @@ func (w *lockWalk) statement(s ast.Stmt, held locks) (goesOn bool) {
 	return true
 }
 
-// branch follows both arms of an if: behind it is held what is held at the end of each that goes
-// on.
+// branch follows both arms of an if. After it, a lock is held if it is held at the end of every arm
+// that does not leave.
 func (w *lockWalk) branch(s *ast.IfStmt, held locks) (goesOn bool) {
 	w.simple(s.Init, held)
 	w.simple(s.Cond, held)
@@ -145,7 +146,7 @@ func (w *lockWalk) branch(s *ast.IfStmt, held locks) (goesOn bool) {
 	return thenOn || otherOn
 }
 
-// clauses follows the cases of a switch or select, each from its beginning.
+// clauses follows the cases of a switch or select. Each begins with the same locks.
 func (w *lockWalk) clauses(body *ast.BlockStmt, held locks) {
 	for _, c := range body.List {
 		switch c := c.(type) {
@@ -157,8 +158,8 @@ func (w *lockWalk) clauses(body *ast.BlockStmt, held locks) {
 	}
 }
 
-// inside follows statements that may run, once or more, in n. Behind them is held what n cannot
-// have changed.
+// inside follows statements in n that may run any number of times. After them, held contains only
+// what n cannot have changed.
 func (w *lockWalk) inside(n ast.Node, held locks, list []ast.Stmt) {
 	w.block(list, maps.Clone(held))
 	w.eachOp(n, func(op lockOp) { delete(held, op.mutex) })
@@ -173,7 +174,7 @@ func (w *lockWalk) inside(n ast.Node, held locks, list []ast.Stmt) {
 	})
 }
 
-// simple follows what has no statements inside, but perhaps literals, which run later.
+// simple follows a node without statements. It may contain function literals, which run later.
 func (w *lockWalk) simple(n ast.Node, held locks) {
 	if n == nil {
 		return

@@ -91,7 +91,7 @@ func runPolicy(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// checkCall checks the expressions that a call gives to a function that makes policies of them.
+// checkCall checks the expressions passed to a function that makes policies of them.
 func (c *specCheck) checkCall(call *ast.CallExpr) {
 	for _, f := range c.flowsOf(call) {
 		if f.What == "expr" && f.Param < len(call.Args) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// amend notes that what is written is, or is in, a field of a policy.Spec, and returns the field
-// when it is one itself.
+// amend records that a field of a policy.Spec, or a part of one, is written. It returns the field
+// if the whole field is written.
 func (c *specCheck) amend(e ast.Expr) (field string) {
 	for inner := ast.Unparen(e); ; {
 		switch x := inner.(type) {
@@ -29,7 +29,7 @@ func (c *specCheck) amend(e ast.Expr) (field string) {
 	}
 }
 
-// share notes that the address is taken of a policy.Spec, or of a part of one.
+// share records that code takes the address of a policy.Spec, or of a part of one.
 func (c *specCheck) share(e ast.Expr) {
 	if _, literal := ast.Unparen(e).(*ast.CompositeLit); !literal && isSpec(c.pass.TypesInfo.TypeOf(e)) {
 		for _, field := range specFields {
@@ -52,8 +52,8 @@ func isSpec(t types.Type) bool {
 	return isNamed(t, policyPath, "Spec")
 }
 
-// isSpecField reports whether the object is a field of policy.Spec, be it reached through a struct
-// that embeds it.
+// isSpecField reports whether the object is a field of policy.Spec, even if it is reached through a
+// struct that embeds policy.Spec.
 func isSpecField(o types.Object) bool {
 	field, ok := o.(*types.Var)
 	if !ok || !field.IsField() || pathOf(field.Pkg()) != policyPath {

@@ -15,14 +15,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// loaded is a document that the package loads.
+// loaded is a document loaded by the package.
 type loaded struct {
 	*source
-	doc *policy.Document // nil: it is refused
+	doc *policy.Document // nil: the document is refused
 	err error
 }
 
-// findDocuments reads the documents that the package loads. It reports whether it has seen all.
+// findDocuments reads the documents loaded by the package. It reports whether it has found all.
 func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, all bool) {
 	seen := map[string]bool{}
 	all = c.calledOnly(calls)
@@ -34,7 +34,7 @@ func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, al
 			arg := call.Args[f.Param]
 			if p, ok := c.paramOf(arg); ok {
 				all = all && (c.pass.Pkg.Name() == "main" || !p.of.Exported())
-				continue // it is seen where that function is called
+				continue // found where that function is called
 			}
 			s := c.document(arg)
 			if f.What == "file" {
@@ -55,7 +55,8 @@ func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, al
 	return documents, all
 }
 
-// calledOnly reports whether what takes documents is called where it is named, and not passed on.
+// calledOnly reports whether the functions that take documents are only called, and never passed
+// on.
 func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
 	takes := func(o types.Object) bool {
 		f, ok := o.(*types.Func)
@@ -87,7 +88,7 @@ func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
 	return named == called
 }
 
-// addStates makes the states of documents known.
+// addStates adds the states of documents.
 func (c *specCheck) addStates(documents []loaded) {
 	for _, l := range documents {
 		if l.doc == nil {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 )
 
-// silent takes what analysistest says of diagnostics in files that are no Go.
+// silent drops the complaints of analysistest about diagnostics in files other than Go.
 type silent struct{}
 
 func (silent) Errorf(string, ...any) {}
 
-// TestDocuments looks for errors in documents that a program embeds or opens: each is at its place
-// in the document.
+// TestDocuments checks errors in documents that a program embeds or opens: each is reported at its
+// place in the document.
 func TestDocuments(t *testing.T) {
 	var got []string
 	for _, r := range analysistest.Run(silent{}, analysistest.TestData(), Policy, "policydocuments") {

@@ -14,18 +14,18 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// flows is what becomes of the parameters of a function that helps to register policies. It is a
-// fact, because such functions may be in other packages than their callers.
+// flows describes how a function that helps to register policies uses its parameters. It is a fact,
+// because such a function and its callers may be in different packages.
 type flows struct{ Flows []flow }
 
 func (*flows) AFact() {}
 
-// flow is what becomes of one parameter.
+// flow describes the use of one parameter.
 type flow struct {
 	Param int
 	What  string // "expr", "document" (its text, or a reader of it) or "file" (its path)
 
-	// Of an expression: when it is evaluated, and its private states.
+	// For an expression: when it is evaluated, and its private states.
 	Interval time.Duration
 	On       []stubs.Event
 	OnParam  int // the parameter that says when, or -1
@@ -33,10 +33,10 @@ type flow struct {
 	Open     bool // there may be other private states
 }
 
-// follow returns the value of a variable that the package assigns once; other expressions as they
-// are.
+// follow returns the value of a variable that the package assigns once, and any other expression
+// unchanged.
 func (c *specCheck) follow(e ast.Expr) ast.Expr {
-	for range 8 { // variables may be made with each other in a circle
+	for range 8 { // variables may refer to each other in a circle
 		e = ast.Unparen(e)
 		name, ok := e.(*ast.Ident)
 		if !ok {
@@ -52,8 +52,8 @@ func (c *specCheck) follow(e ast.Expr) ast.Expr {
 	return e
 }
 
-// alternatives returns what an expression is in a loop over a literal, element by element: the
-// element, or a field of it.
+// alternatives returns the values of an expression in a loop over a literal: for each element, the
+// element or a field of it.
 func (c *specCheck) alternatives(e ast.Expr) (all []ast.Expr) {
 	field := ""
 	if sel, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
@@ -87,8 +87,7 @@ func (c *specCheck) alternatives(e ast.Expr) (all []ast.Expr) {
 	return all
 }
 
-// paramOf returns the parameter that an expression is, or is made of: text, []byte(text),
-// strings.NewReader(text).
+// paramOf returns the parameter in an expression: text, []byte(text), strings.NewReader(text).
 func (c *specCheck) paramOf(e ast.Expr) (param, bool) {
 	e = c.follow(e)
 	switch e := e.(type) {
@@ -108,7 +107,7 @@ func (c *specCheck) isConversion(call *ast.CallExpr) bool {
 	return c.pass.TypesInfo.Types[call.Fun].IsType()
 }
 
-// calleeName returns what a call calls: "strings.NewReader", "embed.FS.Open".
+// calleeName returns the name of the function called: "strings.NewReader", "embed.FS.Open".
 func (c *specCheck) calleeName(call *ast.CallExpr) string {
 	f, ok := typeutil.Callee(c.pass.TypesInfo, call).(*types.Func)
 	if !ok || f.Pkg() == nil {
@@ -117,14 +116,14 @@ func (c *specCheck) calleeName(call *ast.CallExpr) string {
 	return pathOf(f.Pkg()) + "." + nameIn(f, pathOf(f.Pkg()))
 }
 
-// sinks are what takes documents, and what they take.
+// sinks are the functions that take documents, and the form in which they take them.
 var sinks = map[string]string{
 	cocoonPath + ".LoadPolicies": "document", cocoonPath + ".Runtime.LoadPolicies": "document", policyPath + ".ReadDocument": "document",
 	cocoonPath + ".LoadPolicyFile": "file", cocoonPath + ".Runtime.LoadPolicyFile": "file",
 	cocoonPath + ".CheckPolicyFile": "file", cocoonPath + ".Runtime.CheckPolicyFile": "file",
 }
 
-// flowsOf returns what becomes of the arguments of a call.
+// flowsOf describes the use of the arguments of a call.
 func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
 	if what := sinks[c.calleeName(call)]; what != "" {
 		return []flow{{What: what, OnParam: -1}}
@@ -144,8 +143,8 @@ func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
 	return known.Flows
 }
 
-// findFlows finds the functions of the package that help to register policies, those that call such
-// ones too, and tells other packages of them.
+// findFlows finds the functions of the package that help to register policies, directly or through
+// each other, and exports them as facts.
 func (c *specCheck) findFlows(literals []*ast.CompositeLit, calls []*ast.CallExpr) {
 	for grown := true; grown; {
 		grown = false
@@ -180,7 +179,7 @@ func (c *specCheck) findFlows(literals []*ast.CompositeLit, calls []*ast.CallExp
 	}
 }
 
-// flowOf says how the expression of a literal is evaluated.
+// flowOf describes how the expression of a literal is evaluated.
 func (c *specCheck) flowOf(lit *ast.CompositeLit) flow {
 	fields := fieldsOf(c.pass.TypesInfo, lit)
 	f := flow{What: "expr", On: anyTrigger.on, OnParam: -1, Open: c.amended["State"] && c.given[lit] == ""}
@@ -193,14 +192,14 @@ func (c *specCheck) flowOf(lit *ast.CompositeLit) flow {
 	}
 	if e := fields["State"]; e != nil {
 		var all bool
-		f.Private, all = statesIn(c.pass.TypesInfo, e) // a map that has a name may have other keys later
+		f.Private, all = statesIn(c.pass.TypesInfo, e) // a map in a variable may get other keys later
 		f.Open = f.Open || !all
 	}
 	return f
 }
 
-// through is a flow seen from the caller's own parameters: when the expression is evaluated, the
-// call may say.
+// through translates a flow to the caller's own parameters. The call may decide when the expression
+// is evaluated.
 func (c *specCheck) through(f flow, call *ast.CallExpr) flow {
 	if f.OnParam < 0 || f.OnParam >= len(call.Args) {
 		f.OnParam = -1
@@ -217,12 +216,12 @@ func (c *specCheck) through(f flow, call *ast.CallExpr) flow {
 	return f
 }
 
-// triggerOf is the trigger of a flow.
+// trigger returns the trigger of a flow.
 func (f flow) trigger() trigger { return trigger{Trigger: policy.Every(f.Interval), on: f.On} }
 
 // readers make readers of texts.
 var readers = map[string]bool{"strings.NewReader": true, "bytes.NewReader": true, "bytes.NewBufferString": true, "bytes.NewBuffer": true,
 	"io.NopCloser": true, "bufio.NewReader": true, "strings.TrimSpace": true}
 
-// isLocalPath reports whether a path stands for a file beside the source.
+// isLocalPath reports whether a path names a file relative to the source.
 func isLocalPath(path string) bool { return path != "" && !strings.HasPrefix(path, "/") }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// funcName returns the full name under which policies may call what is registered; "" when they may
-// not, because it is a mere name or has other parameters. It reports whether it can tell.
+// funcName returns the full name under which policies may call the registered function. It returns
+// "" if they may not call it, because only a name is registered or the function has other
+// parameters. ok is false if this is unknown.
 func funcName(info *types.Info, e ast.Expr) (name string, ok bool) {
 	e = ast.Unparen(e)
 	t := info.TypeOf(e)
@@ -30,7 +31,7 @@ func funcName(info *types.Info, e ast.Expr) (name string, ok bool) {
 	return "", false
 }
 
-// runtimeName is what cocoon.FuncName returns for the function.
+// runtimeName returns the result of cocoon.FuncName for the function.
 func runtimeName(f *types.Func) string {
 	pkg := pathOf(f.Pkg())
 	if f.Pkg().Name() == "main" {

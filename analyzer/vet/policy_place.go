@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// place returns where the byte at an offset in the value of a constant string stands in the source,
-// and where what stands for it ends: in a literal the very character or escape; otherwise, for the
-// name of a constant, the whole name. The offset behind the last byte is the closing quote.
+// place returns the source position of the byte at an offset in the value of a constant string, and
+// the end of the source text that stands for it. In a literal that text is a character or an
+// escape; for the name of a constant it is the whole name. The offset after the last byte is the
+// closing quote.
 func (c *specCheck) place(e ast.Expr, offset int) (pos, end token.Pos) {
 	switch e := ast.Unparen(e).(type) {
-	case *ast.BinaryExpr: // a sum
+	case *ast.BinaryExpr: // a concatenation
 		left, _ := c.text(e.X)
 		if offset < len(left) {
 			return c.place(e.X, offset)
@@ -30,7 +31,7 @@ func (c *specCheck) place(e ast.Expr, offset int) (pos, end token.Pos) {
 	return e.Pos(), e.End()
 }
 
-// placed reports whether place tells the very character, and not just the name of the constant.
+// placed reports whether place returns the exact character, and not only the name of the constant.
 func (c *specCheck) placed(e ast.Expr, offset int) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.BinaryExpr:

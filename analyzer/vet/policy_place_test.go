@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// TestPlace looks for the text X in constants, and in their sources for what stands for it.
+// TestPlace looks for the text X in constants, and for the source text that stands for it.
 func TestPlace(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
 		"raw":                {"`a X b`", "X"},
@@ -42,7 +42,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// markX returns what place marks for X, or for the end, in the constant c.
+// markX returns the result of place for X, or for the end, in the constant c.
 func markX(t *testing.T, src string) string {
 	t.Helper()
 	fset := token.NewFileSet()

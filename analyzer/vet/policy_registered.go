@@ -13,12 +13,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// registered is what a package registers for its policies to refer to.
+// registered is what a package registers for its policies to use.
 type registered struct {
 	states    map[string][]stubs.Type // by name: what it may be; several where runtimes differ
 	funcs     map[string]bool
-	allStates bool // there are no others
-	allFuncs  bool // there are no others
+	allStates bool // no other states exist
+	allFuncs  bool // no other functions exist
 }
 
 // stateTypes are the types that a state can have.
@@ -48,12 +48,12 @@ func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
 	return r
 }
 
-// registrars register what policies may refer to.
+// registrars are the functions that register states and functions for policies.
 var registrars = map[string]bool{
 	"RegisterState": true, "RegisterSafeFunc": true, "Runtime.RegisterState": true, "Runtime.RegisterSafeFunc": true,
 }
 
-// registrarsNamed counts how often registrars are named, be they called or passed on.
+// registrarsNamed counts the uses of registrars, including uses without a call.
 func registrarsNamed(pass *analysis.Pass) (count int) {
 	for id, o := range pass.TypesInfo.Uses {
 		if f, ok := o.(*types.Func); ok && registrars[nameIn(f, cocoonPath)] && !inTest(pass, id.Pos()) {
@@ -63,7 +63,7 @@ func registrarsNamed(pass *analysis.Pass) (count int) {
 	return count
 }
 
-// note notes what one call registers.
+// note records what one call registers.
 func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 	switch registrar {
 	case "RegisterState":
@@ -87,8 +87,8 @@ func (r *registered) add(name string, types []stubs.Type) {
 	r.states[name] = slices.Compact(slices.Sorted(slices.Values(append(types, r.states[name]...))))
 }
 
-// othersRegister reports whether a package that p imports, itself or by others, uses Cocoon and is
-// no part of it.
+// othersRegister reports whether p imports, directly or indirectly, a package that uses Cocoon and
+// is not a part of Cocoon.
 func othersRegister(p *types.Package) bool {
 	seen := map[*types.Package]bool{}
 	var visit func(p *types.Package) bool
@@ -130,8 +130,8 @@ func statesIn(info *types.Info, e ast.Expr) (states map[string][]stubs.Type, all
 	return states, all
 }
 
-// zeroOf returns a value of that type, as it would be in an interface, for the types that are
-// likely to be states, or to be taken for some.
+// zeroOf returns a value of that type, as it would be in an interface. It knows the types that are
+// valid for states, and types often mistaken for them.
 func zeroOf(t types.Type) (any, bool) {
 	if isNamed(t, "time", "Duration") {
 		return time.Duration(0), true

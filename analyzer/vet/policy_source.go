@@ -11,16 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// source is the text of a document, and where it stands: in a file of its own, or in Go.
+// source is the text of a document, in a file of its own or in Go.
 type source struct {
 	id   string // the same for the same text
 	text string
-	file string   // of its own
-	expr ast.Expr // in Go: the constant
+	file string   // for a document in a file of its own
+	expr ast.Expr // for a document in Go: the constant
 }
 
-// document returns the document that an expression is the text of, or a reader of it; nil when it
-// cannot be seen.
+// document returns the document from an expression that is its text or a reader of it. It returns
+// nil if the text is unknown.
 func (c *specCheck) document(e ast.Expr) *source {
 	if e = c.follow(e); e == nil {
 		return nil
@@ -39,7 +39,8 @@ func (c *specCheck) document(e ast.Expr) *source {
 	return nil
 }
 
-// constantSource is a document in a constant: of this package, in what that is declared as.
+// constantSource returns a document in a constant. For a constant of this package it refers to the
+// declaration.
 func (c *specCheck) constantSource(e ast.Expr, text string) *source {
 	for range 8 {
 		name, ok := ast.Unparen(e).(*ast.Ident)
@@ -51,7 +52,8 @@ func (c *specCheck) constantSource(e ast.Expr, text string) *source {
 	return &source{id: c.pass.Fset.Position(e.Pos()).String(), text: text, expr: e}
 }
 
-// madeSource is a document behind a call: a conversion, a reader, a file that is opened or read.
+// madeSource returns a document from a call: a conversion, a reader, or the opening or reading of a
+// file.
 func (c *specCheck) madeSource(call *ast.CallExpr) *source {
 	if len(call.Args) != 1 {
 		return nil
@@ -69,7 +71,7 @@ func (c *specCheck) madeSource(call *ast.CallExpr) *source {
 	return nil
 }
 
-// path returns a path that is a constant, or that filepath.Join makes of constants.
+// path returns a constant path, or the result of filepath.Join with constants.
 func (c *specCheck) path(e ast.Expr) (string, bool) {
 	e = c.follow(e)
 	if text, ok := c.text(e); ok {
@@ -90,9 +92,9 @@ func (c *specCheck) path(e ast.Expr) (string, bool) {
 	return filepath.Join(parts...), true
 }
 
-// documentFile returns the document in the file whose path an expression is. A program finds a
-// relative path from where it is started: most often from its own folder, or from that of the
-// module.
+// documentFile returns the document in the file with the path in an expression. A program resolves
+// a relative path from the folder in which it is started: most often its own folder, or the
+// module's.
 func (c *specCheck) documentFile(e ast.Expr) *source {
 	path, ok := c.path(e)
 	if !ok || !isLocalPath(path) {
@@ -108,7 +110,7 @@ func (c *specCheck) documentFile(e ast.Expr) *source {
 	}
 }
 
-// dir is the folder of the package.
+// dir returns the folder of the package.
 func (c *specCheck) dir() string {
 	return filepath.Dir(c.pass.Fset.File(c.pass.Files[0].FileStart).Name())
 }
@@ -121,7 +123,7 @@ func (c *specCheck) fileSource(path string) *source {
 	return &source{id: path, text: string(text), file: path}
 }
 
-// embedded returns the document that go:embed puts into a variable, of this package or of another.
+// embedded returns the document that go:embed puts into a variable, of this or another package.
 func (c *specCheck) embedded(o types.Object) *source {
 	v, ok := o.(*types.Var)
 	if !ok || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() || c.vars.changed[o] {
@@ -164,8 +166,8 @@ func embeddedFile(doc *ast.CommentGroup, dir string) string {
 	return ""
 }
 
-// at returns where a place in the document stands in the source; exact is false when that is only
-// near.
+// at returns the source position of a place in the document. exact is false if the position is only
+// near it.
 func (s *source) at(c *specCheck, line, col, width int) (pos, end token.Pos, exact bool) {
 	offset := offsetOf(s.text, line, col)
 	last := offset

@@ -18,14 +18,14 @@ import (
 type specCheck struct {
 	pass       *analysis.Pass
 	registered registered
-	amended    map[string]bool              // fields that are assigned somewhere: a literal does not tell their value
-	given      map[*ast.CompositeLit]string // the literals that are an argument of RegisterPolicy or Update, and of which
+	amended    map[string]bool              // fields assigned somewhere: a literal does not determine them
+	given      map[*ast.CompositeLit]string // literals passed to RegisterPolicy or Update, and to which
 	vars       *variables
-	flows      map[types.Object][]flow // of the package's functions
+	flows      map[types.Object][]flow // of functions of the package
 	files      map[string]*token.File  // of documents
 }
 
-// noteCall notes a literal that is registered as it is.
+// noteCall records a literal passed directly to a registration.
 func (c *specCheck) noteCall(call *ast.CallExpr) {
 	switch name := calleeIn(c.pass.TypesInfo, call, cocoonPath); name {
 	case "RegisterPolicy", "Runtime.RegisterPolicy", "Registration.Update":
@@ -35,8 +35,8 @@ func (c *specCheck) noteCall(call *ast.CallExpr) {
 	}
 }
 
-// check checks one literal: each part on its own, so that an error can be shown where it is, then
-// the expression.
+// check checks one literal: first each part on its own, so that an error is reported at the part,
+// and then the expression.
 func (c *specCheck) check(lit *ast.CompositeLit) {
 	fields := fieldsOf(c.pass.TypesInfo, lit)
 	for name := range c.amended {
@@ -65,7 +65,7 @@ func (c *specCheck) check(lit *ast.CompositeLit) {
 	}
 }
 
-// checkAbsent reports what a literal that is registered as it is must have, and has not.
+// checkAbsent reports fields missing from a literal passed directly to a registration.
 func (c *specCheck) checkAbsent(lit *ast.CompositeLit, fields map[string]ast.Expr) {
 	var missing string
 	switch by := c.given[lit]; {
@@ -83,7 +83,7 @@ func (c *specCheck) checkAbsent(lit *ast.CompositeLit, fields map[string]ast.Exp
 	report(c.pass, analysis.Diagnostic{Pos: lit.Pos(), End: lit.End(), Message: "the policy has no " + missing})
 }
 
-// validate reports what is wrong with a policy.Spec of which only that part is not fine in itself.
+// validate reports the errors of a policy.Spec in which only that part is not known to be valid.
 func (c *specCheck) validate(part ast.Node, set func(*policy.Spec)) {
 	s := policy.Spec{Name: "policy", On: policy.Every(time.Second)}
 	set(&s)
@@ -144,7 +144,7 @@ func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, a
 	return statesIn(c.pass.TypesInfo, lit)
 }
 
-// fieldsOf returns the values of a struct's literal by the names of their fields.
+// fieldsOf returns the values of a struct literal by the names of their fields.
 func fieldsOf(info *types.Info, lit *ast.CompositeLit) map[string]ast.Expr {
 	fields := map[string]ast.Expr{}
 	under := info.TypeOf(lit).Underlying()

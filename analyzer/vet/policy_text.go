@@ -40,7 +40,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs
 	}
 }
 
-// reportText reports at the place that is marked in the text of e.
+// reportText reports an error at the place in the text of e that it refers to.
 func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	message := prefix + found.Reason
 	if found.Hint != "" {
@@ -54,26 +54,26 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	report(c.pass, analysis.Diagnostic{Pos: pos, End: end, Message: message})
 }
 
-// reader reads one expression in every way that what is known leaves open: the notifications, the
-// types of states. Only what is wrong in all readings is certainly wrong.
+// reader parses and verifies one expression for every combination of notifications and types of
+// states that is possible. Only an error in all combinations is certainly an error.
 type reader struct {
 	registered
 	text     string
 	interval time.Duration
 }
 
-// fault is an error of one reading.
+// fault is an error of one combination.
 type fault struct {
 	*policy.Error
-	parsed bool // it was found by the verifier, not by the parser
+	parsed bool // found by the verifier, not by the parser
 }
 
-// maxGuesses bounds the states of one expression whose types are tried out: their readings
-// multiply.
+// maxGuesses bounds the number of states of one expression whose types are guessed, because the
+// combinations multiply.
 const maxGuesses = 3
 
-// read returns an error if all readings end in one; or, when there is only one reading, its
-// warnings.
+// read returns an error if all combinations have one. If there is only one combination, it returns
+// the warnings.
 func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
 	env := policy.Env{States: map[string]stubs.Type{}, Funcs: r.funcs}
 	for name, types := range r.states {
@@ -124,7 +124,7 @@ func (r *reader) possible(state string) []stubs.Type {
 	return stateTypes
 }
 
-// judge does what the registration of a policy does.
+// judge does the same as the registration of a policy.
 func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault) {
 	program, err := policy.Parse(r.text, env)
 	parsed := err == nil
@@ -141,8 +141,8 @@ func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault
 	return verified, found
 }
 
-// inAll returns nil when there is a case without a fault; else the fault of the case that comes
-// furthest, which is most likely what the author meant.
+// inAll returns nil if one of the cases has no fault. Otherwise it returns the fault of the case
+// that came furthest, which is most likely what the author meant.
 func inAll[T any](cases []T, read func(T) *fault) (furthest *fault) {
 	for _, c := range cases {
 		found := read(c)
@@ -156,7 +156,7 @@ func inAll[T any](cases []T, read func(T) *fault) (furthest *fault) {
 	return furthest
 }
 
-// beyond reports whether the parser or verifier came further than in another reading.
+// beyond reports whether the parser or the verifier came further than with other.
 func (f *fault) beyond(other *fault) bool {
 	if f.parsed != other.parsed {
 		return f.parsed

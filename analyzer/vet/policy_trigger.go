@@ -10,15 +10,15 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// trigger is what is known of when a policy is evaluated.
+// trigger is what is known about when a policy is evaluated.
 type trigger struct {
-	policy.Trigger               // when exact
-	exact          bool          // it is known to the last
-	on             []stubs.Event // the sets of notifications that it may be
+	policy.Trigger               // if exact
+	exact          bool          // the trigger is known completely
+	on             []stubs.Event // the possible sets of notifications
 }
 
-// anyTrigger is one of which nothing is known. What is refused on each notification is refused on
-// all sets of them.
+// anyTrigger is an unknown trigger. An expression rejected for each single notification is rejected
+// for all sets of notifications.
 var anyTrigger = func() trigger {
 	t := trigger{}
 	for e := stubs.Tick; e <= stubs.Custom; e <<= 1 {
@@ -28,7 +28,7 @@ var anyTrigger = func() trigger {
 }()
 
 func exactly(t policy.Trigger) trigger {
-	if t.Set() == 0 { // refused as it is; its expression may be right
+	if t.Set() == 0 { // invalid itself; its expression may be right
 		return trigger{t, true, anyTrigger.on}
 	}
 	return trigger{t, true, []stubs.Event{t.Set()}}
@@ -70,7 +70,7 @@ func (c *specCheck) made(call *ast.CallExpr) trigger {
 	return anyTrigger
 }
 
-// constructor returns the function of package policy that the call amounts to.
+// constructor returns the name of the function of package policy to which the call is equivalent.
 func (c *specCheck) constructor(call *ast.CallExpr) string {
 	switch name := calleeIn(c.pass.TypesInfo, call, cocoonPath); name {
 	case "Every":

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// variables is what is known of the variables of a package.
+// variables is what is known about the variables of a package.
 type variables struct {
-	values  map[types.Object]ast.Expr // what they are made with
-	changed map[types.Object]bool     // they may be something else later
+	values  map[types.Object]ast.Expr // their initial values
+	changed map[types.Object]bool     // they may get other values later
 	params  map[types.Object]param
-	consts  map[types.Object]ast.Expr // of constants, what they are declared as
-	ranges  map[types.Object]ast.Expr // of the variables of loops, whose elements they are
+	consts  map[types.Object]ast.Expr // for constants, the values in their declarations
+	ranges  map[types.Object]ast.Expr // for loop variables, the value that they range over
 }
 
-// param is a parameter of a declared function, or of one that a variable holds.
+// param is a parameter of a declared function, or of a function held by a variable.
 type param struct {
 	of    types.Object
 	index int
 }
 
-// findVariables looks at all variables of a package.
+// findVariables reads all variables of a package.
 func findVariables(pass *analysis.Pass) *variables {
 	v := &variables{map[types.Object]ast.Expr{}, map[types.Object]bool{}, map[types.Object]param{}, map[types.Object]ast.Expr{}, map[types.Object]ast.Expr{}}
 	for _, f := range pass.Files {
@@ -60,7 +60,7 @@ func (v *variables) declare(info *types.Info, f *ast.FuncDecl) {
 	}
 }
 
-// takes notes the parameters of a function.
+// takes records the parameters of a function.
 func (v *variables) takes(fn types.Object, s *types.Signature) {
 	for i := range s.Params().Len() {
 		if !s.Variadic() || i < s.Params().Len()-1 {
@@ -69,7 +69,7 @@ func (v *variables) takes(fn types.Object, s *types.Signature) {
 	}
 }
 
-// define notes what a name is declared as.
+// define records the declaration of a name.
 func (v *variables) define(info *types.Info, name *ast.Ident, i int, values []ast.Expr) {
 	o := info.Defs[name]
 	var value ast.Expr
@@ -93,7 +93,7 @@ func (v *variables) define(info *types.Info, name *ast.Ident, i int, values []as
 	}
 }
 
-// iterate notes the variables of a loop.
+// iterate records the variables of a loop.
 func (v *variables) iterate(info *types.Info, n *ast.RangeStmt) {
 	if n.Tok == token.DEFINE {
 		if name, ok := n.Value.(*ast.Ident); ok && info.Defs[name] != nil {
@@ -116,7 +116,7 @@ func (v *variables) assign(info *types.Info, left ast.Expr, i int, n *ast.Assign
 	v.change(info, left)
 }
 
-// change notes that the variable behind e is written, or may be.
+// change records that the variable behind e is written, or may be.
 func (v *variables) change(info *types.Info, e ast.Expr) {
 	for {
 		switch x := e.(type) {

@@ -1,9 +1,9 @@
-// Package vet checks Go code that uses Cocoon, before it runs. Its analyzers are those of the
-// command cocoonvet, and fit any driver of golang.org/x/tools/go/analysis.
+// Package vet checks Go code that uses Cocoon, before it runs. It provides the analyzers of the
+// command cocoonvet, which work with any driver of golang.org/x/tools/go/analysis.
 //
-// They know package cocoon by its import path and its names. They leave alone packages that import
-// nothing of Cocoon, and files of tests, which do on purpose what a program should not. They would
-// rather be silent than wrong: what they cannot see they take to be right.
+// The analyzers recognise package cocoon by its import path and its names. They skip packages that
+// do not import Cocoon, and test files, which intentionally do what a program should not. They
+// report only what they are sure of: unknown values count as correct.
 package vet
 
 import (
@@ -17,10 +17,10 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzers are all checkers, in the order of their names.
+// Analyzers are all checkers, sorted by name.
 var Analyzers = []*analysis.Analyzer{Ctx, Err, Lock, Policy}
 
-// Import paths of the packages that the checkers know.
+// Import paths of packages known to the checkers.
 const (
 	modulePath    = "github.com/cocoon-go/cocoon"
 	cocoonPath    = modulePath + "/cocoon"
@@ -30,14 +30,13 @@ const (
 
 const docs = "https://pkg.go.dev/" + modulePath + "/analyzer/vet"
 
-// pathOf returns a package's import path, also of a variant that is compiled for a test: "p
-// [p.test]".
+// pathOf returns a package's import path, also for a variant compiled for a test: "p [p.test]".
 func pathOf(p *types.Package) string {
 	path, _, _ := strings.Cut(p.Path(), " ")
 	return path
 }
 
-// uses reports whether the package is, or imports, one of those paths.
+// uses reports whether the package has or imports one of the paths.
 func uses(p *types.Package, paths ...string) bool {
 	known := func(p *types.Package) bool { return slices.Contains(paths, pathOf(p)) }
 	return known(p) || slices.ContainsFunc(p.Imports(), known)
@@ -49,13 +48,13 @@ func isNamed(t types.Type, path, name string) bool {
 	return ok && isObject(named.Obj(), path, name)
 }
 
-// isObject reports whether the object is the one of that name on package level.
+// isObject reports whether the object is the package-level object of that name.
 func isObject(o types.Object, path, name string) bool {
 	return o != nil && o.Name() == name && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && pathOf(o.Pkg()) == path
 }
 
-// calleeIn returns the name of the function or method that is called, when it is declared in the
-// package of that path: "SafePoint", "Runtime.Run"; otherwise "".
+// calleeIn returns the name of the called function or method if the package at that path declares
+// it: "SafePoint", "Runtime.Run". Otherwise it returns "".
 func calleeIn(info *types.Info, call *ast.CallExpr, path string) string {
 	f, ok := typeutil.Callee(info, call).(*types.Func)
 	if !ok {
@@ -64,7 +63,7 @@ func calleeIn(info *types.Info, call *ast.CallExpr, path string) string {
 	return nameIn(f, path)
 }
 
-// nameIn is the name for calleeIn.
+// nameIn returns the name for calleeIn.
 func nameIn(f *types.Func, path string) string {
 	if f.Pkg() == nil || pathOf(f.Pkg()) != path {
 		return ""
@@ -80,17 +79,17 @@ func nameIn(f *types.Func, path string) string {
 	if named, ok := t.(*types.Named); ok {
 		return named.Obj().Name() + "." + f.Name()
 	}
-	return "" // of an interface without a name
+	return "" // a method of an interface without a name
 }
 
-// report reports what was found, but not in files of tests.
+// report reports a diagnostic, except in test files.
 func report(pass *analysis.Pass, d analysis.Diagnostic) {
 	if !inTest(pass, d.Pos) {
 		pass.Report(d)
 	}
 }
 
-// inTest reports whether the position is in a file of tests.
+// inTest reports whether the position is in a test file.
 func inTest(pass *analysis.Pass, pos token.Pos) bool {
 	return strings.HasSuffix(pass.Fset.File(pos).Name(), "_test.go")
 }

@@ -74,7 +74,7 @@ func goCommand(verb string, args []string) (*gobuild.Command, error) {
 	return c, nil
 }
 
-// limited returns the names of the sections whose time the policies of a document limit.
+// limited returns the names of the sections to which the policies of a document apply a time limit.
 func limited(file string) (names []string, err error) {
 	doc, err := readDocument(file, nil)
 	if err != nil {
@@ -87,7 +87,9 @@ func limited(file string) (names []string, err error) {
 	for _, spec := range doc.Policies {
 		p, err := spec.Parse(states, nil)
 		if err != nil {
-			continue // it may need what the server registers; cocoon policy check is for its mistakes
+			// It may need functions that the server registers. cocoon policy check reports its
+			// errors.
+			continue
 		}
 		for _, read := range p.Reads {
 			if read.Stub == stubs.TaskSections && read.Pattern == "" && !slices.Contains(names, read.Key) {
@@ -98,7 +100,7 @@ func limited(file string) (names []string, err error) {
 	return names, nil
 }
 
-// runToolexec is what the go command runs for each of its tools.
+// runToolexec is the program that the go command runs for each of its tools.
 func runToolexec(args []string, s streams) int {
 	code, err := gobuild.Toolexec(args)
 	if err != nil {

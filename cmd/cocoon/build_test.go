@@ -34,8 +34,8 @@ func TestGoVerbs(t *testing.T) {
 	}
 }
 
-// TestLimited: all sections whose time a policy reads, whatever else the server must register for
-// it.
+// TestLimited: limited returns all sections to which the policies apply a time limit, even if the
+// server must register other objects for them.
 func TestLimited(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policies.yaml")
 	const text = `version: 1

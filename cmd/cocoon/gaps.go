@@ -42,8 +42,8 @@ Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; wit
 
 const gapsShown = 30
 
-// functionGaps are the gaps of one function. The JSON form is for machines: names stay, others may
-// be added.
+// functionGaps are the gaps of one function. The JSON form is for programs: existing names do not
+// change, and new ones may be added.
 type functionGaps struct {
 	Package  string `json:"package"`
 	Function string `json:"function"`
@@ -56,7 +56,7 @@ type gap struct {
 	Kind      string `json:"kind"`
 	Reason    string `json:"reason"`
 	Unbounded bool   `json:"unbounded"`
-	LengthNS  int64  `json:"length_ns,omitempty"` // when it is bounded
+	LengthNS  int64  `json:"length_ns,omitempty"` // if it is bounded
 	of        instrument.Gap
 }
 
@@ -67,7 +67,7 @@ func runGaps(args []string, s streams) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &exit):
-		return int(exit) // the program, or the go command, has said why
+		return int(exit) // the program, or the go command, has reported the error
 	case errors.Is(err, gobuild.ErrGo):
 		return exitFound
 	}
@@ -101,7 +101,7 @@ func printGaps(args []string, s streams) error {
 	return show(s.out, o, all, functionGaps.print)
 }
 
-// show prints as many of all as the options say.
+// show prints as many elements of all as the options allow.
 func show[T any](w io.Writer, o gapsOptions, all []T, print func(T, io.Writer)) error {
 	shown := all
 	if o.count > 0 && o.count < len(all) {
@@ -127,8 +127,8 @@ type gapsOptions struct {
 	deps, json, run bool
 }
 
-// take takes its flags off the arguments, where they stand first; the others are those of cocoon
-// build.
+// take parses its flags, which precede the other arguments, and returns the rest: the arguments of
+// cocoon build.
 func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	o.count = gapsShown
 	for ; len(args) > 0; args = args[1:] {
@@ -154,8 +154,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// sortedGaps returns the functions of the named packages, or of all, that with the longest gap
-// first.
+// sortedGaps returns the functions of the named packages, or of all packages, sorted by their
+// longest gaps, the longest first.
 func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	all := []functionGaps{}
 	for _, p := range packages {
@@ -182,7 +182,7 @@ func gapOf(g instrument.Gap) gap {
 	return out
 }
 
-// print writes the function's longest gap in one line.
+// print writes the function's longest gap on one line.
 func (f functionGaps) print(w io.Writer) {
 	g := f.Gaps[0]
 	length := "unbounded"
@@ -205,7 +205,7 @@ func unbounded(gaps []gap) (n int) {
 	return n
 }
 
-// nearby returns the file's name as seen from the current folder, when it is below it.
+// nearby returns the file's name relative to the current folder, if the file is below it.
 func nearby(file string) string {
 	cwd, err := filepath.Abs(".")
 	if err != nil {

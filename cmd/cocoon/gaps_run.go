@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as it is printed for
-// machines. That package is not imported: this program is started for each package that is built,
-// and would be slower with a runtime in it.
+// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as cocoon gaps prints it in
+// JSON. Package cocoon is not imported, because this program is started for each package of a
+// build, and a runtime in it would make it slower.
 type measuredGap struct {
 	Function string        `json:"function"`
 	File     string        `json:"file"`
@@ -28,15 +28,15 @@ type measuredGap struct {
 	End      string        `json:"end"`
 }
 
-// errNoGaps is for programs that have written no record at all.
+// errNoGaps reports that the program has written no record.
 var errNoGaps = errors.New("the program has started no runtime of package cocoon, so no task has been measured")
 
-// exitError is the exit code of the program that was measured.
+// exitError is the exit code of the measured program.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// measure runs the program of the command line and prints which gaps its tasks had.
+// measure runs the program on the command line and prints the gaps of its tasks.
 func (o gapsOptions) measure(args []string, s streams) error {
 	c, err := goCommand("run", args)
 	if err != nil {
@@ -72,7 +72,7 @@ func (o gapsOptions) measure(args []string, s streams) error {
 	return exitError(code)
 }
 
-// readGaps reads the records of all processes; gaps in one function are one.
+// readGaps reads the records of all processes, and merges the gaps in each function.
 func readGaps(folder string) ([]measuredGap, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestGapsFiles: what package cocoon writes is what is read, and gaps in one function are one, of
-// whatever process.
+// TestGapsFiles: readGaps reads what package cocoon writes, and merges the gaps in one function
+// across processes.
 func TestGapsFiles(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := readGaps(dir); err != errNoGaps {
@@ -96,7 +96,7 @@ func main() {
 }
 `
 
-// TestGapsRun: beside a loop that polls, the sorting that does not is named.
+// TestGapsRun: next to a loop that polls, the report names the sorting, which does not.
 func TestGapsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
@@ -133,8 +133,8 @@ func TestGapsRun(t *testing.T) {
 				t.Errorf("cocoon gaps %s does not print %q:\n%s", c.args, want, out)
 			}
 		}
-		// The longest come first; a loop that polls may come behind, for its core was taken by
-		// others.
+		// The longest gaps come first. A loop that polls may follow, because the kernel took its
+		// core for another process.
 		longest, _, _ := strings.Cut(string(out), "in sort.Ints at ")
 		if code := cmd.ProcessState.ExitCode(); code != c.code || strings.Contains(longest, c.not) {
 			t.Errorf("cocoon gaps %s: exit code %d, want %d and not %q\n%s", c.args, code, c.code, c.not, out)

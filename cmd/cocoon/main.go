@@ -1,4 +1,4 @@
-// Command cocoon is the tool of Cocoon's users: it builds programs with safe points in unmodified
+// Command cocoon is the tool for users of Cocoon. It builds programs with safe points in unmodified
 // code, and checks and explains policies before a server loads them.
 package main
 
@@ -12,16 +12,16 @@ import (
 const (
 	exitOK    = 0
 	exitFound = 1 // the verb did its work and found errors
-	exitUsage = 2 // it was called in a way that makes no sense, or could not read its input
+	exitUsage = 2 // wrong use, or unreadable input
 )
 
-// streams are what a verb reads and writes.
+// streams are the standard streams of a verb.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// verb is one subcommand; each has a file of its own.
+// verb is one subcommand. Each has a file of its own.
 type verb struct {
 	name, summary string
 	run           func(args []string, s streams) int
@@ -40,7 +40,7 @@ func main() {
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// run carries out one command line and returns its exit code.
+// run runs one command line and returns its exit code.
 func run(args []string, s streams) int {
 	if len(args) == 0 {
 		usage(s.err)

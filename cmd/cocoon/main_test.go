@@ -118,7 +118,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// contains reports whether text has all parts; without parts it must be empty.
+// contains reports whether text has all parts. Without parts text must be empty.
 func contains(text string, parts []string) bool {
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
@@ -263,7 +263,7 @@ func TestPolicyFileCommands(t *testing.T) {
 	}
 }
 
-// TestDocSubverbs compares the table of subverbs in docs/policy.md with those there are.
+// TestDocSubverbs compares the table of subverbs in docs/policy.md with the existing subverbs.
 func TestDocSubverbs(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/policy.md")
 	if err != nil {

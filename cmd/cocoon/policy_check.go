@@ -39,7 +39,7 @@ Exit codes: 0 no errors (warnings are none), 1 errors were found, 2 wrong use or
 type checkCommand struct {
 	explain bool
 	json    bool
-	expr    *policy.Spec // of -expr; nil: look at files
+	expr    *policy.Spec // from -expr; nil: check files
 	files   []string
 	cost    int
 	states  map[string]stubs.Type
@@ -117,7 +117,7 @@ func parseCheck(args []string, explain bool) (*checkCommand, error) {
 	return c, nil
 }
 
-// validate checks that what is given makes sense together.
+// validate checks that the flags fit together.
 func (c *checkCommand) validate(given map[string]bool) error {
 	switch {
 	case c.cost < 1 || c.cost > analyzer.DefaultCost:
@@ -134,7 +134,7 @@ func (c *checkCommand) validate(given map[string]bool) error {
 	return checkFiles(c.files)
 }
 
-// checkFiles refuses flags behind files, and a file that is named twice.
+// checkFiles rejects flags after files, and a file named twice.
 func checkFiles(files []string) error {
 	for i, file := range files {
 		if file != "-" && strings.HasPrefix(file, "-") {

@@ -39,8 +39,8 @@ diff says what a server would change that has loaded OLD and is told to load NEW
 Exit codes: 0 no change, 1 changes, or a file is no document, 2 wrong use or unreadable input.
 `
 
-// fileVerb makes a verb out of one that reads flags and then files. It returns the exit code and,
-// for wrong use and input that cannot be read, an error.
+// fileVerb makes a verb of a function that reads flags and then files. run returns the exit code
+// and, for wrong use or unreadable input, an error.
 func fileVerb(name, usage string, run func(fs *flag.FlagSet) func(files []string, s streams) (int, error)) func([]string, streams) int {
 	return func(args []string, s streams) int {
 		fs := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -99,7 +99,7 @@ func runFmt(fs *flag.FlagSet) func([]string, streams) (int, error) {
 	}
 }
 
-// format formats one file, and reports whether it was otherwise.
+// format formats one file, and reports whether its text changed.
 func format(file string, s streams, list, write bool) (changed bool, err error) {
 	r, err := open(file, s.in)
 	if err != nil {

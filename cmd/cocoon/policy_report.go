@@ -13,14 +13,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// report is what there is to say about one policy, or about a document that cannot be read. Its
-// JSON form is for machines: names stay, others may be added.
+// report is the result for one policy, or for a document that cannot be read. Its JSON form is for
+// programs: existing names do not change, and new ones may be added.
 type report struct {
 	File      string    `json:"file,omitempty"`
 	Policy    string    `json:"policy,omitempty"`
 	Evaluated string    `json:"evaluated,omitempty"` // "every 100µs, for each running task"
 	Mode      string    `json:"mode,omitempty"`
-	Cost      int       `json:"cost,omitempty"` // steps at most; 0 when the policy is refused
+	Cost      int       `json:"cost,omitempty"` // maximum steps; 0 if the policy is refused
 	Limit     int       `json:"limit,omitempty"`
 	Reads     []string  `json:"reads,omitempty"`
 	Verdicts  []string  `json:"verdicts,omitempty"`
@@ -28,7 +28,7 @@ type report struct {
 	Findings  []finding `json:"findings"`
 }
 
-// finding is an error or a warning, and its place: in the document, or in the expression of -expr.
+// finding is an error or a warning with its place, in the document or in the expression of -expr.
 type finding struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Line     int    `json:"line,omitempty"`
@@ -44,8 +44,7 @@ func (r report) failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Severity == "error" })
 }
 
-// found makes a finding of an error: of a *policy.DocumentError, of a *policy.Error, or of one
-// without a place.
+// found makes a finding from a *policy.DocumentError, a *policy.Error, or an error without a place.
 func found(severity string, err error) finding {
 	f := finding{Severity: severity, Reason: err.Error()}
 	var pe *policy.Error
@@ -65,12 +64,12 @@ func found(severity string, err error) finding {
 	return f
 }
 
-// story puts the severity behind the place.
+// story inserts the severity after the place.
 func story(place, severity string, err error) string {
 	return place + ": " + severity + strings.TrimPrefix(fmt.Sprintf("%+v", err), place)
 }
 
-// reports looks at all policies. The error is about input that cannot be read at all.
+// reports checks all policies. The error is for input that cannot be read at all.
 func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
 		return []report{c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)}, nil
@@ -104,7 +103,8 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	return all, nil
 }
 
-// readDocument reads a document, - from the standard input. Its errors name the file.
+// readDocument reads a document, or the standard input if file is -. Its errors contain the file's
+// name.
 func readDocument(file string, in io.Reader) (*policy.Document, error) {
 	r, err := open(file, in)
 	if err != nil {
@@ -125,8 +125,8 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// report parses and verifies one policy; refused gives an error its place in a document, if there
-// is one.
+// report parses and verifies one policy. refused adds the place in a document to an error; it may
+// be nil.
 func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) report {
 	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	find := func(severity string, err error) {
@@ -205,7 +205,7 @@ func effects(p *policy.Program) []string {
 	return all
 }
 
-// collectVerdicts lists the verdicts below n, each once, in the order of the text.
+// collectVerdicts lists the verdicts below n, each once, in source order.
 func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
 	if n == nil {
 		return
@@ -224,7 +224,7 @@ func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
 	}
 }
 
-// print writes the report for people: the findings, and with explain what the policy is.
+// print writes the report as text: the findings and, for explain, a description of the policy.
 func (r report) print(w io.Writer, explain bool) {
 	if explain && r.Cost > 0 {
 		fmt.Fprintf(w, "%s\n", r.title())

@@ -49,7 +49,7 @@ type testCommand struct {
 	junit         string
 }
 
-// tested is what a file of tests came to: a report, or why there is none.
+// tested is the result of a file of tests: a report, or the reason why there is none.
 type tested struct {
 	*policytest.Report
 	Error string `json:"error,omitempty"`
@@ -124,7 +124,7 @@ func parsePolicyTests(args []string) (*testCommand, error) {
 	return c, checkFiles(c.files)
 }
 
-// test runs one file. The error is about input that cannot be read at all.
+// test runs one file. The error is for input that cannot be read at all.
 func (c *testCommand) test(file string) (tested, error) {
 	begin := time.Now()
 	r, err := policytest.File(file, c.Options)
@@ -135,7 +135,7 @@ func (c *testCommand) test(file string) (tested, error) {
 	return tested{Report: r, took: time.Since(begin)}, err
 }
 
-// print writes the report for people.
+// print writes the report as text.
 func (t tested) print(w io.Writer, verbose bool) {
 	if t.Error != "" {
 		fmt.Fprintln(w, t.story)
@@ -165,7 +165,7 @@ func (t tested) print(w io.Writer, verbose bool) {
 	fmt.Fprintf(w, "%s %s: %d of %d tests passed; %v\n", word, t.File, len(t.Results)-failed, len(t.Results), t.Coverage)
 }
 
-// The elements of JUnit's reports, as far as its readers agree on them.
+// The elements of JUnit reports on which their readers agree.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestThrowsOutOfEngines builds testdata/throws with safe points in the engines that it uses, and
-// runs it: each throw arrives, runs the defers, and leaves the engine in order. Without safe points
-// no throw arrives.
+// TestThrowsOutOfEngines builds testdata/throws with safe points in its engines, and runs it: each
+// throw arrives, runs the defers, and leaves the engine usable. Without safe points no throw
+// arrives.
 func TestThrowsOutOfEngines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test's own binary be the command, so that nothing need be built.
+// TestMain uses the test's own binary as the command, so that no build is needed.
 func TestMain(m *testing.M) {
 	if os.Getenv("COCOONVET_TEST_IS_COMMAND") != "" {
 		main()
