@@ -120,7 +120,7 @@ func (s *strand) nag(now int64) (next int64) {
 // checkStall lends the slot of a task that passes no safe point while other tasks wait for a slot.
 // First it probes the task. If the task has not responded within StallAfter, its slot goes to a
 // waiting task (invariant 8). The time by which the timer itself was late does not count, because
-// the process may have been stopped.
+// the process may have been stopped; and after a late timer the task gets another chance, once.
 //
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
 // StallAfter, at least for starvedFor, and on a loop that does not lend at once until it ends. Then
@@ -142,7 +142,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if silent < limit || asked < limit/2 {
 		return now + max(limit-silent, limit/2-asked)
 	}
-	if silent-l.rt.sample.late.Load() < limit {
+	if late := l.rt.sample.late.Load(); silent-late < limit || late > limit/4 && silent < 2*limit {
 		return now + limit/4
 	}
 	switch goroutine.StatusOf(s.g.Load()) {
