@@ -39,8 +39,8 @@ type bound struct {
 	usual    bool         // may act on any task at any time
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick
-	looked   int64        // time of the last look at it
-	sawQuiet bool         // evaluated since the loop became quiet
+	looked   int64        // when it was looked at last
+	sawQuiet bool         // it was evaluated since the loop became quiet
 	busy     int64        // Loop.busy at its last tick
 }
 

@@ -168,8 +168,8 @@ func (v *version) missing(in scope) string {
 	return ""
 }
 
-// commit puts the change in force, and cannot fail. It replaces first the states and tasks, which
-// policies in force do not notice, and then the policies. Called with regMu held.
+// commit puts the change in force, and cannot fail: first states and tasks, of which policies in
+// force notice nothing, then the policies. Called with regMu held.
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)

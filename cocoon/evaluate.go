@@ -76,8 +76,8 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	return at <= now
 }
 
-// throwVerdict carries out a throw. On arrival it refuses the arriving task; otherwise it posts the
-// throw to the running task.
+// throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
+// the task.
 func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	text := b.version.verified.Program().Reasons[reason]
 	if a := l.view.arriving; a != nil {

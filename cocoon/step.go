@@ -27,7 +27,7 @@ type steps struct {
 // stateUse describes the reads and writes of states by a policy on one loop.
 type stateUse struct {
 	reads   []stateRead
-	vars    []*stateVar // the states that it writes, each once
+	vars    []*stateVar // that it writes, each once
 	sites   []stateSite // by site; empty for sites of other effects
 	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step
@@ -104,8 +104,8 @@ func (s *stateUse) place(v *stateVar) int {
 	return len(s.vars) - 1
 }
 
-// begin reads the states for an evaluation. It reports whether it has taken the lock of the steps;
-// the caller releases that lock after it has carried out the effects. Called under the loop's lock.
+// begin reads the states for an evaluation. It reports whether it has taken the lock of the steps,
+// which the caller gives back when the effects are carried out. Called under the loop's lock.
 func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool) {
 	if (s.together.writes || s.together.reads > 1) && k.several.Load() {
 		k.mu.Lock()

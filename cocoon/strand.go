@@ -23,10 +23,10 @@ type strand struct {
 	task       *Task
 	handle     *Handle       // for Go; nil for Run
 	prev, next *strand       // in loop.live
-	pending    *throwRequest // set together with the throw request
+	pending    *throwRequest // with the throw request
 	withdrawn  error         // why the task was taken out of the queue
 	would      []wouldBe     // what observing policies would have decided about the task
-	tenant     *tenant       // the task's tenant; nil if tenants have no accounts
+	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
 	raised     bool          // the process-wide word is raised for this strand

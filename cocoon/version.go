@@ -21,7 +21,7 @@ type version struct {
 	spec     Policy
 	verified analyzer.Verified
 	module   *isolate.Module
-	queued   bool                 // can only continue while no task waits or is suspended
+	queued   bool                 // it can only continue while no task waits or is suspended
 	ways     []analyzer.Way       // for a time policy: its ways to a result other than continue
 	states   map[string]*stateVar // the states in the expression, including private ones
 	bounds   []*bound             // one for each matching loop; guarded by regMu
@@ -95,7 +95,7 @@ func (rt *Runtime) callable() map[string]bool {
 	return names
 }
 
-// statesOf returns the private states, and the registered ones in the program.
+// statesOf returns the private states, and those of the registered ones that the program refers to.
 func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[string]*stateVar {
 	states := maps.Clone(private)
 	refer := func(name string) {

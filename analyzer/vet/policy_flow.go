@@ -28,7 +28,7 @@ type flow struct {
 	// For an expression: when it is evaluated, and its private states.
 	Interval time.Duration
 	On       []stubs.Event
-	OnParam  int // the parameter with the trigger, or -1
+	OnParam  int // the parameter that says when, or -1
 	Private  map[string][]stubs.Type
 	Open     bool // there may be other private states
 }

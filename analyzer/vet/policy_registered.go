@@ -24,9 +24,9 @@ type registered struct {
 // stateTypes are the types that a state can have.
 var stateTypes = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration}
 
-// findRegistered searches a package, except its tests, for registrations of states and functions.
-// It has found all only if the runtime is the package's own, and no other package can register with
-// it.
+// findRegistered looks through a package, but not its tests, for registrations of states and
+// functions. It has seen all only if the runtime is the package's own, and nobody else is let
+// register.
 func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
 	r := registered{states: map[string][]stubs.Type{}, funcs: map[string]bool{}, allStates: true, allFuncs: true}
 	own, calls := pass.Pkg.Name() == "main", 0

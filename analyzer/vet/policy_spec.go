@@ -121,7 +121,7 @@ func (c *specCheck) checkList(e ast.Expr, set func(*policy.Spec, []string)) {
 	}
 }
 
-// privateStates reads the field State. It reports whether it has found all names.
+// privateStates reads the field State. It reports whether it has seen all names.
 func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, all bool) {
 	if e == nil {
 		return nil, true

@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// checkText checks an expression if it is constant. private are its private states; open means that
-// there may be more.
+// checkText checks an expression, if it is constant. private are its private states; open says that
+// it may have others.
 func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs.Type, open bool) {
 	e = c.follow(e)
 	text, ok := c.text(e)
