@@ -16,7 +16,7 @@ type awaitedNames struct {
 	mu   sync.Mutex
 	of   map[*Runtime][]policy.Mention
 	last uint32                     // the last number
-	now  atomic.Pointer[awaitedNow] // nil: there are none
+	now  atomic.Pointer[awaitedNow] // nil: no names
 }
 
 // awaitedNow is immutable, except for its met flags.

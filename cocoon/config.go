@@ -87,8 +87,8 @@ type Config struct {
 
 // LoopConfig configures an additional loop. Its fields mean the same as those in Config.
 type LoopConfig struct {
-	Name       string // unique in the runtime
-	Slots      int    // 0: 1, the classic event loop
+	Name       string // must be unique in the runtime
+	Slots      int    // 0 means 1, the classic event loop
 	MaxQueue   int
 	MaxStarted int
 

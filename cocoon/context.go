@@ -71,7 +71,7 @@ func (a *attrs) prio() int32 {
 	return 0
 }
 
-// lookup returns a label's value, 0 when it is not set.
+// lookup returns a label's value, or 0 if it is not set.
 func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
 	if set := a.labelled(label); set != nil {
 		return stubs.NameID(set.number)
@@ -136,7 +136,7 @@ func WithLabel(ctx context.Context, name, value string) context.Context {
 	return withAttr(ctx, labelled(name, value))
 }
 
-// labelled is a label with its value.
+// labelled returns a label with its value.
 func labelled(name, value string) attrs {
 	return attrs{what: labelAttr, label: stubs.Intern(name), number: int64(stubs.Intern(value)), text: strings.Clone(value)}
 }

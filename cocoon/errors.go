@@ -23,7 +23,7 @@ var (
 	ErrDuplicate = errors.New("already registered")
 	// ErrGone: the policy was cancelled before.
 	ErrGone = errors.New("no longer registered")
-	// ErrGoexit: the task ended by runtime.Goexit.
+	// ErrGoexit: the task ended with runtime.Goexit.
 	ErrGoexit = errors.New("task called runtime.Goexit")
 )
 
@@ -36,7 +36,7 @@ func (cancelled) Is(target error) bool { return target == context.Canceled }
 // Section and Wait return it for such a task, and it is the cause of the task's context.
 type PreemptedError struct {
 	Policy  string        // the policy that threw; "" for Cancel and Shutdown
-	Reason  string        // of the throw
+	Reason  string        // the reason of the throw
 	Task    string        // the task's path: "import/parse"
 	Section string        // the innermost section at the verdict; "" outside any
 	Running time.Duration // how long the task had run at the verdict

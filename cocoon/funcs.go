@@ -52,8 +52,9 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 	return nil
 }
 
-// RegisterPreemptibleFunc declares preemptible the tasks of that name: they may be suspended at
-// safe points. f is as for RegisterSafeFunc. A name may be both preemptible and safe.
+// RegisterPreemptibleFunc declares the tasks of that name preemptible: they may be suspended at
+// safe points. f has the same form as for RegisterSafeFunc. A name may be both preemptible and
+// safe.
 func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	name, _, err := funcOf("RegisterPreemptibleFunc", f)
 	if err != nil {

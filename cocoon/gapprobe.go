@@ -142,7 +142,7 @@ func (s *strand) gapEnded(now int64) {
 		ended.end = pollStack()
 	}
 	if p.sampling {
-		s.lateGap = &ended // for sample to record
+		s.lateGap = &ended // sample will record it
 		return
 	}
 	g.record(ended)

@@ -68,7 +68,7 @@ func (g *gapRecord) add(gap Gap) {
 	g.file.touch(g)
 }
 
-// Gaps returns the gaps measured so far, the longest first; nil if Config.Gaps is off.
+// Gaps returns the gaps measured so far, the longest first. It returns nil if Config.Gaps is off.
 func (rt *Runtime) Gaps() []Gap {
 	if rt.gaps == nil {
 		return nil

@@ -42,7 +42,7 @@ type loopStats struct {
 
 	starvedLogs seldom
 	void        atomic.Int64
-	reports     seldom // of stalls
+	reports     seldom // limits reports of stalls
 
 	// Guarded by mu.
 	done        int64         // tasks that have ended, except tasks in open slots
@@ -155,15 +155,15 @@ type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
 	errors, clamped                                  atomic.Int64
-	logs, throwLogs                                  seldom // of what it would do, and of throws
+	logs, throwLogs                                  seldom // limits log lines: of what it would do, and of throws
 	lastError                                        atomic.Pointer[string]
 }
 
 // PolicyStats counts the evaluations of a policy and their results, over all its versions.
 type PolicyStats struct {
 	Evaluations int64 // excluding ticks at which the policy could only continue, which are skipped
-	Throws      int64 // into running tasks
-	Refusals    int64 // of arriving tasks
+	Throws      int64 // throws into running tasks
+	Refusals    int64 // refusals of arriving tasks
 	Switches    int64 // requests to switch
 	Effects     int64
 

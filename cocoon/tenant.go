@@ -184,7 +184,7 @@ type TenantStats struct {
 	Busy    int           // tasks that run
 	Ended   int           // tasks that have ended, or never started
 	Running time.Duration // running time of all its tasks so far
-	Thrown  int64         // throws of policies into its tasks, and refusals of them
+	Thrown  int64         // throws of policies into its tasks, and refusals
 }
 
 // tenantStats is called under the loop's lock.

@@ -16,7 +16,7 @@ func Thrown(ctx context.Context) *PreemptedError {
 	if t == nil || t.strand.requests.Load()&wantThrow == 0 || t.ended() {
 		return nil
 	}
-	s := t.strand // the task's, for it has not ended if this is its goroutine
+	s := t.strand // the task's: this is its goroutine, so it has not ended
 	if s.g.Load() != goroutine.ID() {
 		return nil
 	}

@@ -120,7 +120,7 @@ func variable(info *types.Info, e ast.Expr) (*ast.Ident, *types.Var) {
 	return id, v
 }
 
-// check checks the calls in the task's body, except in tasks that it starts and in other
+// check checks the calls in the task's body, except in the tasks started there and in other
 // goroutines.
 func (t *task) check() {
 	others := map[*ast.FuncLit]bool{}

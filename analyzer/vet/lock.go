@@ -78,7 +78,7 @@ func runLock(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// pollName returns the name of the safe point that is called, or "".
+// pollName returns the name of the called safe point, or "".
 func pollName(pass *analysis.Pass, call *ast.CallExpr) string {
 	switch name := calleeIn(pass.TypesInfo, call, cocoonPath); name {
 	case "SafePoint", "Yield", "Block":

@@ -45,7 +45,8 @@ func (c *specCheck) placed(e ast.Expr, offset int) bool {
 	return false
 }
 
-// placeInRaw counts lines: the value of a raw literal has lost the carriage returns of the file.
+// placeInRaw counts lines, because the value of a raw literal lacks the carriage returns of the
+// file.
 func placeInRaw(f *token.File, lit *ast.BasicLit, offset int) token.Pos {
 	before := lit.Value[:min(1+offset, len(lit.Value))]
 	lines := strings.Count(before, "\n")

@@ -19,8 +19,8 @@ type source struct {
 	expr ast.Expr // for a document in Go: the constant
 }
 
-// document returns the document from an expression that is its text or a reader of it. It returns
-// nil if the text is unknown.
+// document returns the document from an expression with its text or a reader of it. It returns nil
+// if the text is unknown.
 func (c *specCheck) document(e ast.Expr) *source {
 	if e = c.follow(e); e == nil {
 		return nil

@@ -40,7 +40,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs
 	}
 }
 
-// reportText reports an error at the place in the text of e that it refers to.
+// reportText reports an error at its place in the text of e.
 func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	message := prefix + found.Reason
 	if found.Hint != "" {
@@ -54,8 +54,8 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 	report(c.pass, analysis.Diagnostic{Pos: pos, End: end, Message: message})
 }
 
-// reader parses and verifies one expression for every combination of notifications and types of
-// states that is possible. Only an error in all combinations is certainly an error.
+// reader parses and verifies one expression for every possible combination of notifications and
+// types of states. Only an error in all combinations is certainly an error.
 type reader struct {
 	registered
 	text     string
@@ -68,7 +68,7 @@ type fault struct {
 	parsed bool // found by the verifier, not by the parser
 }
 
-// maxGuesses bounds the number of states of one expression whose types are guessed, because the
+// maxGuesses bounds the number of states with guessed types in one expression, because the
 // combinations multiply.
 const maxGuesses = 3
 

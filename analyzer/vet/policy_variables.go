@@ -14,7 +14,7 @@ type variables struct {
 	changed map[types.Object]bool     // they may get other values later
 	params  map[types.Object]param
 	consts  map[types.Object]ast.Expr // for constants, the values in their declarations
-	ranges  map[types.Object]ast.Expr // for loop variables, the value that they range over
+	ranges  map[types.Object]ast.Expr // for loop variables, the value of the range clause
 }
 
 // param is a parameter of a declared function, or of a function held by a variable.
