@@ -22,7 +22,7 @@ import (
 type section struct {
 	name    string
 	about   string
-	cores   int // cores on which it measures, unless -cpus sets them; 0: no -cpus
+	cores   int // cores to measure on, unless -cpus sets them; 0: -cpus does not apply
 	measure func(ctx context.Context, r *report) error
 }
 

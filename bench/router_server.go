@@ -19,15 +19,15 @@ import (
 const guidePolicies = `version: 1
 
 tasks:
-  GET /items/{id}: safe        # may run while a report is suspended half-way
-  GET /report: preemptible     # may be suspended, between two rows
+  GET /items/{id}: safe        # may run while a report is suspended
+  GET /report: preemptible     # may be suspended between two rows
 
 preemption:
-  on: enqueue                  # an item that arrives goes before the reports that run
+  on: enqueue                  # an arriving item preempts the running reports
 
 limits:
   - func: GET /report
-    limit: 500ms               # of running, not of waiting
+    limit: 500ms               # of running time, not of waiting time
     reason: the report is too long
 
 policies:

@@ -22,7 +22,7 @@ import (
 // its share: the same Runs with a tenth of its cycles, Runs in which a policy sheds load, and Runs
 // that add to a counter, which show what would be left if all Runs shared one word. The clock,
 // which each core reads for itself, is the best case; a semaphore, a channel that all goroutines
-// share, is the usual one.
+// share, is the usual alternative.
 func scale(ctx context.Context, r *report) error {
 	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
 }

@@ -29,7 +29,7 @@ func (w *workshop) close() { os.RemoveAll(w.folder) }
 func (w *workshop) buildCocoon(ctx context.Context) error {
 	w.report.progress("cocoon: building")
 	w.cocoon = filepath.Join(w.folder, "cocoon")
-	// Go run -C bench runs here.
+	// go run -C bench runs here.
 	if _, err := output(ctx, "..", "go", "build", "-o", w.cocoon, "./cmd/cocoon"); err != nil {
 		return fmt.Errorf("above the working directory (run with go run -C bench .): %w", err)
 	}
@@ -40,7 +40,7 @@ func (w *workshop) buildCocoon(ctx context.Context) error {
 // program.
 func (w *workshop) buildExample(ctx context.Context, folder, pkg string) (program string, err error) {
 	program = filepath.Join(w.folder, "example")
-	// Go run -C bench runs here.
+	// go run -C bench runs here.
 	if _, err := output(ctx, filepath.FromSlash(folder), "go", "build", "-o", program, pkg); err != nil {
 		return "", fmt.Errorf("in %s (run with go run -C bench .): %w", folder, err)
 	}

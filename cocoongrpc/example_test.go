@@ -23,7 +23,7 @@ import (
 const policies = `
 version: 1
 tasks:
-  /grpc.testing.TestService/EmptyCall: safe          # may run while a long call is suspended half-way
+  /grpc.testing.TestService/EmptyCall: safe          # may run while a long call is suspended
   /grpc.testing.TestService/UnaryCall: preemptible
 preemption:
   on: enqueue

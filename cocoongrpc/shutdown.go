@@ -13,7 +13,7 @@ import (
 const lastAnswers = time.Second
 
 // Shutdown shuts down a server and then its runtime. It drains first: the server accepts no new
-// connections and calls, and calls in flight run to completion. When ctx ends before that, the
+// connections and calls, and calls in flight run to completion. If ctx ends before that, the
 // remaining calls are thrown into, with the status Unavailable. Connections still in use a second
 // later are closed. Shutdown returns the error of rt.Shutdown, which names the tasks that had not
 // ended even then; a call that had to be thrown into is not an error.

@@ -15,12 +15,12 @@ const lastAnswers = time.Second
 
 // Shutdown shuts down a server, or several servers that run tasks of one runtime, and then the
 // runtime. It drains first: the servers accept no new connections, and requests in flight run to
-// completion. The servers do not wait for connections that handlers have taken over, as for web
-// sockets: the tasks of these handlers are then cancelled (use http.Server.RegisterOnShutdown to
-// say goodbye). When ctx ends before that, the remaining tasks are thrown into, with the response
-// that any throw gets. Connections that are not idle within another second are closed. Shutdown
-// returns the error of rt.Shutdown, which names the tasks that had not ended even then; a request
-// that had to be thrown into is not an error.
+// completion. Shutdown does not wait for connections that handlers have taken over, as for web
+// sockets: it cancels the tasks of these handlers after the drain (use
+// http.Server.RegisterOnShutdown to say goodbye). If ctx ends before that, the remaining tasks are
+// thrown into, with the response that any throw gets. Connections that are not idle within another
+// second are closed. Shutdown returns the error of rt.Shutdown, which names the tasks that had not
+// ended even then; a request that had to be thrown into is not an error.
 func Shutdown(ctx context.Context, srv *http.Server, rt *cocoon.Runtime, more ...*http.Server) error {
 	servers := append([]*http.Server{srv}, more...)
 	drained := each(servers, func(s *http.Server) error { return s.Shutdown(ctx) })

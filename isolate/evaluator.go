@@ -21,7 +21,7 @@ type Evaluator struct {
 	function api.Function // holds a stack: sharing it would silently give wrong results
 	result   [1]uint64    // the result of function
 	snapshot []uint64     // view of the instance's memory, which never grows and so never moves
-	fired    *uint64      // as snapshot; nil without sites
+	fired    *uint64      // a view too; nil without sites
 	values   []uint64
 }
 

@@ -58,8 +58,8 @@ func TestEveryModeAnswersRight(t *testing.T) {
 		}
 		for _, field := range []string{"get_p50_us", "get_p99_us", "get_p999_us", "gets", "scans", "scan_p50_us", "scan_p99_us"} {
 			n, ok := object[field].(float64)
-			// On a busy machine no scan may have ended within 300 ms; but all scans got a response,
-			// and have latencies.
+			// On a busy machine, possibly no scan has ended within 300 ms; but all scans got a
+			// response, and have latencies.
 			zero := field == "scans" || !modes[i].scans && strings.HasPrefix(field, "scan_")
 			if !ok || n < 0 || n == 0 && !zero {
 				t.Errorf("%s: field %s is %v", line, field, object[field])

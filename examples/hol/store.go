@@ -64,7 +64,7 @@ func (s *store) close() error { return s.db.Close() }
 // get returns the encoded record with the given id, or nil.
 func (s *store) get(id uint64) (value []byte, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		// Bbolt's slice is valid only within the transaction.
+		// bbolt's slice is valid only within the transaction.
 		value = append(value, tx.Bucket(bucket).Get(key(id))...)
 		return nil
 	})

@@ -34,7 +34,7 @@ func hasSafePoints(ctx context.Context) (stopped bool, err error) {
 	switch {
 	case errors.As(err, &preempted):
 		return true, nil
-	// Regexp2 has no error type for it.
+	// regexp2 has no error type for it.
 	case err != nil && strings.HasPrefix(err.Error(), "match timeout"):
 		return false, nil
 	case err != nil:
