@@ -13,20 +13,23 @@ import (
 )
 
 // stalls starts a task whose slot is lent because another task waits. The task then calls come.
+// On a busy machine the task may lack a processor, and is not blamed then: it starts again.
 func stalls(t *testing.T, rt *Runtime, name string, come func(ctx context.Context)) {
 	t.Helper()
-	var lent atomic.Bool
-	h := begun(t, rt.Loop(), background, name, func(ctx context.Context) error {
-		if err := stall(lent.Load); err != nil {
-			t.Error(err)
-		}
-		come(ctx)
-		return nil
-	})
-	within(t, "the task that waits", func() {
-		must(t, rt.Run(background, "waiter", func(context.Context) error { lent.Store(true); return nil }))
-		h.Wait(background)
-	})
+	for before := rt.Loop().Stats().Stalls; rt.Loop().Stats().Stalls == before; {
+		var lent atomic.Bool
+		h := begun(t, rt.Loop(), background, name, func(ctx context.Context) error {
+			if err := stall(lent.Load); err != nil {
+				t.Error(err)
+			}
+			come(ctx)
+			return nil
+		})
+		within(t, "the task that waits", func() {
+			must(t, rt.Run(background, "waiter", func(context.Context) error { lent.Store(true); return nil }))
+			h.Wait(background)
+		})
+	}
 }
 
 //go:noinline
@@ -57,7 +60,7 @@ func TestStallReportOfATaskThatComesBack(t *testing.T) {
 			var silent time.Duration
 			var count int64
 			rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: slog.New(handler{each: func(r slog.Record) {
-				if strings.Contains(r.Message, "panicked") {
+				if strings.Contains(r.Message, "panicked") || strings.Contains(r.Message, "had no processor") {
 					return
 				}
 				text = r.Message
@@ -167,6 +170,9 @@ func TestStallReportAtShutdown(t *testing.T) {
 	var left *ShutdownError
 	if err := rt.Shutdown(ctx); !errors.As(err, &left) {
 		t.Errorf("shutdown: %v", err)
+	}
+	if log.count("had no processor") > 0 {
+		t.Skip("the machine is busy: the task had no processor, so it is not to blame")
 	}
 	if log.count("its slot is lent") != 1 {
 		t.Errorf("the log says\n%s", log.String())
