@@ -148,11 +148,14 @@ func spinForever(ctx context.Context) error {
 	return fmt.Errorf("nobody threw within %v", patience)
 }
 
-// stall does not pass a safe point until ok holds.
+// stall does not pass a safe point until ok holds. Between two calls of Gosched it runs for so long
+// that the timer finds it running.
 func stall(ok func() bool) error {
 	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
 		if time.Now().After(end) {
 			return fmt.Errorf("stalled for %v in vain", patience)
+		}
+		for pause := time.Now().Add(100 * time.Microsecond); time.Now().Before(pause) && !ok(); {
 		}
 	}
 	return nil
