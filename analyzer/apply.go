@@ -65,6 +65,8 @@ func applyFloats(op policy.Op, a, b floats) floats {
 	switch op {
 	case policy.OpNeg:
 		return a.neg()
+	case policy.OpSqrt:
+		return a.sqrt()
 	case policy.OpAdd:
 		return a.add(b)
 	case policy.OpSub:

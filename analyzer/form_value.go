@@ -88,6 +88,8 @@ func (f *form) operator(n *policy.Node, depth int) error {
 		ok, types = t.Numeric(), []stubs.Type{t}
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv:
 		ok, types = t.Numeric(), []stubs.Type{t, t}
+	case policy.OpSqrt:
+		ok, types = t == stubs.Float, []stubs.Type{t}
 	case policy.OpMin, policy.OpMax:
 		ok, types = t == stubs.Float, []stubs.Type{t, t}
 	case policy.OpMod:

@@ -195,6 +195,8 @@ func (r *random) value(t stubs.Type, depth int) *policy.Node {
 		return r.node(policy.OpFloat, t, sub(integral))
 	case t.Numeric() && r.below(6) == 0:
 		return r.node(policy.OpNeg, t, sub(t))
+	case t == stubs.Float && r.below(6) == 0:
+		return r.node(policy.OpSqrt, t, sub(t))
 	case t.Numeric():
 		return r.arithmetic(t, depth)
 	}

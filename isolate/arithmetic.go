@@ -47,6 +47,8 @@ func (g *generator) unary(n *policy.Node) {
 	switch {
 	case n.Op == policy.OpFloat:
 		g.op(opF64ConvertI64S)
+	case n.Op == policy.OpSqrt:
+		g.op(opF64Sqrt)
 	case n.Op == policy.OpInt:
 		g.truncate(n)
 	case n.Type == stubs.Float:

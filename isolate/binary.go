@@ -68,6 +68,7 @@ const (
 	opI64ShrS byte = 0x87
 	opI64ShrU byte = 0x88
 	opF64Neg  byte = 0x9a
+	opF64Sqrt byte = 0x9f
 	opF64Add  byte = 0xa0
 	opF64Sub  byte = 0xa1
 	opF64Mul  byte = 0xa2

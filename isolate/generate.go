@@ -78,7 +78,7 @@ func (g *generator) node(n *policy.Node) {
 		g.op(opI32Eqz)
 	case policy.OpRetype:
 		g.node(n.A)
-	case policy.OpNeg, policy.OpFloat, policy.OpInt:
+	case policy.OpNeg, policy.OpFloat, policy.OpInt, policy.OpSqrt:
 		g.unary(n)
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)

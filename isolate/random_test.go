@@ -165,6 +165,8 @@ func (p *program) operation(n *policy.Node, depth int) {
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(5)), sub(t), sub(t)
 	case t == stubs.Float && p.below(4) == 1:
 		n.Op, n.A, n.B = policy.OpMin+policy.Op(p.below(2)), sub(t), sub(t)
+	case t == stubs.Float && p.below(8) == 1:
+		n.Op, n.A = policy.OpSqrt, sub(t)
 	case t == stubs.Float:
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(4)), sub(t), sub(t)
 	default:

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,6 +56,12 @@ var texts = []struct {
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
 	{`rank(-arriving.priority); arriving.deadline < duration("1s") ? rank(min(arriving.deadline, 2 * queue.oldest)) : continue()`,
 		map[string]any{"arriving.priority": 3, "arriving.deadline": time.Microsecond, "queue.oldest": time.Second}, "continue 0 11 0:0xfffffffffffffffd 1:0x3e8"},
+	{`set("f", sqrt(state.f) + sqrt(4)); set("i", clamp(state.i, 2, 5)); continue()`,
+		map[string]any{"state.f": 2.25, "state.i": 9}, "continue 0 11 0:0x400c000000000000 1:0x5"},
+	{`sqrt(state.f) > 0 or sqrt(state.f) <= 0 ? switch() : continue()`, map[string]any{"state.f": -1.0}, "continue 0 0"},
+	{`set("f", clamp(state.f, 0, 1)); continue()`, map[string]any{"state.f": math.NaN()}, "offset 0: not a number (NaN) as the value of a state"},
+	{`set("f", sqrt(state.f)); continue()`, map[string]any{"state.f": -1.0}, "offset 0: not a number (NaN) as the value of a state"},
+	{`set("d", clamp(task.running, state.d, duration("1ms"))); continue()`, map[string]any{"state.d": time.Second}, "continue 0 1 0:0xf4240"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},

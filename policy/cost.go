@@ -33,6 +33,7 @@ var costs = [...]int{
 	OpRetype:  1,
 	OpMin:     2,
 	OpMax:     2,
+	OpSqrt:    12,
 	OpAny:     3,
 	OpAll:     3,
 	OpNone:    3,

@@ -17,7 +17,7 @@ var (
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "pattern": true,
+		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "pattern": true,
 	}
 )
 
@@ -78,6 +78,10 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.extreme(n, name, args)
 	case "abs":
 		return l.abs(n, args)
+	case "sqrt":
+		return l.sqrt(n, args)
+	case "clamp":
+		return l.clamp(n, args)
 	case "pattern":
 		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
@@ -92,7 +96,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, pattern, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, pattern, any, all, none and count"
 }
 
 // arguments checks their number.
@@ -136,67 +140,4 @@ func (l *lowerer) conversion(n ast.Node, name string, args []ast.Node) value {
 		l.refuse(n, "", "%s converts numbers, and %s is %s", name, l.excerpt(args[0]), describe(v))
 	}
 	return value{}
-}
-
-// extreme lowers min and max of two or more numbers of one type.
-func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
-	if len(args) < 2 {
-		l.refuse(n, "", "%s takes 2 or more arguments, not %d", name, len(args))
-	}
-	op, ofFloats := OpLt, OpMin
-	if name == "max" {
-		op, ofFloats = OpGt, OpMax
-	}
-	best := l.value(args[0])
-	for _, an := range args[1:] {
-		v := l.value(an)
-		best, v = l.adapt(args[0], best, v), l.adapt(an, v, best)
-		if best.node.Type != v.node.Type {
-			l.mismatch(n, args[0], best, an, v)
-		}
-		if !v.node.Type.Numeric() {
-			l.refuse(n, "", "%s compares numbers, and %s is %s", name, l.excerpt(an), describe(v))
-		}
-		if v.node.Type == stubs.Float {
-			best = value{node: l.folded(n, ofFloats, stubs.Float, best.node, v.node)}
-			continue
-		}
-		best = l.shared(n, best, func(a value) value {
-			return l.shared(n, v, func(b value) value { return l.better(n, op, a, b) })
-		})
-	}
-	return best
-}
-
-// better is op(a, b) ? a : b. Of floats it would be either of the two where one is NaN.
-func (l *lowerer) better(n ast.Node, op Op, a, b value) value {
-	c := l.folded(n, op, stubs.Bool, l.use(n, a).node, l.use(n, b).node)
-	if c.Op == OpConst {
-		if c.Imm == 1 {
-			return a
-		}
-		return b
-	}
-	return value{node: l.node(n, OpIf, a.node.Type, c, l.use(n, a).node, l.use(n, b).node)}
-}
-
-// abs lowers abs(x).
-func (l *lowerer) abs(n ast.Node, args []ast.Node) value {
-	l.arguments(n, "abs", args, 1)
-	v := l.value(args[0])
-	t := v.node.Type
-	if !t.Numeric() {
-		l.refuse(n, "", "abs takes a number, and %s is %s", l.excerpt(args[0]), describe(v))
-	}
-	return l.shared(n, v, func(x value) value {
-		c := l.folded(n, OpLt, stubs.Bool, l.use(n, x).node, l.constant(n, t, 0))
-		minus := func() *Node { return l.folded(n, OpNeg, t, l.use(n, x).node) }
-		if c.Op == OpConst && c.Imm == 0 {
-			return x
-		}
-		if c.Op == OpConst {
-			return value{node: minus()}
-		}
-		return value{node: l.node(n, OpIf, t, c, minus(), l.use(n, x).node)}
-	})
 }

@@ -97,7 +97,7 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return stubs.FromBool(a == 0), nil
 	case OpRetype:
 		return a, nil
-	case OpNeg, OpFloat, OpInt:
+	case OpNeg, OpFloat, OpInt, OpSqrt:
 		return unary(n, a)
 	}
 	b, err := m.eval(n.B)

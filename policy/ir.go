@@ -37,6 +37,7 @@ const (
 	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
+	OpSqrt              // A: Float; NaN of what is below 0
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
