@@ -20,7 +20,7 @@ type station struct {
 	wait, busy []*request
 
 	admit func(*request) bool // on arrival; the request counts as one that waits already
-	begin func(*request) bool // at the start; the request waits no more
+	next  func() *request     // a slot is free: takes the next one by pop, or nil; by default pop
 	end   func(*request)      // at the end; the request is busy still
 }
 
@@ -56,14 +56,26 @@ func (s *station) until(then time.Duration) {
 
 // fill gives free slots to those that wait.
 func (s *station) fill() {
+	next := s.next
+	if next == nil {
+		next = s.pop
+	}
 	for len(s.busy) < s.slots && len(s.wait) > 0 {
-		r := s.wait[0]
-		s.wait = s.wait[1:]
-		if s.begin == nil || s.begin(r) {
+		if r := next(); r != nil {
 			r.ends = s.now + r.cost
 			s.busy = append(s.busy, r)
 		}
 	}
+}
+
+// pop takes the oldest request that waits, or nil.
+func (s *station) pop() *request {
+	if len(s.wait) == 0 {
+		return nil
+	}
+	r := s.wait[0]
+	s.wait = s.wait[1:]
+	return r
 }
 
 // load returns count requests: for a tenth of them each, the load of the slots is one of loads in
