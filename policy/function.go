@@ -21,17 +21,6 @@ var (
 	}
 )
 
-// instead says what to write for functions that people try.
-var instead = map[string]string{
-	"len": "write queue.length, or count(task.stack, true)", "now": "write task.elapsed, task.running or another duration",
-	"date": "write task.elapsed, task.running or another duration", "one": "write count(...) == 1",
-	"filter": "write count, any, all or none", "map": "write count, any, all or none", "find": "write any",
-	"sum": "write count", "string": "strings cannot be built", "rand": "write chance(0.05), which is true that often", "random": "write chance(0.05), which is true that often",
-	"kill": `write throw("reason")`, "preempt": "write switch()", "yield": "write switch()", "return": "write continue()",
-	"log": `write call("F") with a function registered as safe`, "print": `write call("F") with a function registered as safe`,
-	"if": "write if x { ... } else { ... }, or x ? a : b",
-}
-
 // callOf returns the name and the arguments when n is a call of a function by its name.
 func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
 	switch n := n.(type) {
@@ -59,7 +48,7 @@ func (l *lowerer) function(n ast.Node) value {
 	name, args, ok := callOf(n)
 	switch {
 	case !ok:
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuseMethod(n)
 	case verdicts[name]:
 		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:
