@@ -85,8 +85,17 @@ func (f *form) layout() error {
 
 // stub checks which state stub a read names.
 func (f *form) stub(r policy.Read) (list bool, err error) {
-	if r.Stub > stubs.State {
+	if r.Stub > stubs.Draw {
 		return false, malformed("there is no state stub %d", r.Stub)
+	}
+	if r.Taken > policy.TakenFloat || r.Taken != policy.TakenWhole && (r.Pattern != "" || r.Stub >= stubs.State) {
+		return false, malformed("%d cannot be taken of the state stub %d", r.Taken, r.Stub)
+	}
+	if r.Stub == stubs.Draw {
+		if r.Key == "" || r.Type != stubs.Float {
+			return false, malformed("the draw %q is a %v", r.Key, r.Type)
+		}
+		return false, nil
 	}
 	if r.Stub == stubs.State {
 		if r.Key == "" || !scalar(r.Type) {
@@ -104,6 +113,14 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 			stub.Type = stubs.Bool
 		default:
 			return false, malformed("%s is compared with a pattern", stub.Path)
+		}
+	}
+	if r.Taken != policy.TakenWhole {
+		if stub.Type != stubs.Name || stub.Enum {
+			return false, malformed("%s has no text", stub.Path)
+		}
+		if stub.Type = stubs.Int; r.Taken == policy.TakenFloat {
+			stub.Type = stubs.Float
 		}
 	}
 	switch {

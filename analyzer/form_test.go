@@ -14,7 +14,7 @@ import (
 
 // sample is a well-formed program that uses everything, for hostile changes.
 func sample(t testing.TB) *policy.Program {
-	p, err := policy.Parse(`set("i", count(task.stack, # == "a")); let x = task.running; let y = x > duration("1s");
+	p, err := policy.Parse(`set("i", count(task.stack, # == "a")); let x = 2 * task.running; let y = x > duration("1s");
 		any(1..3, # > queue.length) and not y ? throw("slow") : float(queue.length) > 0.5 ? switch() : continue()`, testEnv)
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +65,15 @@ func TestMalformed(t *testing.T) {
 		{"task.name is read as a name; it is a bool", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Type: stubs.Name}
 		}},
+		{"cannot be taken of", func(p *policy.Program) { p.Reads[1].Taken = policy.TakenFloat + 1 }},
+		{"task.running has no text", func(p *policy.Program) { p.Reads[1].Taken = policy.TakenHash }},
+		{"cannot be taken of", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Taken: policy.TakenInt, Type: stubs.Int}
+		}},
+		{"task.name is read as a int; it is a float", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Taken: policy.TakenFloat, Type: stubs.Int}
+		}},
+		{"the draw \"\" is a float", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.Draw, Type: stubs.Float} }},
 		{"task.kind is compared with a pattern", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskKind, Pattern: "k*", Type: stubs.Bool}
 		}},

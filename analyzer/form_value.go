@@ -92,6 +92,8 @@ func (f *form) operator(n *policy.Node, depth int) error {
 		ok, types = t == stubs.Float, []stubs.Type{t}
 	case policy.OpMin, policy.OpMax:
 		ok, types = t == stubs.Float, []stubs.Type{t, t}
+	case policy.OpMix:
+		ok, types = t == stubs.Int, []stubs.Type{t, t}
 	case policy.OpMod:
 		ok, types = t.Integral(), []stubs.Type{t, t}
 	case policy.OpEq, policy.OpNe:

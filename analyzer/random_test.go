@@ -58,6 +58,10 @@ func randomProgram(r *random) *policy.Program {
 	add(policy.Read{Stub: stubs.TaskName, Pattern: "a*", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Pattern: "*b", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskSections, Pattern: "json.*", Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Taken: policy.TakenInt, Type: stubs.Int, Words: 1})
+	add(policy.Read{Stub: stubs.TaskName, Taken: policy.TakenHash, Type: stubs.Int, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Taken: policy.TakenFloat, Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.Draw, Key: "1", Type: stubs.Float, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
 	}
@@ -84,7 +88,12 @@ func (r *random) snapshot() []uint64 {
 	s := make([]uint64, r.prog.Words)
 	for _, read := range r.prog.Reads {
 		w := r.word(read.Type)
-		if read.Stub != stubs.State {
+		switch {
+		case read.Stub == stubs.Draw:
+			w = math.Float64bits(pick(r, 0, 0.25, 0.5, 1-0x1p-53, 5e-324))
+		case read.Taken == policy.TakenFloat:
+			w = math.Float64bits(pick(r, 0, 1, -1, 1e18, math.MaxFloat64, 5e-324))
+		case read.Stub != stubs.State && read.Taken == policy.TakenWhole:
 			stub := stubs.Catalogue[read.Stub]
 			switch {
 			case stub.Enum:
@@ -187,6 +196,8 @@ func (r *random) value(t stubs.Type, depth int) *policy.Node {
 		return r.condition(depth)
 	case t == stubs.Int && r.below(8) == 0:
 		return r.quantifier(policy.OpCount, t, depth)
+	case t == stubs.Int && r.below(8) == 0:
+		return r.node(policy.OpMix, t, sub(t), sub(t))
 	case t.Integral() && r.below(6) == 0:
 		return r.node(policy.OpInt, t, sub(stubs.Float))
 	case t.Integral() && r.below(6) == 0:

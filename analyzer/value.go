@@ -103,7 +103,12 @@ const unlimited = 1 << 62
 // readValue is what the catalogue says about a stub's values. A registered state can have any.
 func readValue(r policy.Read) value {
 	v := anyOf(r.Type)
-	if r.Stub >= stubs.State {
+	switch {
+	case r.Stub == stubs.Draw:
+		return floatValue(floats{lo: 0, hi: below(1)})
+	case r.Taken == policy.TakenFloat:
+		return floatValue(floats{lo: -math.MaxFloat64, hi: math.MaxFloat64})
+	case r.Stub >= stubs.State || r.Taken != policy.TakenWhole:
 		return v
 	}
 	stub := stubs.Catalogue[r.Stub]

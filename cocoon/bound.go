@@ -19,6 +19,8 @@ type bound struct {
 	eval    *isolate.Evaluator
 	reads   []read // but for states
 	states  stateUse
+	chances []int // where in the snapshot its draws are
+	draws   stubs.Draws
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	match   *selector      // of Match.Tasks and Match.Except, where names will not do; else nil
@@ -51,8 +53,9 @@ type read struct {
 	words  int
 	key    stubs.NameID
 
-	of       stubs.ID  // of a patternRead: whose name is compared
-	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
+	of       stubs.ID    // of a textRead: whose name is looked at
+	selector *selector   // the pattern, in place of the key of task.sections, too; nil where there is none
+	taken    policy.Read // of a textRead without a pattern
 }
 
 // site is one effect, with what it acts on unless that is a state.
@@ -68,9 +71,16 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		states: newStateUse(p, v.states)}
 	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
-		if r.Stub != stubs.State {
+		switch r.Stub {
+		case stubs.State: // newStateUse's
+		case stubs.Draw:
+			b.chances = append(b.chances, r.Offset)
+		default:
 			b.reads = append(b.reads, b.newRead(r))
 		}
+	}
+	if b.chances != nil {
+		b.draws = stubs.NewDraws(l.rt.cfg.Seed, v.spec.Name, l.cfg.Name)
 	}
 	for _, s := range p.Sites {
 		places := s.Effect == stubs.Rank || s.Effect == stubs.Background

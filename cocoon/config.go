@@ -3,6 +3,7 @@ package cocoon
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 )
@@ -58,6 +59,11 @@ type Config struct {
 	// slots and the spares anyway: so set it where the application sees to that (docs/design.md,
 	// Processors).
 	KeepProcs bool
+
+	// Seed is where the draws of policies' chance(p) begin: from the same seed, a policy that is
+	// evaluated as often on a loop has the same draws. 0: one is drawn when the runtime is made,
+	// which Stats.Seed tells.
+	Seed uint64
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
 	// 0: 8.
@@ -124,6 +130,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.MaxFailures < 0 {
 		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
+	}
+	for c.Seed == 0 {
+		c.Seed = rand.Uint64()
 	}
 	if c.Slots == 0 {
 		c.Slots, c.follows = min(ownProcs(), maxSlots), true

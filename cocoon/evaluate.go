@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"log/slog"
+	"math"
 	"math/bits"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -20,6 +21,9 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
+	for _, at := range b.chances {
+		b.eval.Snapshot()[at] = math.Float64bits(b.draws.Next())
+	}
 	r.stats.evaluations.Add(1)
 	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
 	out, err := b.eval.Eval()

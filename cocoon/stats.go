@@ -74,6 +74,7 @@ type Stats struct {
 	// is looked up anew, which takes about 1 µs.
 	Unkept int64
 
+	Seed     uint64 // Config.Seed, or what was drawn in its place
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
 
@@ -115,7 +116,7 @@ type LoopStats struct {
 // Stats returns a snapshot. It takes each loop's lock for about a microsecond, once; running tasks
 // do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Seed: rt.cfg.Seed, Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}

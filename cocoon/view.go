@@ -69,8 +69,8 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:
 			words[r.offset] = math.Float64bits(v.value)
-		default: // patternRead
-			words[r.offset] = stubs.FromBool(v.selected(l, r))
+		default: // textRead
+			words[r.offset] = v.taken(l, r)
 		}
 	}
 }
@@ -97,8 +97,8 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 			return greatest
 		case stubs.TaskKind:
 			return uint64(stubs.Kinds[Atomic])
-		case patternRead:
-			return stubs.FromBool(r.selector.selects(""))
+		case textRead:
+			return r.ofText("")
 		}
 		return 0
 	}
@@ -107,8 +107,8 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 		return uint64(s.task.class.id)
 	case stubs.TaskKind:
 		return uint64(stubs.Kinds[s.core.Kind])
-	case patternRead: // of what is fixed
-		return stubs.FromBool(v.selected(s.loop, r))
+	case textRead: // of what is fixed
+		return v.taken(s.loop, r)
 	case stubs.TaskPriority:
 		return uint64(int64(s.task.attrs.prio()))
 	case stubs.TaskLabels:

@@ -82,6 +82,8 @@ func (g *generator) node(n *policy.Node) {
 		g.unary(n)
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
+	case policy.OpMix:
+		g.mix(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 		g.compare(n)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:

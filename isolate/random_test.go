@@ -153,6 +153,8 @@ func (p *program) operation(n *policy.Node, depth int) {
 		p.predicate(n, depth)
 	case t == stubs.Int && p.below(4) == 1:
 		p.quantifier(n, policy.OpCount, depth)
+	case t == stubs.Int && p.below(8) == 1:
+		n.Op, n.A, n.B = policy.OpMix, sub(t), sub(t)
 	case t.Integral() && p.below(4) == 1:
 		n.Op, n.A = policy.OpInt, sub(stubs.Float)
 	case t.Integral() && p.below(4) == 1:

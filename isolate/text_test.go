@@ -62,6 +62,9 @@ var texts = []struct {
 	{`set("f", clamp(state.f, 0, 1)); continue()`, map[string]any{"state.f": math.NaN()}, "offset 0: not a number (NaN) as the value of a state"},
 	{`set("f", sqrt(state.f)); continue()`, map[string]any{"state.f": -1.0}, "offset 0: not a number (NaN) as the value of a state"},
 	{`set("d", clamp(task.running, state.d, duration("1ms"))); continue()`, map[string]any{"state.d": time.Second}, "continue 0 1 0:0xf4240"},
+	{`set("i", hash("a", 7)); hash(arriving.labels.user, "x") % 2 == 0 and int(arriving.labels.level, 3) > 2 ? switch() : continue()`,
+		map[string]any{`XXH64(arriving.labels["user"])`: 11, `int(arriving.labels["level"], 3)`: 3}, "continue 0 1 0:0x505f29d75a0be241"},
+	{`chance(0.25) ? throw("unlucky") : continue()`, map[string]any{"the draw of chance 1": 0.2}, "throw 0 0"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
@@ -97,7 +100,7 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		s[offset] = w
 	}
 	for _, r := range p.Reads {
-		value, ok := state[path(r)]
+		value, ok := state[r.Path()]
 		if !ok {
 			continue
 		}
@@ -112,17 +115,6 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		}
 	}
 	return s
-}
-
-func path(r policy.Read) string {
-	if r.Stub == stubs.State {
-		return "state." + r.Key
-	}
-	stub := stubs.Catalogue[r.Stub]
-	if stub.Keyed {
-		return stub.Path + `["` + r.Key + `"]`
-	}
-	return stub.Path
 }
 
 // FuzzText: whatever verifies compiles, stays within its bound and means the same to every

@@ -82,6 +82,8 @@ func exactBinary(n *Node, a, b uint64) (uint64, error) {
 		i, err = checkedDiv(int64(a), int64(b))
 	case OpMod:
 		i, err = checkedMod(int64(a), int64(b))
+	case OpMix:
+		i = int64(stubs.Mix(a, b))
 	default:
 		return 0, unknown(n.Op)
 	}

@@ -17,20 +17,9 @@ var (
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "pattern": true,
+		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true,
 	}
 )
-
-// instead says what to write for functions that people try.
-var instead = map[string]string{
-	"len": "write queue.length, or count(task.stack, true)", "now": "write task.elapsed, task.running or another duration",
-	"date": "write task.elapsed, task.running or another duration", "one": "write count(...) == 1",
-	"filter": "write count, any, all or none", "map": "write count, any, all or none", "find": "write any",
-	"sum": "write count", "string": "strings cannot be built", "rand": "policies are deterministic",
-	"kill": `write throw("reason")`, "preempt": "write switch()", "yield": "write switch()", "return": "write continue()",
-	"log": `write call("F") with a function registered as safe`, "print": `write call("F") with a function registered as safe`,
-	"if": "write if x { ... } else { ... }, or x ? a : b",
-}
 
 // callOf returns the name and the arguments when n is a call of a function by its name.
 func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
@@ -59,7 +48,7 @@ func (l *lowerer) function(n ast.Node) value {
 	name, args, ok := callOf(n)
 	switch {
 	case !ok:
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuseMethod(n)
 	case verdicts[name]:
 		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:
@@ -78,6 +67,10 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.extreme(n, name, args)
 	case "abs":
 		return l.abs(n, args)
+	case "hash":
+		return l.hash(n, args)
+	case "chance":
+		return l.chance(n, args)
 	case "sqrt":
 		return l.sqrt(n, args)
 	case "clamp":
@@ -96,7 +89,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, pattern, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, any, all, none and count"
 }
 
 // arguments checks their number.
@@ -123,8 +116,14 @@ func (l *lowerer) measure(n ast.Node, name string, args []ast.Node, t stubs.Type
 
 // conversion lowers int(x) and float(x).
 func (l *lowerer) conversion(n ast.Node, name string, args []ast.Node) value {
-	l.arguments(n, name, args, 1)
+	if len(args) != 2 {
+		l.arguments(n, name, args, 1)
+	}
+	reads := len(l.prog.Reads)
 	v := l.value(args[0])
+	if v.node.Type == stubs.Name || len(args) == 2 {
+		return l.number(n, name, args, v, reads)
+	}
 	switch t := v.node.Type; {
 	case t == stubs.Int && name == "int", t == stubs.Float && name == "float":
 		return v

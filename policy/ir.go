@@ -38,6 +38,7 @@ const (
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
 	OpSqrt              // A: Float; NaN of what is below 0
+	OpMix               // A, B: Int -> Int, not negative; see stubs.Mix
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
@@ -82,8 +83,8 @@ func (s Source) Bound() int {
 // Read is one state stub that a program reads, and where the snapshot holds it.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the state's name for stubs.State
-	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
+	Key  string     // of a keyed stub; the state's name for stubs.State, a number for stubs.Draw
+	Type stubs.Type // the stub's, or the registered state's; of a name with a pattern Bool, of what is taken from one Int or Float
 
 	// Pattern, if there is one, is what a name is compared with, the read being true where it
 	// matches; of task.sections it stands in place of the key, and the read is about the outermost
@@ -91,10 +92,25 @@ type Read struct {
 	// snapshot compares.
 	Pattern string
 
+	// Taken says what is read of a name in its place, from its text: so that who fills the
+	// snapshot takes it.
+	Taken   Taken
+	Default uint64 // of TakenInt and TakenFloat: the word where the text is no number
+
 	Offset int // of its first word
 	Words  int // 1, or 1+Max for a list
 	Pos    int // of its first use in the text
 }
+
+// Taken is what a program reads of a name.
+type Taken uint8
+
+const (
+	TakenWhole Taken = iota // the name itself
+	TakenHash               // stubs.Hash of its text, an Int
+	TakenInt                // the decimal integer that its text is
+	TakenFloat              // the decimal number that its text is
+)
 
 // Site is one effect written in a program.
 type Site struct {

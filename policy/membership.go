@@ -112,29 +112,19 @@ func (l *lowerer) pattern(n ast.Node) (text string, ok bool) {
 	return text, true
 }
 
-// inPattern asks whether a pattern matches a name. Only who fills the snapshot knows names as
-// texts, so x is a state stub, and the answer is read in its place; so x itself need not be read,
-// if it was first read here.
+// inPattern asks whether a pattern matches a name; first says that x was first read here.
 func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool) *Node {
-	var key readKey
-	for k, i := range l.reads {
-		if r := l.prog.Reads[i]; x.node.Op == OpRead && r.Offset == x.node.Index {
-			key = k
-		}
-	}
+	name, ok := l.nameRead(x)
 	switch {
 	case x.node.Type != stubs.Name:
 		l.refuse(n.Left, "", "a pattern matches names, and %s is %s", l.excerpt(n.Left), describe(x))
-	case x.node.Op != OpRead || x.enum || key.id == stubs.State:
+	case !ok:
 		l.refuse(n.Left, "write task.name, task.section, task.labels.NAME or another state stub; for open sections, task.sections[pattern(...)] > duration(\"0s\")",
 			"a pattern matches what a state stub reads, and %s is something else", l.excerpt(n.Left))
 	}
-	if last := len(l.prog.Reads) - 1; first {
-		delete(l.reads, key)
-		l.prog.Reads, l.prog.Words = l.prog.Reads[:last], l.prog.Words-1
-	}
-	key.pattern = text
-	return l.read(n, key, stubs.Bool, 1)
+	matched := name
+	matched.pattern = text
+	return l.take(n, name, matched, first, stubs.Bool)
 }
 
 // inStub looks for x among the elements of a list stub.

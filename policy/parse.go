@@ -30,7 +30,7 @@ func Parse(text string, env Env) (p *Program, err error) {
 		return nil, src.syntaxError(err)
 	}
 	l := &lowerer{source: src, env: env, prog: &Program{Text: text, On: env.On, Names: map[stubs.NameID]string{}},
-		reads: map[readKey]int{}, reasons: map[string]int{}}
+		reads: map[readKey]int{}, reasons: map[string]int{}, draws: map[int]string{}}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -55,6 +55,7 @@ type lowerer struct {
 	nodes    int
 	reads    map[readKey]int
 	reasons  map[string]int
+	draws    map[int]string // of chance(p), by its place
 }
 
 type refusal struct{ *Error }

@@ -175,7 +175,7 @@ var badPolicies = []struct{ text, want string }{
 	{`bytes("NaNB") > runtime.heap ? switch() : continue()`, `does not begin with a number`},
 	{`int(task.running) > 3 ? switch() : continue()`, `1:1: task.running is a duration; divide by a unit, as in task.running / duration("1ms")`},
 	{`float(runtime.heap) > 3 ? switch() : continue()`, `divide by a unit, as in runtime.heap / bytes("1MiB")`},
-	{`int(task.name) > 3 ? switch() : continue()`, `int converts numbers, and task.name is a name`},
+	{`int("3") > 3 ? switch() : continue()`, `int takes numbers, and names that a state stub reads, and "3" is a string`},
 	{`min(1) > 3 ? switch() : continue()`, `min takes 2 or more arguments, not 1`},
 	{`min(1, task.running) > 3 ? switch() : continue()`, `1 is a plain number and task.running is a duration`},
 	{`max("a", "b") == "a" ? switch() : continue()`, `max compares numbers, and "b" is a string`},

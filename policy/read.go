@@ -25,6 +25,9 @@ type readKey struct {
 	id      stubs.ID
 	key     string
 	pattern string
+
+	taken    Taken
+	fallback uint64
 }
 
 // field is what stands behind a dot or in brackets.
@@ -152,7 +155,7 @@ func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
 	if !ok {
 		i = len(l.prog.Reads)
 		l.reads[key] = i
-		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Type: t,
+		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback, Type: t,
 			Offset: l.prog.Words, Words: words, Pos: r.Pos})
 		l.prog.Words += words
 	}

@@ -168,6 +168,9 @@ func (s *source) syntaxHint(i int) string {
 	if i > 0 && s.tokens[i-1].Is(lexer.Bracket, "}") {
 		return "an if needs an else, { continue() } for nothing to do; statements are separated by ;"
 	}
+	if rego[s.tokens[0].Value] {
+		return `a policy is one expression; write condition ? throw("reason") : continue()`
+	}
 	if i == len(s.tokens) {
 		return ""
 	}

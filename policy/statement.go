@@ -96,7 +96,8 @@ type binding struct {
 	value
 }
 
-// let lowers a declaration in front of a body. A constant gets no local: its name stands for it.
+// let lowers a declaration in front of a body. A constant, or what is read, gets no local: its name
+// stands for it.
 func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	l.checkLetName(n)
 	v := l.value(n.Value)
@@ -105,7 +106,7 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	}
 	depth := len(l.scope)
 	defer func() { l.scope = l.scope[:depth] }()
-	if v.node.Op == OpConst {
+	if v.node.Op == OpConst || v.node.Op == OpRead {
 		l.scope = append(l.scope, binding{n.Name, v})
 		return body()
 	}

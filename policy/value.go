@@ -139,7 +139,12 @@ func (l *lowerer) identifier(n *ast.IdentifierNode) value {
 		known = append(append(known, g), paths...)
 	}
 	hint := "state stubs begin with task, arriving, tenant, queue, loop, runtime, event or state; a name is a string in quotes"
-	if s := suggest(n.Value, known); s != "" {
+	switch s := suggest(n.Value, known); {
+	case insteadOf[n.Value] != "":
+		hint = insteadOf[n.Value]
+	case instead[n.Value] != "":
+		hint = instead[n.Value]
+	case s != "":
 		hint = "did you mean " + s + "?"
 	}
 	l.refuse(n, hint, "there is no %s", n.Value)

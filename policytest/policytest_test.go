@@ -116,6 +116,7 @@ func TestRefuses(t *testing.T) {
 		{"nothing expected", "", `- {at: 0s, on: start}`, "4:5: the test expects nothing"},
 		{"no tests", "", ``, "events is nothing; want a list"},
 		{"coverage", "coverage: 0.9\n", `- {at: 0s, on: start, expect: continue()}`, "write it like 90%"},
+		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 or more, and this is 0"},
 		{"no document", "documents: [q.yaml]\n", ``, `has the key "documents" twice`},
 		{"a state of the server's", "states: {overloaded: true}\n", `- {at: 0s, on: start, expect: continue()}`, `p.yaml:2:10: state "overloaded": it is declared already, by `},
 	} {

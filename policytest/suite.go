@@ -16,6 +16,7 @@ import (
 type suite struct {
 	policies   []*compiled
 	registered map[string]any // states and their first values
+	seed       uint64         // of chance(p)
 }
 
 // compiled is a policy, ready for both evaluators.
@@ -32,7 +33,7 @@ type compiled struct {
 
 // newSuite loads the documents as a server would.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
-	s := &suite{registered: map[string]any{}}
+	s := &suite{registered: map[string]any{}, seed: tests.Seed}
 	types, safe := map[string]stubs.Type{}, map[string]bool{}
 	for name, v := range tests.States {
 		s.registered[name] = v
@@ -86,25 +87,9 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 		return nil, err
 	}
 	for _, r := range p.Reads {
-		c.keys = append(c.keys, pathOf(r))
+		c.keys = append(c.keys, r.Path())
 	}
 	return c, nil
-}
-
-// pathOf returns what a program reads as a policy writes it.
-func pathOf(r policy.Read) string {
-	stub := stubs.Catalogue[min(int(r.Stub), len(stubs.Catalogue)-1)]
-	switch {
-	case r.Pattern != "" && r.Stub == stubs.TaskSections:
-		return fmt.Sprintf("%s[pattern(%q)]", stub.Path, r.Pattern)
-	case r.Pattern != "":
-		return fmt.Sprintf("%s in pattern(%q)", pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Pattern)
-	case r.Stub == stubs.State:
-		return "state." + r.Key
-	case r.Key != "":
-		return fmt.Sprintf("%s[%q]", stub.Path, r.Key)
-	}
-	return stub.Path
 }
 
 // Coverage is which branches of the documents' expressions the tests reach: of each choice both

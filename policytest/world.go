@@ -3,6 +3,7 @@ package policytest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type world struct {
 	registered map[string]*variable
 	private    map[*compiled]map[string]*variable
 	off        map[*compiled]bool // cancelled by themselves
+	draws      map[drawer]*stubs.Draws
 }
 
 // variable is a state.
@@ -41,7 +43,7 @@ func newVariables(values map[string]any) map[string]*variable {
 
 func (s *suite) world() *world {
 	w := &world{suite: s, given: map[string]any{}, registered: newVariables(s.registered),
-		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}}
+		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}, draws: map[drawer]*stubs.Draws{}}
 	for _, c := range s.policies {
 		w.private[c] = newVariables(c.spec.State)
 	}
@@ -133,8 +135,12 @@ func (w *world) fill(c *compiled) {
 	for i, r := range c.program.Reads {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
-		if r.Stub == stubs.State {
+		switch r.Stub {
+		case stubs.State:
 			words[0] = w.visible(c, r.Key).word
+			continue
+		case stubs.Draw:
+			words[0] = math.Float64bits(w.draw(c))
 			continue
 		}
 		v, _ := w.read(c.keys[i], r)
@@ -149,18 +155,38 @@ func (w *world) fill(c *compiled) {
 	}
 }
 
-// read returns what a policy reads, and whether somebody has given it. What a policy reads by a
-// pattern is answered from the names: whether one matches, or how long the outermost section of
-// such a name has been open.
+// draw returns the policy's next draw on the given loop.
+func (w *world) draw(c *compiled) float64 {
+	loop, _ := w.value(stubs.Catalogue[stubs.LoopName].Path, stubs.LoopName)
+	of := drawer{c, loop.(string)}
+	if w.draws[of] == nil {
+		d := stubs.NewDraws(w.suite.seed, c.spec.Name, of.loop)
+		w.draws[of] = &d
+	}
+	return w.draws[of].Next()
+}
+
+// drawer is who draws: a policy on a loop.
+type drawer struct {
+	*compiled
+	loop string
+}
+
+// read returns what a policy reads, and whether somebody has given it. What a policy takes of a
+// name, or reads by a pattern, is answered from the names: whether one matches, or how long the
+// outermost section of such a name has been open.
 func (w *world) read(key string, r policy.Read) (v any, given bool) {
-	if r.Pattern == "" {
+	if r.Pattern == "" && r.Taken == policy.TakenWhole {
 		return w.value(key, r.Stub)
 	}
 	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
 	if r.Stub != stubs.TaskSections {
-		v, given = w.value(pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Stub)
+		v, given = w.value(r.Name().Path(), r.Stub)
 		name, _ := v.(string)
-		return p.Matches(name), given
+		if r.Pattern != "" {
+			return p.Matches(name), given
+		}
+		return stubs.Value(r.Take(name), r.Type), given
 	}
 	longest, _ := w.value(key, r.Stub)
 	for path, v := range w.given {

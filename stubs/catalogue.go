@@ -96,6 +96,7 @@ const (
 	EventName
 	EventValue
 	State // state.NAME: type and word come from the registration
+	Draw  // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
 )
 
 // MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
