@@ -47,7 +47,10 @@ func (a *analysis) statement(n *policy.Node) {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
-		a.reached[n] = true
+		if n.A != nil {
+			a.eval(n.A)
+		}
+		a.reached[n] = !a.facts.dead
 	case policy.OpEffect:
 		if n.A != nil {
 			_, v := a.eval(n.A)

@@ -85,7 +85,7 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
-		return f.verdict(n)
+		return f.verdict(n, depth)
 	case policy.OpEffect:
 		return f.effect(n, depth)
 	case policy.OpLet:
@@ -110,14 +110,17 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	return at(n, "not a statement")
 }
 
-func (f *form) verdict(n *policy.Node) error {
+func (f *form) verdict(n *policy.Node, depth int) error {
+	throws := stubs.Decision(n.Imm) == stubs.Throw
 	switch {
 	case n.Type != stubs.Verdict || n.Imm > uint64(stubs.Switch):
 		return at(n, "no verdict")
-	case n.A != nil || n.B != nil || n.C != nil:
+	case n.A != nil && !throws || n.B != nil || n.C != nil:
 		return at(n, "a verdict has no operands")
-	case stubs.Decision(n.Imm) == stubs.Throw && (n.Index < 0 || n.Index >= len(f.p.Reasons)):
+	case throws && (n.Index < 0 || n.Index >= len(f.p.Reasons)):
 		return at(n, "reason %d of %d", n.Index, len(f.p.Reasons))
+	case n.A != nil:
+		return f.operand(n.A, stubs.Duration, depth)
 	}
 	return nil
 }

@@ -144,7 +144,9 @@ func (r *random) statement(t stubs.Type, depth int) *policy.Node {
 func (r *random) act(t stubs.Type, depth int) *policy.Node {
 	if t == stubs.Verdict {
 		n := r.node(policy.OpVerdict, t)
-		n.Imm, n.Index = uint64(r.below(3)), r.below(3)
+		if n.Imm, n.Index = uint64(r.below(3)), r.below(3); stubs.Decision(n.Imm) == stubs.Throw && r.below(3) == 1 {
+			n.A = r.value(stubs.Duration, depth)
+		}
 		return n
 	}
 	site := policy.Site{Effect: pick(r, stubs.Cancel, stubs.Background), Type: stubs.Unit}

@@ -58,6 +58,7 @@ func (r *review) statement(n *policy.Node) {
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			r.act(n)
 		}
+		r.expression(n.A, n)
 	case policy.OpEffect:
 		r.act(n)
 		r.repeated(n)

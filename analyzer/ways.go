@@ -130,6 +130,9 @@ func (w *ways) statement(n *policy.Node) {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
+		if n.A != nil {
+			w.eval(n.A)
+		}
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			w.act()
 		}

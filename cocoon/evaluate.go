@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"math/bits"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/policy"
@@ -54,7 +55,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	}
 	switch out.Decision {
 	case stubs.Throw:
-		l.throwVerdict(b, out.Reason, now)
+		l.throwVerdict(b, out, now)
 		return true
 	case stubs.Switch:
 		return l.switchVerdict(b, now)
@@ -82,14 +83,14 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 
 // throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
 // the task.
-func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
-	text := b.version.verified.Program().Reasons[reason]
+func (l *Loop) throwVerdict(b *bound, out stubs.Outcome, now int64) {
+	text, retry := b.version.verified.Program().Reasons[out.Reason], time.Duration(max(0, out.Retry))
 	if a := l.view.arriving; a != nil {
 		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()
 		err := a.preempted(b.version.of.name, text, "", nil, now)
+		err.Started, err.RetryAfter = false, retry
 		b.version.of.tellThrow(err, func() string { return "on arrival" })
-		err.Started = false
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
 		} else {
@@ -108,7 +109,9 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	if s.pending == nil {
 		b.version.of.stats.throws.Add(1)
 		s.tenant.threw()
-		s.postThrow(s.preempted(b.version.of.name, text, section, nil, now), id, now)
+		err := s.preempted(b.version.of.name, text, section, nil, now)
+		err.RetryAfter = retry
+		s.postThrow(err, id, now)
 		s.pending.by = b.version.of
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -114,7 +116,7 @@ func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 	}
 	would := out.Decision.String()
 	if out.Decision == stubs.Throw {
-		would = fmt.Sprintf("throw(%q)", p.Reasons[out.Reason])
+		would = policy.ThrowText(p.Reasons[out.Reason], time.Duration(out.Retry))
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		site := p.Sites[bits.TrailingZeros64(fired)]

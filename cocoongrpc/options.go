@@ -44,7 +44,8 @@ type Options struct {
 
 	// RetryAfter is when a refused client may come again: the RetryInfo of a status, and what tells
 	// clients with a retry policy when to make a call again whose handler was not called. 0: a
-	// second; negative: neither.
+	// second; negative: neither. What a policy says, throw("reason", duration("5s")), counts before
+	// it.
 	RetryAfter time.Duration
 
 	// Load counts the calls, for load reports. nil: nobody does.

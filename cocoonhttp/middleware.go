@@ -36,7 +36,8 @@ type Options struct {
 	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 
 	// RetryAfter is when a refused client may come again; whole seconds are sent, rounded up. 0: a
-	// second; negative: no such header.
+	// second; negative: no such header. What a policy says, throw("reason", duration("5s")), counts
+	// before it.
 	RetryAfter time.Duration
 }
 

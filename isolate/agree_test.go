@@ -40,6 +40,9 @@ func result(out stubs.Outcome, err error) string {
 		return err.Error() + fmt.Sprint(out)
 	}
 	s := fmt.Sprintf("%v %d %b", out.Decision, out.Reason, out.Fired)
+	if out.Retry != 0 {
+		s += fmt.Sprintf(" retry:%d", out.Retry)
+	}
 	for i, v := range out.Values {
 		if out.Fired>>i&1 != 0 {
 			s += fmt.Sprintf(" %d:%#x", i, v)

@@ -16,6 +16,7 @@ type generator struct {
 	program *policy.Program
 	code    []byte
 	locals  []byte // types: first the program's, then scratch
+	retries bool   // a throw says when to retry
 	fired   int    // local: bits of the sites that fired
 	x, y, r int    // locals: operands and result of a checked operation, dead between operations
 	f       int    // local: a float, likewise
@@ -28,7 +29,7 @@ func generate(p *policy.Program) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{program: p}
+	g := &generator{program: p, retries: p.SaysRetry()}
 	for _, t := range p.Locals {
 		g.locals = append(g.locals, g.valueType(t))
 	}
@@ -59,7 +60,7 @@ func (g *generator) node(n *policy.Node) {
 	case policy.OpConst:
 		g.constant(n)
 	case policy.OpVerdict:
-		g.i64(verdictWord(n))
+		g.verdict(n)
 	case policy.OpRead:
 		g.read(n)
 	case policy.OpLocal:
@@ -93,6 +94,21 @@ func (g *generator) node(n *policy.Node) {
 	default:
 		g.fail("offset %d: operation %d is not known here", n.Pos, n.Op)
 	}
+}
+
+// verdict leaves the verdict's word, and stores when to retry, if the program has a throw that says
+// so.
+func (g *generator) verdict(n *policy.Node) {
+	if g.retries && stubs.Decision(n.Imm) == stubs.Throw {
+		g.i32(0)
+		if n.A != nil {
+			g.node(n.A)
+		} else {
+			g.i64(0)
+		}
+		g.memory(opI64Store, retryAddress(g.program))
+	}
+	g.i64(verdictWord(n))
 }
 
 func (g *generator) constant(n *policy.Node) {

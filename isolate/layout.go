@@ -8,7 +8,8 @@ import (
 )
 
 // A policy's linear memory: the snapshot from address 0, then the word of fired bits, then a word
-// for each site's operand. A function without sites writes nothing.
+// for each site's operand, then one for when to retry after a throw. A function without sites, and
+// without throws that say when to retry, writes nothing.
 
 const (
 	wordBytes = 8
@@ -20,15 +21,17 @@ func firedAddress(p *policy.Program) int { return p.Words * wordBytes }
 
 func valueAddress(p *policy.Program, site int) int { return firedAddress(p) + (1+site)*wordBytes }
 
+func retryAddress(p *policy.Program) int { return valueAddress(p, len(p.Sites)) }
+
 // pages returns the size of the program's memory.
 func pages(p *policy.Program) (int, error) {
 	if p.Words < 0 || len(p.Sites) > stubs.MaxSites {
 		return 0, fmt.Errorf("a program of %d words and %d effects; at most %d effects", p.Words, len(p.Sites), stubs.MaxSites)
 	}
-	if p.Words > maxPages*pageBytes/wordBytes-1-stubs.MaxSites {
+	if p.Words > maxPages*pageBytes/wordBytes-2-stubs.MaxSites {
 		return 0, fmt.Errorf("a snapshot of %d words does not fit the %d KiB of a policy's memory; read fewer stubs", p.Words, maxPages*pageBytes>>10)
 	}
-	return (valueAddress(p, len(p.Sites)) + pageBytes - 1) / pageBytes, nil
+	return (retryAddress(p) + wordBytes + pageBytes - 1) / pageBytes, nil
 }
 
 // What a function returns is one word. A verdict has the decision in its low byte and a throw's

@@ -149,6 +149,10 @@ func (p *program) operation(n *policy.Node, depth int) {
 	switch t := n.Type; {
 	case t == stubs.Unit:
 		p.effect(n, depth)
+	case t == stubs.Verdict:
+		if p.leaf(n); stubs.Decision(n.Imm) == stubs.Throw && p.below(2) == 1 {
+			n.A = sub(stubs.Duration)
+		}
 	case t == stubs.Bool:
 		p.predicate(n, depth)
 	case t == stubs.Int && p.below(4) == 1:

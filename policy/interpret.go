@@ -32,7 +32,7 @@ func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome,
 		return stubs.Outcome{}, m.steps, err
 	}
 	decision, reason := splitVerdict(verdict)
-	return stubs.Outcome{Decision: decision, Reason: reason, Fired: m.fired, Values: m.values}, m.steps, nil
+	return stubs.Outcome{Decision: decision, Reason: reason, Retry: m.retry, Fired: m.fired, Values: m.values}, m.steps, nil
 }
 
 // machine is the state of one evaluation.
@@ -41,6 +41,7 @@ type machine struct {
 	locals   []uint64
 	fired    uint64
 	values   []uint64
+	retry    int64
 	steps    int
 	visit    func(*Node)
 }
@@ -55,6 +56,13 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	case OpConst:
 		return n.Imm, nil
 	case OpVerdict:
+		if n.A != nil {
+			word, err := m.eval(n.A)
+			if err != nil {
+				return 0, err
+			}
+			m.retry = int64(word)
+		}
 		return verdictWord(n), nil
 	case OpRead:
 		if n.Type == stubs.Bool {

@@ -45,7 +45,7 @@ const (
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
 	OpSeq               // A (Unit), then B
-	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw. Type Verdict
+	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw, and A: when to retry, a Duration, or nil. Type Verdict
 )
 
 // Node is one operation. Nodes form a tree: none is shared. After lowering nothing writes to them.
@@ -156,6 +156,11 @@ func (p *Program) AsksRunning() bool {
 
 // MaySwitch reports whether a switch is written in the program.
 func (p *Program) MaySwitch() bool { return p.Root.decides(stubs.Switch) }
+
+// SaysRetry reports whether a throw in the program says when its caller may try again.
+func (p *Program) SaysRetry() bool {
+	return p.Root.Any(func(n *Node) bool { return n.Op == OpVerdict && n.A != nil })
+}
 
 // reads reports whether the program reads a stub of the catalogue from first to last.
 func (p *Program) reads(first, last stubs.ID) bool {

@@ -175,6 +175,8 @@ func (s *source) syntaxHint(i int) string {
 		return ""
 	}
 	switch t := s.tokens[i]; {
+	case t.Is(lexer.Operator, ":") && i > 0 && strings.HasPrefix(s.tokens[i-1].Value, "retry"):
+		return `write throw("reason", duration("2s"))`
 	case t.Is(lexer.Operator, "="):
 		return "compare with ==; name a value with let x = ...; and write a state with set(\"name\", value)"
 	case t.Is(lexer.Operator, "&"), t.Is(lexer.Operator, "|"):

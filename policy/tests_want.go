@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -37,7 +38,7 @@ func (w *TestWant) read(n *yaml.Node) error {
 	})
 }
 
-var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)\)$`)
+var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)(?:,\s*(?:duration\("([^"]*)"\)|([^")]*)))?\)$`)
 
 // canonicalVerdict reads a verdict as policies write it.
 func canonicalVerdict(text string) (string, error) {
@@ -57,7 +58,24 @@ func canonicalVerdict(text string) (string, error) {
 		}
 		reason = r
 	}
-	return fmt.Sprintf("throw(%q)", reason), nil
+	retry := time.Duration(0)
+	if text := m[4] + m[5]; text != "" {
+		d, err := parseDuration(text)
+		if err != nil {
+			return "", fmt.Errorf("%q is no verdict: %v", text, err)
+		}
+		retry = time.Duration(d)
+	}
+	return ThrowText(reason, retry), nil
+}
+
+// ThrowText writes a throw as files of tests do; a time to try again that is not positive says
+// nothing.
+func ThrowText(reason string, retry time.Duration) string {
+	if retry > 0 {
+		return fmt.Sprintf("throw(%q, %v)", reason, retry)
+	}
+	return fmt.Sprintf("throw(%q)", reason)
 }
 
 func (w *TestWant) readEffects(n *yaml.Node) error {

@@ -20,7 +20,7 @@ type evaluation struct {
 
 func (ev evaluation) verdict() string {
 	if ev.out.Decision == stubs.Throw {
-		return fmt.Sprintf("throw(%q)", ev.program.Reasons[ev.out.Reason])
+		return policy.ThrowText(ev.program.Reasons[ev.out.Reason], time.Duration(ev.out.Retry))
 	}
 	return ev.out.Decision.String() + "()"
 }
@@ -167,7 +167,7 @@ func (w *world) evaluate(c *compiled) evaluation {
 
 // agree reports whether two outcomes are the same, bit for bit.
 func agree(a, b stubs.Outcome) bool {
-	if a.Decision != b.Decision || a.Reason != b.Reason || a.Fired != b.Fired {
+	if a.Decision != b.Decision || a.Reason != b.Reason || a.Retry != b.Retry || a.Fired != b.Fired {
 		return false
 	}
 	for i := range a.Values {

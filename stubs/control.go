@@ -43,6 +43,7 @@ const MaxSites = 64
 type Outcome struct {
 	Decision Decision
 	Reason   int      // for Throw: index into the program's reasons
+	Retry    int64    // for Throw: ns after which the caller may try again; not positive: it says nothing
 	Fired    uint64   // bit i: effect site i was executed
 	Values   []uint64 // word i: the operand of site i, where it fired; owned by the evaluator until its next evaluation
 }

@@ -205,6 +205,9 @@ func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
 		d, reason := stubs.Decision(n.Imm), ""
 		if d == stubs.Throw {
 			reason = fmt.Sprintf("%q", p.Reasons[n.Index])
+			if n.A != nil {
+				reason += ", " + p.Text[n.A.Pos:n.A.End]
+			}
 		}
 		if v := fmt.Sprintf("%v(%s)", d, reason); !slices.Contains(*all, v) {
 			*all = append(*all, v)
