@@ -85,12 +85,16 @@ func (f *form) layout() error {
 
 // stub checks which state stub a read names.
 func (f *form) stub(r policy.Read) (list bool, err error) {
-	if r.Stub > stubs.State {
+	if r.Stub > stubs.StateAverage {
 		return false, malformed("there is no state stub %d", r.Stub)
 	}
-	if r.Stub == stubs.State {
-		if r.Key == "" || !scalar(r.Type) {
-			return false, malformed("the state %q has the type %v", r.Key, r.Type)
+	if err := figure(r); err != nil {
+		return false, err
+	}
+	if r.OfState() {
+		trend := r.Stub != stubs.State
+		if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
+			return false, malformed("%v has the type %v", r, r.Type)
 		}
 		return false, nil
 	}
@@ -119,4 +123,17 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, malformed("%s takes %d words; it has %d", stub.Path, r.Words, 1+stub.Max)
 	}
 	return list, nil
+}
+
+// figure checks the quantile and the window of a read.
+func figure(r policy.Read) error {
+	quantile := !r.OfState() && stubs.Catalogue[r.Stub].Quantile
+	windowed := quantile || r.Stub > stubs.State
+	switch {
+	case quantile != (r.Quantile != 0), quantile && !(r.Quantile > 0 && r.Quantile < 1):
+		return malformed("read %v has the quantile %v", r, r.Quantile)
+	case windowed != (r.Window != 0), windowed && (r.Window < policy.MinWindow || r.Window > policy.MaxWindow):
+		return malformed("read %v has the window %v", r, r.Window)
+	}
+	return nil
 }

@@ -49,7 +49,7 @@ func (w *world) saw(c *compiled) (all []string) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
-		if r.Stub != stubs.State {
+		if !r.OfState() {
 			v, given := w.read(c.keys[i], r)
 			if r.Type == stubs.NameList || r.Type == stubs.Name {
 				text = fmt.Sprintf("%q", v)
