@@ -91,15 +91,19 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 	if r.Taken > policy.TakenFloat || r.Taken != policy.TakenWhole && (r.Pattern != "" || r.Stub >= stubs.State) {
 		return false, malformed("%d cannot be taken of the state stub %d", r.Taken, r.Stub)
 	}
+	if err := figure(r); err != nil {
+		return false, err
+	}
 	if r.Stub == stubs.Draw {
 		if r.Key == "" || r.Type != stubs.Float {
 			return false, malformed("the draw %q is a %v", r.Key, r.Type)
 		}
 		return false, nil
 	}
-	if r.Stub == stubs.State {
-		if r.Key == "" || !scalar(r.Type) {
-			return false, malformed("the state %q has the type %v", r.Key, r.Type)
+	if r.OfState() {
+		trend := r.Stub != stubs.State
+		if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
+			return false, malformed("%v has the type %v", r, r.Type)
 		}
 		return false, nil
 	}
@@ -136,4 +140,17 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, malformed("%s takes %d words; it has %d", stub.Path, r.Words, 1+stub.Max)
 	}
 	return list, nil
+}
+
+// figure checks the quantile and the window of a read.
+func figure(r policy.Read) error {
+	quantile := r.Stub < stubs.State && stubs.Catalogue[r.Stub].Quantile
+	windowed := quantile || r.OfState() && r.Stub != stubs.State
+	switch {
+	case quantile != (r.Quantile != 0), quantile && !(r.Quantile > 0 && r.Quantile < 1):
+		return malformed("read %v has the quantile %v", r, r.Quantile)
+	case windowed != (r.Window != 0), windowed && (r.Window < policy.MinWindow || r.Window > policy.MaxWindow):
+		return malformed("read %v has the window %v", r, r.Window)
+	}
+	return nil
 }

@@ -120,7 +120,7 @@ func (r *review) idempotent(n *policy.Node) bool {
 // becauseOfTasks says why the policy is about running tasks.
 func (r *review) becauseOfTasks() string {
 	for _, read := range r.p.Reads {
-		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.TenantThrown
+		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.ClassService // or the class
 		if read.Stub <= stubs.TaskSlice || tenant && r.many&^stubs.Enqueue != 0 {
 			return "it reads " + stubs.Catalogue[read.Stub].Path
 		}

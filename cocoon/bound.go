@@ -53,6 +53,10 @@ type read struct {
 	words  int
 	key    stubs.NameID
 
+	quantile      float64 // of a stub such as queue.wait(0.99)
+	window        int64   // over which it is measured, in ns; 0 of others
+	series, place int     // where the loop's meter has it
+
 	of       stubs.ID    // of a textRead: whose name is looked at
 	selector *selector   // the pattern, in place of the key of task.sections, too; nil where there is none
 	taken    policy.Read // of a textRead without a pattern
@@ -71,9 +75,9 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		states: newStateUse(p, v.states)}
 	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
-		switch r.Stub {
-		case stubs.State: // newStateUse's
-		case stubs.Draw:
+		switch {
+		case r.OfState(): // newStateUse's
+		case r.Stub == stubs.Draw:
 			b.chances = append(b.chances, r.Offset)
 		default:
 			b.reads = append(b.reads, b.newRead(r))
@@ -137,6 +141,7 @@ func (b *bound) matchesName(c *class) bool {
 func (b *bound) close() {
 	b.eval.Close()
 	b.loop.rt.release(b.refers)
+	b.states.release()
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }

@@ -26,10 +26,10 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		b.eval.Snapshot()[at] = math.Float64bits(b.draws.Next())
 	}
 	r.stats.evaluations.Add(1)
-	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
+	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe, now)
 	out, err := b.eval.Eval()
 	if writes := out.Fired & b.states.writing; writes != 0 {
-		if err = b.states.carryOut(writes, out.Values, mode == Observe); err != nil {
+		if err = b.states.carryOut(writes, out.Values, mode == Observe, now); err != nil {
 			out = stubs.Outcome{}
 		}
 	}

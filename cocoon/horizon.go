@@ -62,7 +62,7 @@ func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 			case r.stub == textRead:
 				open = open && f.Allows(r.ofText(l.cfg.Name))
 			default:
-				open = open && f.Allows(l.ofLoop(f.Read.Stub, 0))
+				open = open && f.Allows(l.ofLoop(&r, 0))
 			}
 		}
 		if open {

@@ -140,7 +140,7 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
-		text = append(text, r.Path()+"="+value)
+		text = append(text, r.String()+"="+value)
 	}
 	return strings.Join(text, " ")
 }

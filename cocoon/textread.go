@@ -11,7 +11,7 @@ const textRead = stubs.Draw + 1
 
 // newRead is called with regMu held.
 func (b *bound) newRead(r policy.Read) read {
-	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)}
+	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key), quantile: r.Quantile, window: int64(r.Window)}
 	if r.Pattern != "" {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
 		b.refers = append(b.refers, x.selector)

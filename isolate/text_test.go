@@ -105,7 +105,7 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		s[offset] = w
 	}
 	for _, r := range p.Reads {
-		value, ok := state[r.Path()]
+		value, ok := state[r.String()]
 		if !ok {
 			continue
 		}

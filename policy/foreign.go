@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // What people write who know other languages of policies (CEL, Envoy's, OPA's Rego, expr), and what
@@ -90,6 +92,27 @@ func (l *lowerer) methodHint(m *ast.MemberNode, method string, args []ast.Node) 
 	return "there are no methods"
 }
 
+// isStub reports whether m has the form of a state, or of a state stub with its key.
+func isStub(m *ast.MemberNode) bool {
+	switch base := m.Node.(type) {
+	case *ast.IdentifierNode:
+		field, _ := m.Property.(*ast.StringNode)
+		if field == nil {
+			return false
+		}
+		_, ok := stubs.Lookup(base.Value + "." + field.Value)
+		return ok || base.Value == "state"
+	case *ast.MemberNode:
+		group, _ := base.Node.(*ast.IdentifierNode)
+		field, _ := base.Property.(*ast.StringNode)
+		if group != nil && field != nil {
+			s, ok := stubs.Lookup(group.Value + "." + field.Value)
+			return ok && s.Keyed
+		}
+	}
+	return false
+}
+
 // refuseMethod refuses the call of something else than a function by its name.
 func (l *lowerer) refuseMethod(n ast.Node) {
 	call, _ := n.(*ast.CallNode)
@@ -104,8 +127,14 @@ func (l *lowerer) refuseMethod(n ast.Node) {
 	if !isName {
 		l.refuse(n, "", "%s is no function", l.excerpt(n))
 	}
-	if base, _ := m.Node.(*ast.IdentifierNode); base == nil || groups[base.Value] == nil {
+	base, _ := m.Node.(*ast.IdentifierNode)
+	switch {
+	case isStub(m):
+		l.refuse(n, "remove the parentheses", "%s is no function", l.excerpt(n))
+	case base == nil || groups[base.Value] == nil:
 		l.value(m.Node) // what is wrong with it is said first
+	case suggest(method.Value, quantiles) != "":
+		l.refuse(n, stubHint(base.Value, method.Value), "there is no state stub %s", l.excerpt(m))
 	}
 	l.refuse(n, l.methodHint(m, method.Value, call.Arguments), "%s is no function", l.excerpt(n))
 }

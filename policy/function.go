@@ -17,7 +17,7 @@ var (
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
 		"any": true, "all": true, "none": true, "count": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true,
+		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true, "rate": true, "average": true,
 	}
 )
 
@@ -45,6 +45,11 @@ func isEffect(name string, args []ast.Node) bool {
 
 // function lowers a call that has a value.
 func (l *lowerer) function(n ast.Node) value {
+	if call, ok := n.(*ast.CallNode); ok {
+		if s := quantileOf(call.Callee); s != nil {
+			return l.quantile(call, s)
+		}
+	}
 	name, args, ok := callOf(n)
 	switch {
 	case !ok:
@@ -75,6 +80,8 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.sqrt(n, args)
 	case "clamp":
 		return l.clamp(n, args)
+	case "rate", "average":
+		return l.trendRead(n, name, args)
 	case "pattern":
 		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
@@ -89,7 +96,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, any, all, none and count"
 }
 
 // arguments checks their number.

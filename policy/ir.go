@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -83,7 +84,7 @@ func (s Source) Bound() int {
 // Read is one state stub that a program reads, and where the snapshot holds it.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the state's name for stubs.State, a number for stubs.Draw
+	Key  string     // of a keyed stub; the state's name for stubs.State, StateRate and StateAverage, a number for stubs.Draw
 	Type stubs.Type // the stub's, or the registered state's; of a name with a pattern Bool, of what is taken from one Int or Float
 
 	// Pattern, if there is one, is what a name is compared with, the read being true where it
@@ -96,6 +97,10 @@ type Read struct {
 	// snapshot takes it.
 	Taken   Taken
 	Default uint64 // of TakenInt and TakenFloat: the word where the text is no number
+	// Quantile is that of a stub such as queue.wait(0.99), and Window the time over which it is
+	// measured; Window also that of a rate or an average. Else both are 0.
+	Quantile float64
+	Window   time.Duration
 
 	Offset int // of its first word
 	Words  int // 1, or 1+Max for a list
@@ -136,12 +141,12 @@ type Program struct {
 
 // ForEach returns the notifications on which the program is evaluated once for each of several
 // running tasks, and not once a loop: on enqueue see AsksRunning; on ticks and custom events it
-// reads task.* or tenant.*, or may throw or switch.
+// reads task.*, tenant.* or class.*, or may throw or switch.
 func (p *Program) ForEach() (on stubs.Event) {
 	if p.AsksRunning() {
 		on = stubs.Enqueue
 	}
-	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.TenantThrown) || p.Root.decides(stubs.Throw) {
+	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.ClassService) || p.Root.decides(stubs.Throw) {
 		on |= stubs.Tick | stubs.Custom
 	}
 	return on & p.On

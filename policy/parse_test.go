@@ -120,7 +120,7 @@ var badPolicies = []struct{ text, want string }{
 
 	{`task.runing > duration("1s") ? switch() : continue()`, `1:1: there is no state stub task.runing; did you mean task.running?`},
 	{`task.xyzzy == 1 ? switch() : continue()`, `; there is task.name, task.kind, `},
-	{`queue.size > 3 ? switch() : continue()`, `there is no state stub queue.size; there is queue.length`},
+	{`queue.size > 3 ? switch() : continue()`, `there is no state stub queue.size; there is queue.wait, queue.length`},
 	{`tsk.running > 3 ? switch() : continue()`, `1:1: there is no tsk; did you mean task?`},
 	{`task > 3 ? switch() : continue()`, `task is a group of state stubs; write one of task.name`},
 	{`state > 3 ? switch() : continue()`, `state needs the name of a state`},
@@ -240,7 +240,7 @@ var badPolicies = []struct{ text, want string }{
 	{`set("count")`, `set takes 2 arguments, not 1`},
 	{`set("cuont", 1)`, `1:5: there is no state "cuont"; did you mean count?`},
 	{`set(count, 1)`, `1:5: count is a function`},
-	{`set(overloaded, true)`, `1:5: there is no overloaded; state stubs begin with task, arriving, tenant, queue, loop, runtime, event or state; a name is a string in quotes`},
+	{`set(overloaded, true)`, `1:5: there is no overloaded; state stubs begin with task, arriving, tenant, class, queue, loop, runtime, event or state; a name is a string in quotes`},
 	{`set(task.name, 1)`, `the name of a state must be a string constant`},
 	{`set("count", true)`, `1:14: the state count is an int and true is a bool`},
 	{`set("count", 1.5)`, `the state count is an int and 1.5 is a plain number`},

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -22,9 +23,11 @@ var groups = func() map[string][]string {
 
 // readKey tells the reads of a program apart.
 type readKey struct {
-	id      stubs.ID
-	key     string
-	pattern string
+	id       stubs.ID
+	key      string
+	pattern  string
+	quantile float64
+	window   time.Duration
 
 	taken    Taken
 	fallback uint64
@@ -38,13 +41,27 @@ type field struct {
 
 // member lowers the read of a state stub or a state.
 func (l *lowerer) member(n *ast.MemberNode) value {
+	stub, fields := l.lookUp(n)
+	if stub == nil {
+		return l.state(n, fields)
+	}
+	if stub.Quantile {
+		l.refuse(n, "write "+stub.Path+"(0.99)", "%s needs a quantile", stub.Path)
+	}
+	key := l.keyOf(n, stub, fields)
+	return value{node: l.stub(n, stub, key), enum: stub.Enum}
+}
+
+// lookUp returns the state stub that n begins with, and the fields behind it; nil and all fields of
+// a state.
+func (l *lowerer) lookUp(n *ast.MemberNode) (*stubs.Stub, []field) {
 	base, fields := l.path(n)
 	id, ok := base.(*ast.IdentifierNode)
 	if !ok {
 		l.refuse(n, "", "%s has no fields", l.excerpt(base))
 	}
 	if id.Value == "state" {
-		return l.state(n, fields)
+		return nil, fields
 	}
 	if _, ok := groups[id.Value]; !ok {
 		v := l.identifier(id)
@@ -55,7 +72,7 @@ func (l *lowerer) member(n *ast.MemberNode) value {
 	if !ok {
 		l.refuse(n, stubHint(id.Value, fields[0].text), "there is no state stub %s", path)
 	}
-	return l.stub(n, stub, fields[1:])
+	return stub, fields[1:]
 }
 
 // stubHint says which stub of a group was meant: the field decides, not the group before it.
@@ -91,8 +108,8 @@ func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []field) {
 	}
 }
 
-// stub lowers the read of a stub of the catalogue.
-func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
+// keyOf returns what is read of a stub behind which the keys stand.
+func (l *lowerer) keyOf(n ast.Node, s *stubs.Stub, keys []field) readKey {
 	key := readKey{id: s.ID}
 	switch {
 	case s.Keyed && len(keys) == 0:
@@ -109,6 +126,11 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
 	if len(keys) > 0 {
 		l.refuse(n, "remove "+keys[0].text, "%s is %s and has no fields", s.Path, article(s.Type))
 	}
+	return key
+}
+
+// stub makes the read of a stub of the catalogue.
+func (l *lowerer) stub(n ast.Node, s *stubs.Stub, key readKey) *Node {
 	if missing := l.env.On &^ s.On; missing != 0 {
 		l.refuse(n, "it is set on "+s.On.String()+" only", "%s is not known on %s", s.Path, missing)
 	}
@@ -116,7 +138,7 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
 	if s.Type == stubs.NameList {
 		words += int(s.Max)
 	}
-	return value{node: l.read(n, key, s.Type, words), enum: s.Enum}
+	return l.read(n, key, s.Type, words)
 }
 
 // state lowers state.NAME.
@@ -155,8 +177,8 @@ func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
 	if !ok {
 		i = len(l.prog.Reads)
 		l.reads[key] = i
-		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback, Type: t,
-			Offset: l.prog.Words, Words: words, Pos: r.Pos})
+		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback,
+			Quantile: key.quantile, Window: key.window, Type: t, Offset: l.prog.Words, Words: words, Pos: r.Pos})
 		l.prog.Words += words
 	}
 	r.Index = l.prog.Reads[i].Offset

@@ -238,7 +238,12 @@ func (s *source) outline(n ast.Node) span {
 		return span{s.span(n.Node).first, last}
 	case *ast.SliceNode:
 		return span{s.span(n.Node).first, close(own)}
-	case *ast.CallNode, *ast.BuiltinNode:
+	case *ast.CallNode:
+		if m, ok := n.Callee.(*ast.MemberNode); ok {
+			return span{s.span(m).first, close(own + 1)}
+		}
+		return span{own, close(own + 1)}
+	case *ast.BuiltinNode:
 		return span{own, close(own + 1)}
 	case *ast.ArrayNode, *ast.MapNode:
 		return span{own, close(own)}

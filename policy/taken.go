@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -36,31 +35,6 @@ func (r Read) Take(text string) uint64 {
 		}
 	}
 	return r.Default
-}
-
-// Path returns what is read, as a policy writes it; of a draw, which of the text's chances it is
-// for.
-func (r Read) Path() string {
-	path := "state." + r.Key
-	switch {
-	case r.Stub == stubs.Draw:
-		return "the draw of chance " + r.Key
-	case r.Stub < stubs.State:
-		if path = stubs.Catalogue[r.Stub].Path; r.Key != "" {
-			path += fmt.Sprintf("[%q]", r.Key)
-		}
-	}
-	switch {
-	case r.Pattern != "" && r.Stub == stubs.TaskSections:
-		return fmt.Sprintf("%s[pattern(%q)]", path, r.Pattern)
-	case r.Pattern != "":
-		return fmt.Sprintf("%s in pattern(%q)", path, r.Pattern)
-	case r.Taken == TakenHash:
-		return fmt.Sprintf("XXH64(%s)", path)
-	case r.Taken == TakenInt, r.Taken == TakenFloat:
-		return fmt.Sprintf("%v(%s, %v)", r.Type, path, stubs.Value(r.Default, r.Type))
-	}
-	return path
 }
 
 // Name returns the read of the name from which r is taken; r itself where it is none.

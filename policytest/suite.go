@@ -87,9 +87,29 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 		return nil, err
 	}
 	for _, r := range p.Reads {
-		c.keys = append(c.keys, r.Path())
+		c.keys = append(c.keys, r.String())
 	}
 	return c, nil
+}
+
+// reads refuses a figure with a quantile or a window that no policy reads in this way: with others
+// it is another figure.
+func (s *suite) reads(path string, v any) error {
+	if !strings.HasSuffix(path, ")") {
+		return nil
+	}
+	_, typ, _ := stubs.Word(v)
+	for _, c := range s.policies {
+		i := slices.Index(c.keys, path)
+		switch {
+		case i < 0:
+		case c.program.Reads[i].Type != typ:
+			return fmt.Errorf("%s is of type %v, and %v is none", path, c.program.Reads[i].Type, v)
+		default:
+			return nil
+		}
+	}
+	return fmt.Errorf("no policy reads %s; give the quantile and the window that one reads", path)
 }
 
 // Coverage is which branches of the documents' expressions the tests reach: of each choice both

@@ -27,8 +27,19 @@ type world struct {
 
 // variable is a state.
 type variable struct {
-	typ  stubs.Type
-	word uint64
+	typ    stubs.Type
+	word   uint64
+	trends map[string]*policy.Trend // that policies read of it, by how they write them
+}
+
+// trend returns what r reads of the state's course.
+func (v *variable) trend(r policy.Read) *policy.Trend {
+	t := v.trends[r.String()]
+	if t == nil {
+		made := policy.NewTrend(r, v.typ)
+		t, v.trends[r.String()] = &made, &made
+	}
+	return t
 }
 
 func newVariables(values map[string]any) map[string]*variable {
@@ -36,7 +47,7 @@ func newVariables(values map[string]any) map[string]*variable {
 	for name, v := range values {
 		first, _ := policy.FirstValue(v) // a test has one loop
 		word, typ, _ := stubs.Word(first)
-		vars[name] = &variable{typ, word}
+		vars[name] = &variable{typ, word, map[string]*policy.Trend{}}
 	}
 	return vars
 }
@@ -46,6 +57,11 @@ func (s *suite) world() *world {
 		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}, draws: map[drawer]*stubs.Draws{}}
 	for _, c := range s.policies {
 		w.private[c] = newVariables(c.spec.State)
+		for _, r := range c.program.Reads {
+			if r.OfState() && r.Stub != stubs.State {
+				w.visible(c, r.Key).trend(r)
+			}
+		}
 	}
 	return w
 }
@@ -63,6 +79,9 @@ func (w *world) give(given map[string]any) error {
 		case path == "runtime.uptime":
 			w.uptime = v.(time.Duration) - w.now
 		default:
+			if err := w.suite.reads(path, v); err != nil {
+				return err
+			}
 			w.given[path] = v
 		}
 	}
@@ -75,10 +94,14 @@ func (w *world) set(name string, value any) error {
 		return err
 	}
 	word, err := wordFor(name, v.typ, value)
-	if err == nil {
-		v.word = word
+	if err != nil {
+		return err
 	}
-	return err
+	v.word = word
+	for _, t := range v.trends {
+		t.Restart()
+	}
+	return nil
 }
 
 // wordFor encodes a value for a state; an integer may stand for a float.
@@ -135,11 +158,11 @@ func (w *world) fill(c *compiled) {
 	for i, r := range c.program.Reads {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
-		switch r.Stub {
-		case stubs.State:
-			words[0] = w.visible(c, r.Key).word
+		switch {
+		case r.OfState():
+			words[0] = w.ofState(c, r)
 			continue
-		case stubs.Draw:
+		case r.Stub == stubs.Draw:
 			words[0] = math.Float64bits(w.draw(c))
 			continue
 		}
@@ -153,6 +176,20 @@ func (w *world) fill(c *compiled) {
 		}
 		words[0], _, _ = stubs.Word(v)
 	}
+}
+
+// ofState returns a state's value, or its rate or average: what is given, or else what has come of
+// the events.
+func (w *world) ofState(c *compiled, r policy.Read) uint64 {
+	v := w.visible(c, r.Key)
+	if r.Stub == stubs.State {
+		return v.word
+	}
+	if given, ok := w.given[r.String()]; ok {
+		word, _, _ := stubs.Word(given)
+		return word
+	}
+	return v.trend(r).Value(int64(w.now), v.word)
 }
 
 // draw returns the policy's next draw on the given loop.
@@ -181,7 +218,7 @@ func (w *world) read(key string, r policy.Read) (v any, given bool) {
 	}
 	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
 	if r.Stub != stubs.TaskSections {
-		v, given = w.value(r.Name().Path(), r.Stub)
+		v, given = w.value(r.Name().String(), r.Stub)
 		name, _ := v.(string)
 		if r.Pattern != "" {
 			return p.Matches(name), given
@@ -305,6 +342,9 @@ func (w *world) act(c *compiled, out stubs.Outcome) error {
 		}
 	}
 	for v, word := range written {
+		for _, t := range v.trends {
+			t.Wrote(int64(w.now), v.word, word)
+		}
 		v.word = word
 	}
 	w.off[c] = w.off[c] || cancelled

@@ -78,15 +78,27 @@ const (
 	TenantQueued
 	TenantBusy
 	TenantRunning
+	TenantRate
 	TenantThrown // the last of the tenant.* group
+	ClassTasks
+	ClassQueued
+	ClassBusy
+	ClassRunningMean
+	ClassWaitedMean
+	ClassWait
+	ClassService // the last of the class.* group
+	QueueWait
 	QueueLength
 	QueueSafe
 	QueueSuspended
 	QueueOldest
+	QueueCost
 	LoopName
 	LoopSlots
 	LoopBusy
-	LoopUtilization
+	LoopRate
+	LoopService
+	LoopUtilization // the last of the loop's
 	RuntimeTasks
 	RuntimeGoroutines
 	RuntimeHeap
@@ -95,8 +107,10 @@ const (
 	RuntimeUptime // the last of the runtime.* group
 	EventName
 	EventValue
-	State // state.NAME: type and word come from the registration
-	Draw  // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
+	State        // state.NAME: type and word come from the registration
+	StateRate    // rate("NAME", window)
+	StateAverage // average("NAME", window)
+	Draw         // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
 )
 
 // MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
@@ -120,7 +134,12 @@ type Stub struct {
 	Max   int64 // greatest value; for a list, its greatest length
 	On    Event // the notifications on which it is set; on others it is refused
 	Doc   string
+
+	Quantile bool // read as path(q) or path(q, window), both constants
 }
+
+// MaxRate bounds the rates of arrivals, in tasks per second.
+const MaxRate = 1 << 40
 
 const unbounded = 1 << 62 // ≈ 146 years in nanoseconds: far from overflow when two are added
 
@@ -156,14 +175,26 @@ var Catalogue = []Stub{
 	{ID: TenantQueued, Path: "tenant.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
 	{ID: TenantBusy, Path: "tenant.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
 	{ID: TenantRunning, Path: "tenant.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of all its tasks so far"},
+	{ID: TenantRate, Path: "tenant.rate", Type: Float, Max: MaxRate, On: AnyEvent, Doc: "its tasks that arrive per second, averaged over about 10 s"},
 	{ID: TenantThrown, Path: "tenant.thrown", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how often policies threw into its tasks or refused them"},
+	{ID: ClassTasks, Path: "class.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the name that are on the loop and have not ended"},
+	{ID: ClassQueued, Path: "class.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
+	{ID: ClassBusy, Path: "class.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
+	{ID: ClassRunningMean, Path: "class.running_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of those that have ended, averaged over the last ten or so; 0 before the first"},
+	{ID: ClassWaitedMean, Path: "class.waited_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "their time in the queue, averaged in the same way"},
+	{ID: ClassWait, Path: "class.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of their time in the queue"},
+	{ID: ClassService, Path: "class.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of those that have ended"},
+	{ID: QueueWait, Path: "queue.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time that the loop's tasks were in the queue"},
 	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
 	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
 	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
 	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest of them has waited"},
+	{ID: QueueCost, Path: "queue.cost", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time that the tasks which wait for a slot are still expected to take, all together, as arriving.cost tells of each"},
 	{ID: LoopName, Path: "loop.name", Type: Name, On: AnyEvent, Doc: "the loop's name"},
 	{ID: LoopSlots, Path: "loop.slots", Type: Int, Min: 1, Max: 1 << 20, On: AnyEvent, Doc: "its number of slots"},
 	{ID: LoopBusy, Path: "loop.busy", Type: Int, Max: 1 << 20, On: AnyEvent, Doc: "slots that are taken"},
+	{ID: LoopRate, Path: "loop.rate", Type: Float, Max: MaxRate, On: AnyEvent, Doc: "tasks that arrive on it per second, averaged over about 10 s"},
+	{ID: LoopService, Path: "loop.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of its tasks that have ended"},
 	{ID: LoopUtilization, Path: "loop.utilization", Type: Float, Max: 1, On: AnyEvent, Doc: "share of slot time in use, 0 to 1, averaged over about 100 ms, or since it was last read if that is longer"},
 	{ID: RuntimeTasks, Path: "runtime.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the runtime that have not ended"},
 	{ID: RuntimeGoroutines, Path: "runtime.goroutines", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "goroutines of the process, at most 10 ms ago"},

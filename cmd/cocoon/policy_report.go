@@ -175,7 +175,7 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 func reads(p *policy.Program) []string {
 	var paths []string
 	for _, r := range p.Reads {
-		paths = append(paths, r.Path())
+		paths = append(paths, r.String())
 	}
 	return paths
 }
