@@ -24,7 +24,7 @@ type analysis struct {
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 	a := &analysis{
-		p: p, interval: interval, facts: newFacts(), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
+		p: p, interval: interval, facts: newFacts(p.Sets), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
 		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{},
 	}
 	for _, r := range p.Reads {
@@ -102,6 +102,9 @@ func (a *analysis) compute(n *policy.Node) (term, value) {
 	case policy.OpLet:
 		a.locals[n.Index], _ = a.eval(n.A)
 		return a.eval(n.B)
+	case policy.OpIn:
+		x, v := a.eval(n.A)
+		return a.facts.in(x, n.Index), boolValue(withinSet(v, a.p.Sets[n.Index]))
 	case policy.OpAnd:
 		return a.junction(n, true)
 	case policy.OpOr:

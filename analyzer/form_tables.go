@@ -28,7 +28,29 @@ func (f *form) tables() error {
 			return err
 		}
 	}
+	if err := checkSets(p.Sets); err != nil {
+		return err
+	}
 	return f.layout()
+}
+
+// checkSets checks that sets are what look-ups rely on, and how many constants they have.
+func checkSets(sets []policy.Set) error {
+	constants := 0
+	for i, s := range sets {
+		if constants += len(s.Words); constants > policy.MaxConstants {
+			return malformed("the sets have more than %d constants", policy.MaxConstants)
+		}
+		if len(s.Words) == 0 || s.Type != stubs.Name && !s.Type.Integral() {
+			return malformed("set %d has %d constants of type %v", i, len(s.Words), s.Type)
+		}
+		for k := range s.Words[1:] {
+			if s.Words[k] >= s.Words[k+1] {
+				return malformed("set %d is not sorted", i)
+			}
+		}
+	}
+	return nil
 }
 
 func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }

@@ -139,6 +139,16 @@ func TestMalformed(t *testing.T) {
 		{"where a bool belongs", at(policy.OpNot, func(n *policy.Node) { n.A = literal(stubs.Int, 1) })},
 		{"do not make a int", at(policy.OpCount, func(n *policy.Node) { *n = *operation(policy.OpNot, stubs.Int, literal(stubs.Bool, 1)) })},
 		{"an effect without operand has one", func(p *policy.Program) { p.Sites[0] = policy.Site{Effect: stubs.Cancel, Type: stubs.Unit} }},
+		{"set 9 of 1", func(p *policy.Program) {
+			p.Sets = []policy.Set{{Type: stubs.Int, Words: []uint64{1}}}
+			in := find(p.Root, policy.OpNot)
+			in.Op, in.Index = policy.OpIn, 9
+		}},
+		{"is not sorted", func(p *policy.Program) { p.Sets = []policy.Set{{Type: stubs.Int, Words: []uint64{2, 1}}} }},
+		{"constants of type", func(p *policy.Program) { p.Sets = []policy.Set{{Type: stubs.Float, Words: []uint64{1}}} }},
+		{"more than 16384 constants", func(p *policy.Program) {
+			p.Sets = []policy.Set{{Type: stubs.Int, Words: make([]uint64, policy.MaxConstants+1)}}
+		}},
 		{"effect 0 is written twice", func(p *policy.Program) {
 			again := copyOf(p.Root.A)
 			p.Locals = append(p.Locals, stubs.Name)

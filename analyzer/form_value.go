@@ -92,6 +92,11 @@ func (f *form) operator(n *policy.Node, depth int) error {
 		ok, types = t == stubs.Float, []stubs.Type{t}
 	case policy.OpMin, policy.OpMax:
 		ok, types = t == stubs.Float, []stubs.Type{t, t}
+	case policy.OpIn:
+		if n.Index < 0 || n.Index >= len(f.p.Sets) {
+			return at(n, "set %d of %d", n.Index, len(f.p.Sets))
+		}
+		ok, types = t == stubs.Bool, []stubs.Type{f.p.Sets[n.Index].Type}
 	case policy.OpMix:
 		ok, types = t == stubs.Int, []stubs.Type{t, t}
 	case policy.OpMod:

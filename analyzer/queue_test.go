@@ -60,7 +60,7 @@ func TestNeedsQueueSound(t *testing.T) {
 		r := &random{data: data}
 		p := randomProgram(r)
 		for i := range p.Reads { // more of them about the queue
-			if read := &p.Reads[i]; read.Type == stubs.Int && rng.IntN(2) == 0 {
+			if read := &p.Reads[i]; read.Type == stubs.Int && read.Taken == policy.TakenWhole && rng.IntN(2) == 0 {
 				read.Stub = queued[rng.IntN(3)]
 			}
 		}

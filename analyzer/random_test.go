@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -64,6 +65,15 @@ func randomProgram(r *random) *policy.Program {
 	add(policy.Read{Stub: stubs.Draw, Key: "1", Type: stubs.Float, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
+	}
+	for _, t := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Name} {
+		set := policy.Set{Type: t}
+		for range 1 + r.below(6) {
+			set.Words = append(set.Words, r.word(t))
+		}
+		slices.Sort(set.Words)
+		set.Words = slices.Compact(set.Words)
+		p.Sets = append(p.Sets, set)
 	}
 	p.Root = r.statement(stubs.Verdict, 6)
 	return p
@@ -252,6 +262,11 @@ func (r *random) condition(depth int) *policy.Node {
 		return r.node(policy.OpAnd, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
 	case 3:
 		return r.node(policy.OpOr, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
+	case 5:
+		index := r.below(len(r.prog.Sets))
+		n := r.node(policy.OpIn, stubs.Bool, sub(r.prog.Sets[index].Type))
+		n.Index = index
+		return n
 	case 4:
 		return r.quantifier(policy.OpAny+policy.Op(r.below(3)), stubs.Bool, depth)
 	}

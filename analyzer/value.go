@@ -42,8 +42,8 @@ func (s nameSet) meet(t nameSet) nameSet {
 		slices.Sort(ids)
 		return nameSet{slices.Compact(ids), true}
 	}
-	if s.except {
-		s, t = t, s
+	if s.except || !t.except && len(t.ids) < len(s.ids) {
+		s, t = t, s // the shorter list is gone through
 	}
 	var ids []stubs.NameID
 	for _, id := range s.ids {

@@ -16,20 +16,25 @@ type generator struct {
 	program *policy.Program
 	code    []byte
 	locals  []byte // types: first the program's, then scratch
-	retries bool   // a throw says when to retry
-	fired   int    // local: bits of the sites that fired
-	x, y, r int    // locals: operands and result of a checked operation, dead between operations
-	f       int    // local: a float, likewise
-	err     error  // the first thing that cannot be translated
+	tables  []table
+	retries bool  // a throw says when to retry
+	fired   int   // local: bits of the sites that fired
+	x, y, r int   // locals: operands and result of a checked operation, dead between operations
+	f       int   // local: a float, likewise
+	err     error // the first thing that cannot be translated
 }
 
 // generate encodes the program as a module.
 func generate(p *policy.Program) ([]byte, error) {
-	size, err := pages(p)
+	sets, words, err := tables(p)
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{program: p, retries: p.SaysRetry()}
+	size, err := pages(p, words)
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{program: p, retries: p.SaysRetry(), tables: sets}
 	for _, t := range p.Locals {
 		g.locals = append(g.locals, g.valueType(t))
 	}
@@ -38,7 +43,7 @@ func generate(p *policy.Program) ([]byte, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	return module(size, g.locals, g.code), nil
+	return module(size, g.locals, g.code, setsAddress(p), content(sets)), nil
 }
 
 // body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every
@@ -83,6 +88,8 @@ func (g *generator) node(n *policy.Node) {
 		g.unary(n)
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
+	case policy.OpIn:
+		g.in(n)
 	case policy.OpMix:
 		g.mix(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:

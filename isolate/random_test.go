@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -72,6 +73,15 @@ type program struct {
 
 func randomProgram(c *choices) *policy.Program {
 	p := &program{choices: *c, Program: policy.Program{Words: words, Reasons: []string{"a", "b", "c"}}}
+	for _, t := range []stubs.Type{stubs.Int, stubs.Name} {
+		set := policy.Set{Type: t}
+		for range 1 + p.below(12) {
+			set.Words = append(set.Words, p.word(t))
+		}
+		slices.Sort(set.Words)
+		set.Words = slices.Compact(set.Words)
+		p.Sets = append(p.Sets, set)
+	}
 	p.Root = p.node(stubs.Verdict, 7)
 	*c = p.choices
 	return &p.Program
@@ -181,9 +191,12 @@ func (p *program) operation(n *policy.Node, depth int) {
 }
 
 func (p *program) predicate(n *policy.Node, depth int) {
-	switch p.below(6) {
+	switch p.below(7) {
 	case 0:
 		n.Op, n.A = policy.OpNot, p.node(stubs.Bool, depth-1)
+	case 3:
+		n.Op, n.Index = policy.OpIn, p.below(len(p.Sets))
+		n.A = p.node(p.Sets[n.Index].Type, depth-1)
 	case 1:
 		n.Op = policy.OpAnd + policy.Op(p.below(2))
 		n.A, n.B = p.node(stubs.Bool, depth-1), p.node(stubs.Bool, depth-1)

@@ -34,6 +34,7 @@ var costs = [...]int{
 	OpMin:     2,
 	OpMax:     2,
 	OpSqrt:    12,
+	OpIn:      16,
 	OpMix:     12,
 	OpAny:     3,
 	OpAll:     3,

@@ -134,7 +134,8 @@ func TestDocBounds(t *testing.T) {
 	doc := readDoc(t)
 	for _, row := range []string{
 		fmt.Sprintf("| the text | %d KiB of", MaxText>>10),
-		fmt.Sprintf("operators | %d |", MaxTokens),
+		fmt.Sprintf("operators | %d;", MaxTokens),
+		fmt.Sprintf("| constants in lists | %d |", MaxConstants),
 		fmt.Sprintf("| %d deep |", MaxDepth),
 		fmt.Sprintf("| operations after lowering | %d |", MaxNodes),
 		fmt.Sprintf("| effects | %d |", stubs.MaxSites),

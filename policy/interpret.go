@@ -26,7 +26,7 @@ func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome,
 	if len(snapshot) != p.Words {
 		return stubs.Outcome{}, 0, fmt.Errorf("a snapshot of %d words; the program reads %d", len(snapshot), p.Words)
 	}
-	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites)), visit: visit}
+	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites)), visit: visit, sets: p.Sets}
 	verdict, err := m.eval(p.Root)
 	if err != nil {
 		return stubs.Outcome{}, m.steps, err
@@ -44,6 +44,7 @@ type machine struct {
 	retry    int64
 	steps    int
 	visit    func(*Node)
+	sets     []Set
 }
 
 // eval returns the word of the node's value: 0 for Unit, verdictWord for Verdict.
@@ -103,6 +104,8 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return m.eval(n.B)
 	case OpNot:
 		return stubs.FromBool(a == 0), nil
+	case OpIn:
+		return stubs.FromBool(m.sets[n.Index].Has(a)), nil
 	case OpRetype:
 		return a, nil
 	case OpNeg, OpFloat, OpInt, OpSqrt:

@@ -39,6 +39,7 @@ const (
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
 	OpSqrt              // A: Float; NaN of what is below 0
+	OpIn                // A: Name or Integral; Index: the set of the same type that it may be in
 	OpMix               // A, B: Int -> Int, not negative; see stubs.Mix
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
@@ -135,6 +136,7 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Sets    []Set
 	Choices []*Node                 // of Op OpIf: those that stand in the text, beside what operations are lowered to
 	Names   map[stubs.NameID]string // the string constants
 }

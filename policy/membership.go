@@ -35,38 +35,6 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 	return value{}
 }
 
-// inList compares x with every element, in a balanced tree: long lists stay shallow.
-func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node {
-	if len(list.Nodes) == 0 {
-		l.refuse(list, "name at least one element", "the list is empty")
-	}
-	equal := make([]*Node, len(list.Nodes))
-	for i, en := range list.Nodes {
-		e := l.value(en)
-		if !e.constant() {
-			l.refuse(en, "write x == y", "a list holds constants, and %s is %s", l.excerpt(en), describe(e))
-		}
-		left := l.use(n.Left, x)
-		e, left = l.adapt(en, e, left), l.adapt(n.Left, left, e)
-		if e.node.Type != left.node.Type {
-			l.mismatch(en, n.Left, left, en, e)
-		}
-		l.checkKind(en, x, e)
-		left, e = l.name(n.Left, left), l.name(en, e)
-		equal[i] = l.folded(en, OpEq, stubs.Bool, left.node, e.node)
-	}
-	return l.either(n, equal)
-}
-
-// either joins conditions by or.
-func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	half := len(conditions) / 2
-	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
-}
-
 // inRange tests the bounds; the range may be as long as it likes.
 func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
 	lo, hi := l.bounds(r)
