@@ -16,7 +16,7 @@ var (
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
-		"any": true, "all": true, "none": true, "count": true,
+		"any": true, "all": true, "none": true, "count": true, "take": true,
 		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "pattern": true,
 	}
 )
@@ -78,6 +78,8 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.extreme(n, name, args)
 	case "abs":
 		return l.abs(n, args)
+	case "take":
+		return l.take(n, args)
 	case "pattern":
 		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
@@ -92,7 +94,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, pattern, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, pattern, take, any, all, none and count"
 }
 
 // arguments checks their number.

@@ -42,6 +42,7 @@ const (
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
+	OpTake              // Index: the site; A: Float, how many tokens; B: an OpRead of the bucket. Bool: they are there, and are taken
 	OpSeq               // A (Unit), then B
 	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw. Type Verdict
 )
@@ -82,6 +83,7 @@ func (s Source) Bound() int {
 type Read struct {
 	Stub stubs.ID
 	Key  string     // of a keyed stub; the state's name for stubs.State
+	By   *KeyOf     // of a keyed state; else nil
 	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
 
 	// Pattern, if there is one, is what a name is compared with, the read being true where it
@@ -90,15 +92,34 @@ type Read struct {
 	// snapshot compares.
 	Pattern string
 
+	// Burst is what the bucket holds, of a read of a token bucket. The word is then 0 to Burst.
+	Burst float64
+
 	Offset int // of its first word
 	Words  int // 1, or 1+Max for a list
 	Pos    int // of its first use in the text
+}
+
+// KeyOf says which key of a keyed state is meant: a constant, or what the program reads.
+type KeyOf struct {
+	Constant bool
+	Text     string // the constant
+	Offset   int    // of the word in the snapshot that is the key's name
+}
+
+// In returns the key, of an evaluation with that snapshot.
+func (k *KeyOf) In(snapshot []uint64) uint64 {
+	if k.Constant {
+		return uint64(stubs.Intern(k.Text))
+	}
+	return snapshot[k.Offset]
 }
 
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
 	Name   string     // the state of Set, the function of Call
+	By     *KeyOf     // of a keyed state; else nil
 	Type   stubs.Type // of the operand; Unit when there is none
 	Pos    int
 }

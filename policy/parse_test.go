@@ -167,7 +167,7 @@ var badPolicies = []struct{ text, want string }{
 	{`min("mode", "x")`, `min() is for numbers, and the state mode is a name`},
 	{`add("count", 1.5)`, `the state count is an int and 1.5 is a plain number`},
 	{`max("budget", 5)`, `the state budget is a duration and 5 is a plain number; write duration("5ms")`},
-	{`max("count", 1, 2)`, `max takes 2 arguments, not 3`},
+	{`max("count", 1, 2)`, `the state count has no keys; write max("count", value)`},
 	{`add("count")`, `add takes 2 arguments, not 1`},
 	{`add("lost", 1)`, `there is no state "lost"`},
 	{`add("count", 1) > 2 ? switch() : continue()`, `add() is an effect and no value`},
