@@ -28,7 +28,10 @@ func (f *form) tables() error {
 			return err
 		}
 	}
-	return f.layout()
+	if err := f.layout(); err != nil {
+		return err
+	}
+	return f.keys()
 }
 
 func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }
@@ -40,6 +43,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 		wrong = !scalar(s.Type)
 	case stubs.Add, stubs.Max, stubs.Min:
 		wrong = !s.Type.Numeric()
+	case stubs.Take:
+		wrong = s.Type != stubs.Float
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
@@ -89,12 +94,15 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, malformed("there is no state stub %d", r.Stub)
 	}
 	if r.Stub == stubs.State {
-		if r.Key == "" || !scalar(r.Type) {
-			return false, malformed("the state %q has the type %v", r.Key, r.Type)
+		if r.Key == "" || !scalar(r.Type) || r.Burst < 0 || r.Burst > 0 && r.Type != stubs.Float {
+			return false, malformed("the state %q has the type %v, and holds %v tokens", r.Key, r.Type, r.Burst)
 		}
 		return false, nil
 	}
 	stub := stubs.Catalogue[r.Stub]
+	if r.By != nil || r.Burst != 0 {
+		return false, malformed("%s is read as a keyed state or a bucket", stub.Path)
+	}
 	keyed := stub.Keyed
 	if r.Pattern != "" {
 		switch {
