@@ -130,14 +130,8 @@ func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 func (b *bound) seen(v *view) string {
 	var text []string
 	words := b.eval.Snapshot()
-	for _, r := range b.version.verified.Program().Reads {
-		path := "state"
-		if r.Stub != stubs.State {
-			path = stubs.Catalogue[r.Stub].Path
-		}
-		if r.Key != "" {
-			path += "." + r.Key
-		}
+	p := b.version.verified.Program()
+	for _, r := range p.Reads {
 		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
 		switch r.Type {
 		case stubs.Name:
@@ -145,7 +139,7 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
-		text = append(text, path+"="+value)
+		text = append(text, p.Path(r)+"="+value)
 	}
 	return strings.Join(text, " ")
 }

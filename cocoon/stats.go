@@ -76,6 +76,7 @@ type Stats struct {
 
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
+	States   map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
 
 	// Unmet are the names that nothing has had yet, sorted: of tasks that documents,
 	// RegisterSafeFunc and RegisterPreemptibleFunc say something of; of time limits and of Match;
@@ -124,6 +125,7 @@ func (rt *Runtime) Stats() Stats {
 	for name, r := range rt.policies {
 		st.Policies[name] = r.counted()
 	}
+	st.States = rt.stateStats()
 	st.Unmet = rt.unmet()
 	return st
 }

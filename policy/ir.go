@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -122,6 +123,41 @@ type Site struct {
 	By     *KeyOf     // of a keyed state; else nil
 	Type   stubs.Type // of the operand; Unit when there is none
 	Pos    int
+}
+
+// Path writes what the program reads as a policy does: task.labels["tenant"],
+// state.spent[tenant.name], task.name in pattern("a*").
+func (p *Program) Path(r Read) string {
+	if r.Stub == stubs.State {
+		return "state." + r.Key + p.keyText(r.By)
+	}
+	path := stubs.Catalogue[r.Stub].Path
+	switch {
+	case r.Pattern != "" && r.Stub == stubs.TaskSections:
+		return fmt.Sprintf("%s[pattern(%q)]", path, r.Pattern)
+	case r.Key != "":
+		path = fmt.Sprintf("%s[%q]", path, r.Key)
+	}
+	if r.Pattern != "" {
+		path += fmt.Sprintf(" in pattern(%q)", r.Pattern)
+	}
+	return path
+}
+
+// keyText writes a key in brackets.
+func (p *Program) keyText(by *KeyOf) string {
+	switch {
+	case by == nil:
+		return ""
+	case by.Constant:
+		return fmt.Sprintf("[%q]", by.Text)
+	}
+	for _, r := range p.Reads {
+		if r.Offset == by.Offset {
+			return "[" + p.Path(r) + "]"
+		}
+	}
+	return "[?]"
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.

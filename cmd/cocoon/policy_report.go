@@ -175,16 +175,7 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 func reads(p *policy.Program) []string {
 	var paths []string
 	for _, r := range p.Reads {
-		path := "state." + r.Key
-		if r.Stub != stubs.State {
-			if path = stubs.Catalogue[r.Stub].Path; r.Key != "" {
-				path += fmt.Sprintf("[%q]", r.Key)
-			}
-			if r.Pattern != "" {
-				path += fmt.Sprintf(" in pattern(%q)", r.Pattern)
-			}
-		}
-		paths = append(paths, path)
+		paths = append(paths, p.Path(r))
 	}
 	return paths
 }

@@ -5,26 +5,9 @@ import (
 	"time"
 )
 
-// A bucket is a word of a table: the tokens that its last take left, as a float64. The time since
-// has refilled it.
-
-// Bucket returns the tokens of the bucket of a key, and uses the key. A bucket that is not there is
-// full.
-func (t *Table) Bucket(key uint64, now int64, rate, burst float64) float64 {
-	word, at, ok := t.Get(key, now)
-	return tokens(word, at, ok, now, rate, burst)
-}
-
-// PeekBucket is Bucket, and changes nothing.
-func (t *Table) PeekBucket(key uint64, now int64, rate, burst float64) float64 {
-	word, at, ok := t.Peek(key, now)
-	return tokens(word, at, ok, now, rate, burst)
-}
-
-// tokens refills what was left at a moment, rate a second, up to burst.
-func tokens(left uint64, at int64, ok bool, now int64, rate, burst float64) float64 {
-	if !ok {
-		return burst
-	}
+// Tokens returns what is in a token bucket now. Its word in a table is the tokens that the last take
+// left, as a float64; since then, which was at the given time, rate of them have come a second, up
+// to burst. A bucket that is not in the table is full.
+func Tokens(left uint64, at, now int64, rate, burst float64) float64 {
 	return min(burst, math.Float64frombits(left)+rate*time.Duration(now-at).Seconds())
 }
