@@ -130,8 +130,7 @@ func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 func (b *bound) seen(v *view) string {
 	var text []string
 	words := b.eval.Snapshot()
-	p := b.version.verified.Program()
-	for _, r := range p.Reads {
+	for _, r := range b.version.verified.Program().Reads {
 		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
 		switch r.Type {
 		case stubs.Name:
@@ -139,7 +138,7 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
-		text = append(text, p.Path(r)+"="+value)
+		text = append(text, r.Path()+"="+value)
 	}
 	return strings.Join(text, " ")
 }

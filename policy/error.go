@@ -18,7 +18,6 @@ type Error struct {
 	Reason    string
 	Hint      string // what to write instead; may be empty
 	NoState   string // the state that is not registered, when that is what is wrong
-	NoTable   Table  // what that state is used as
 	NoFunc    string // the function that is not registered, when that is what is wrong
 }
 

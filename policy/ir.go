@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -104,7 +105,7 @@ type Read struct {
 // KeyOf says which key of a keyed state is meant: a constant, or what the program reads.
 type KeyOf struct {
 	Constant bool
-	Text     string // the constant
+	Text     string // the constant, or the path of what is read
 	Offset   int    // of the word in the snapshot that is the key's name
 }
 
@@ -125,11 +126,15 @@ type Site struct {
 	Pos    int
 }
 
-// Path writes what the program reads as a policy does: task.labels["tenant"],
-// state.spent[tenant.name], task.name in pattern("a*").
-func (p *Program) Path(r Read) string {
+// Path writes what is read as a policy does: task.labels["tenant"], state.spent[tenant.name],
+// task.name in pattern("a*").
+func (r Read) Path() string {
 	if r.Stub == stubs.State {
-		return "state." + r.Key + p.keyText(r.By)
+		path := "state." + r.Key
+		if r.By != nil {
+			path += "[" + r.By.String() + "]"
+		}
+		return path
 	}
 	path := stubs.Catalogue[r.Stub].Path
 	switch {
@@ -144,20 +149,12 @@ func (p *Program) Path(r Read) string {
 	return path
 }
 
-// keyText writes a key in brackets.
-func (p *Program) keyText(by *KeyOf) string {
-	switch {
-	case by == nil:
-		return ""
-	case by.Constant:
-		return fmt.Sprintf("[%q]", by.Text)
+// String writes a key as a policy does: tenant.name, "gold".
+func (k KeyOf) String() string {
+	if k.Constant {
+		return strconv.Quote(k.Text)
 	}
-	for _, r := range p.Reads {
-		if r.Offset == by.Offset {
-			return "[" + p.Path(r) + "]"
-		}
-	}
-	return "[?]"
+	return k.Text
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.

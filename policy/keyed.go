@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ func isState(n ast.Node) bool {
 func (l *lowerer) stateByKey(n ast.Node, name string, key ast.Node) value {
 	t, ok := l.env.States[name]
 	if !ok {
-		l.noState(n, name, Table{Keyed: true})
+		l.noState(n, name)
 	}
 	if !l.env.Tables[name].Keyed {
 		hint := "declare it with keys, or remove what stands behind it"
@@ -53,16 +52,12 @@ func (l *lowerer) key(n ast.Node) *KeyOf {
 	if v.read != nil {
 		read = v.read
 	}
-	if read.Op != OpRead || read.Type != stubs.Name || v.enum || !l.readsStub(read) {
+	i := slices.IndexFunc(l.prog.Reads, func(r Read) bool { return r.Offset == read.Index && r.Stub != stubs.State })
+	if read.Op != OpRead || read.Type != stubs.Name || v.enum || i < 0 {
 		l.refuse(n, "write one of "+strings.Join(keyStubs, ", ")+`, or a string in quotes`,
 			"the key of a state is a name that a state stub has, or a string constant, and %s is %s", l.excerpt(n), describe(v))
 	}
-	return &KeyOf{Offset: read.Index}
-}
-
-// readsStub reports whether the operation reads a stub of the catalogue, and no state.
-func (l *lowerer) readsStub(read *Node) bool {
-	return slices.ContainsFunc(l.prog.Reads, func(r Read) bool { return r.Offset == read.Index && r.Stub != stubs.State })
+	return &KeyOf{Offset: read.Index, Text: l.prog.Reads[i].Path()}
 }
 
 // keyStubs are the stubs whose values can be keys.
@@ -86,11 +81,7 @@ func (l *lowerer) target(n ast.Node, effect, what string, args []ast.Node) (name
 	name = l.constantText(args[0], "the name of a state")
 	t, ok := l.env.States[name]
 	if !ok {
-		use := Table{Keyed: len(args) == 3}
-		if effect == "take" {
-			use.Burst = math.Inf(1)
-		}
-		l.noState(args[0], name, use)
+		l.noState(args[0], name)
 	}
 	switch keyed := l.env.Tables[name].Keyed; {
 	case keyed && len(args) == 2:

@@ -128,7 +128,7 @@ func (l *lowerer) state(n ast.Node, fields []field) value {
 	t, ok := l.env.States[name]
 	switch {
 	case !ok:
-		l.noState(n, name, Table{Keyed: len(fields) > 1})
+		l.noState(n, name)
 	case len(fields) > 1:
 		l.refuse(n, "remove "+fields[len(fields)-1].text, "state.%s is %s and has no fields", name, article(t))
 	case l.env.Tables[name].Keyed:
@@ -139,10 +139,10 @@ func (l *lowerer) state(n ast.Node, fields []field) value {
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
 
-// noState refuses a state that is not registered; use is what it is used as.
-func (l *lowerer) noState(n ast.Node, name string, use Table) {
+// noState refuses a state that is not registered.
+func (l *lowerer) noState(n ast.Node, name string) {
 	r := l.refusal(n, l.stateHint(name), "there is no state %q", name)
-	r.NoState, r.NoTable = name, use
+	r.NoState = name
 	panic(r)
 }
 

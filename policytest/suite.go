@@ -9,7 +9,6 @@ import (
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // suite is the policies under test.
@@ -33,15 +32,15 @@ type compiled struct {
 // newSuite loads the documents as a server would.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
 	s := &suite{registered: map[string]any{}}
-	types, safe := map[string]stubs.Type{}, map[string]bool{}
+	states, safe := map[string]policy.State{}, map[string]bool{}
 	for name, v := range tests.States {
 		s.registered[name] = v
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = policy.StateOf(v)
 	}
 	for _, name := range tests.Safe {
 		safe[name] = true
 	}
-	loaded := policy.NewLoaded(types, tests.Tenants, file)
+	loaded := policy.NewLoaded(states, tests.Tenants, file)
 	for _, name := range tests.Documents {
 		path := beside(file, name)
 		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
@@ -86,25 +85,9 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 		return nil, err
 	}
 	for _, r := range p.Reads {
-		c.keys = append(c.keys, pathOf(r))
+		c.keys = append(c.keys, r.Path())
 	}
 	return c, nil
-}
-
-// pathOf returns what a program reads as a policy writes it.
-func pathOf(r policy.Read) string {
-	stub := stubs.Catalogue[min(int(r.Stub), len(stubs.Catalogue)-1)]
-	switch {
-	case r.Pattern != "" && r.Stub == stubs.TaskSections:
-		return fmt.Sprintf("%s[pattern(%q)]", stub.Path, r.Pattern)
-	case r.Pattern != "":
-		return fmt.Sprintf("%s in pattern(%q)", pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Pattern)
-	case r.Stub == stubs.State:
-		return "state." + r.Key
-	case r.Key != "":
-		return fmt.Sprintf("%s[%q]", stub.Path, r.Key)
-	}
-	return stub.Path
 }
 
 // Coverage is which branches of the documents' expressions the tests reach: of each choice both

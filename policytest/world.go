@@ -23,22 +23,6 @@ type world struct {
 	off        map[*compiled]bool // cancelled by themselves
 }
 
-// variable is a state.
-type variable struct {
-	typ  stubs.Type
-	word uint64
-}
-
-func newVariables(values map[string]any) map[string]*variable {
-	vars := map[string]*variable{}
-	for name, v := range values {
-		first, _ := policy.FirstValue(v) // a test has one loop
-		word, typ, _ := stubs.Word(first)
-		vars[name] = &variable{typ, word}
-	}
-	return vars
-}
-
 func (s *suite) world() *world {
 	w := &world{suite: s, given: map[string]any{}, registered: newVariables(s.registered),
 		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}}
@@ -65,30 +49,6 @@ func (w *world) give(given map[string]any) error {
 		}
 	}
 	return nil
-}
-
-func (w *world) set(name string, value any) error {
-	v, err := w.state(name)
-	if err != nil {
-		return err
-	}
-	word, err := wordFor(name, v.typ, value)
-	if err == nil {
-		v.word = word
-	}
-	return err
-}
-
-// wordFor encodes a value for a state; an integer may stand for a float.
-func wordFor(name string, t stubs.Type, value any) (uint64, error) {
-	if i, ok := value.(int64); ok && t == stubs.Float {
-		value = float64(i)
-	}
-	word, typ, err := stubs.Word(value)
-	if err != nil || typ != t {
-		return 0, fmt.Errorf("the state %s is of type %v, and %v is none", name, t, value)
-	}
-	return word, nil
 }
 
 // state returns the state of that name: a registered one, the private one that alone has it, or
@@ -133,8 +93,8 @@ func (w *world) fill(c *compiled) {
 	for i, r := range c.program.Reads {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
-		if r.Stub == stubs.State {
-			words[0] = w.visible(c, r.Key).word
+		if r.Stub == stubs.State { // behind the names that may be its key
+			words[0] = w.visible(c, r.Key).at(keyIn(r.By, snapshot), int64(w.now))
 			continue
 		}
 		v, _ := w.read(c.keys[i], r)
@@ -158,7 +118,7 @@ func (w *world) read(key string, r policy.Read) (v any, given bool) {
 	}
 	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
 	if r.Stub != stubs.TaskSections {
-		v, given = w.value(pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Stub)
+		v, given = w.value(policy.Read{Stub: r.Stub, Key: r.Key}.Path(), r.Stub)
 		name, _ := v.(string)
 		return p.Matches(name), given
 	}
@@ -249,38 +209,4 @@ func matchesAlone(m policy.Match, path, has string) string {
 		in += " but " + strings.Join(m.Except, ", ")
 	}
 	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
-}
-
-// act carries out effects in the order of the text, as far as they are seen in a test: all of them
-// or, on an error, none.
-func (w *world) act(c *compiled, out stubs.Outcome) error {
-	written, cancelled := map[*variable]uint64{}, false
-	for i, site := range c.program.Sites {
-		if out.Fired&(1<<i) == 0 {
-			continue
-		}
-		switch site.Effect {
-		case stubs.Set, stubs.Add, stubs.Max, stubs.Min:
-			v := w.visible(c, site.Name)
-			was, ok := written[v]
-			if !ok {
-				was = v.word
-			}
-			word, err := site.Update(was, out.Values[i])
-			if err != nil {
-				return err
-			}
-			written[v] = word
-		case stubs.Cancel:
-			cancelled = true
-		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
-		default:
-			return fmt.Errorf("tests do not know the effect %d", site.Effect)
-		}
-	}
-	for v, word := range written {
-		v.word = word
-	}
-	w.off[c] = w.off[c] || cancelled
-	return nil
 }
