@@ -16,7 +16,8 @@ type analysis struct {
 	reads    map[int]policy.Read    // by offset
 	locals   []term                 // by local: what it is bound to
 	values   map[*policy.Node]value // of expressions that are reached: every value they can have
-	reached  map[*policy.Node]bool  // verdicts and effects
+	reached  map[*policy.Node]bool  // verdicts and effects, those that take tokens among them
+	taking   func()                 // if there is one, called where tokens may be taken
 	err      error                  // the first
 	warnings []Warning
 	late     []Warning // of what is noticed late
@@ -113,6 +114,8 @@ func (a *analysis) compute(n *policy.Node) (term, value) {
 		return a.choice(n)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
 		return a.quantifier(n)
+	case policy.OpTake:
+		return a.take(n)
 	}
 	return a.operation(n)
 }

@@ -31,7 +31,10 @@ func (f *form) tables() error {
 	if err := checkSets(p.Sets); err != nil {
 		return err
 	}
-	return f.layout()
+	if err := f.layout(); err != nil {
+		return err
+	}
+	return f.keys()
 }
 
 // checkSets checks that sets are what look-ups rely on, and how many constants they have.
@@ -62,6 +65,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 		wrong = !scalar(s.Type)
 	case stubs.Add, stubs.Max, stubs.Min:
 		wrong = !s.Type.Numeric()
+	case stubs.Take:
+		wrong = s.Type != stubs.Float
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
@@ -127,9 +132,15 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
 			return false, malformed("the state %q has the type %v", r.Key, r.Type)
 		}
+		if r.Burst < 0 || r.Burst > 0 && (trend || r.Type != stubs.Float) {
+			return false, malformed("the state %q has the type %v, and holds %v tokens", r.Key, r.Type, r.Burst)
+		}
 		return false, nil
 	}
 	stub := stubs.Catalogue[r.Stub]
+	if r.By != nil || r.Burst != 0 {
+		return false, malformed("%s is read as a keyed state or a bucket", stub.Path)
+	}
 	keyed := stub.Keyed
 	if r.Pattern != "" {
 		switch {

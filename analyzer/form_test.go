@@ -81,7 +81,7 @@ func TestMalformed(t *testing.T) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskSections, Key: "k", Pattern: "k*", Type: stubs.Duration}
 		}},
 		{"arriving.name is not there on tick", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.ArrivingName, Type: stubs.Name} }},
-		{"state. has the type duration", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
+		{"the state \"\"", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
 		{"has the type list of names", func(p *policy.Program) { p.Locals[0] = stubs.NameList }},
 		{"unknown kind", func(p *policy.Program) { p.Sites[0].Effect = 77 }},
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Effect = stubs.Cancel }},

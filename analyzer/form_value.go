@@ -27,6 +27,8 @@ func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
 		return f.operands(n, depth, stubs.Bool, want, want)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
 		return f.quantifier(n, depth)
+	case policy.OpTake:
+		return f.take(n, depth)
 	}
 	return f.operator(n, depth)
 }
@@ -143,6 +145,7 @@ func (f *form) quantifier(n *policy.Node, depth int) error {
 		return at(n, "elements are %vs, local %d is a %v", element, n.Index, t)
 	}
 	f.scope[n.Index] = true
-	defer func() { f.scope[n.Index] = false }()
+	f.loops++
+	defer func() { f.scope[n.Index] = false; f.loops-- }()
 	return f.operand(n.B, stubs.Bool, depth)
 }

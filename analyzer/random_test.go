@@ -41,6 +41,11 @@ var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Durati
 
 var randomScalars = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Bytes, stubs.Name}
 
+// Buckets from which random programs take, and what they hold.
+var randomBuckets = []string{"bucket", "other", "third"}
+
+const randomBurst = 5
+
 func randomProgram(r *random) *policy.Program {
 	p := &r.prog
 	p.On, p.Reasons = stubs.Enqueue, []string{"a", "b", "c"}
@@ -75,6 +80,10 @@ func randomProgram(r *random) *policy.Program {
 		set.Words = slices.Compact(set.Words)
 		p.Sets = append(p.Sets, set)
 	}
+	add(policy.Read{Stub: stubs.State, Key: "spent", By: &policy.KeyOf{Constant: true, Text: "a"}, Type: stubs.Int, Words: 1})
+	for _, name := range randomBuckets {
+		add(policy.Read{Stub: stubs.State, Key: name, By: &policy.KeyOf{Offset: p.Reads[1].Offset}, Type: stubs.Float, Burst: randomBurst, Words: 1})
+	}
 	p.Root = r.statement(stubs.Verdict, 6)
 	return p
 }
@@ -98,6 +107,9 @@ func (r *random) snapshot() []uint64 {
 	s := make([]uint64, r.prog.Words)
 	for _, read := range r.prog.Reads {
 		w := r.word(read.Type)
+		if read.Burst > 0 {
+			w = math.Float64bits(pick(r, 0, 0.5, 1, 2, 4.5, randomBurst))
+		}
 		switch {
 		case read.Stub == stubs.Draw:
 			w = math.Float64bits(pick(r, 0, 0.25, 0.5, 1-0x1p-53, 5e-324))
@@ -244,9 +256,9 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 	zero := r.node(policy.OpConst, t)
 	switch compare := policy.OpEq + policy.Op(r.below(6)); {
 	case b.Op == policy.OpSub && r.below(2) == 0:
-		guard = r.node(compare, stubs.Bool, copyOf(b.A), copyOf(b.B))
+		guard = r.node(compare, stubs.Bool, again(b.A), again(b.B))
 	default:
-		guard = r.node(compare, stubs.Bool, copyOf(b), zero)
+		guard = r.node(compare, stubs.Bool, again(b), zero)
 	}
 	branches := []*policy.Node{r.node(op, t, a, b), r.leaf(t)}
 	first := r.below(2)
@@ -255,7 +267,7 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 
 func (r *random) condition(depth int) *policy.Node {
 	sub := func(t stubs.Type) *policy.Node { return r.value(t, depth-1) }
-	switch r.below(8) {
+	switch r.below(9) {
 	case 0:
 		return r.node(policy.OpNot, stubs.Bool, sub(stubs.Bool))
 	case 1, 2:
@@ -269,12 +281,42 @@ func (r *random) condition(depth int) *policy.Node {
 		return n
 	case 4:
 		return r.quantifier(policy.OpAny+policy.Op(r.below(3)), stubs.Bool, depth)
+	case 6:
+		if r.loops == 0 && len(r.prog.Sites) < 50 {
+			return r.take(depth)
+		}
 	}
 	t, ops := randomScalars[r.below(len(randomScalars))], 2
 	if t.Numeric() {
 		ops = 6
 	}
 	return r.node(policy.OpEq+policy.Op(r.below(ops)), stubs.Bool, sub(t), sub(t))
+}
+
+// take takes tokens, mostly of a number that is one.
+func (r *random) take(depth int) *policy.Node {
+	tokens := r.node(policy.OpConst, stubs.Float)
+	tokens.Imm = math.Float64bits(pick(r, 0, 0.5, 1, 2, randomBurst))
+	switch r.below(8) {
+	case 0:
+		tokens = r.value(stubs.Float, depth-1)
+	case 1, 2:
+		x := r.value(stubs.Float, depth-1)
+		tokens = r.node(policy.OpIf, stubs.Float, r.node(policy.OpGe, stubs.Bool, x, r.node(policy.OpConst, stubs.Float)), again(x), tokens)
+	}
+	if len(r.prog.Sites) == stubs.MaxSites {
+		return r.leaf(stubs.Bool)
+	}
+	name := randomBuckets[r.below(len(randomBuckets))]
+	for _, read := range r.prog.Reads {
+		if read.Key == name {
+			n := r.node(policy.OpTake, stubs.Bool, tokens, &policy.Node{Op: policy.OpRead, Type: stubs.Float, Index: read.Offset})
+			n.Index = len(r.prog.Sites)
+			r.prog.Sites = append(r.prog.Sites, policy.Site{Effect: stubs.Take, Name: name, By: read.By, Type: stubs.Float})
+			return n
+		}
+	}
+	return nil
 }
 
 func (r *random) quantifier(op policy.Op, t stubs.Type, depth int) *policy.Node {
@@ -324,5 +366,18 @@ func copyOf(n *policy.Node) *policy.Node {
 	}
 	c := *n
 	c.A, c.B, c.C = copyOf(n.A), copyOf(n.B), copyOf(n.C)
+	return &c
+}
+
+// again is another occurrence of a value, which takes no tokens: each site is written once.
+func again(n *policy.Node) *policy.Node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.A, c.B, c.C = again(n.A), again(n.B), again(n.C)
+	if c.Op == policy.OpTake {
+		c.Op, c.A, c.B, c.Index = policy.OpGe, c.B, c.A, 0
+	}
 	return &c
 }

@@ -100,10 +100,14 @@ func constant(t stubs.Type, word uint64) value {
 // none.
 const unlimited = 1 << 62
 
-// readValue is what the catalogue says about a stub's values. A registered state can have any.
+// readValue is what the catalogue says about a stub's values. A registered state can have any, but a
+// bucket has as many tokens as it holds at most.
 func readValue(r policy.Read) value {
 	v := anyOf(r.Type)
 	switch {
+	case r.Burst > 0:
+		v.floats = floats{lo: 0, hi: r.Burst}
+		return v
 	case r.Stub == stubs.Draw:
 		return floatValue(floats{lo: 0, hi: below(1)})
 	case r.Taken == policy.TakenFloat:

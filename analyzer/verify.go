@@ -2,7 +2,7 @@
 // evaluates a policy without its proof, a Verified.
 //
 // A verified program is well-formed (the types of operands, the scopes of locals, reads inside the
-// snapshot, effects where statements are and nowhere else, one verdict at the end of every path),
+// snapshot, effects where statements are, one verdict at the end of every path),
 // it terminates within a known number of steps, its outcome depends on its snapshot alone (there is
 // no other operation to take a value from), and it never divides by zero. What remains possible at
 // run time is an integer overflow or a float that fits no integer: then the evaluation ends there
@@ -66,6 +66,9 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	}
 	cost, err := checkCost(p, limits)
 	if err != nil {
+		return Verified{}, err
+	}
+	if err := checkTakes(p); err != nil {
 		return Verified{}, err
 	}
 	a := newAnalysis(p, limits.Interval)

@@ -70,12 +70,21 @@ func (r *review) statement(n *policy.Node) {
 		r.statement(n.A)
 		r.statement(n.B)
 	case policy.OpLet:
+		r.behind(n)
 		r.let(n)
 		r.statement(n.B)
 	case policy.OpIf:
+		r.behind(n)
 		r.expression(n.A, n)
 		r.statement(n.B)
 		r.statement(n.C)
+	}
+}
+
+// behind notes that the statement n, which has a value, is what follows that value.
+func (r *review) behind(n *policy.Node) {
+	if n.Type == stubs.Verdict {
+		r.rest = n
 	}
 }
 
@@ -111,7 +120,7 @@ func (r *review) idempotent(n *policy.Node) bool {
 			other := m.Op == policy.OpEffect && r.p.Sites[m.Index].Name == site.Name
 			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != policy.OpConst || m.A.Imm != n.A.Imm)
 		})
-	case stubs.Call, stubs.Add:
+	case stubs.Call, stubs.Add, stubs.Take:
 		return false
 	}
 	return true
@@ -141,6 +150,10 @@ func (r *review) let(n *policy.Node) {
 func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n == nil {
 		return false
+	}
+	if n.Op == policy.OpTake {
+		r.act(n)
+		r.repeated(n)
 	}
 	if n.Op == policy.OpLet {
 		r.let(n)

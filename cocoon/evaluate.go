@@ -29,7 +29,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe, now)
 	out, err := b.eval.Eval()
 	if writes := out.Fired & b.states.writing; writes != 0 {
-		if err = b.states.carryOut(writes, out.Values, mode == Observe, now); err != nil {
+		if err = b.states.carryOut(writes, out.Values, b.eval.Snapshot(), mode == Observe, now); err != nil {
 			out = stubs.Outcome{}
 		}
 	}

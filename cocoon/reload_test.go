@@ -37,7 +37,7 @@ func inForce(rt *Runtime) string {
 	var b strings.Builder
 	states := *rt.states.Load()
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		fmt.Fprintln(&b, "state", name, stubs.Value(states[name].word.Load(), states[name].typ))
+		fmt.Fprintln(&b, "state", name, stubs.Value(states[name].word.Load(), states[name].Type))
 	}
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
 		r := rt.policies[name]

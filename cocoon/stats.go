@@ -77,6 +77,7 @@ type Stats struct {
 	Seed     uint64 // Config.Seed, or what was drawn in its place
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
+	States   map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
 
 	// Unmet are the names that nothing has had yet, sorted: of tasks that documents,
 	// RegisterSafeFunc and RegisterPreemptibleFunc say something of; of time limits and of Match;
@@ -129,6 +130,7 @@ func (rt *Runtime) Stats() Stats {
 	for name, r := range rt.policies {
 		st.Policies[name] = r.counted()
 	}
+	st.States = rt.stateStats()
 	st.Unmet = rt.unmet()
 	return st
 }

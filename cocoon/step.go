@@ -34,7 +34,9 @@ type stateUse struct {
 	fresh   []uint64    // by var: its value after the step
 	some    bool        // it reads or writes any
 	writing uint64      // bit i: site i writes a state
-	plain   bool        // all of them by set: what is there does not matter
+	plain   bool        // all of them that have no keys by set: what is there does not matter
+	keyed   keyedUse
+	own     map[string]*stateVar // all of them, if a keyed one is of this loop
 	together
 }
 
@@ -62,8 +64,11 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	on := func(name string) *stateVar {
 		if here[name] == nil {
 			v := all[name]
-			if v.perLoop {
-				v = newState(v.typ, v.first)
+			if v.PerLoop {
+				v = newState(v.State)
+				if v.table != nil {
+					s.own = here
+				}
 			}
 			here[name] = v
 		}
@@ -74,10 +79,17 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 			continue
 		}
 		v := on(r.Key)
-		if r.Stub != stubs.State {
+		switch {
+		case r.Stub != stubs.State:
 			s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
 			if v == all[r.Key] {
 				s.together.reads += 2 // to read a trend moves it on
+			}
+			continue
+		case v.table != nil:
+			s.keyed.read(v, r)
+			if v == all[r.Key] {
+				s.together.reads += 2 // to read it is to use the key
 			}
 			continue
 		}
@@ -92,12 +104,16 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		}
 		v := on(site.Name)
 		s.writing |= 1 << i
-		s.plain = s.plain && site.Effect == stubs.Set
 		s.together.writes = s.together.writes || v == all[site.Name]
+		if v.table != nil {
+			s.keyed.write(v, i, site)
+			continue
+		}
+		s.plain = s.plain && site.Effect == stubs.Set
 		s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 	}
 	s.fresh = make([]uint64, len(s.vars))
-	s.some = len(s.reads)+len(s.trends)+len(s.vars) > 0
+	s.some = len(s.reads)+len(s.trends)+len(s.vars)+len(s.keyed.reads)+len(s.keyed.sites) > 0
 	return s
 }
 
@@ -127,6 +143,9 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool, now int64) (l
 		r := &s.trends[i]
 		words[r.offset] = r.trend.value(r.state, observing, now)
 	}
+	if len(s.keyed.reads) > 0 {
+		s.keyed.begin(words, observing, now)
+	}
 	if locked && !s.together.writes {
 		k.mu.Unlock()
 		locked = false
@@ -135,8 +154,15 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool, now int64) (l
 }
 
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an
-// error, none.
-func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool, now int64) error {
+// error, none. The snapshot says which keys they are about.
+func (s *stateUse) carryOut(fired uint64, values, snapshot []uint64, observing bool, now int64) error {
+	byKey := fired & s.keyed.writing
+	if byKey != 0 {
+		if err := s.keyed.compute(byKey, values, snapshot, observing, now); err != nil {
+			return err
+		}
+		fired &^= byKey
+	}
 	for ; s.plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
 		s.direct[i].write(values[i], observing, now)
@@ -161,6 +187,9 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool, now i
 		i := bits.TrailingZeros64(written)
 		s.vars[i].write(s.fresh[i], observing, now)
 	}
+	if byKey != 0 {
+		s.keyed.carryOut(observing, now)
+	}
 	return nil
 }
 
@@ -172,6 +201,7 @@ func (s *stateUse) forget(k *steps) {
 	for _, v := range s.vars {
 		v.shadowed.Store(false)
 	}
+	s.keyed.forget()
 }
 
 // severalLoops makes steps safe on several loops. When it returns there is no evaluation under way

@@ -37,7 +37,7 @@ func (v *stateVar) trend(r policy.Read) *trend {
 			return t
 		}
 	}
-	t := &trend{of: r, users: 1, main: policy.NewTrend(r, v.typ)}
+	t := &trend{of: r, users: 1, main: policy.NewTrend(r, v.Type)}
 	more := append(slices.Clone(all), t)
 	v.trends.Store(&more)
 	return t

@@ -98,6 +98,8 @@ func (g *generator) node(n *policy.Node) {
 		g.quantifier(n)
 	case policy.OpEffect:
 		g.effect(n)
+	case policy.OpTake:
+		g.take(n)
 	default:
 		g.fail("offset %d: operation %d is not known here", n.Pos, n.Op)
 	}
@@ -185,10 +187,37 @@ func (g *generator) effect(n *policy.Node) {
 		}
 		g.memory(opI64Store, valueAddress(g.program, n.Index))
 	}
+	g.fire(n.Index)
+}
+
+// fire marks a site.
+func (g *generator) fire(site int) {
 	g.get(g.fired)
-	g.i64(1 << n.Index)
+	g.i64(1 << site)
 	g.op(opI64Or)
 	g.set(g.fired)
+}
+
+// take stores the number of tokens and marks the site if there are as many. A number that is none
+// ends the evaluation. The tokens that are there are a read, which leaves the scratch local alone.
+func (g *generator) take(n *policy.Node) {
+	g.node(n.A)
+	g.tee(g.f)
+	g.constant(&policy.Node{Type: stubs.Float})
+	g.op(opF64Ge, opI32Eqz)
+	g.failIf(tokens, n)
+	g.node(n.B)
+	g.get(g.f)
+	g.op(opF64Ge, opIf, typeI32)
+	g.i32(0)
+	g.get(g.f)
+	g.op(opI64ReinterpretF64)
+	g.memory(opI64Store, valueAddress(g.program, n.Index))
+	g.fire(n.Index)
+	g.i32(1)
+	g.op(opElse)
+	g.i32(0)
+	g.op(opEnd)
 }
 
 // valueType returns the WebAssembly type of a scalar.

@@ -43,13 +43,14 @@ func pages(p *policy.Program, sets int) (int, error) {
 const failed = 1 << 63
 
 // classes are the errors of an evaluation by the class under which a result word names them.
-var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber}
+var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber, policy.ErrTokens}
 
 const (
 	overflow = iota
 	divideByZero
 	conversion
 	notANumber
+	tokens
 )
 
 func verdictWord(n *policy.Node) uint64 {

@@ -192,6 +192,8 @@ func (p *program) operation(n *policy.Node, depth int) {
 
 func (p *program) predicate(n *policy.Node, depth int) {
 	switch p.below(7) {
+	case 6:
+		p.take(n, depth)
 	case 0:
 		n.Op, n.A = policy.OpNot, p.node(stubs.Bool, depth-1)
 	case 3:
@@ -228,6 +230,19 @@ func (p *program) quantifier(n *policy.Node, op policy.Op, depth int) {
 		n.Source, element = listSource, stubs.Name
 	}
 	n.Index, n.B = p.within(element, stubs.Bool, depth)
+}
+
+// take takes tokens, of any number, also in predicates: the last counts, in all evaluators.
+func (p *program) take(n *policy.Node, depth int) {
+	tokens := p.node(stubs.Float, depth-1)
+	if len(p.Sites) == stubs.MaxSites {
+		n.Op = policy.OpConst
+		return
+	}
+	p.nodes++
+	there := &policy.Node{Op: policy.OpRead, Type: stubs.Float, Index: 2*slices.Index(scalars, stubs.Float) + p.below(2), Pos: p.nodes}
+	n.Op, n.A, n.B, n.Index = policy.OpTake, tokens, there, len(p.Sites)
+	p.Sites = append(p.Sites, policy.Site{Effect: stubs.Take, Name: "b", Type: stubs.Float})
 }
 
 func (p *program) effect(n *policy.Node, depth int) {

@@ -41,6 +41,7 @@ var costs = [...]int{
 	OpNone:    3,
 	OpCount:   3,
 	OpEffect:  3,
+	OpTake:    6,
 	OpSeq:     1,
 	OpVerdict: 1,
 }

@@ -79,12 +79,12 @@ func docDocument(t *testing.T, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := map[string]stubs.Type{}
+	states := map[string]State{}
 	for name, v := range d.States {
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = StateOf(v)
 	}
 	for _, s := range d.Policies {
-		if _, err := s.Parse(types, nil); err != nil {
+		if _, err := s.Parse(states, nil); err != nil {
 			t.Errorf("%+v", err)
 		}
 	}

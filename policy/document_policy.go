@@ -9,7 +9,7 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	if d.doc.States, err = readStateValues(n, "states", stateValue); err != nil {
+	if d.doc.States, err = readStateValues(n, "states", registeredState); err != nil {
 		return err
 	}
 	for i := 0; i < len(n.Content); i += 2 {

@@ -34,6 +34,9 @@ func (r Read) String() string {
 		case stubs.StateAverage:
 			return fmt.Sprintf("average(%q, duration(%q))", r.Key, r.Window)
 		}
+		if r.By != nil {
+			return fmt.Sprintf("state.%s[%v]", r.Key, r.By)
+		}
 		return "state." + r.Key
 	}
 	path := stubs.Catalogue[r.Stub].Path
@@ -140,6 +143,9 @@ func (l *lowerer) trendRead(n ast.Node, name string, args []ast.Node) value {
 	}
 	if !t.Numeric() {
 		l.refuse(args[0], "", "%s() is for numbers, and the state %s is %s", name, state, article(t))
+	}
+	if table := l.env.Tables[state]; table != (Table{}) {
+		l.refuse(args[0], "count what you want to know of all keys in another state", "%s() is for states without keys, and the state %s is a token bucket or has keys", name, state)
 	}
 	key := readKey{id: stubs.StateRate, key: state, window: l.window(args[1])}
 	of := stubs.Float

@@ -16,7 +16,7 @@ var (
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
-		"any": true, "all": true, "none": true, "count": true,
+		"any": true, "all": true, "none": true, "count": true, "take": true,
 		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true, "rate": true, "average": true,
 	}
 )
@@ -82,6 +82,8 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.clamp(n, args)
 	case "rate", "average":
 		return l.trendRead(n, name, args)
+	case "take":
+		return l.take(n, args)
 	case "pattern":
 		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
@@ -96,7 +98,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, take, any, all, none and count"
 }
 
 // arguments checks their number.

@@ -76,6 +76,8 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return m.quantify(n)
 	case OpEffect:
 		return m.effect(n)
+	case OpTake:
+		return m.take(n)
 	}
 	a, err := m.eval(n.A)
 	if err != nil {
@@ -177,6 +179,25 @@ func (m *machine) effect(n *Node) (uint64, error) {
 	}
 	m.fired |= 1 << n.Index
 	return 0, nil
+}
+
+// take takes tokens, if they are there.
+func (m *machine) take(n *Node) (uint64, error) {
+	word, err := m.eval(n.A)
+	if err != nil {
+		return 0, err
+	}
+	tokens := math.Float64frombits(word)
+	if !(tokens >= 0) {
+		return 0, &EvalError{Pos: n.Pos, Err: ErrTokens}
+	}
+	has, err := m.eval(n.B)
+	if err != nil || !(math.Float64frombits(has) >= tokens) {
+		return 0, err
+	}
+	m.values[n.Index] = word
+	m.fired |= 1 << n.Index
+	return 1, nil
 }
 
 // verdictWord packs a verdict into a word: the decision in the low byte, a throw's reason above it.

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -46,6 +47,7 @@ const (
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
+	OpTake              // Index: the site; A: Float, how many tokens; B: an OpRead of the bucket. Bool: they are there, and are taken
 	OpSeq               // A (Unit), then B
 	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw, and A: when to retry, a Duration, or nil. Type Verdict
 )
@@ -86,6 +88,7 @@ func (s Source) Bound() int {
 type Read struct {
 	Stub stubs.ID
 	Key  string     // of a keyed stub; the state's name for stubs.State, StateRate and StateAverage, a number for stubs.Draw
+	By   *KeyOf     // of a keyed state; else nil
 	Type stubs.Type // the stub's, or the registered state's; of a name with a pattern Bool, of what is taken from one Int or Float
 
 	// Pattern, if there is one, is what a name is compared with, the read being true where it
@@ -98,10 +101,14 @@ type Read struct {
 	// snapshot takes it.
 	Taken   Taken
 	Default uint64 // of TakenInt and TakenFloat: the word where the text is no number
+
 	// Quantile is that of a stub such as queue.wait(0.99), and Window the time over which it is
 	// measured; Window also that of a rate or an average. Else both are 0.
 	Quantile float64
 	Window   time.Duration
+
+	// Burst is what the bucket holds, of a read of a token bucket. The word is then 0 to Burst.
+	Burst float64
 
 	Offset int // of its first word
 	Words  int // 1, or 1+Max for a list
@@ -118,12 +125,36 @@ const (
 	TakenFloat              // the decimal number that its text is
 )
 
+// KeyOf says which key of a keyed state is meant: a constant, or what the program reads.
+type KeyOf struct {
+	Constant bool
+	Text     string // the constant, or the path of what is read
+	Offset   int    // of the word in the snapshot that is the key's name
+}
+
+// In returns the key, of an evaluation with that snapshot.
+func (k *KeyOf) In(snapshot []uint64) uint64 {
+	if k.Constant {
+		return uint64(stubs.Intern(k.Text))
+	}
+	return snapshot[k.Offset]
+}
+
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
 	Name   string     // the state of Set, the function of Call
+	By     *KeyOf     // of a keyed state; else nil
 	Type   stubs.Type // of the operand; Unit when there is none
 	Pos    int
+}
+
+// String writes a key as a policy does: tenant.name, "gold".
+func (k KeyOf) String() string {
+	if k.Constant {
+		return strconv.Quote(k.Text)
+	}
+	return k.Text
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.

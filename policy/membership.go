@@ -92,7 +92,7 @@ func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool)
 	}
 	matched := name
 	matched.pattern = text
-	return l.take(n, name, matched, first, stubs.Bool)
+	return l.taken(n, name, matched, first, stubs.Bool)
 }
 
 // inStub looks for x among the elements of a list stub.

@@ -120,7 +120,7 @@ var badPolicies = []struct{ text, want string }{
 
 	{`task.runing > duration("1s") ? switch() : continue()`, `1:1: there is no state stub task.runing; did you mean task.running?`},
 	{`task.xyzzy == 1 ? switch() : continue()`, `; there is task.name, task.kind, `},
-	{`queue.size > 3 ? switch() : continue()`, `there is no state stub queue.size; there is queue.wait, queue.length`},
+	{`queue.size > 3 ? switch() : continue()`, `there is no state stub queue.size; there is queue.length`},
 	{`tsk.running > 3 ? switch() : continue()`, `1:1: there is no tsk; did you mean task?`},
 	{`task > 3 ? switch() : continue()`, `task is a group of state stubs; write one of task.name`},
 	{`state > 3 ? switch() : continue()`, `state needs the name of a state`},
@@ -167,7 +167,7 @@ var badPolicies = []struct{ text, want string }{
 	{`min("mode", "x")`, `min() is for numbers, and the state mode is a name`},
 	{`add("count", 1.5)`, `the state count is an int and 1.5 is a plain number`},
 	{`max("budget", 5)`, `the state budget is a duration and 5 is a plain number; write duration("5ms")`},
-	{`max("count", 1, 2)`, `max takes 2 arguments, not 3`},
+	{`max("count", 1, 2)`, `the state count has no keys; write max("count", value)`},
 	{`add("count")`, `add takes 2 arguments, not 1`},
 	{`add("lost", 1)`, `there is no state "lost"`},
 	{`add("count", 1) > 2 ? switch() : continue()`, `add() is an effect and no value`},

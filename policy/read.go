@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,6 +26,8 @@ var groups = func() map[string][]string {
 type readKey struct {
 	id       stubs.ID
 	key      string
+	by       KeyOf
+	keyed    bool // by says by what
 	pattern  string
 	quantile float64
 	window   time.Duration
@@ -41,6 +44,9 @@ type field struct {
 
 // member lowers the read of a state stub or a state.
 func (l *lowerer) member(n *ast.MemberNode) value {
+	if inner, ok := n.Node.(*ast.MemberNode); ok && isState(inner.Node) {
+		return l.stateByKey(n, l.constantText(inner.Property, "a key"), n.Property)
+	}
 	stub, fields := l.lookUp(n)
 	if stub == nil {
 		return l.state(n, fields)
@@ -141,17 +147,19 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, key readKey) *Node {
 	return l.read(n, key, s.Type, words)
 }
 
-// state lowers state.NAME.
+// state lowers state.NAME. What has more fields than a state and a key has fields of a value.
 func (l *lowerer) state(n ast.Node, fields []field) value {
 	name := fields[0].text
 	t, ok := l.env.States[name]
-	if !ok {
+	switch {
+	case !ok:
 		l.noState(n, name)
+	case len(fields) > 1:
+		l.refuse(n, "remove "+fields[len(fields)-1].text, "state.%s is %s and has no fields", name, article(t))
+	case l.env.Tables[name].Keyed:
+		l.refuse(n, fmt.Sprintf("write state.%s[tenant.name], or another name as the key", name), "the state %s has a value for each key", name)
 	}
-	if len(fields) > 1 {
-		l.refuse(n, "remove "+fields[1].text, "state.%s is %s and has no fields", name, article(t))
-	}
-	return value{node: l.read(n, readKey{id: stubs.State, key: name}, t, 1)}
+	return value{node: l.readState(n, name, nil)}
 }
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
@@ -177,8 +185,15 @@ func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
 	if !ok {
 		i = len(l.prog.Reads)
 		l.reads[key] = i
-		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback,
-			Quantile: key.quantile, Window: key.window, Type: t, Offset: l.prog.Words, Words: words, Pos: r.Pos})
+		one := Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback,
+			Quantile: key.quantile, Window: key.window, Type: t, Offset: l.prog.Words, Words: words, Pos: r.Pos}
+		if key.keyed {
+			one.By = &key.by
+		}
+		if key.id == stubs.State {
+			one.Burst = l.env.Tables[key.key].Burst
+		}
+		l.prog.Reads = append(l.prog.Reads, one)
 		l.prog.Words += words
 	}
 	r.Index = l.prog.Reads[i].Offset

@@ -52,7 +52,7 @@ func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
 	return out
 }
 
-func mustParse(t *testing.T, s Spec, err error, states map[string]stubs.Type, funcs map[string]bool) *Program {
+func mustParse(t *testing.T, s Spec, err error, states map[string]State, funcs map[string]bool) *Program {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestCallerGone(t *testing.T) {
 
 func TestOverloadAlarm(t *testing.T) {
 	s, err := OverloadAlarm{Queue: 10, Wait: time.Second, State: "over", Func: "Page"}.Spec()
-	p := mustParse(t, s, err, map[string]stubs.Type{"over": stubs.Bool}, map[string]bool{"Page": true})
+	p := mustParse(t, s, err, map[string]State{"over": {Type: stubs.Bool}}, map[string]bool{"Page": true})
 	if p.ForEach() != 0 {
 		t.Error("evaluated for each task, not for each loop")
 	}

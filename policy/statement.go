@@ -112,7 +112,11 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	}
 	local := l.local(v.node.Type)
 	use := &Node{Op: OpLocal, Type: v.node.Type, Index: local}
-	l.scope = append(l.scope, binding{n.Name, value{node: use, enum: v.enum}})
+	named := value{node: use, enum: v.enum}
+	if v.node.Op == OpRead {
+		named.read = v.node
+	}
+	l.scope = append(l.scope, binding{n.Name, named})
 	inner := body()
 	let := l.node(n, OpLet, inner.Type, v.node, inner)
 	let.Index = local

@@ -59,9 +59,9 @@ func (l *lowerer) nameRead(x value) (key readKey, ok bool) {
 	return key, key.id != stubs.State
 }
 
-// take makes the read of what is taken of the name that key is. Only who fills the snapshot knows
+// taken makes the read of what is taken of the name that key is. Only who fills the snapshot knows
 // names as texts; so the name itself need not be read, if it was first read here.
-func (l *lowerer) take(n ast.Node, name, taken readKey, first bool, t stubs.Type) *Node {
+func (l *lowerer) taken(n ast.Node, name, taken readKey, first bool, t stubs.Type) *Node {
 	if last := len(l.prog.Reads) - 1; first {
 		delete(l.reads, name)
 		l.prog.Reads, l.prog.Words = l.prog.Reads[:last], l.prog.Words-1
@@ -89,7 +89,7 @@ func (l *lowerer) hash(n ast.Node, args []ast.Node) value {
 		case ok:
 			taken := name
 			taken.taken = TakenHash
-			word = l.take(an, name, taken, len(l.prog.Reads) > reads, stubs.Int)
+			word = l.taken(an, name, taken, len(l.prog.Reads) > reads, stubs.Int)
 		case x.node.Type == stubs.Int:
 			word = x.node
 		default:
@@ -120,7 +120,7 @@ func (l *lowerer) number(n ast.Node, function string, args []ast.Node, x value, 
 		}
 		taken.fallback = v.node.Imm
 	}
-	return value{node: l.take(n, name, taken, first, t)}
+	return value{node: l.taken(n, name, taken, first, t)}
 }
 
 // chance lowers chance(p): a draw of its own, the same wherever this place of the text is lowered

@@ -29,7 +29,7 @@ type Tests struct {
 // Test is one test: events on a time line.
 type Test struct {
 	Name   string
-	Given  map[string]any // values of stubs from the beginning, by path: "queue.length", `task.labels["tenant"]`, "state.n"
+	Given  map[string]any // values of stubs from the beginning, by path: "queue.length", `task.labels["tenant"]`, "state.n"; of a keyed state a map[string]any by key
 	Events []TestEvent
 	Line   int
 	Col    int
@@ -75,7 +75,10 @@ func ReadTests(r io.Reader) (*Tests, error) {
 	err = decodeMap(root, "a file of tests", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "documents", required: true, read: func(n *yaml.Node) error { return readStrings(n, "documents", &t.Documents) }},
-		{name: "states", read: func(n *yaml.Node) (err error) { t.States, err = readStateValues(n, "states", stateValue); return err }},
+		{name: "states", read: func(n *yaml.Node) (err error) {
+			t.States, err = readStateValues(n, "states", registeredState)
+			return err
+		}},
 		{name: "safe", read: func(n *yaml.Node) error { return readStrings(n, "safe", &t.Safe) }},
 		{name: "tenants", read: func(n *yaml.Node) error { return readBool(n, &t.Tenants) }},
 		{name: "seed", read: func(n *yaml.Node) error { return readSeed(n, &t.Seed) }},

@@ -22,7 +22,7 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if strings.HasPrefix(k.Value, "state.") {
-			value, err := stateValue(v)
+			value, err := stateOrKeys(v)
 			if err != nil {
 				return nil, err
 			}
@@ -44,6 +44,15 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 		}
 	}
 	return given, nil
+}
+
+// stateOrKeys reads the value of a state or, of a keyed one, those of some keys, as a
+// map[string]any.
+func stateOrKeys(n *yaml.Node) (any, error) {
+	if n.Kind != yaml.MappingNode {
+		return stateValue(n)
+	}
+	return readNamedValues(n, "the values by key", stateValue)
 }
 
 // givenHint says what was meant by a path.

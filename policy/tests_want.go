@@ -32,7 +32,7 @@ func (w *TestWant) read(n *yaml.Node) error {
 		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &w.Policy) }},
 		{name: "effects", read: w.readEffects},
 		{name: "counts", read: w.readCounts},
-		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states"); return err }},
+		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states", stateOrKeys); return err }},
 		{name: "error", read: func(n *yaml.Node) error { return readString(n, &w.Error) }},
 		{name: "asked", read: func(n *yaml.Node) error { w.Asked = &[]string{}; return readStrings(n, "asked", w.Asked) }},
 	})
@@ -86,7 +86,7 @@ func (w *TestWant) readEffects(n *yaml.Node) error {
 	all := []string{}
 	for i, text := range texts {
 		name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
-		if !ok || !effects[name] && writes[name] == 0 || !strings.HasSuffix(rest, ")") {
+		if !ok || !effects[name] && writes[name] == 0 && name != "take" || !strings.HasSuffix(rest, ")") {
 			return lineError(n.Content[i], "%q is no effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
 		}
 		all = append(all, name+"("+rest)
@@ -114,14 +114,14 @@ func (w *TestWant) readCounts(n *yaml.Node) error {
 	return nil
 }
 
-// readNamedValues reads values of states, without a look at their names.
-func readNamedValues(n *yaml.Node, what string) (map[string]any, error) {
+// readNamedValues reads values of states or keys, without a look at their names.
+func readNamedValues(n *yaml.Node, what string, value func(*yaml.Node) (any, error)) (map[string]any, error) {
 	if _, err := mapping(n, what); err != nil {
 		return nil, err
 	}
 	values := map[string]any{}
 	for i := 0; i < len(n.Content); i += 2 {
-		v, err := stateValue(n.Content[i+1])
+		v, err := value(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ type value struct {
 	enum      bool   // a task's kind: only the names of stubs.Kinds make sense beside it
 	constText bool   // a string constant: its word is set where it is used as a name
 	text      string // of a string constant
+	read      *Node  // of a name given by let: the read that it stands for
 }
 
 func (v value) constant() bool { return v.node.Op == OpConst }

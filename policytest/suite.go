@@ -34,15 +34,15 @@ type compiled struct {
 // newSuite loads the documents as a server would.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
 	s := &suite{registered: map[string]any{}, seed: tests.Seed}
-	types, safe := map[string]stubs.Type{}, map[string]bool{}
+	states, safe := map[string]policy.State{}, map[string]bool{}
 	for name, v := range tests.States {
 		s.registered[name] = v
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = policy.StateOf(v)
 	}
 	for _, name := range tests.Safe {
 		safe[name] = true
 	}
-	loaded := policy.NewLoaded(types, tests.Tenants, file)
+	loaded := policy.NewLoaded(states, tests.Tenants, file)
 	for _, name := range tests.Documents {
 		path := beside(file, name)
 		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })

@@ -25,33 +25,6 @@ type world struct {
 	draws      map[drawer]*stubs.Draws
 }
 
-// variable is a state.
-type variable struct {
-	typ    stubs.Type
-	word   uint64
-	trends map[string]*policy.Trend // that policies read of it, by how they write them
-}
-
-// trend returns what r reads of the state's course.
-func (v *variable) trend(r policy.Read) *policy.Trend {
-	t := v.trends[r.String()]
-	if t == nil {
-		made := policy.NewTrend(r, v.typ)
-		t, v.trends[r.String()] = &made, &made
-	}
-	return t
-}
-
-func newVariables(values map[string]any) map[string]*variable {
-	vars := map[string]*variable{}
-	for name, v := range values {
-		first, _ := policy.FirstValue(v) // a test has one loop
-		word, typ, _ := stubs.Word(first)
-		vars[name] = &variable{typ, word, map[string]*policy.Trend{}}
-	}
-	return vars
-}
-
 func (s *suite) world() *world {
 	w := &world{suite: s, given: map[string]any{}, registered: newVariables(s.registered),
 		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}, draws: map[drawer]*stubs.Draws{}}
@@ -86,34 +59,6 @@ func (w *world) give(given map[string]any) error {
 		}
 	}
 	return nil
-}
-
-func (w *world) set(name string, value any) error {
-	v, err := w.state(name)
-	if err != nil {
-		return err
-	}
-	word, err := wordFor(name, v.typ, value)
-	if err != nil {
-		return err
-	}
-	v.word = word
-	for _, t := range v.trends {
-		t.Restart()
-	}
-	return nil
-}
-
-// wordFor encodes a value for a state; an integer may stand for a float.
-func wordFor(name string, t stubs.Type, value any) (uint64, error) {
-	if i, ok := value.(int64); ok && t == stubs.Float {
-		value = float64(i)
-	}
-	word, typ, err := stubs.Word(value)
-	if err != nil || typ != t {
-		return 0, fmt.Errorf("the state %s is of type %v, and %v is none", name, t, value)
-	}
-	return word, nil
 }
 
 // state returns the state of that name: a registered one, the private one that alone has it, or
@@ -159,8 +104,8 @@ func (w *world) fill(c *compiled) {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
 		switch {
-		case r.OfState():
-			words[0] = w.ofState(c, r)
+		case r.OfState(): // behind the names that may be its key
+			words[0] = w.ofState(c, r, snapshot)
 			continue
 		case r.Stub == stubs.Draw:
 			words[0] = math.Float64bits(w.draw(c))
@@ -180,10 +125,10 @@ func (w *world) fill(c *compiled) {
 
 // ofState returns a state's value, or its rate or average: what is given, or else what has come of
 // the events.
-func (w *world) ofState(c *compiled, r policy.Read) uint64 {
+func (w *world) ofState(c *compiled, r policy.Read, snapshot []uint64) uint64 {
 	v := w.visible(c, r.Key)
 	if r.Stub == stubs.State {
-		return v.word
+		return v.at(keyIn(r.By, snapshot), int64(w.now))
 	}
 	if given, ok := w.given[r.String()]; ok {
 		word, _, _ := stubs.Word(given)
@@ -312,41 +257,4 @@ func matchesAlone(m policy.Match, path, has string) string {
 		in += " but " + strings.Join(m.Except, ", ")
 	}
 	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
-}
-
-// act carries out effects in the order of the text, as far as they are seen in a test: all of them
-// or, on an error, none.
-func (w *world) act(c *compiled, out stubs.Outcome) error {
-	written, cancelled := map[*variable]uint64{}, false
-	for i, site := range c.program.Sites {
-		if out.Fired&(1<<i) == 0 {
-			continue
-		}
-		switch site.Effect {
-		case stubs.Set, stubs.Add, stubs.Max, stubs.Min:
-			v := w.visible(c, site.Name)
-			was, ok := written[v]
-			if !ok {
-				was = v.word
-			}
-			word, err := site.Update(was, out.Values[i])
-			if err != nil {
-				return err
-			}
-			written[v] = word
-		case stubs.Cancel:
-			cancelled = true
-		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
-		default:
-			return fmt.Errorf("tests do not know the effect %d", site.Effect)
-		}
-	}
-	for v, word := range written {
-		for _, t := range v.trends {
-			t.Wrote(int64(w.now), v.word, word)
-		}
-		v.word = word
-	}
-	w.off[c] = w.off[c] || cancelled
-	return nil
 }

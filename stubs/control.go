@@ -27,10 +27,11 @@ const (
 	Add                      // add to a state
 	Max                      // raise a state to a value, if it is below
 	Min                      // lower a state to a value, if it is above
+	Take                     // take tokens out of a bucket, if they are there
 )
 
 func (e Effect) String() string {
-	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min"}[e]
+	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min", "take"}[e]
 }
 
 // Writes reports whether the effect is on a state.

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // specCheck checks the literals of policy.Spec in one package.
@@ -122,7 +121,7 @@ func (c *specCheck) checkList(e ast.Expr, set func(*policy.Spec, []string)) {
 }
 
 // privateStates reads the field State. It reports whether it has seen all names.
-func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, all bool) {
+func (c *specCheck) privateStates(e ast.Expr) (states map[string][]shape, all bool) {
 	if e == nil {
 		return nil, true
 	}

@@ -86,9 +86,9 @@ func limited(file string) (names []string, err error) {
 	if err != nil {
 		return nil, policy.InFile(err, file)
 	}
-	states := map[string]stubs.Type{}
+	states := map[string]policy.State{}
 	for name, value := range doc.States {
-		_, states[name], _ = stubs.Word(value)
+		states[name], _ = policy.StateOf(value)
 	}
 	for _, spec := range doc.Policies {
 		p, err := spec.Parse(states, nil)

@@ -183,11 +183,12 @@ func reads(p *policy.Program) []string {
 func effects(p *policy.Program) []string {
 	var all []string
 	for _, s := range p.Sites {
-		name := s.Effect.String()
-		if s.Name != "" {
-			name += fmt.Sprintf("(%q)", s.Name)
-		} else {
-			name += "()"
+		name := s.Effect.String() + "()"
+		switch {
+		case s.By != nil:
+			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, s.By)
+		case s.Name != "":
+			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
 		}
 		if !slices.Contains(all, name) {
 			all = append(all, name)

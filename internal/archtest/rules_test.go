@@ -13,6 +13,7 @@ var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",
 	"internal/sketch":    "",
+	"internal/keyed":     "",
 	"internal/goroutine": "",
 	"internal/fromc":     "", // for tests of cocoon
 	"stubs":              "",
@@ -20,8 +21,8 @@ var below = map[string]string{
 	"policy":             "stubs",
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
-	"policytest":         "stubs policy analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/sketch internal/goroutine internal/fromc stubs notify policy analyzer isolate",
+	"policytest":         "internal/keyed stubs policy analyzer isolate",
+	"cocoon":             "safepoint internal/sched internal/sketch internal/keyed internal/goroutine internal/fromc stubs notify policy analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
@@ -50,6 +51,7 @@ var pure = map[string]string{
 	"safepoint":       "sync/atomic",
 	"internal/sched":  "errors fmt math math/bits cmp slices strings iter container/heap container/list",
 	"internal/sketch": "math math/bits",
+	"internal/keyed":  "math math/bits sync/atomic time",
 }
 
 // allows reports whether a list of rules names pkg, itself or by a folder above it.

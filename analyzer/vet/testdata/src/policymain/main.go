@@ -75,7 +75,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		},
 		State: map[string]any{
 			"a b": 1,          // want `state "a b": a name has letters, digits and '_' only, and no digit first`
-			"x":   "text",     // want `state "x" has the Go type string; want bool, int, int64, float64 or time.Duration`
+			"x":   "text",     // want `state "x" has the Go type string; want bool, int, int64, float64, time.Duration, Bucket or Keyed`
 			"y":   float32(1), // want `state "y" has the Go type float32`
 		},
 	}))

@@ -46,3 +46,13 @@ type TimeLimit struct {
 	Interval time.Duration
 	Reason   string
 }
+
+type PerLoop struct{ First any }
+
+type Keyed struct {
+	First any
+	Keys  int
+	TTL   time.Duration
+}
+
+type Bucket struct{ Rate, Burst float64 }
