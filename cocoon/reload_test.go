@@ -37,6 +37,10 @@ func inForce(rt *Runtime) string {
 	var b strings.Builder
 	states := *rt.states.Load()
 	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if k := states[name].table; k != nil {
+			fmt.Fprintln(&b, "state", name, states[name].Kind(), states[name].Bucket.Burst, k.of, k.words.Bound(), k.words.Len())
+			continue
+		}
 		fmt.Fprintln(&b, "state", name, stubs.Value(states[name].word.Load(), states[name].Type))
 	}
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
@@ -83,6 +87,10 @@ func anyDocument(rng *rand.Rand) string {
 	for _, name := range []string{"a", "b"} {
 		b.WriteString(pick("", ", "+name+": 1", ", "+name+": 2", ", "+name+": true"))
 	}
+	for _, name := range []string{"k", "l"} {
+		b.WriteString(pick("", ", "+name+": {first: 1, keys: 5}", ", "+name+": {first: 1, keys: 5, ttl: 1m}", ", "+name+": {first: 2, keys: 9}", ", "+name+": {first: true, keys: 5}",
+			", "+name+": 1", ", "+name+": {rate: 1, burst: 5}", ", "+name+": {rate: 2, burst: 5}", ", "+name+": {rate: 1, burst: 9}", ", "+name+": {rate: 1, burst: 5, keys: 5}"))
+	}
 	b.WriteString(pick("}\n", "}\n", "}\n", ", of code: 1}\n", ", outside: 1}\n"))
 	b.WriteString("tasks:\n  always: safe\n")
 	for _, name := range []string{"x", "y", "code"} {
@@ -99,6 +107,8 @@ func anyDocument(rng *rand.Rand) string {
 			"  - {name: "+p+", on: enqueue, expr: 'queue.length > 9 ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", on: [enqueue, start], mode: observe, expr: 'state.version == 7 ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", every: 5ms, state: {own: 1}, expr: 'state.a + state.own > 7 ? throw(\"full\") : continue()'}\n",
+			"  - {name: "+p+", event: e, expr: 'add(\"k\", event.name, 1)'}\n",
+			"  - {name: "+p+", event: e, expr: 'take(\"l\", 7) ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", event: e, expr: 'tenant.queued > 9 ? throw(\"full\") : continue()'}\n",
 		))
 	}

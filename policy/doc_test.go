@@ -6,16 +6,23 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-var docEnv = Env{
-	On: stubs.Tick,
-	States: map[string]stubs.Type{"overloaded": stubs.Bool, "served": stubs.Int,
-		"ratio": stubs.Float, "budget": stubs.Duration},
-	Funcs: map[string]bool{"Alarm": true},
-}
+var docEnv = func() Env {
+	e := Env{On: stubs.Tick, Funcs: map[string]bool{"Alarm": true}}
+	for name, declared := range map[string]any{"overloaded": false, "served": 0, "ratio": 0.0, "budget": time.Second,
+		"spent": Keyed{First: time.Second, Keys: 1}, "bucket": Bucket{10, 5}, "requests": Keyed{First: Bucket{10, 5}, Keys: 1}} {
+		s, err := StateOf(declared)
+		if err != nil {
+			panic(err)
+		}
+		e.Declare(name, s)
+	}
+	return e
+}()
 
 func readDoc(t *testing.T) string {
 	t.Helper()
@@ -145,9 +152,20 @@ func TestDocBounds(t *testing.T) {
 		fmt.Sprintf("at most %d bytes |", stubs.MaxName),
 		fmt.Sprintf("more than %d MiB", MaxDocument>>20),
 		fmt.Sprintf("at most %d tasks", MaxTasks),
+		"| keys of a keyed state | " + thousands(MaxKeys) + ",",
+		"come in a second | " + thousands(MaxBurst) + " |",
 	} {
 		if !strings.Contains(doc, row) {
 			t.Errorf("docs/policy.md does not say %q", row)
 		}
 	}
+}
+
+// thousands writes a number as texts do.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
