@@ -3,6 +3,7 @@ package cocoon
 import (
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/isolate"
@@ -42,6 +43,8 @@ type bound struct {
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick
 	looked   int64        // when it was looked at last
+	clocked  bool         // it is about the loop, and reads the time of day
+	minute   int64        // of the clock, when it was looked at last; for one that is clocked
 	sawQuiet bool         // it was evaluated since the loop became quiet
 	busy     int64        // Loop.busy at its last tick
 }
@@ -60,6 +63,8 @@ type read struct {
 	of       stubs.ID    // of a textRead: whose name is looked at
 	selector *selector   // the pattern, in place of the key of task.sections, too; nil where there is none
 	taken    policy.Read // of a textRead without a pattern
+
+	zone *time.Location // of the clock
 }
 
 // site is one effect, with what it acts on unless that is a state.
@@ -120,6 +125,7 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = b.waysOn(b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
+	b.clocked = !b.perTask && slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday })
 	b.once = b.prompt && !p.MaySwitch()
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })

@@ -84,8 +84,9 @@ type Config struct {
 	// them.
 	Logger *slog.Logger
 
-	gapsFolder string // of COCOON_GAPS, if it counts
-	follows    bool   // Slots was 0
+	wall       func() time.Time // the system's clock, or a test's
+	gapsFolder string           // of COCOON_GAPS, if it counts
+	follows    bool             // Slots was 0
 }
 
 // LoopConfig is the set-up of one more loop; its fields mean what Config's mean.
@@ -130,6 +131,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.MaxFailures < 0 {
 		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
+	}
+	if c.wall == nil {
+		c.wall = time.Now
 	}
 	for c.Seed == 0 {
 		c.Seed = rand.Uint64()

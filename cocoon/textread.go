@@ -16,6 +16,9 @@ func (b *bound) newRead(r policy.Read) read {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
 		b.refers = append(b.refers, x.selector)
 	}
+	if stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday {
+		x.zone, _ = b.version.spec.Location() // which Validate has found
+	}
 	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
 		x.stub, x.of, x.taken = textRead, r.Stub, r
 	}

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"math"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -15,6 +16,9 @@ type view struct {
 	event    stubs.NameID
 	text     string // of the event's name
 	value    float64
+
+	wall   time.Time // the time of day
+	wallOf int64     // when it was read
 
 	haveSections bool
 	open         []seenSection
@@ -67,6 +71,8 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = l.ofLoop(r, now)
 		case r.stub <= stubs.RuntimeUptime:
 			words[r.offset] = l.rt.ofRuntime(r.stub, now)
+		case r.stub <= stubs.ClockWeekday:
+			words[r.offset] = v.ofClock(l, r, now)
 		case r.stub == stubs.EventName:
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:

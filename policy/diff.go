@@ -164,6 +164,7 @@ func specDetails(a, b Spec) []string {
 	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
 	d.add("match except", a.Match.Except, b.Match.Except)
 	d.add("match kinds", a.Match.Kinds, b.Match.Kinds)
+	d.add("zone", a.Zone, b.Zone)
 	d.add("state", a.State, b.State)
 	if a.Expr != b.Expr {
 		d = append(d, "expr:"+lineDiff(a.Expr, b.Expr))

@@ -92,6 +92,7 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 }
 
 func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err error) {
+	s.Zone = d.zone
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},

@@ -202,6 +202,7 @@ var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
 	"has [0-9]+ stars", "are the same; say it once", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
+	"there is no zone",
 	"a state is the string",                 // a duration of 300 years
 	"stands where a duration is wanted",     // the same
 }, "|"))
@@ -211,7 +212,7 @@ func (s schema) compare(root *yaml.Node) {
 	s.t.Helper()
 	err := checkNodes(root)
 	if err == nil {
-		d := documentReader{Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}}}
+		d := documentReader{doc: Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}}}
 		err = d.decode(root)
 	}
 	v, ok := asJSON(root)

@@ -19,6 +19,7 @@ type Spec struct {
 	Mode  Mode           // Enforce by default
 	Match Match          // what it is limited to; the zero Match is everything
 	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, Bucket, Keyed or PerLoop
+	Zone  string         // of clock.hour and the like: a name of the IANA database, as in "Europe/Berlin"; UTC by default
 }
 
 // Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both.

@@ -19,7 +19,8 @@ func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
 	}
-	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), validateState(s.State))
+	_, zone := s.Location()
+	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), zone, validateState(s.State))
 	if check != nil {
 		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
 	}

@@ -139,7 +139,7 @@ func (l *lowerer) identifier(n *ast.IdentifierNode) value {
 	for g, paths := range groups {
 		known = append(append(known, g), paths...)
 	}
-	hint := "state stubs begin with task, arriving, tenant, class, queue, loop, runtime, event or state; a name is a string in quotes"
+	hint := "state stubs begin with task, arriving, tenant, class, queue, loop, runtime, clock, event or state; a name is a string in quotes"
 	switch s := suggest(n.Value, known); {
 	case insteadOf[n.Value] != "":
 		hint = insteadOf[n.Value]

@@ -105,6 +105,9 @@ const (
 	RuntimeSchedLatency
 	RuntimeCPU
 	RuntimeUptime // the last of the runtime.* group
+	ClockMinute
+	ClockHour
+	ClockWeekday // the last of the clock.* group
 	EventName
 	EventValue
 	State        // state.NAME: type and word come from the registration
@@ -202,6 +205,9 @@ var Catalogue = []Stub{
 	{ID: RuntimeSchedLatency, Path: "runtime.sched_latency", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how late the last timer tick came"},
 	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, since it was last read, but for 10 ms at least"},
 	{ID: RuntimeUptime, Path: "runtime.uptime", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the runtime was made"},
+	{ID: ClockMinute, Path: "clock.minute", Type: Int, Max: 59, On: AnyEvent, Doc: "the minute of the hour, in the zone of the policy"},
+	{ID: ClockHour, Path: "clock.hour", Type: Int, Max: 23, On: AnyEvent, Doc: "the hour of the day, in the zone of the policy"},
+	{ID: ClockWeekday, Path: "clock.weekday", Type: Int, Max: 6, On: AnyEvent, Doc: "the day of the week, in the zone of the policy: 0 is Sunday, 6 Saturday"},
 	{ID: EventName, Path: "event.name", Type: Name, On: Custom, Doc: "the name given to Notify"},
 	{ID: EventValue, Path: "event.value", Type: Float, Min: -unbounded, Max: unbounded, On: Custom, Doc: "the value given to Notify"},
 }

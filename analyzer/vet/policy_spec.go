@@ -50,6 +50,9 @@ func (c *specCheck) check(lit *ast.CompositeLit) {
 	if v, ok := c.integer(fields["Mode"]); ok && v == int64(policy.Mode(v)) {
 		c.validate(fields["Mode"], func(s *policy.Spec) { s.Mode = policy.Mode(v) })
 	}
+	if v, ok := c.text(fields["Zone"]); ok {
+		c.validate(fields["Zone"], func(s *policy.Spec) { s.Zone = v })
+	}
 	c.checkMatch(fields["Match"])
 	on := anyTrigger
 	if e := fields["On"]; e != nil {

@@ -14,6 +14,7 @@ type Spec struct {
 	Mode  Mode
 	Match Match
 	State map[string]any
+	Zone  string
 }
 
 type Trigger struct {
