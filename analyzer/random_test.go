@@ -35,6 +35,7 @@ func pick[T any](r *random, from ...T) T { return from[r.below(len(from))] }
 var randomStubs = []stubs.ID{
 	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskElapsed, stubs.TaskDeadline, stubs.TaskPriority,
 	stubs.QueueLength, stubs.QueueOldest, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
+	stubs.ClassBusy, stubs.ClassRunningMean, stubs.QueueCost, stubs.LoopRate,
 }
 
 var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Name}
@@ -68,6 +69,10 @@ func randomProgram(r *random) *policy.Program {
 	add(policy.Read{Stub: stubs.TaskName, Taken: policy.TakenHash, Type: stubs.Int, Words: 1})
 	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Taken: policy.TakenFloat, Type: stubs.Float, Words: 1})
 	add(policy.Read{Stub: stubs.Draw, Key: "1", Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.QueueWait, Quantile: 0.99, Window: policy.DefaultWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.ClassService, Quantile: 0.5, Window: policy.MaxWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.StateRate, Key: "i", Window: policy.MinWindow, Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.StateAverage, Key: "d", Window: policy.MinWindow, Type: stubs.Duration, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
 	}
@@ -115,7 +120,7 @@ func (r *random) snapshot() []uint64 {
 			w = math.Float64bits(pick(r, 0, 0.25, 0.5, 1-0x1p-53, 5e-324))
 		case read.Taken == policy.TakenFloat:
 			w = math.Float64bits(pick(r, 0, 1, -1, 1e18, math.MaxFloat64, 5e-324))
-		case read.Stub != stubs.State && read.Taken == policy.TakenWhole:
+		case !read.OfState() && read.Taken == policy.TakenWhole:
 			stub := stubs.Catalogue[read.Stub]
 			switch {
 			case stub.Enum:

@@ -163,9 +163,9 @@ func (s *stateUse) carryOut(fired uint64, values, snapshot []uint64, observing b
 		}
 		fired &^= byKey
 	}
-	for ; s.plain && fired != 0; fired &= fired - 1 {
+	for plain := s.plain && !s.followed(); plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
-		s.direct[i].write(values[i], observing, now)
+		s.direct[i].write(values[i], observing)
 	}
 	written := uint64(0)
 	for ; fired != 0; fired &= fired - 1 {
@@ -185,7 +185,8 @@ func (s *stateUse) carryOut(fired uint64, values, snapshot []uint64, observing b
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
-		s.vars[i].write(s.fresh[i], observing, now)
+		s.vars[i].follow(s.fresh[i], observing, now)
+		s.vars[i].write(s.fresh[i], observing)
 	}
 	if byKey != 0 {
 		s.keyed.carryOut(observing, now)
