@@ -88,7 +88,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		b.draws = stubs.NewDraws(l.rt.cfg.Seed, v.spec.Name, l.cfg.Name)
 	}
 	for _, s := range p.Sites {
-		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
+		places := s.Effect == stubs.Rank || s.Effect == stubs.Background && p.On == stubs.Enqueue
 		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
 		if s.Effect == stubs.Call {
