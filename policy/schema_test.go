@@ -193,8 +193,8 @@ var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"has [0-9]+ stars", "are the same; say it once", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
 	"there is no zone",
-	"a state is the string",                 // a duration of 300 years
-	"stands where a duration is wanted",     // the same
+	"a state is the string",             // a duration of 300 years
+	"stands where a duration is wanted", // the same
 }, "|"))
 
 // compare asks parser and schema about a document.
