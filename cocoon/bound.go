@@ -56,9 +56,9 @@ type read struct {
 	words  int
 	key    stubs.NameID
 
-	of       stubs.ID    // of a textRead: whose name is looked at
-	selector *selector   // the pattern, in place of the key of task.sections, too; nil where there is none
-	taken    policy.Read // of a textRead without a pattern
+	of       stubs.ID     // of a textRead: whose name is looked at
+	selector *selector    // the pattern, in place of the key of task.sections, too; nil where there is none
+	taken    *policy.Read // of a textRead without a pattern
 
 	zone *time.Location // of the clock
 }
