@@ -37,11 +37,14 @@ func readErrors(t *testing.T) (lines []documented, quoted []string) {
 	}
 	_, section, _ := strings.Cut(string(text), "\n## Errors\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	blocks := regexp.MustCompile("(?ms)^```(errors|warnings)(?: on (\\w+))?\n(.*?)^```$")
+	blocks := regexp.MustCompile("(?ms)^```(errors|warnings)(?: on ([\\w+]+))?\n(.*?)^```$")
 	for _, b := range blocks.FindAllStringSubmatch(section, -1) {
 		on := stubs.Tick
 		if b[2] != "" {
-			on = stubs.EventNamed(b[2])
+			on = 0
+			for name := range strings.SplitSeq(b[2], "+") {
+				on |= stubs.EventNamed(name)
+			}
 		}
 		for line := range strings.Lines(b[3]) {
 			text, reason, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " // ")

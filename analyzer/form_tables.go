@@ -75,7 +75,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	default:
 		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))
 	}
-	if arrival := s.Effect == stubs.Rank || s.Effect == stubs.Background; arrival && on != stubs.Enqueue {
+	arrives, mixed := on == stubs.Enqueue, on&(stubs.Enqueue|stubs.Exit) != 0
+	if s.Effect == stubs.Rank && !arrives || s.Effect == stubs.Background && !arrives && mixed {
 		return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
 	}
 	if wrong {

@@ -111,7 +111,8 @@ func TestMalformed(t *testing.T) {
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Effect = stubs.Interval }},
 		{"has an operand of type verdict", func(p *policy.Program) { p.Sites[0].Type = stubs.Verdict }},
 		{"has no task to act on on tick", func(p *policy.Program) { p.Sites[0].Effect = stubs.Rank }},
-		{"background, has no task to act on on tick", func(p *policy.Program) { p.Sites[0].Effect = stubs.Background }},
+		{"background, has no task to act on on exit", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Exit, stubs.Background }},
+		{"background, has no task to act on on tick+enqueue", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Tick|stubs.Enqueue, stubs.Background }},
 		{"background, has an operand of type int", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Enqueue, stubs.Background }},
 		{"rank, has an operand of type float", func(p *policy.Program) {
 			p.On, p.Sites[0] = stubs.Enqueue, policy.Site{Effect: stubs.Rank, Type: stubs.Float}

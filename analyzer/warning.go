@@ -134,8 +134,11 @@ func (r *review) becauseOfTasks() string {
 			return "it reads " + stubs.Catalogue[read.Stub].Path
 		}
 	}
-	if r.p.MaySwitch() {
+	switch {
+	case r.p.MaySwitch():
 		return "it may switch"
+	case r.p.Demotes():
+		return "it calls background()"
 	}
 	return "it may throw"
 }

@@ -60,9 +60,9 @@ type read struct {
 	window        int64   // over which it is measured, in ns; 0 of others
 	series, place int     // where the loop's meter has it
 
-	of       stubs.ID    // of a textRead: whose name is looked at
-	selector *selector   // the pattern, in place of the key of task.sections, too; nil where there is none
-	taken    policy.Read // of a textRead without a pattern
+	of       stubs.ID     // of a textRead: whose name is looked at
+	selector *selector    // the pattern, in place of the key of task.sections, too; nil where there is none
+	taken    *policy.Read // of a textRead without a pattern
 
 	zone *time.Location // of the clock
 }
@@ -92,7 +92,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		b.draws = stubs.NewDraws(l.rt.cfg.Seed, v.spec.Name, l.cfg.Name)
 	}
 	for _, s := range p.Sites {
-		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
+		places := s.Effect == stubs.Rank || s.Effect == stubs.Background && p.On == stubs.Enqueue
 		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
 		if s.Effect == stubs.Call {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -70,15 +71,39 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	if s == nil {
 		return false
 	}
-	at, ok := l.core.SwitchAt(&s.core, now)
-	if !ok {
-		return false
-	}
-	if s.requests.Load()&wantSwitch == 0 {
+	at, asked := l.askToSwitch(s, now)
+	if asked {
 		b.version.of.stats.switches.Add(1)
-		s.post(wantSwitch, now)
 	}
 	return at <= now
+}
+
+// askToSwitch asks s to be suspended, unless it is asked already, from the time at on: Never when
+// there is no task to run in its place. Called under the loop's lock.
+func (l *Loop) askToSwitch(s *strand, now int64) (at int64, asked bool) {
+	at, ok := l.core.SwitchAt(&s.core, now)
+	if !ok {
+		return notify.Never, false
+	}
+	if s.requests.Load()&wantSwitch == 0 {
+		s.post(wantSwitch, now)
+		asked = true
+	}
+	return at, asked
+}
+
+// toBackground makes the arriving task, or else the task in question, one of the background. One
+// that runs goes on from its next safe point on as others of the background do: where a task waits
+// that may run in its place, it makes room. Called under the loop's lock.
+func (l *Loop) toBackground(now int64) {
+	if a := l.view.arriving; a != nil {
+		l.core.SetBackground(&a.core)
+		return
+	}
+	if s := l.view.task; s != nil {
+		l.core.SetBackground(&s.core)
+		l.askToSwitch(s, now)
+	}
 }
 
 // throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
@@ -137,7 +162,7 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 	case stubs.Rank:
 		l.core.SetRank(&l.view.arriving.core, int64(operand))
 	case stubs.Background:
-		l.core.SetBackground(&l.view.arriving.core)
+		l.toBackground(now)
 	case stubs.Cancel:
 		// Off at once; the rest needs a lock that comes before the loop's.
 		if !b.version.off.Swap(true) {

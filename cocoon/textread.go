@@ -20,7 +20,7 @@ func (b *bound) newRead(r policy.Read) read {
 		x.zone, _ = b.version.spec.Location() // which Validate has found
 	}
 	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
-		x.stub, x.of, x.taken = textRead, r.Stub, r
+		x.stub, x.of, x.taken = textRead, r.Stub, &r
 	}
 	return x
 }

@@ -62,7 +62,10 @@ func docPolicy(t *testing.T, info, body string) {
 	env := docEnv
 	rest, refused := strings.CutPrefix(info, "refused")
 	if _, name, ok := strings.Cut(rest, "on "); ok {
-		env.On = stubs.EventNamed(name)
+		env.On = 0
+		for one := range strings.SplitSeq(name, "+") {
+			env.On |= stubs.EventNamed(one)
+		}
 	}
 	if !refused {
 		if _, err := Parse(body, env); err != nil {

@@ -34,7 +34,7 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	case "background":
 		s.Effect = stubs.Background
 		l.arguments(n, name, args, 0)
-		l.arrivalOnly(n, name)
+		l.oneTask(n, name)
 	}
 	if operand != nil {
 		s.Type = operand.Type
@@ -127,5 +127,16 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	if l.env.On != stubs.Enqueue {
 		l.refuse(n, "evaluate the policy on enqueue alone", "%s() is about the task that arrives, and the policy is evaluated on %s", name, l.env.On)
+	}
+}
+
+// oneTask refuses an effect on the arriving task, or else on the task of task.*, where it would be
+// now the one and now the other, or none.
+func (l *lowerer) oneTask(n ast.Node, name string) {
+	switch on := l.env.On; {
+	case on&stubs.Exit != 0:
+		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on)
+	case on&stubs.Enqueue != 0 && on != stubs.Enqueue:
+		l.refuse(n, "make two policies of it", "%s() is about the arriving task on enqueue, and about another on %s", name, on&^stubs.Enqueue)
 	}
 }

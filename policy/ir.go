@@ -174,12 +174,12 @@ type Program struct {
 
 // ForEach returns the notifications on which the program is evaluated once for each of several
 // running tasks, and not once a loop: on enqueue see AsksRunning; on ticks and custom events it
-// reads task.*, tenant.* or class.*, or may throw or switch.
+// reads task.*, tenant.* or class.*, or may throw or switch, or makes tasks some of the background.
 func (p *Program) ForEach() (on stubs.Event) {
 	if p.AsksRunning() {
 		on = stubs.Enqueue
 	}
-	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.ClassService) || p.Root.decides(stubs.Throw) {
+	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.ClassService) || p.Root.decides(stubs.Throw) || p.Demotes() {
 		on |= stubs.Tick | stubs.Custom
 	}
 	return on & p.On
@@ -198,6 +198,11 @@ func (p *Program) MaySwitch() bool { return p.Root.decides(stubs.Switch) }
 // SaysRetry reports whether a throw in the program says when its caller may try again.
 func (p *Program) SaysRetry() bool {
 	return p.Root.Any(func(n *Node) bool { return n.Op == OpVerdict && n.A != nil })
+}
+
+// Demotes reports whether the program makes running tasks some of the background.
+func (p *Program) Demotes() bool {
+	return p.On&stubs.Enqueue == 0 && slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Effect == stubs.Background })
 }
 
 // reads reports whether the program reads a stub of the catalogue from first to last.

@@ -23,7 +23,7 @@ const (
 	Interval                 // change the policy's own interval
 	Cancel                   // cancel the policy itself
 	Rank                     // give the arriving task its place in the queue; on Enqueue only
-	Background               // make the arriving task one of the background; on Enqueue only
+	Background               // make the arriving task one of the background, on Enqueue; else the task
 	Add                      // add to a state
 	Max                      // raise a state to a value, if it is below
 	Min                      // lower a state to a value, if it is above

@@ -10,7 +10,8 @@ package sched
 // rank.go), and one that is suspended comes back and runs undisturbed for a quarter of that (see
 // fill.go).
 
-// SetBackground makes t one of the background.
+// SetBackground makes t one of the background, wherever it stands. A task that runs keeps its slot:
+// it gives way when it is asked to, or comes back to it.
 func (c *Core) SetBackground(t *Task) { c.move(t, place{true, t.place.rank}) }
 
 // defers reports whether t, which waits or is suspended, is to leave the slot to other.

@@ -144,7 +144,7 @@ func (w *world) legal(o op) string {
 		return is(a, Blocked)
 	case "discount":
 		return is(a, Running, Lent)
-	case "suspend", "withdraw", "account", "rank":
+	case "suspend", "withdraw", "account", "rank", "background":
 		if a == nil {
 			return "no such task"
 		}
@@ -323,6 +323,8 @@ func (w *world) call(o op) (said string, self *actor) {
 		w.end(a)
 	case "rank":
 		w.c.SetRank(&a.Task, o.rank)
+	case "background":
+		w.c.SetBackground(&a.Task)
 	case "resize":
 		w.usable = int(o.rank)
 		w.c.Resize(w.usable, w.now)
