@@ -121,9 +121,9 @@ func (a *analysis) checkTokens(n *policy.Node, wanted value) {
 	case floats.hi < 0 && !floats.nan:
 		a.refuse(n.A, "", "a number of tokens is 0 or more, and %s is less", text)
 	case floats.lo < 0:
-		a.refuse(n.A, "guard it: "+text+" >= 0 and "+a.text(n), "a number of tokens is 0 or more, and %s may be less here", text)
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is 0 or more, and %s may be less here", text)
 	case floats.nan:
-		a.refuse(n.A, "guard it: "+text+" >= 0 and "+a.text(n), "a number of tokens is a number, and %s may be none (NaN) here", text)
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is a number, and %s may be none (NaN) here", text)
 	case floats.lo > burst:
 		a.refuse(n, "declare a greater burst, or take less", "the bucket %q holds %v tokens, and never %s", a.p.Sites[n.Index].Name, burst, text)
 	}

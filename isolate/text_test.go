@@ -14,10 +14,12 @@ import (
 
 // textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for
 // the other.
-var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
+var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Tables: tables, Funcs: funcs}, {On: stubs.Tick, States: states, Tables: tables, Funcs: funcs}}
 
 var (
-	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name}
+	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name,
+		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float}
+	tables = map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}}
 	funcs  = map[string]bool{"F": true}
 )
 
@@ -55,6 +57,15 @@ var texts = []struct {
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
 	{`rank(-arriving.priority); arriving.deadline < duration("1s") ? rank(min(arriving.deadline, 2 * queue.oldest)) : continue()`,
 		map[string]any{"arriving.priority": 3, "arriving.deadline": time.Microsecond, "queue.oldest": time.Second}, "continue 0 11 0:0xfffffffffffffffd 1:0x3e8"},
+	{`state.k[task.labels.user] > duration("1s") ? throw("much") : add("k", task.labels.user, task.running)`,
+		map[string]any{`state.k[task.labels["user"]]`: time.Second, "task.running": 5}, "continue 0 1 0:0x5"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.5}, "continue 0 11 0:0x3ff0000000000000 1:0x4012000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.25}, "throw 0 1 0:0x3ff0000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`, nil, "throw 0 0"},
+	{`let n = take("bucket", queue.length) ? 1 : 2; state.f >= 0 and take("buckets", "x", state.f) ? set("i", n) : set("i", -n)`,
+		map[string]any{"state.bucket": 4.5, "queue.length": 4, "state.f": 0.5, `state.buckets["x"]`: 0.5}, "continue 0 111 0:0x4010000000000000 1:0x3fe0000000000000 2:0x1"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
@@ -90,7 +101,7 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		s[offset] = w
 	}
 	for _, r := range p.Reads {
-		value, ok := state[path(r)]
+		value, ok := state[r.Path()]
 		if !ok {
 			continue
 		}
@@ -105,17 +116,6 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		}
 	}
 	return s
-}
-
-func path(r policy.Read) string {
-	if r.Stub == stubs.State {
-		return "state." + r.Key
-	}
-	stub := stubs.Catalogue[r.Stub]
-	if stub.Keyed {
-		return stub.Path + `["` + r.Key + `"]`
-	}
-	return stub.Path
 }
 
 // FuzzText: whatever verifies compiles, stays within its bound and means the same to every

@@ -53,7 +53,7 @@ func (l *lowerer) key(n ast.Node) *KeyOf {
 		read = v.read
 	}
 	i := slices.IndexFunc(l.prog.Reads, func(r Read) bool { return r.Offset == read.Index && r.Stub != stubs.State })
-	if read.Op != OpRead || read.Type != stubs.Name || v.enum || i < 0 {
+	if read.Op != OpRead || v.node.Type != stubs.Name || v.enum || i < 0 {
 		l.refuse(n, "write one of "+strings.Join(keyStubs, ", ")+`, or a string in quotes`,
 			"the key of a state is a name that a state stub has, or a string constant, and %s is %s", l.excerpt(n), describe(v))
 	}
