@@ -43,15 +43,12 @@ const (
 	written = 1
 )
 
-// MaxKeys bounds the keys of a table.
-const MaxKeys = 1_000_000
-
 // blockSize is the entries of a block, a power of two.
 const blockSize = 512
 
-// New returns a table for 1 to MaxKeys keys; ttl is in ns, and with 0 keys do not expire.
+// New returns a table for so many keys, at least 1; ttl is in ns, and with 0 keys do not expire.
 func New(keys int, ttl int64) *Table {
-	t := &Table{bound: int32(min(max(keys, 1), MaxKeys)), ttl: ttl}
+	t := &Table{bound: int32(keys), ttl: ttl}
 	t.heads = make([]int32, 1<<bits.Len(uint(t.bound-1)))
 	t.grow(0)
 	return t
