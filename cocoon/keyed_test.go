@@ -221,7 +221,7 @@ func TestKeysAndClocks(t *testing.T) {
 		for _, c := range []struct {
 			now  int64
 			want uint64
-		}{{60 * second, 42}, {-3600 * second, 42}, {-3540 * second, 42}, {-3539*second + 1, 7}, {0, 7}} {
+		}{{60 * second, 42}, {second - 1, 42}, {-3600 * second, 42}, {-3540 * second, 42}, {-3539*second + 1, 7}, {0, 7}} {
 			if got := v.at(1, observing, c.now); got != c.want {
 				t.Errorf("observing %v: %d at %v, want %d", observing, got, time.Duration(c.now), c.want)
 			}
@@ -231,7 +231,7 @@ func TestKeysAndClocks(t *testing.T) {
 		for _, c := range []struct {
 			now  int64
 			want float64
-		}{{0, 0}, {second / 10, 1}, {math.MaxInt64, 5}, {second / 5, 2}, {-3600 * second, 0}, {-3600*second + second/5, 2}} {
+		}{{0, 0}, {second / 10, 1}, {math.MaxInt64, 5}, {-second, 0}, {-3600 * second, 0}, {-3600*second + second/5, 2}} {
 			if got := math.Float64frombits(b.at(0, observing, c.now)); got != c.want {
 				t.Errorf("observing %v: %v tokens at %v, want %v", observing, got, time.Duration(c.now), c.want)
 			}
