@@ -133,6 +133,7 @@ func TestNothingCountedByKeyIsLost(t *testing.T) {
 	newLoopOf(t, rt, "second", 1)
 	register(t, rt, Policy{Name: "count", On: OnExit, Expr: `add("n", task.name, 1); add("n", "job", 2); set("m", "job", state.m[task.name] + 3);
 		state.n[task.name] != state.m["job"] ? add("torn", 1) : continue()`})
+	register(t, rt, Policy{Name: "read", On: OnStart, Expr: `state.m[task.name] < 0 ? throw("torn") : continue()`}) // to read is to use the key
 	stop := make(chan struct{})
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -204,6 +205,24 @@ func TestShadowOfAKey(t *testing.T) {
 	rt.Notify("again", 0)
 	if st := rt.Policy("again").Stats(); st.WouldEffect != 1 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// A dry run and a task that read a key do not use it.
+func TestDryRunsUseNoKeys(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterState(map[string]any{"n": Keyed{Keys: 2}}))
+	register(t, rt, Policy{Name: "dry", On: OnNotify("read"), Mode: Observe, Expr: `state.n["a"] > 5 ? cancel() : continue()`})
+	register(t, rt, Policy{Name: "wet", On: policy.On(stubs.Custom), Expr: `event.name == "read" ? continue() : add("n", event.name, 1)`})
+	for _, name := range []string{"a", "b", "read"} {
+		rt.Notify(name, 0)
+	}
+	if a := rt.State("n", "a"); a != int64(1) {
+		t.Errorf("a is %v", a)
+	}
+	rt.Notify("c", 0)
+	if a, b := rt.State("n", "a"), rt.State("n", "b"); a != int64(0) || b != int64(1) {
+		t.Errorf("a is %v and b %v: the key that is read stays", a, b)
 	}
 }
 
