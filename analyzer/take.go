@@ -7,6 +7,9 @@ import (
 
 // keys checks where the keys of keyed states come from.
 func (f *form) keys() error {
+	if n := f.p.LookUps(); n > policy.MaxLookUps {
+		return malformed("%d keys and buckets are read; at most %d", n, policy.MaxLookUps)
+	}
 	for i, r := range f.p.Reads {
 		if !f.key(r.By) {
 			return malformed("read %d, of the state %q, has a key that is no name", i, r.Key)

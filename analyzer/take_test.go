@@ -145,6 +145,12 @@ func TestMalformedTakes(t *testing.T) {
 		}},
 		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].By = &policy.KeyOf{Constant: true} }},
 		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].Burst = 5 }},
+		{"65 keys and buckets are read", func(p *policy.Program) {
+			for range 64 {
+				p.Reads = append(p.Reads, policy.Read{Stub: stubs.State, Key: "k", By: p.Sites[0].By, Type: stubs.Int, Offset: p.Words, Words: 1})
+				p.Words++
+			}
+		}},
 		{"holds -1 tokens", func(p *policy.Program) { p.Reads[2].Burst = -1 }},
 		{"tokens are taken in a predicate", func(p *policy.Program) {
 			any, take := find(p.Root, policy.OpAny), find(p.Root, policy.OpTake)

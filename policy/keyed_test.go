@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -81,6 +82,22 @@ func TestKeyedRefused(t *testing.T) {
 		if !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\n got %v\nwant %s", c.text, err, c.want)
 		}
+	}
+}
+
+func TestLookUpsAreBounded(t *testing.T) {
+	text := func(keys int) string {
+		s := "false"
+		for i := range keys {
+			s += fmt.Sprintf(" or state.spent.k%d > state.spent[\"k%d\"]", i, i)
+		}
+		return s + " ? switch() : continue()"
+	}
+	if p, err := Parse(text(MaxLookUps), docEnv); err != nil || p.LookUps() != MaxLookUps {
+		t.Error(err)
+	}
+	if _, err := Parse(text(MaxLookUps+1), docEnv); err == nil || !strings.Contains(err.Error(), "the policy reads more than 64 keys and buckets; split it") {
+		t.Error(err)
 	}
 }
 
