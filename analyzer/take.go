@@ -7,6 +7,9 @@ import (
 
 // keys checks where the keys of keyed states come from.
 func (f *form) keys() error {
+	if n := f.p.LookUps(); n > policy.MaxLookUps {
+		return malformed("%d keys and buckets are read; at most %d", n, policy.MaxLookUps)
+	}
 	for i, r := range f.p.Reads {
 		if !f.key(r.By) {
 			return malformed("read %d, of the state %q, has a key that is no name", i, r.Key)
@@ -121,9 +124,9 @@ func (a *analysis) checkTokens(n *policy.Node, wanted value) {
 	case floats.hi < 0 && !floats.nan:
 		a.refuse(n.A, "", "a number of tokens is 0 or more, and %s is less", text)
 	case floats.lo < 0:
-		a.refuse(n.A, "guard it: "+text+" >= 0 and "+a.text(n), "a number of tokens is 0 or more, and %s may be less here", text)
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is 0 or more, and %s may be less here", text)
 	case floats.nan:
-		a.refuse(n.A, "guard it: "+text+" >= 0 and "+a.text(n), "a number of tokens is a number, and %s may be none (NaN) here", text)
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is a number, and %s may be none (NaN) here", text)
 	case floats.lo > burst:
 		a.refuse(n, "declare a greater burst, or take less", "the bucket %q holds %v tokens, and never %s", a.p.Sites[n.Index].Name, burst, text)
 	}

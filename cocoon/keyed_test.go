@@ -133,6 +133,7 @@ func TestNothingCountedByKeyIsLost(t *testing.T) {
 	newLoopOf(t, rt, "second", 1)
 	register(t, rt, Policy{Name: "count", On: OnExit, Expr: `add("n", task.name, 1); add("n", "job", 2); set("m", "job", state.m[task.name] + 3);
 		state.n[task.name] != state.m["job"] ? add("torn", 1) : continue()`})
+	register(t, rt, Policy{Name: "read", On: OnStart, Expr: `state.m[task.name] < 0 ? throw("torn") : continue()`}) // to read is to use the key
 	stop := make(chan struct{})
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -207,6 +208,24 @@ func TestShadowOfAKey(t *testing.T) {
 	}
 }
 
+// A dry run and a task that read a key do not use it.
+func TestDryRunsUseNoKeys(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.RegisterState(map[string]any{"n": Keyed{Keys: 2}}))
+	register(t, rt, Policy{Name: "dry", On: OnNotify("read"), Mode: Observe, Expr: `state.n["a"] > 5 ? cancel() : continue()`})
+	register(t, rt, Policy{Name: "wet", On: policy.On(stubs.Custom), Expr: `event.name == "read" ? continue() : add("n", event.name, 1)`})
+	for _, name := range []string{"a", "b", "read"} {
+		rt.Notify(name, 0)
+	}
+	if a := rt.State("n", "a"); a != int64(1) {
+		t.Errorf("a is %v", a)
+	}
+	rt.Notify("c", 0)
+	if a, b := rt.State("n", "a"), rt.State("n", "b"); a != int64(0) || b != int64(1) {
+		t.Errorf("a is %v and b %v: the key that is read stays", a, b)
+	}
+}
+
 // Time ends keys and fills buckets, whichever way the clock leaps.
 func TestKeysAndClocks(t *testing.T) {
 	const second = int64(time.Second)
@@ -221,7 +240,7 @@ func TestKeysAndClocks(t *testing.T) {
 		for _, c := range []struct {
 			now  int64
 			want uint64
-		}{{60 * second, 42}, {-3600 * second, 42}, {-3540 * second, 42}, {-3539*second + 1, 7}, {0, 7}} {
+		}{{60 * second, 42}, {second - 1, 42}, {-3600 * second, 42}, {-3540 * second, 42}, {-3539*second + 1, 7}, {0, 7}} {
 			if got := v.at(1, observing, c.now); got != c.want {
 				t.Errorf("observing %v: %d at %v, want %d", observing, got, time.Duration(c.now), c.want)
 			}
@@ -231,7 +250,7 @@ func TestKeysAndClocks(t *testing.T) {
 		for _, c := range []struct {
 			now  int64
 			want float64
-		}{{0, 0}, {second / 10, 1}, {math.MaxInt64, 5}, {second / 5, 2}, {-3600 * second, 0}, {-3600*second + second/5, 2}} {
+		}{{0, 0}, {second / 10, 1}, {math.MaxInt64, 5}, {-second, 0}, {-3600 * second, 0}, {-3600*second + second/5, 2}} {
 			if got := math.Float64frombits(b.at(0, observing, c.now)); got != c.want {
 				t.Errorf("observing %v: %v tokens at %v, want %v", observing, got, time.Duration(c.now), c.want)
 			}

@@ -130,7 +130,8 @@ func (rt *Runtime) State(name string, key ...string) any {
 	return stubs.Value(v.word.Load(), v.Type)
 }
 
-// StateBool returns a registered state of type bool without allocating; false when there is none.
+// StateBool returns a registered state of type bool without allocating; false when there is none,
+// or it has keys.
 func (rt *Runtime) StateBool(name string) bool {
 	v := (*rt.states.Load())[name]
 	return v != nil && v.table == nil && v.Type == stubs.Bool && v.word.Load() != 0

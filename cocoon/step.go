@@ -15,8 +15,8 @@ import (
 //
 // Evaluations on one loop follow each other under its lock, which is all that a runtime with one
 // loop needs. Where there are more, the steps that need it also take the lock of the steps: those
-// that write a state of all loops, and those that read two of them. It comes after any loop's lock,
-// and is held for less than a microsecond.
+// that write a state of all loops, and those that read two of them or a keyed one. It comes after
+// any loop's lock, and is held for less than a microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {

@@ -98,7 +98,11 @@ func (rt *Runtime) callable() map[string]bool {
 func statesOf(p *policy.Program, private map[string]policy.State, registered map[string]*stateVar) map[string]*stateVar {
 	states := make(map[string]*stateVar, len(private))
 	for name, s := range private {
-		states[name] = newState(s)
+		if s.PerLoop {
+			states[name] = &stateVar{State: s} // of which each loop makes its own
+		} else {
+			states[name] = newState(s)
+		}
 	}
 	refer := func(name string) {
 		if states[name] == nil {

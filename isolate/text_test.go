@@ -15,11 +15,13 @@ import (
 
 // textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for
 // the other.
-var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
+var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Tables: keyedStates, Funcs: funcs}, {On: stubs.Tick, States: states, Tables: keyedStates, Funcs: funcs}}
 
 var (
-	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name}
-	funcs  = map[string]bool{"F": true}
+	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name,
+		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float}
+	keyedStates = map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}}
+	funcs       = map[string]bool{"F": true}
 )
 
 func envOf(text string) policy.Env {
@@ -74,6 +76,15 @@ var texts = []struct {
 		map[string]any{"queue.wait(0.99)": time.Second, `class.service(0.5, duration("30s"))`: time.Millisecond, "class.busy": 4, "queue.cost": 2 * time.Second}, "throw 0 0"},
 	{`rate("i", duration("5m")) > 2 and loop.rate < 10 ? set("d", average("d", duration("10s"))) : continue()`,
 		map[string]any{`rate("i", duration("5m0s"))`: 2.5, `average("d", duration("10s"))`: time.Second, "loop.rate": 9.5}, "continue 0 1 0:0x3b9aca00"},
+	{`state.k[task.labels.user] > duration("1s") ? throw("much") : add("k", task.labels.user, task.running)`,
+		map[string]any{`state.k[task.labels["user"]]`: time.Second, "task.running": 5}, "continue 0 1 0:0x5"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.5}, "continue 0 11 0:0x3ff0000000000000 1:0x4012000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.25}, "throw 0 1 0:0x3ff0000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`, nil, "throw 0 0"},
+	{`let n = take("bucket", queue.length) ? 1 : 2; state.f >= 0 and take("buckets", "x", state.f) ? set("i", n) : set("i", -n)`,
+		map[string]any{"state.bucket": 4.5, "queue.length": 4, "state.f": 0.5, `state.buckets["x"]`: 0.5}, "continue 0 111 0:0x4010000000000000 1:0x3fe0000000000000 2:0x1"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},

@@ -155,6 +155,7 @@ func TestDocBounds(t *testing.T) {
 		fmt.Sprintf("at most %d bytes |", stubs.MaxName),
 		fmt.Sprintf("more than %d MiB", MaxDocument>>20),
 		fmt.Sprintf("at most %d tasks", MaxTasks),
+		fmt.Sprintf("taken from | %d |", MaxLookUps),
 		"| keys of a keyed state | " + thousands(MaxKeys) + ",",
 		"come in a second | " + thousands(MaxBurst) + " |",
 	} {

@@ -10,6 +10,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
+// MaxLookUps bounds the keys and buckets that a policy reads, each of which the runtime looks up
+// before an evaluation.
+const MaxLookUps = 64
+
 // isState reports whether n is the word state, behind which the name of a state stands.
 func isState(n ast.Node) bool {
 	id, ok := n.(*ast.IdentifierNode)
@@ -38,7 +42,21 @@ func (l *lowerer) readState(n ast.Node, name string, by *KeyOf) *Node {
 	if by != nil {
 		key.by, key.keyed = *by, true
 	}
-	return l.read(n, key, l.env.States[name], 1)
+	node := l.read(n, key, l.env.States[name], 1)
+	if l.prog.LookUps() > MaxLookUps {
+		l.refuse(n, "split it into several policies", "the policy reads more than %d keys and buckets", MaxLookUps)
+	}
+	return node
+}
+
+// LookUps returns how many keys of keyed states and buckets the program reads.
+func (p *Program) LookUps() (count int) {
+	for _, r := range p.Reads {
+		if r.By != nil || r.Burst > 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // key lowers the key of a keyed state. The runtime looks the value up before the evaluation, so the
@@ -53,7 +71,7 @@ func (l *lowerer) key(n ast.Node) *KeyOf {
 		read = v.read
 	}
 	i := slices.IndexFunc(l.prog.Reads, func(r Read) bool { return r.Offset == read.Index && r.Stub != stubs.State })
-	if read.Op != OpRead || read.Type != stubs.Name || v.enum || i < 0 {
+	if read.Op != OpRead || v.node.Type != stubs.Name || v.enum || i < 0 {
 		l.refuse(n, "write one of "+strings.Join(keyStubs, ", ")+`, or a string in quotes`,
 			"the key of a state is a name that a state stub has, or a string constant, and %s is %s", l.excerpt(n), describe(v))
 	}

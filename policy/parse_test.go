@@ -12,6 +12,8 @@ import (
 
 // goodPolicies parse in testEnv.
 var goodPolicies = []string{
+	`state.spent[task.labels.user] > duration("1s") and take("requests", "gold", 2) or not take("bucket", 0.5) ? throw("x") : max("spent", task.name, task.running)`,
+	`let who = task.name; let ok = take("requests", who, queue.length); (ok ? state.bucket : state.requests[who]) > 1 ? switch() : add("spent", who, duration("1s"))`,
 	`continue()`,
 	`switch()`,
 	`throw("x");`,

@@ -112,7 +112,7 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	}
 	local := l.local(v.node.Type)
 	use := &Node{Op: OpLocal, Type: v.node.Type, Index: local}
-	named := value{node: use, enum: v.enum}
+	named := value{node: use, enum: v.enum, read: v.read}
 	if v.node.Op == OpRead {
 		named.read = v.node
 	}

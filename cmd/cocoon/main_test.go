@@ -117,6 +117,12 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-expr", `tenant.queued > 1 ? throw("x") : continue()`, "-on", "enqueue"}, code: 1, out: []string{"tenant.queued"}},
 		{args: []string{"policy", "explain", "-safe", "F", "-expr", `call("F")`, "-on", "exit"}, out: []string{`call("F")`, "reads      nothing"}},
 		{args: []string{"policy", "explain", "-state", "o=bool", "-expr", `set("o", queue.length > 9)`, "-every", "1ms"}, out: []string{"every 1ms, for each loop"}},
+		{args: []string{"policy", "explain", "-tenants", "-state", "n[]=int", "-state", "b=bucket", "-state", "k[]=bucket", "-on", "exit", "-expr",
+			`let ok = take("b", 2) and take("k", tenant.name, 1); add("n", task.labels.user, 1); state.n["gold"] > 1 ? set("n", "gold", 0) : continue()`},
+			out: []string{`reads      state.b, tenant.name, state.k[tenant.name], task.labels["user"], state.n["gold"]` + "\n",
+				`effects    take("b"), take("k", tenant.name), add("n", task.labels["user"]), set("n", "gold")` + "\n"}},
+		{args: []string{"policy", "check", "-state", "n[]=int", "-expr", `set("n", 1)`, "-on", "exit"}, code: 1, out: []string{"the state n has a value for each key"}},
+		{args: []string{"policy", "check", "-state", "n[]=int", "-state", "n=int", good}, code: 2, err: []string{`state "n" is given twice`}},
 	} {
 		code, out, err := command(test.in, test.args...)
 		if code != test.code || !contains(out, test.out) || !contains(err, test.err) {

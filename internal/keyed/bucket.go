@@ -9,5 +9,5 @@ import (
 // left, as a float64; since then, which was at the given time, rate of them have come a second, up
 // to burst. A bucket that is not in the table is full.
 func Tokens(left uint64, at, now int64, rate, burst float64) float64 {
-	return min(burst, math.Float64frombits(left)+rate*time.Duration(now-at).Seconds())
+	return min(burst, math.Float64frombits(left)+rate*time.Duration(max(0, now-at)).Seconds())
 }

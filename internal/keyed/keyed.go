@@ -5,6 +5,7 @@ package keyed
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // Table holds a word for each of so many keys at most. For a key that is new it drops the one that
@@ -43,15 +44,12 @@ const (
 	written = 1
 )
 
-// MaxKeys bounds the keys of a table.
-const MaxKeys = 1_000_000
-
 // blockSize is the entries of a block, a power of two.
 const blockSize = 512
 
-// New returns a table for 1 to MaxKeys keys; ttl is in ns, and with 0 keys do not expire.
+// New returns a table for so many keys, at least 1; ttl is in ns, and with 0 keys do not expire.
 func New(keys int, ttl int64) *Table {
-	t := &Table{bound: int32(min(max(keys, 1), MaxKeys)), ttl: ttl}
+	t := &Table{bound: int32(keys), ttl: ttl}
 	t.heads = make([]int32, 1<<bits.Len(uint(t.bound-1)))
 	t.grow(0)
 	return t
@@ -73,18 +71,19 @@ func (t *Table) Expired() int64 { return t.expired.Load() }
 // SetTTL changes the time to live, also of the keys that are there.
 func (t *Table) SetTTL(ttl int64) { t.ttl = ttl }
 
-// Get returns the word of a key and when it was written, and uses the key. A clock that went back
-// behind that moment counts from there: the key is as if it were written now.
+// leap is how far a clock goes back before the time of a key counts from there, as if the key were
+// written now. By less evaluations overtake each other between reading the clock and coming here,
+// and would otherwise count the same time twice. For so long time stands still at most.
+const leap = int64(time.Second)
+
+// Get returns the word of a key and when it was written, and uses the key.
 func (t *Table) Get(key uint64, now int64) (word uint64, at int64, ok bool) {
 	i := t.find(key)
 	if i == 0 {
 		return 0, 0, false
 	}
 	e := t.entry(i)
-	if e.at > now {
-		e.at = now
-	}
-	if t.over(e, now) {
+	if e.at = since(e.at, now); t.over(e, now) {
 		t.drop(i)
 		t.expired.Add(1)
 		return 0, 0, false
@@ -100,10 +99,10 @@ func (t *Table) Peek(key uint64, now int64) (word uint64, at int64, ok bool) {
 		return 0, 0, false
 	}
 	e := t.entry(i)
-	if at = min(e.at, now); t.ttl > 0 && now-at > t.ttl {
+	if t.over(e, now) {
 		return 0, 0, false
 	}
-	return e.word, at, true
+	return e.word, since(e.at, now), true
 }
 
 // Put writes the word of a key.
@@ -113,7 +112,7 @@ func (t *Table) Put(key, word uint64, now int64) {
 		i = t.insert(key, now)
 	}
 	e := t.entry(i)
-	e.word, e.at = word, now
+	e.word, e.at = word, max(now, since(e.at, now))
 	t.first(used, i)
 	t.first(written, i)
 	t.sweep(now)
@@ -144,6 +143,14 @@ func (t *Table) expire(now int64) bool {
 	t.drop(i)
 	t.expired.Add(1)
 	return true
+}
+
+// since returns the time from which a key counts that was written at some time.
+func since(at, now int64) int64 {
+	if at > now && at-now > leap {
+		return now
+	}
+	return at
 }
 
 func (t *Table) over(e *entry, now int64) bool { return t.ttl > 0 && now-e.at > t.ttl }
@@ -180,7 +187,7 @@ func (t *Table) insert(key uint64, now int64) int32 {
 		t.grow(i)
 	}
 	head := t.head(key)
-	*t.entry(i) = entry{key: key, next: *head}
+	*t.entry(i) = entry{key: key, at: now, next: *head}
 	*head = i
 	for list := range t.entry(i).links {
 		t.link(list, i)
