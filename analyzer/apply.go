@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"math"
+
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -57,6 +59,8 @@ func applyInts(op policy.Op, a, b interval) (interval, bool) {
 		return a.div(b)
 	case policy.OpMod:
 		return a.mod(b), false
+	case policy.OpMix:
+		return interval{lo: 0, hi: math.MaxInt64}, false
 	}
 	return anyInt, false
 }
@@ -65,6 +69,8 @@ func applyFloats(op policy.Op, a, b floats) floats {
 	switch op {
 	case policy.OpNeg:
 		return a.neg()
+	case policy.OpSqrt:
+		return a.sqrt()
 	case policy.OpAdd:
 		return a.add(b)
 	case policy.OpSub:

@@ -66,6 +66,12 @@ func describeRange(noLo, noHi, single bool, lo, hi string) string {
 }
 
 func (a *analysis) describeNames(s nameSet) string {
+	if most := 8; len(s.ids) > most {
+		if s.except {
+			return fmt.Sprintf("anything but %d names", len(s.ids))
+		}
+		return fmt.Sprintf("one of %d names", len(s.ids))
+	}
 	var quoted []string
 	for _, id := range stubs.Kinds { // these in their order, which is known
 		if slices.Contains(s.ids, id) {

@@ -37,11 +37,14 @@ func readErrors(t *testing.T) (lines []documented, quoted []string) {
 	}
 	_, section, _ := strings.Cut(string(text), "\n## Errors\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	blocks := regexp.MustCompile("(?ms)^```(errors|warnings)(?: on (\\w+))?\n(.*?)^```$")
+	blocks := regexp.MustCompile("(?ms)^```(errors|warnings)(?: on ([\\w+]+))?\n(.*?)^```$")
 	for _, b := range blocks.FindAllStringSubmatch(section, -1) {
 		on := stubs.Tick
 		if b[2] != "" {
-			on = stubs.EventNamed(b[2])
+			on = 0
+			for name := range strings.SplitSeq(b[2], "+") {
+				on |= stubs.EventNamed(name)
+			}
 		}
 		for line := range strings.Lines(b[3]) {
 			text, reason, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " // ")
@@ -68,6 +71,8 @@ func TestDocErrors(t *testing.T) {
 	for _, d := range lines {
 		env := policy.Env{On: d.on, Funcs: map[string]bool{"Alarm": true}, States: map[string]stubs.Type{
 			"overloaded": stubs.Bool, "served": stubs.Int, "ratio": stubs.Float, "budget": stubs.Duration}}
+		env.Declare("spent", policy.State{Type: stubs.Duration, Keys: 1})
+		env.Declare("bucket", policy.State{Type: stubs.Float, Bucket: policy.Bucket{Rate: 10, Burst: 5}})
 		got := reasons(d, env)
 		i := slices.IndexFunc(got, func(reason string) bool { return strings.HasPrefix(reason, d.reason) })
 		if i < 0 {

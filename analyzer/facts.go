@@ -11,7 +11,8 @@ type facts struct {
 	index  map[shape]term
 	trail  []change
 	dead   bool // the facts contradict each other: nothing executes here
-	fuel   int  // what refinement may still cost; without it, it proves less
+	sets   []policy.Set
+	fuel   int // what refinement may still cost; without it, it proves less
 }
 
 // change is a fact that was replaced.
@@ -24,8 +25,8 @@ type change struct {
 // make it exponential. Real policies need some hundreds.
 const maxFuel = 1 << 16
 
-func newFacts() *facts {
-	return &facts{index: map[shape]term{}, fuel: maxFuel}
+func newFacts(sets []policy.Set) *facts {
+	return &facts{index: map[shape]term{}, sets: sets, fuel: maxFuel}
 }
 
 // mark is a moment to go back to.
@@ -112,7 +113,9 @@ func (f *facts) value(t term, reach int) value {
 	}
 	f.fuel--
 	var computed value
-	if s.op == policy.OpIf {
+	if s.op == policy.OpIn {
+		computed = boolValue(withinSet(f.value(s.a, reach-1), f.sets[s.imm]))
+	} else if s.op == policy.OpIf {
 		computed = f.value(s.b, reach-1).join(f.value(s.c, reach-1))
 	} else {
 		a := f.value(s.a, reach-1)

@@ -119,6 +119,19 @@ func (s floats) max(t floats) floats {
 	return floats{math.Max(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), s.nan || t.nan}.normal()
 }
 
+// sqrt is the square root, NaN of what is below 0. It is monotonic, and rounds as one operation.
+func (s floats) sqrt() floats {
+	nan := s.nan || s.lo < 0 && !s.noNumber()
+	if s.noNumber() || s.hi < 0 {
+		return noFloats(true)
+	}
+	r := floats{lo: math.Sqrt(math.Max(s.lo, 0)), hi: math.Sqrt(s.hi), nan: nan}
+	if s.nonzero {
+		r.lo = math.Sqrt(above(0))
+	}
+	return r
+}
+
 // mul is the product. Zero times infinity is NaN, and what is beside it is between zero and
 // infinity: as a corner it counts as zero.
 func (s floats) mul(t floats) floats {

@@ -16,7 +16,8 @@ type analysis struct {
 	reads    map[int]policy.Read    // by offset
 	locals   []term                 // by local: what it is bound to
 	values   map[*policy.Node]value // of expressions that are reached: every value they can have
-	reached  map[*policy.Node]bool  // verdicts and effects
+	reached  map[*policy.Node]bool  // verdicts and effects, those that take tokens among them
+	taking   func()                 // if there is one, called where tokens may be taken
 	err      error                  // the first
 	warnings []Warning
 	late     []Warning // of what is noticed late
@@ -24,7 +25,7 @@ type analysis struct {
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 	a := &analysis{
-		p: p, interval: interval, facts: newFacts(), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
+		p: p, interval: interval, facts: newFacts(p.Sets), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
 		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{},
 	}
 	for _, r := range p.Reads {
@@ -47,7 +48,10 @@ func (a *analysis) statement(n *policy.Node) {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
-		a.reached[n] = true
+		if n.A != nil {
+			a.eval(n.A)
+		}
+		a.reached[n] = !a.facts.dead
 	case policy.OpEffect:
 		if n.A != nil {
 			_, v := a.eval(n.A)
@@ -99,6 +103,9 @@ func (a *analysis) compute(n *policy.Node) (term, value) {
 	case policy.OpLet:
 		a.locals[n.Index], _ = a.eval(n.A)
 		return a.eval(n.B)
+	case policy.OpIn:
+		x, v := a.eval(n.A)
+		return a.facts.in(x, n.Index), boolValue(withinSet(v, a.p.Sets[n.Index]))
 	case policy.OpAnd:
 		return a.junction(n, true)
 	case policy.OpOr:
@@ -107,6 +114,8 @@ func (a *analysis) compute(n *policy.Node) (term, value) {
 		return a.choice(n)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
 		return a.quantifier(n)
+	case policy.OpTake:
+		return a.take(n)
 	}
 	return a.operation(n)
 }

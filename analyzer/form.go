@@ -29,6 +29,7 @@ type form struct {
 	scope []bool              // by local: bound here
 	seen  map[*policy.Node]bool
 	sites []bool // by site: written
+	loops int    // quantifiers around
 }
 
 // checkForm reports the first thing that is wrong with the program's form, as a *policy.Error or as
@@ -74,8 +75,8 @@ func (f *form) enter(n *policy.Node, depth int) error {
 	return nil
 }
 
-// statement checks a node of type Unit or Verdict: what may hold effects. Nothing else may, so a
-// condition or a predicate has none, and as each site is written once, none fires twice.
+// statement checks a node of type Unit or Verdict: what may hold effects. Of what has a value OpTake
+// alone may, and not in a predicate; so, as each site is written once, none fires twice.
 func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
-		return f.verdict(n)
+		return f.verdict(n, depth)
 	case policy.OpEffect:
 		return f.effect(n, depth)
 	case policy.OpLet:
@@ -110,14 +111,17 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	return at(n, "not a statement")
 }
 
-func (f *form) verdict(n *policy.Node) error {
+func (f *form) verdict(n *policy.Node, depth int) error {
+	throws := stubs.Decision(n.Imm) == stubs.Throw
 	switch {
 	case n.Type != stubs.Verdict || n.Imm > uint64(stubs.Switch):
 		return at(n, "no verdict")
-	case n.A != nil || n.B != nil || n.C != nil:
+	case n.A != nil && !throws || n.B != nil || n.C != nil:
 		return at(n, "a verdict has no operands")
-	case stubs.Decision(n.Imm) == stubs.Throw && (n.Index < 0 || n.Index >= len(f.p.Reasons)):
+	case throws && (n.Index < 0 || n.Index >= len(f.p.Reasons)):
 		return at(n, "reason %d of %d", n.Index, len(f.p.Reasons))
+	case n.A != nil:
+		return f.operand(n.A, stubs.Duration, depth)
 	}
 	return nil
 }
@@ -126,16 +130,27 @@ func (f *form) effect(n *policy.Node, depth int) error {
 	if n.Index < 0 || n.Index >= len(f.sites) || n.Type != stubs.Unit || n.B != nil || n.C != nil {
 		return at(n, "no effect: site %d of %d", n.Index, len(f.sites))
 	}
-	if f.sites[n.Index] {
-		return at(n, "effect %d is written twice", n.Index)
+	if err := f.site(n); err != nil {
+		return err
 	}
-	f.sites[n.Index] = true
+	if f.p.Sites[n.Index].Effect == stubs.Take {
+		return at(n, "effect %d takes tokens and has no value", n.Index)
+	}
 	if want := f.p.Sites[n.Index].Type; want != stubs.Unit {
 		return f.operand(n.A, want, depth)
 	}
 	if n.A != nil {
 		return at(n, "an effect without operand has one")
 	}
+	return nil
+}
+
+// site notes that the effect of n is written, which nothing else may do.
+func (f *form) site(n *policy.Node) error {
+	if f.sites[n.Index] {
+		return at(n, "effect %d is written twice", n.Index)
+	}
+	f.sites[n.Index] = true
 	return nil
 }
 

@@ -28,7 +28,32 @@ func (f *form) tables() error {
 			return err
 		}
 	}
-	return f.layout()
+	if err := checkSets(p.Sets); err != nil {
+		return err
+	}
+	if err := f.layout(); err != nil {
+		return err
+	}
+	return f.keys()
+}
+
+// checkSets checks that sets are what look-ups rely on, and how many constants they have.
+func checkSets(sets []policy.Set) error {
+	constants := 0
+	for i, s := range sets {
+		if constants += len(s.Words); constants > policy.MaxConstants {
+			return malformed("the sets have more than %d constants", policy.MaxConstants)
+		}
+		if len(s.Words) == 0 || s.Type != stubs.Name && !s.Type.Integral() {
+			return malformed("set %d has %d constants of type %v", i, len(s.Words), s.Type)
+		}
+		for k := range s.Words[1:] {
+			if s.Words[k] >= s.Words[k+1] {
+				return malformed("set %d is not sorted", i)
+			}
+		}
+	}
+	return nil
 }
 
 func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }
@@ -40,6 +65,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 		wrong = !scalar(s.Type)
 	case stubs.Add, stubs.Max, stubs.Min:
 		wrong = !s.Type.Numeric()
+	case stubs.Take:
+		wrong = s.Type != stubs.Float
 	case stubs.Interval:
 		wrong = s.Type != stubs.Duration
 	case stubs.Rank:
@@ -48,7 +75,8 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	default:
 		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))
 	}
-	if arrival := s.Effect == stubs.Rank || s.Effect == stubs.Background; arrival && on != stubs.Enqueue {
+	arrives, mixed := on == stubs.Enqueue, on&(stubs.Enqueue|stubs.Exit) != 0
+	if s.Effect == stubs.Rank && !arrives || s.Effect == stubs.Background && !arrives && mixed {
 		return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
 	}
 	if wrong {
@@ -85,16 +113,35 @@ func (f *form) layout() error {
 
 // stub checks which state stub a read names.
 func (f *form) stub(r policy.Read) (list bool, err error) {
-	if r.Stub > stubs.State {
+	if r.Stub > stubs.Draw {
 		return false, malformed("there is no state stub %d", r.Stub)
 	}
-	if r.Stub == stubs.State {
-		if r.Key == "" || !scalar(r.Type) {
+	if r.Taken > policy.TakenFloat || r.Taken != policy.TakenWhole && (r.Pattern != "" || r.Stub >= stubs.State) {
+		return false, malformed("%d cannot be taken of the state stub %d", r.Taken, r.Stub)
+	}
+	if err := figure(r); err != nil {
+		return false, err
+	}
+	if r.Stub == stubs.Draw {
+		if r.Key == "" || r.Type != stubs.Float {
+			return false, malformed("the draw %q is a %v", r.Key, r.Type)
+		}
+		return false, nil
+	}
+	if r.OfState() {
+		trend := r.Stub != stubs.State
+		if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
 			return false, malformed("the state %q has the type %v", r.Key, r.Type)
+		}
+		if r.Burst < 0 || r.Burst > 0 && (trend || r.Type != stubs.Float) {
+			return false, malformed("the state %q has the type %v, and holds %v tokens", r.Key, r.Type, r.Burst)
 		}
 		return false, nil
 	}
 	stub := stubs.Catalogue[r.Stub]
+	if r.By != nil || r.Burst != 0 {
+		return false, malformed("%s is read as a keyed state or a bucket", stub.Path)
+	}
 	keyed := stub.Keyed
 	if r.Pattern != "" {
 		switch {
@@ -104,6 +151,14 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 			stub.Type = stubs.Bool
 		default:
 			return false, malformed("%s is compared with a pattern", stub.Path)
+		}
+	}
+	if r.Taken != policy.TakenWhole {
+		if stub.Type != stubs.Name || stub.Enum {
+			return false, malformed("%s has no text", stub.Path)
+		}
+		if stub.Type = stubs.Int; r.Taken == policy.TakenFloat {
+			stub.Type = stubs.Float
 		}
 	}
 	switch {
@@ -119,4 +174,17 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 		return false, malformed("%s takes %d words; it has %d", stub.Path, r.Words, 1+stub.Max)
 	}
 	return list, nil
+}
+
+// figure checks the quantile and the window of a read.
+func figure(r policy.Read) error {
+	quantile := r.Stub < stubs.State && stubs.Catalogue[r.Stub].Quantile
+	windowed := quantile || r.OfState() && r.Stub != stubs.State
+	switch {
+	case quantile != (r.Quantile != 0), quantile && !(r.Quantile > 0 && r.Quantile < 1):
+		return malformed("read %v has the quantile %v", r, r.Quantile)
+	case windowed != (r.Window != 0), windowed && (r.Window < policy.MinWindow || r.Window > policy.MaxWindow):
+		return malformed("read %v has the window %v", r, r.Window)
+	}
+	return nil
 }

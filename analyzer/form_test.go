@@ -14,7 +14,7 @@ import (
 
 // sample is a well-formed program that uses everything, for hostile changes.
 func sample(t testing.TB) *policy.Program {
-	p, err := policy.Parse(`set("i", count(task.stack, # == "a")); let x = task.running; let y = x > duration("1s");
+	p, err := policy.Parse(`set("i", count(task.stack, # == "a")); let x = 2 * task.running; let y = x > duration("1s");
 		any(1..3, # > queue.length) and not y ? throw("slow") : float(queue.length) > 0.5 ? switch() : continue()`, testEnv)
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +65,15 @@ func TestMalformed(t *testing.T) {
 		{"task.name is read as a name; it is a bool", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Type: stubs.Name}
 		}},
+		{"cannot be taken of", func(p *policy.Program) { p.Reads[1].Taken = policy.TakenFloat + 1 }},
+		{"task.running has no text", func(p *policy.Program) { p.Reads[1].Taken = policy.TakenHash }},
+		{"cannot be taken of", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Pattern: "k*", Taken: policy.TakenInt, Type: stubs.Int}
+		}},
+		{"task.name is read as a int; it is a float", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.TaskName, Taken: policy.TakenFloat, Type: stubs.Int}
+		}},
+		{"the draw \"\" is a float", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.Draw, Type: stubs.Float} }},
 		{"task.kind is compared with a pattern", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskKind, Pattern: "k*", Type: stubs.Bool}
 		}},
@@ -72,6 +81,29 @@ func TestMalformed(t *testing.T) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskSections, Key: "k", Pattern: "k*", Type: stubs.Duration}
 		}},
 		{"arriving.name is not there on tick", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.ArrivingName, Type: stubs.Name} }},
+		{"has the quantile 1", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: 1, Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile NaN", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: math.NaN(), Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile 0", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile 0.5", func(p *policy.Program) { p.Reads[1].Quantile = 0.5 }},
+		{"has the window 1ns", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateRate, Key: "n", Window: 1, Type: stubs.Float}
+		}},
+		{"has the window 1000h0m0s", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.ClassWait, Quantile: 0.5, Window: 1000 * time.Hour, Type: stubs.Duration}
+		}},
+		{"has the window 10ms", func(p *policy.Program) { p.Reads[1].Window = policy.MinWindow }},
+		{"the state \"n\" has the type int", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateRate, Key: "n", Window: policy.MinWindow, Type: stubs.Int}
+		}},
+		{"the state \"n\" has the type bool", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateAverage, Key: "n", Window: policy.MinWindow, Type: stubs.Bool}
+		}},
 		{"the state \"\"", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
 		{"has the type list of names", func(p *policy.Program) { p.Locals[0] = stubs.NameList }},
 		{"unknown kind", func(p *policy.Program) { p.Sites[0].Effect = 77 }},
@@ -79,7 +111,8 @@ func TestMalformed(t *testing.T) {
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Effect = stubs.Interval }},
 		{"has an operand of type verdict", func(p *policy.Program) { p.Sites[0].Type = stubs.Verdict }},
 		{"has no task to act on on tick", func(p *policy.Program) { p.Sites[0].Effect = stubs.Rank }},
-		{"background, has no task to act on on tick", func(p *policy.Program) { p.Sites[0].Effect = stubs.Background }},
+		{"background, has no task to act on on exit", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Exit, stubs.Background }},
+		{"background, has no task to act on on tick+enqueue", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Tick|stubs.Enqueue, stubs.Background }},
 		{"background, has an operand of type int", func(p *policy.Program) { p.On, p.Sites[0].Effect = stubs.Enqueue, stubs.Background }},
 		{"rank, has an operand of type float", func(p *policy.Program) {
 			p.On, p.Sites[0] = stubs.Enqueue, policy.Site{Effect: stubs.Rank, Type: stubs.Float}
@@ -102,7 +135,9 @@ func TestMalformed(t *testing.T) {
 		{"too many operands", at(policy.OpRead, func(n *policy.Node) { n.A = literal(stubs.Bool, 1) })},
 		{"too many operands", at(policy.OpLet, func(n *policy.Node) { n.C = literal(stubs.Bool, 1) })},
 		{"too many operands", at(policy.OpSeq, func(n *policy.Node) { n.C = literal(stubs.Bool, 1) })},
-		{"has no operands", at(policy.OpVerdict, func(n *policy.Node) { n.A = literal(stubs.Bool, 1) })},
+		{"where a duration belongs", at(policy.OpVerdict, func(n *policy.Node) { n.A = literal(stubs.Bool, 1) })},
+		{"has no operands", at(policy.OpVerdict, func(n *policy.Node) { n.B = literal(stubs.Duration, 1) })},
+		{"has no operands", at(policy.OpVerdict, func(n *policy.Node) { n.Imm, n.A = uint64(stubs.Switch), literal(stubs.Duration, 1) })},
 		{"no such place", at(policy.OpAnd, func(n *policy.Node) { n.Pos = -1 })},
 		{"no such place", at(policy.OpAnd, func(n *policy.Node) { n.End = 1e6 })},
 		{"no operation with a value", at(policy.OpAnd, func(n *policy.Node) { n.Op = 250 })},
@@ -128,6 +163,16 @@ func TestMalformed(t *testing.T) {
 		{"where a bool belongs", at(policy.OpNot, func(n *policy.Node) { n.A = literal(stubs.Int, 1) })},
 		{"do not make a int", at(policy.OpCount, func(n *policy.Node) { *n = *operation(policy.OpNot, stubs.Int, literal(stubs.Bool, 1)) })},
 		{"an effect without operand has one", func(p *policy.Program) { p.Sites[0] = policy.Site{Effect: stubs.Cancel, Type: stubs.Unit} }},
+		{"set 9 of 1", func(p *policy.Program) {
+			p.Sets = []policy.Set{{Type: stubs.Int, Words: []uint64{1}}}
+			in := find(p.Root, policy.OpNot)
+			in.Op, in.Index = policy.OpIn, 9
+		}},
+		{"is not sorted", func(p *policy.Program) { p.Sets = []policy.Set{{Type: stubs.Int, Words: []uint64{2, 1}}} }},
+		{"constants of type", func(p *policy.Program) { p.Sets = []policy.Set{{Type: stubs.Float, Words: []uint64{1}}} }},
+		{"more than 16384 constants", func(p *policy.Program) {
+			p.Sets = []policy.Set{{Type: stubs.Int, Words: make([]uint64, policy.MaxConstants+1)}}
+		}},
 		{"effect 0 is written twice", func(p *policy.Program) {
 			again := copyOf(p.Root.A)
 			p.Locals = append(p.Locals, stubs.Name)

@@ -27,6 +27,8 @@ func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
 		return f.operands(n, depth, stubs.Bool, want, want)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
 		return f.quantifier(n, depth)
+	case policy.OpTake:
+		return f.take(n, depth)
 	}
 	return f.operator(n, depth)
 }
@@ -88,8 +90,17 @@ func (f *form) operator(n *policy.Node, depth int) error {
 		ok, types = t.Numeric(), []stubs.Type{t}
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv:
 		ok, types = t.Numeric(), []stubs.Type{t, t}
+	case policy.OpSqrt:
+		ok, types = t == stubs.Float, []stubs.Type{t}
 	case policy.OpMin, policy.OpMax:
 		ok, types = t == stubs.Float, []stubs.Type{t, t}
+	case policy.OpIn:
+		if n.Index < 0 || n.Index >= len(f.p.Sets) {
+			return at(n, "set %d of %d", n.Index, len(f.p.Sets))
+		}
+		ok, types = t == stubs.Bool, []stubs.Type{f.p.Sets[n.Index].Type}
+	case policy.OpMix:
+		ok, types = t == stubs.Int, []stubs.Type{t, t}
 	case policy.OpMod:
 		ok, types = t.Integral(), []stubs.Type{t, t}
 	case policy.OpEq, policy.OpNe:
@@ -134,6 +145,7 @@ func (f *form) quantifier(n *policy.Node, depth int) error {
 		return at(n, "elements are %vs, local %d is a %v", element, n.Index, t)
 	}
 	f.scope[n.Index] = true
-	defer func() { f.scope[n.Index] = false }()
+	f.loops++
+	defer func() { f.scope[n.Index] = false; f.loops-- }()
 	return f.operand(n.B, stubs.Bool, depth)
 }

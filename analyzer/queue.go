@@ -8,7 +8,7 @@ import (
 )
 
 // queued are the stubs that are 0 while no task waits or is suspended.
-var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended, stubs.QueueOldest}
+var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended, stubs.QueueOldest, stubs.QueueCost, stubs.ClassQueued}
 
 // NeedsQueue reports whether the policy can only continue while no task of the loop waits or is
 // suspended, as one that sheds load does: then nobody needs to ask it. The program is followed once

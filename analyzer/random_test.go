@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -34,11 +35,17 @@ func pick[T any](r *random, from ...T) T { return from[r.below(len(from))] }
 var randomStubs = []stubs.ID{
 	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskElapsed, stubs.TaskDeadline, stubs.TaskPriority,
 	stubs.QueueLength, stubs.QueueOldest, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
+	stubs.ClassBusy, stubs.ClassRunningMean, stubs.QueueCost, stubs.LoopRate,
 }
 
 var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Name}
 
 var randomScalars = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Bytes, stubs.Name}
+
+// Buckets from which random programs take, and what they hold.
+var randomBuckets = []string{"bucket", "other", "third"}
+
+const randomBurst = 5
 
 func randomProgram(r *random) *policy.Program {
 	p := &r.prog
@@ -58,8 +65,29 @@ func randomProgram(r *random) *policy.Program {
 	add(policy.Read{Stub: stubs.TaskName, Pattern: "a*", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Pattern: "*b", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskSections, Pattern: "json.*", Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Taken: policy.TakenInt, Type: stubs.Int, Words: 1})
+	add(policy.Read{Stub: stubs.TaskName, Taken: policy.TakenHash, Type: stubs.Int, Words: 1})
+	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Taken: policy.TakenFloat, Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.Draw, Key: "1", Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.QueueWait, Quantile: 0.99, Window: policy.DefaultWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.ClassService, Quantile: 0.5, Window: policy.MaxWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.StateRate, Key: "i", Window: policy.MinWindow, Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.StateAverage, Key: "d", Window: policy.MinWindow, Type: stubs.Duration, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
+	}
+	for _, t := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Name} {
+		set := policy.Set{Type: t}
+		for range 1 + r.below(6) {
+			set.Words = append(set.Words, r.word(t))
+		}
+		slices.Sort(set.Words)
+		set.Words = slices.Compact(set.Words)
+		p.Sets = append(p.Sets, set)
+	}
+	add(policy.Read{Stub: stubs.State, Key: "spent", By: &policy.KeyOf{Constant: true, Text: "a"}, Type: stubs.Int, Words: 1})
+	for _, name := range randomBuckets {
+		add(policy.Read{Stub: stubs.State, Key: name, By: &policy.KeyOf{Offset: p.Reads[1].Offset}, Type: stubs.Float, Burst: randomBurst, Words: 1})
 	}
 	p.Root = r.statement(stubs.Verdict, 6)
 	return p
@@ -84,7 +112,15 @@ func (r *random) snapshot() []uint64 {
 	s := make([]uint64, r.prog.Words)
 	for _, read := range r.prog.Reads {
 		w := r.word(read.Type)
-		if read.Stub != stubs.State {
+		if read.Burst > 0 {
+			w = math.Float64bits(pick(r, 0, 0.5, 1, 2, 4.5, randomBurst))
+		}
+		switch {
+		case read.Stub == stubs.Draw:
+			w = math.Float64bits(pick(r, 0, 0.25, 0.5, 1-0x1p-53, 5e-324))
+		case read.Taken == policy.TakenFloat:
+			w = math.Float64bits(pick(r, 0, 1, -1, 1e18, math.MaxFloat64, 5e-324))
+		case !read.OfState() && read.Taken == policy.TakenWhole:
 			stub := stubs.Catalogue[read.Stub]
 			switch {
 			case stub.Enum:
@@ -135,7 +171,9 @@ func (r *random) statement(t stubs.Type, depth int) *policy.Node {
 func (r *random) act(t stubs.Type, depth int) *policy.Node {
 	if t == stubs.Verdict {
 		n := r.node(policy.OpVerdict, t)
-		n.Imm, n.Index = uint64(r.below(3)), r.below(3)
+		if n.Imm, n.Index = uint64(r.below(3)), r.below(3); stubs.Decision(n.Imm) == stubs.Throw && r.below(3) == 1 {
+			n.A = r.value(stubs.Duration, depth)
+		}
 		return n
 	}
 	site := policy.Site{Effect: pick(r, stubs.Cancel, stubs.Background), Type: stubs.Unit}
@@ -187,6 +225,8 @@ func (r *random) value(t stubs.Type, depth int) *policy.Node {
 		return r.condition(depth)
 	case t == stubs.Int && r.below(8) == 0:
 		return r.quantifier(policy.OpCount, t, depth)
+	case t == stubs.Int && r.below(8) == 0:
+		return r.node(policy.OpMix, t, sub(t), sub(t))
 	case t.Integral() && r.below(6) == 0:
 		return r.node(policy.OpInt, t, sub(stubs.Float))
 	case t.Integral() && r.below(6) == 0:
@@ -195,6 +235,8 @@ func (r *random) value(t stubs.Type, depth int) *policy.Node {
 		return r.node(policy.OpFloat, t, sub(integral))
 	case t.Numeric() && r.below(6) == 0:
 		return r.node(policy.OpNeg, t, sub(t))
+	case t == stubs.Float && r.below(6) == 0:
+		return r.node(policy.OpSqrt, t, sub(t))
 	case t.Numeric():
 		return r.arithmetic(t, depth)
 	}
@@ -219,9 +261,9 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 	zero := r.node(policy.OpConst, t)
 	switch compare := policy.OpEq + policy.Op(r.below(6)); {
 	case b.Op == policy.OpSub && r.below(2) == 0:
-		guard = r.node(compare, stubs.Bool, copyOf(b.A), copyOf(b.B))
+		guard = r.node(compare, stubs.Bool, again(b.A), again(b.B))
 	default:
-		guard = r.node(compare, stubs.Bool, copyOf(b), zero)
+		guard = r.node(compare, stubs.Bool, again(b), zero)
 	}
 	branches := []*policy.Node{r.node(op, t, a, b), r.leaf(t)}
 	first := r.below(2)
@@ -230,21 +272,56 @@ func (r *random) arithmetic(t stubs.Type, depth int) *policy.Node {
 
 func (r *random) condition(depth int) *policy.Node {
 	sub := func(t stubs.Type) *policy.Node { return r.value(t, depth-1) }
-	switch r.below(8) {
+	switch r.below(9) {
 	case 0:
 		return r.node(policy.OpNot, stubs.Bool, sub(stubs.Bool))
 	case 1, 2:
 		return r.node(policy.OpAnd, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
 	case 3:
 		return r.node(policy.OpOr, stubs.Bool, sub(stubs.Bool), sub(stubs.Bool))
+	case 5:
+		index := r.below(len(r.prog.Sets))
+		n := r.node(policy.OpIn, stubs.Bool, sub(r.prog.Sets[index].Type))
+		n.Index = index
+		return n
 	case 4:
 		return r.quantifier(policy.OpAny+policy.Op(r.below(3)), stubs.Bool, depth)
+	case 6:
+		if r.loops == 0 && len(r.prog.Sites) < 50 {
+			return r.take(depth)
+		}
 	}
 	t, ops := randomScalars[r.below(len(randomScalars))], 2
 	if t.Numeric() {
 		ops = 6
 	}
 	return r.node(policy.OpEq+policy.Op(r.below(ops)), stubs.Bool, sub(t), sub(t))
+}
+
+// take takes tokens, mostly of a number that is one.
+func (r *random) take(depth int) *policy.Node {
+	tokens := r.node(policy.OpConst, stubs.Float)
+	tokens.Imm = math.Float64bits(pick(r, 0, 0.5, 1, 2, randomBurst))
+	switch r.below(8) {
+	case 0:
+		tokens = r.value(stubs.Float, depth-1)
+	case 1, 2:
+		x := r.value(stubs.Float, depth-1)
+		tokens = r.node(policy.OpIf, stubs.Float, r.node(policy.OpGe, stubs.Bool, x, r.node(policy.OpConst, stubs.Float)), again(x), tokens)
+	}
+	if len(r.prog.Sites) == stubs.MaxSites {
+		return r.leaf(stubs.Bool)
+	}
+	name := randomBuckets[r.below(len(randomBuckets))]
+	for _, read := range r.prog.Reads {
+		if read.Key == name {
+			n := r.node(policy.OpTake, stubs.Bool, tokens, &policy.Node{Op: policy.OpRead, Type: stubs.Float, Index: read.Offset})
+			n.Index = len(r.prog.Sites)
+			r.prog.Sites = append(r.prog.Sites, policy.Site{Effect: stubs.Take, Name: name, By: read.By, Type: stubs.Float})
+			return n
+		}
+	}
+	return nil
 }
 
 func (r *random) quantifier(op policy.Op, t stubs.Type, depth int) *policy.Node {
@@ -294,5 +371,18 @@ func copyOf(n *policy.Node) *policy.Node {
 	}
 	c := *n
 	c.A, c.B, c.C = copyOf(n.A), copyOf(n.B), copyOf(n.C)
+	return &c
+}
+
+// again is another occurrence of a value, which takes no tokens: each site is written once.
+func again(n *policy.Node) *policy.Node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.A, c.B, c.C = again(n.A), again(n.B), again(n.C)
+	if c.Op == policy.OpTake {
+		c.Op, c.A, c.B, c.Index = policy.OpGe, c.B, c.A, 0
+	}
 	return &c
 }

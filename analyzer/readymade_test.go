@@ -30,7 +30,7 @@ func TestReadyMade(t *testing.T) {
 		add(alarm.Spec())
 	}
 	for _, s := range specs {
-		p, err := s.Parse(map[string]stubs.Type{"o": stubs.Bool}, map[string]bool{"Trace": true})
+		p, err := s.Parse(map[string]policy.State{"o": {Type: stubs.Bool}}, map[string]bool{"Trace": true})
 		if err != nil {
 			t.Fatal(err)
 		}

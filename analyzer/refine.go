@@ -28,6 +28,8 @@ func (f *facts) refine(t term, b bool) {
 			func() { f.refine(s.a, true); f.refine(s.b, b) },
 			func() { f.refine(s.a, false); f.refine(s.c, b) },
 		)
+	case policy.OpIn:
+		f.refineIn(s.a, f.sets[s.imm], b)
 	case policy.OpEq:
 		f.refineEqual(s.a, s.b, b)
 	case policy.OpLt:

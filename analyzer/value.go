@@ -42,8 +42,8 @@ func (s nameSet) meet(t nameSet) nameSet {
 		slices.Sort(ids)
 		return nameSet{slices.Compact(ids), true}
 	}
-	if s.except {
-		s, t = t, s
+	if s.except || !t.except && len(t.ids) < len(s.ids) {
+		s, t = t, s // the shorter list is gone through
 	}
 	var ids []stubs.NameID
 	for _, id := range s.ids {
@@ -100,10 +100,19 @@ func constant(t stubs.Type, word uint64) value {
 // none.
 const unlimited = 1 << 62
 
-// readValue is what the catalogue says about a stub's values. A registered state can have any.
+// readValue is what the catalogue says about a stub's values. A registered state can have any, but a
+// bucket has as many tokens as it holds at most.
 func readValue(r policy.Read) value {
 	v := anyOf(r.Type)
-	if r.Stub >= stubs.State {
+	switch {
+	case r.Burst > 0:
+		v.floats = floats{lo: 0, hi: r.Burst}
+		return v
+	case r.Stub == stubs.Draw:
+		return floatValue(floats{lo: 0, hi: below(1)})
+	case r.Taken == policy.TakenFloat:
+		return floatValue(floats{lo: -math.MaxFloat64, hi: math.MaxFloat64})
+	case r.Stub >= stubs.State || r.Taken != policy.TakenWhole:
 		return v
 	}
 	stub := stubs.Catalogue[r.Stub]

@@ -2,17 +2,18 @@
 // evaluates a policy without its proof, a Verified.
 //
 // A verified program is well-formed (the types of operands, the scopes of locals, reads inside the
-// snapshot, effects where statements are and nowhere else, one verdict at the end of every path),
-// it terminates within a known number of steps, its outcome depends on its snapshot alone (there is
-// no other operation to take a value from), and it never divides by zero. What remains possible at
-// run time is an integer overflow or a float that fits no integer: then the evaluation ends there
-// with an error and changes nothing. What always overflows or never fits is refused.
+// snapshot, effects where statements are, but for tokens that a condition takes, one verdict at the
+// end of every path), it terminates within a known number of steps, its outcome depends on its
+// snapshot alone (there is no other operation to take a value from), and it never divides by zero.
+// It takes from a bucket once at most, and a number of tokens. What remains possible at run time is
+// an integer overflow or a float that fits no integer: then the evaluation ends there with an error
+// and changes nothing. What always overflows or never fits is refused.
 //
 // The analysis follows every path of the program with the values that each expression can have
 // there: ranges of numbers and sets of names, as the catalogue of stubs gives them and the
 // conditions on the path narrow them. It may think possible what is not, never the reverse. It
-// relies on the runtime to keep stubs within the ranges of the catalogue; registered states can
-// have any value of their type.
+// relies on the runtime to keep stubs within the ranges of the catalogue, and buckets between empty
+// and full; other states can have any value of their type.
 package analyzer
 
 import (
@@ -66,6 +67,9 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	}
 	cost, err := checkCost(p, limits)
 	if err != nil {
+		return Verified{}, err
+	}
+	if err := checkTakes(p); err != nil {
 		return Verified{}, err
 	}
 	a := newAnalysis(p, limits.Interval)

@@ -12,8 +12,10 @@ import (
 )
 
 var testEnv = policy.Env{
-	On:     stubs.Tick,
-	States: map[string]stubs.Type{"i": stubs.Int, "f": stubs.Float, "b": stubs.Bool, "d": stubs.Duration, "n": stubs.Name, "j": stubs.Int, "g": stubs.Float},
+	On: stubs.Tick,
+	States: map[string]stubs.Type{"i": stubs.Int, "f": stubs.Float, "b": stubs.Bool, "d": stubs.Duration, "n": stubs.Name, "j": stubs.Int, "g": stubs.Float,
+		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float, "other": stubs.Float},
+	Tables: map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}, "other": {Burst: 5}},
 	Funcs:  map[string]bool{"Trace": true},
 }
 

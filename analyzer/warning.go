@@ -58,6 +58,7 @@ func (r *review) statement(n *policy.Node) {
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			r.act(n)
 		}
+		r.expression(n.A, n)
 	case policy.OpEffect:
 		r.act(n)
 		r.repeated(n)
@@ -69,12 +70,21 @@ func (r *review) statement(n *policy.Node) {
 		r.statement(n.A)
 		r.statement(n.B)
 	case policy.OpLet:
+		r.behind(n)
 		r.let(n)
 		r.statement(n.B)
 	case policy.OpIf:
+		r.behind(n)
 		r.expression(n.A, n)
 		r.statement(n.B)
 		r.statement(n.C)
+	}
+}
+
+// behind notes that the statement n, which has a value, is what follows that value.
+func (r *review) behind(n *policy.Node) {
+	if n.Type == stubs.Verdict {
+		r.rest = n
 	}
 }
 
@@ -110,7 +120,7 @@ func (r *review) idempotent(n *policy.Node) bool {
 			other := m.Op == policy.OpEffect && r.p.Sites[m.Index].Name == site.Name
 			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != policy.OpConst || m.A.Imm != n.A.Imm)
 		})
-	case stubs.Call, stubs.Add:
+	case stubs.Call, stubs.Add, stubs.Take:
 		return false
 	}
 	return true
@@ -119,13 +129,16 @@ func (r *review) idempotent(n *policy.Node) bool {
 // becauseOfTasks says why the policy is about running tasks.
 func (r *review) becauseOfTasks() string {
 	for _, read := range r.p.Reads {
-		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.TenantThrown
+		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.ClassService // or the class
 		if read.Stub <= stubs.TaskSlice || tenant && r.many&^stubs.Enqueue != 0 {
 			return "it reads " + stubs.Catalogue[read.Stub].Path
 		}
 	}
-	if r.p.MaySwitch() {
+	switch {
+	case r.p.MaySwitch():
 		return "it may switch"
+	case r.p.Demotes():
+		return "it calls background()"
 	}
 	return "it may throw"
 }
@@ -140,6 +153,10 @@ func (r *review) let(n *policy.Node) {
 func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n == nil {
 		return false
+	}
+	if n.Op == policy.OpTake {
+		r.act(n)
+		r.repeated(n)
 	}
 	if n.Op == policy.OpLet {
 		r.let(n)

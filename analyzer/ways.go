@@ -86,6 +86,7 @@ func (v Verified) Ways() []Way {
 		return atAnyTime()
 	}
 	w := &ways{analysis: newAnalysis(p, 0), bound: make([]*policy.Node, len(p.Locals))}
+	w.taking = w.act
 	w.splits = min(maxSplits, 1+maxWork/count(p.Root))
 	w.statement(p.Root)
 	if len(w.found) > maxWays {
@@ -130,6 +131,9 @@ func (w *ways) statement(n *policy.Node) {
 	}
 	switch n.Op {
 	case policy.OpVerdict:
+		if n.A != nil {
+			w.eval(n.A)
+		}
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			w.act()
 		}

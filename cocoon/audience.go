@@ -48,7 +48,7 @@ func (w *way) selectors(b *bound) (in []*selector) {
 		in = append(in, b.match)
 	}
 	for i := range w.fixed {
-		if f := &w.fixed[i]; f.read.stub == patternRead && f.read.of == stubs.TaskName && !f.value.Allows(0) {
+		if f := &w.fixed[i]; f.read.stub == textRead && f.read.selector != nil && f.read.of == stubs.TaskName && !f.value.Allows(0) {
 			in = append(in, f.read.selector)
 		}
 	}

@@ -188,6 +188,9 @@ func (v *version) lookAtNames() {
 		}
 	}
 	for _, m := range v.names {
+		if m.Listed {
+			continue
+		}
 		switch m.Read.Stub {
 		case stubs.TaskLabels, stubs.ArrivingLabels, stubs.EventName:
 			names = append(names, m)

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,60 @@ func TestBackground(t *testing.T) {
 	must(t, backup.Wait(background))
 	if n := backup.Account().Preemptions; n != 1 {
 		t.Errorf("switched out %d times", n)
+	}
+}
+
+// A running task that is lowered gives its slot up for a waiting safe task, although no policy
+// switches. When it comes back from a block, all other tasks go first.
+func TestLowered(t *testing.T) {
+	for _, kind := range []string{"atomic", "preemptible"} {
+		rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
+		must(t, rt.LoadPolicies(strings.NewReader(`version: 1
+states: {seen: false}
+tasks: {batch: `+kind+`, get: safe}
+policies:
+  - {name: lower, every: 1ms, expr: 'task.name == "batch" and task.running > duration("3ms") ? background() : continue()'}
+  - {name: see, every: 1ms, expr: 'task.background ? set("seen", true) : continue()'}
+`)))
+		var order []string
+		note := func(name string) func(context.Context) error {
+			return func(context.Context) error { order = append(order, name); return nil }
+		}
+		lowered, blocked, back := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		batch := rt.Go(background, "batch", func(ctx context.Context) error {
+			for rt.State("seen") != true {
+				SafePoint(ctx)
+			}
+			close(lowered)
+			spin(ctx, blocked) // a safe task comes meanwhile
+			must(t, Block(ctx, func() error { <-back; return nil }))
+			return note("batch")(ctx)
+		})
+		receive(t, "the lowering", lowered)
+		get := rt.Go(background, "get", note("get"))
+		if kind == "preemptible" {
+			must(t, get.Wait(background))
+		}
+		close(blocked)
+		must(t, get.Wait(background))
+		runs, release := make(chan struct{}), make(chan struct{})
+		a := rt.Go(background, "a", func(ctx context.Context) error { order = append(order, "a"); close(runs); return keepSlot(release) })
+		receive(t, "a", runs)
+		b := rt.Go(background, "b", note("b"))
+		close(back)
+		eventually(t, "batch waits", func() bool { return rt.Loop().Stats().Queued == 2 })
+		c := rt.Go(background, "c", note("c"))
+		eventually(t, "c waits", func() bool { return rt.Loop().Stats().Queued == 3 })
+		close(release)
+		for _, h := range []*Handle{a, b, c, batch} {
+			must(t, h.Wait(background))
+		}
+		if got := fmt.Sprint(order); got != "[get a b c batch]" {
+			t.Errorf("%s: the order is %v", kind, got)
+		}
+		if n, want := batch.Account().Preemptions, map[string]int{"preemptible": 1}[kind]; int(n) != want {
+			t.Errorf("%s: switched out %d times", kind, n)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/isolate"
@@ -19,6 +20,8 @@ type bound struct {
 	eval    *isolate.Evaluator
 	reads   []read // except states
 	states  stateUse
+	chances []int // where in the snapshot its draws are
+	draws   stubs.Draws
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	match   *selector      // of Match.Tasks and Match.Except, if names do not suffice; else nil
@@ -40,6 +43,8 @@ type bound struct {
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick
 	looked   int64        // when it was looked at last
+	clocked  bool         // it is about the loop, and reads the time of day
+	minute   int64        // of the clock, when it was looked at last; for one that is clocked
 	sawQuiet bool         // it was evaluated since the loop became quiet
 	busy     int64        // Loop.busy at its last tick
 }
@@ -51,8 +56,15 @@ type read struct {
 	words  int
 	key    stubs.NameID
 
-	of       stubs.ID  // of a patternRead: whose name is compared
-	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
+	quantile      float64 // of a stub such as queue.wait(0.99)
+	window        int64   // over which it is measured, in ns; 0 of others
+	series, place int     // where the loop's meter has it
+
+	of       stubs.ID     // of a textRead: whose name is looked at
+	selector *selector    // the pattern, in place of the key of task.sections, too; nil where there is none
+	taken    *policy.Read // of a textRead without a pattern
+
+	zone *time.Location // of the clock
 }
 
 // site is one effect, with the function of a call.
@@ -68,12 +80,19 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		states: newStateUse(p, v.states)}
 	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
-		if r.Stub != stubs.State {
+		switch {
+		case r.OfState(): // newStateUse's
+		case r.Stub == stubs.Draw:
+			b.chances = append(b.chances, r.Offset)
+		default:
 			b.reads = append(b.reads, b.newRead(r))
 		}
 	}
+	if b.chances != nil {
+		b.draws = stubs.NewDraws(l.rt.cfg.Seed, v.spec.Name, l.cfg.Name)
+	}
 	for _, s := range p.Sites {
-		places := s.Effect == stubs.Rank || s.Effect == stubs.Background
+		places := s.Effect == stubs.Rank || s.Effect == stubs.Background && p.On == stubs.Enqueue
 		b.places, b.mild = b.places || places, b.mild && places
 		x := site{effect: s.Effect}
 		if s.Effect == stubs.Call {
@@ -106,6 +125,7 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = b.waysOn(b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
+	b.clocked = !b.perTask && slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday })
 	b.once = b.prompt && !p.MaySwitch()
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
@@ -127,6 +147,7 @@ func (b *bound) matchesName(c *class) bool {
 func (b *bound) close() {
 	b.eval.Close()
 	b.loop.rt.release(b.refers)
+	b.states.release()
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }

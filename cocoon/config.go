@@ -3,6 +3,7 @@ package cocoon
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 )
@@ -62,6 +63,11 @@ type Config struct {
 	// provides that room (docs/design.md, Processors).
 	KeepProcs bool
 
+	// Seed is where the draws of policies' chance(p) begin: from the same seed, a policy that is
+	// evaluated as often on a loop has the same draws. 0: one is drawn when the runtime is made,
+	// which Stats.Seed tells.
+	Seed uint64
+
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
 	// 0: 8.
 	MaxFailures int
@@ -81,8 +87,9 @@ type Config struct {
 	// may lose them.
 	Logger *slog.Logger
 
-	gapsFolder string // of COCOON_GAPS, if it counts
-	follows    bool   // Slots was 0
+	wall       func() time.Time // the system's clock, or a test's
+	gapsFolder string           // of COCOON_GAPS, if it counts
+	follows    bool             // Slots was 0
 }
 
 // LoopConfig configures an additional loop. Its fields mean the same as those in Config.
@@ -128,6 +135,12 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.MaxFailures < 0 {
 		return c, fmt.Errorf("cocoon: Config.MaxFailures is %d; want 1 or more, or 0 for %d", c.MaxFailures, defaultMaxFailures)
+	}
+	if c.wall == nil {
+		c.wall = time.Now
+	}
+	for c.Seed == 0 {
+		c.Seed = rand.Uint64()
 	}
 	if c.Slots == 0 {
 		c.Slots, c.follows = min(ownProcs(), maxSlots), true

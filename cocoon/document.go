@@ -12,7 +12,7 @@ import (
 // document is what a YAML document has put in force, or is about to. It is immutable; regMu guards
 // the objects in it.
 type document struct {
-	states   map[string]*stateVar // as declared: their first values, not those that they have
+	states   map[string]policy.State
 	tasks    map[string]*declared
 	tenants  *tenantTable // nil: it declares none
 	before   *tenantTable // in force before tenants
@@ -62,9 +62,10 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 }
 
 // states decides which states there will be: those of the document before that are declared again,
-// with the same type, stay.
+// with the same type, stay. A bucket that holds more or less than before is another to policies,
+// with what is in it.
 func (c *change) states(doc *policy.Document) (err error) {
-	if c.is.states, err = newStates(doc.States); err != nil {
+	if c.is.states, err = declaredStates(doc.States); err != nil {
 		return err
 	}
 	now := *c.rt.states.Load()
@@ -73,13 +74,17 @@ func (c *change) states(doc *policy.Document) (err error) {
 		delete(c.scope.states, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.is.states)) {
-		switch v, was := c.is.states[name], c.was.states[name]; {
+		s := c.is.states[name]
+		was, again := c.was.states[name]
+		switch {
 		case c.scope.states[name] != nil:
 			return doc.Refused(policy.Part{Kind: "state", Name: name}, ErrDuplicate)
-		case was != nil && was.typ == v.typ:
-			c.scope.states[name] = now[name]
+		case !again || !s.SameKind(was):
+			c.scope.states[name] = newState(s)
+		case s.Bucket.Burst != was.Bucket.Burst:
+			c.scope.states[name] = &stateVar{State: s, table: now[name].table}
 		default:
-			c.scope.states[name] = newState(v.typ, v.first)
+			c.scope.states[name] = now[name]
 		}
 	}
 	return nil
@@ -159,7 +164,7 @@ func (c *change) stands(v *version, p Policy) bool {
 func (v *version) missing(in scope) string {
 	for _, name := range slices.Sorted(maps.Keys(v.states)) {
 		if _, private := v.spec.State[name]; !private && in.states[name] != v.states[name] {
-			return fmt.Sprintf("the state %q of type %v", name, v.states[name].typ)
+			return describeState(name, v.states[name].State)
 		}
 	}
 	if stub := v.verified.Program().AboutTenants(); stub != "" && in.tenants == nil {
@@ -168,15 +173,23 @@ func (v *version) missing(in scope) string {
 	return ""
 }
 
+// describeState says as what a policy knows a state.
+func describeState(name string, s policy.State) string {
+	if s.IsBucket() {
+		return fmt.Sprintf("the bucket %q of %v tokens", name, s.Bucket.Burst)
+	}
+	return fmt.Sprintf("the state %q of type %s", name, s.Kind())
+}
+
 // commit puts the change in force, and cannot fail: first states and tasks, of which policies in
 // force notice nothing, then the policies. Called with regMu held.
 func (c *change) commit() *document {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)
 	rt.betweenSteps(func() {
-		for name, v := range c.is.states {
-			if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
-				c.scope.states[name].word.Store(v.first)
+		for name, s := range c.is.states {
+			if was, again := c.was.states[name]; again && s.SameKind(was) {
+				c.scope.states[name].redeclare(s, was)
 			}
 		}
 	})

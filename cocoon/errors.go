@@ -43,6 +43,8 @@ type PreemptedError struct {
 	Started bool          // false: refused before its start; no code of the task ran
 	Cause   error         // ErrCancelled or ErrShutdown; nil for a policy
 
+	RetryAfter time.Duration // when the caller may try again, as the policy says; 0: it does not say
+
 	// Others may read the error before it has happened and arrived.
 	frames atomic.Pointer[[]uintptr] // where it happened
 	became atomic.Pointer[PanicError]

@@ -2,9 +2,12 @@ package cocoon
 
 import (
 	"log/slog"
+	"math"
 	"math/bits"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -20,11 +23,14 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 		return false
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
+	for _, at := range b.chances {
+		b.eval.Snapshot()[at] = math.Float64bits(b.draws.Next())
+	}
 	r.stats.evaluations.Add(1)
-	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
+	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe, now)
 	out, err := b.eval.Eval()
 	if writes := out.Fired & b.states.writing; writes != 0 {
-		if err = b.states.carryOut(writes, out.Values, mode == Observe); err != nil {
+		if err = b.states.carryOut(writes, out.Values, b.eval.Snapshot(), mode == Observe, now); err != nil {
 			out = stubs.Outcome{}
 		}
 	}
@@ -50,7 +56,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	}
 	switch out.Decision {
 	case stubs.Throw:
-		l.throwVerdict(b, out.Reason, now)
+		l.throwVerdict(b, out, now)
 		return true
 	case stubs.Switch:
 		return l.switchVerdict(b, now)
@@ -65,27 +71,51 @@ func (l *Loop) switchVerdict(b *bound, now int64) (atOnce bool) {
 	if s == nil {
 		return false
 	}
-	at, ok := l.core.SwitchAt(&s.core, now)
-	if !ok {
-		return false
-	}
-	if s.requests.Load()&wantSwitch == 0 {
+	at, asked := l.askToSwitch(s, now)
+	if asked {
 		b.version.of.stats.switches.Add(1)
-		s.post(wantSwitch, now)
 	}
 	return at <= now
 }
 
+// askToSwitch asks s to be suspended, unless it is asked already, from the time at on: Never when
+// there is no task to run in its place. Called under the loop's lock.
+func (l *Loop) askToSwitch(s *strand, now int64) (at int64, asked bool) {
+	at, ok := l.core.SwitchAt(&s.core, now)
+	if !ok {
+		return notify.Never, false
+	}
+	if s.requests.Load()&wantSwitch == 0 {
+		s.post(wantSwitch, now)
+		asked = true
+	}
+	return at, asked
+}
+
+// toBackground makes the arriving task, or else the task in question, one of the background. One
+// that runs goes on from its next safe point on as others of the background do: where a task waits
+// that may run in its place, it makes room. Called under the loop's lock.
+func (l *Loop) toBackground(now int64) {
+	if a := l.view.arriving; a != nil {
+		l.core.SetBackground(&a.core)
+		return
+	}
+	if s := l.view.task; s != nil {
+		l.core.SetBackground(&s.core)
+		l.askToSwitch(s, now)
+	}
+}
+
 // throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
 // the task.
-func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
-	text := b.version.verified.Program().Reasons[reason]
+func (l *Loop) throwVerdict(b *bound, out stubs.Outcome, now int64) {
+	text, retry := b.version.verified.Program().Reasons[out.Reason], time.Duration(max(0, out.Retry))
 	if a := l.view.arriving; a != nil {
 		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()
 		err := a.preempted(b.version.of.name, text, "", nil, now)
+		err.Started, err.RetryAfter = false, retry
 		b.version.of.tellThrow(err, func() string { return "on arrival" })
-		err.Started = false
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
 		} else {
@@ -104,7 +134,9 @@ func (l *Loop) throwVerdict(b *bound, reason int, now int64) {
 	if s.pending == nil {
 		b.version.of.stats.throws.Add(1)
 		s.tenant.threw()
-		s.postThrow(s.preempted(b.version.of.name, text, section, nil, now), id, now)
+		err := s.preempted(b.version.of.name, text, section, nil, now)
+		err.RetryAfter = retry
+		s.postThrow(err, id, now)
 		s.pending.by = b.version.of
 	}
 }
@@ -130,7 +162,7 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 	case stubs.Rank:
 		l.core.SetRank(&l.view.arriving.core, int64(operand))
 	case stubs.Background:
-		l.core.SetBackground(&l.view.arriving.core)
+		l.toBackground(now)
 	case stubs.Cancel:
 		// Off at once. The rest needs a lock that must be taken before the loop's.
 		if !b.version.off.Swap(true) {

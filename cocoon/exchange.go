@@ -76,6 +76,7 @@ func (l *Loop) exchange(out, in []*version) {
 // rearm schedules the evaluation of the loop's policies after they have changed. Called under the
 // loop's lock.
 func (l *Loop) rearm() {
+	l.remeter()
 	l.guarded = false
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
 		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)

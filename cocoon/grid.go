@@ -102,12 +102,13 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 }
 
 // tickOfLoop is tick for a policy that is about no task. When nothing runs or waits any more it is
-// evaluated once again, so that it sees the quiet, and not before something happens after that.
+// evaluated once again, so that it sees the quiet, and not before something happens after that; or,
+// if it reads the time of day, before the minute changes, for which it is looked at each second.
 func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	last, due := b.lastTick(now)
 	quiet := l.core.Idle() && len(l.absent.lent) == 0
 	stirred := b.busy != busy
-	b.sawQuiet = b.sawQuiet && quiet && !stirred
+	b.sawQuiet = b.sawQuiet && quiet && !stirred && !(b.clocked && b.turned())
 	wait := b.wait(nil, now)
 	if wait <= 0 && !b.sawQuiet && b.isTime(now+wait, last) {
 		l.view.about(nil, nil)
@@ -120,6 +121,8 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 		b.proceed(last, now)
 	}
 	switch {
+	case !again && b.clocked:
+		return max(b.due, now+lookAgain)
 	case !again:
 		return notify.Never
 	case wait > 0:

@@ -59,10 +59,10 @@ func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 			switch {
 			case f.Read.Stub != stubs.LoopName && f.Read.Stub != stubs.LoopSlots:
 				w.fixed = append(w.fixed, fixedValue{r, f})
-			case r.stub == patternRead:
-				open = open && f.Allows(stubs.FromBool(r.selector.selects(l.cfg.Name)))
+			case r.stub == textRead:
+				open = open && f.Allows(r.ofText(l.cfg.Name))
 			default:
-				open = open && f.Allows(l.ofLoop(f.Read.Stub, 0))
+				open = open && f.Allows(l.ofLoop(&r, 0))
 			}
 		}
 		if open {

@@ -243,7 +243,8 @@ func randomCondition(rng *rand.Rand, depth int) string {
 	switch rng.IntN(5) {
 	case 0:
 		return pick("queue.length > 1", "loop.busy > 1", `task.name == "a"`, `task.name != "b"`, `task.kind in ["both", "safe"]`,
-			`task.section == "a"`, "task.preemptions > 0", `task.labels["l"] == "v"`)
+			`task.section == "a"`, "task.preemptions > 0", `task.labels["l"] == "v"`,
+			`int(task.labels.l, 7) == 7`, `hash(task.name, 1) % 2 == 0`, "clock.hour < 12", `task.name in ["a", "c", "d", "e", "f", "g", "h", "i", "j"]`)
 	case 1:
 		return fmt.Sprintf(`%s %s %s`, clock, pick("*2 >", "/ 2 >=", "+ queue.oldest >"), length(rng))
 	}

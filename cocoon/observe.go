@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -114,7 +116,7 @@ func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
 	}
 	would := out.Decision.String()
 	if out.Decision == stubs.Throw {
-		would = fmt.Sprintf("throw(%q)", p.Reasons[out.Reason])
+		would = policy.ThrowText(p.Reasons[out.Reason], time.Duration(out.Retry))
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		site := p.Sites[bits.TrailingZeros64(fired)]
@@ -131,13 +133,6 @@ func (b *bound) seen(v *view) string {
 	var text []string
 	words := b.eval.Snapshot()
 	for _, r := range b.version.verified.Program().Reads {
-		path := "state"
-		if r.Stub != stubs.State {
-			path = stubs.Catalogue[r.Stub].Path
-		}
-		if r.Key != "" {
-			path += "." + r.Key
-		}
 		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
 		switch r.Type {
 		case stubs.Name:
@@ -145,7 +140,7 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
-		text = append(text, path+"="+value)
+		text = append(text, r.String()+"="+value)
 	}
 	return strings.Join(text, " ")
 }

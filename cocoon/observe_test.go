@@ -21,6 +21,10 @@ func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 		"per loop":   "policies: [{name: bucket, on: enqueue, state: {tokens: {first: 5, per: loop}}, expr: 'state.tokens < 1 ? throw(\"rate limit\") : add(\"tokens\", -1)'}]",
 		"registered": "states: {tokens: 5}\npolicies: [{name: bucket, on: enqueue, expr: 'state.tokens < 1 ? throw(\"rate limit\") : add(\"tokens\", -1)'}]",
 		"by another": "states: {tokens: 5}\npolicies: [{name: bucket, on: enqueue, expr: 'state.tokens < 1 ? throw(\"rate limit\") : continue()'}, {name: take, on: enqueue, expr: 'add(\"tokens\", -1)'}]",
+		"bucket":     "states: {drops: {rate: 0.000001, burst: 5}}\npolicies: [{name: bucket, on: enqueue, expr: 'take(\"drops\", 1) ? continue() : throw(\"rate limit\")'}]",
+		"by key":     "states: {drops: {rate: 0.000001, burst: 5, keys: 10}}\npolicies: [{name: bucket, on: enqueue, expr: 'not take(\"drops\", arriving.name, 1) ? throw(\"rate limit\") : continue()'}]",
+		"its own":    "policies: [{name: bucket, on: enqueue, state: {drops: {rate: 0.000001, burst: 5, per: loop}}, expr: 'take(\"drops\", 1) ? continue() : throw(\"rate limit\")'}]",
+		"counted":    "states: {seen: {first: 0, keys: 10}}\npolicies: [{name: bucket, on: enqueue, expr: 'state.seen[arriving.name] >= 5 ? throw(\"rate limit\") : add(\"seen\", arriving.name, 1)'}]",
 		"switches":   "policies: [{name: bucket, on: enqueue, state: {tokens: 5}, expr: 'state.tokens < 1 ? throw(\"rate limit\") : queue.length > 1000 ? switch() : add(\"tokens\", -1)'}]",
 	} {
 		for _, mode := range []string{"enforce", "observe"} {
@@ -41,6 +45,9 @@ func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 			}
 			if n := rt.State("tokens"); mode == "observe" && n != nil && n != int64(5) {
 				t.Errorf("%s: a dry run has left %v tokens", what, n)
+			}
+			if n := rt.State("drops"); mode == "observe" && n != nil && n != 5.0 || rt.Stats().States["seen"].Keys > 0 && mode == "observe" {
+				t.Errorf("%s: a dry run has left %v tokens, or keys", what, n)
 			}
 		}
 	}

@@ -18,8 +18,14 @@ type Trigger = policy.Trigger
 // Match limits a policy to loops, task names and kinds.
 type Match = policy.Match
 
-// PerLoop declares a private state of which each loop has its own, in Policy.State.
-type PerLoop = policy.PerLoop
+// How states are declared, in Policy.State and, but for PerLoop, for Runtime.RegisterState: PerLoop,
+// a private state of which each loop has its own; Keyed, one with a value for each key; Bucket, a
+// token bucket.
+type (
+	PerLoop = policy.PerLoop
+	Keyed   = policy.Keyed
+	Bucket  = policy.Bucket
+)
 
 // TimeLimit is a ready-made policy: a time limit on a section, or on tasks with a given name.
 type TimeLimit = policy.TimeLimit

@@ -37,7 +37,11 @@ func inForce(rt *Runtime) string {
 	var b strings.Builder
 	states := *rt.states.Load()
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		fmt.Fprintln(&b, "state", name, stubs.Value(states[name].word.Load(), states[name].typ))
+		if k := states[name].table; k != nil {
+			fmt.Fprintln(&b, "state", name, states[name].Kind(), states[name].Bucket.Burst, k.of, k.words.Bound(), k.words.Len())
+			continue
+		}
+		fmt.Fprintln(&b, "state", name, stubs.Value(states[name].word.Load(), states[name].Type))
 	}
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
 		r := rt.policies[name]
@@ -83,6 +87,9 @@ func anyDocument(rng *rand.Rand) string {
 	for _, name := range []string{"a", "b"} {
 		b.WriteString(pick("", ", "+name+": 1", ", "+name+": 2", ", "+name+": true"))
 	}
+	b.WriteString(", k: " + pick("{first: 1, keys: 5}", "{first: 1, keys: 5, ttl: 1m}", "{first: 2, keys: 5}", "{first: 1, keys: 9}", "{first: 1.5, keys: 9}"))
+	b.WriteString(", l: " + pick("{rate: 1, burst: 5}", "{rate: 2, burst: 5}", "{rate: 1, burst: 9}", "{rate: 2, burst: 9}"))
+	b.WriteString(pick("", ", m: {first: 1, keys: 5}", ", m: 1", ", m: {rate: 1, burst: 5}", ", m: {rate: 1, burst: 5, keys: 5}"))
 	b.WriteString(pick("}\n", "}\n", "}\n", ", of code: 1}\n", ", outside: 1}\n"))
 	b.WriteString("tasks:\n  always: safe\n")
 	for _, name := range []string{"x", "y", "code"} {
@@ -99,6 +106,8 @@ func anyDocument(rng *rand.Rand) string {
 			"  - {name: "+p+", on: enqueue, expr: 'queue.length > 9 ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", on: [enqueue, start], mode: observe, expr: 'state.version == 7 ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", every: 5ms, state: {own: 1}, expr: 'state.a + state.own > 7 ? throw(\"full\") : continue()'}\n",
+			"  - {name: "+p+", event: e, expr: 'add(\"k\", event.name, 1)'}\n",
+			"  - {name: "+p+", event: e, expr: 'take(\"l\", 5) ? throw(\"full\") : continue()'}\n",
 			"  - {name: "+p+", event: e, expr: 'tenant.queued > 9 ? throw(\"full\") : continue()'}\n",
 		))
 	}
@@ -122,7 +131,7 @@ func TestReloadIsLikeALoad(t *testing.T) {
 	rt, file := runtime(), newPolicyFile(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	loaded, refused := 0, 0
-	for n := range 150 {
+	for n := range 200 {
 		document, before := anyDocument(rng), inForce(rt)
 		err := file.load(t, rt, document)
 		fresh := runtime()

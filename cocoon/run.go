@@ -136,6 +136,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 		return false, t.refusal(err)
 	}
 	l.join(s, t)
+	l.meter.arrives(s, now)
 	l.gatherOne()
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
 		l.lendWaits(now) // do not refuse a task while a holder of a slot only waits
@@ -165,6 +166,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 			return false, s.withdrawn
 		}
 	}
+	l.meter.entered(s, granted, now)
 	if !granted {
 		l.armWaiting(now)
 	}
@@ -227,6 +229,9 @@ func (s *strand) withdraw(why error, now int64) bool {
 		return false
 	}
 	s.withdrawn = why
+	if s.unseated {
+		s.loop.leftQueue(s, now)
+	}
 	s.end(now)
 	s.token() <- struct{}{}
 	return true
@@ -337,6 +342,9 @@ func (s *strand) exit() {
 	l.stats.ended(account)
 	if l.rt.costs.Load() {
 		s.task.class.ran(account.Running)
+	}
+	if l.meter != nil {
+		l.meter.ended(s, account.Running, now)
 	}
 	s.end(now)
 	l.unlock()

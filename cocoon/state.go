@@ -3,7 +3,6 @@ package cocoon
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -13,15 +12,16 @@ import (
 
 // stateVar is a registered or private state. Policies write it, and tasks read it.
 type stateVar struct {
-	typ     stubs.Type
-	perLoop bool          // what it declares: each loop has one like it
-	first   uint64        // its value when it was registered
-	word    atomic.Uint64 // written as step says
+	policy.State               // as it was declared when it was made
+	table        *stateTable   // of a keyed state or a bucket; else nil
+	word         atomic.Uint64 // of others; written as step says
 
 	// The value written by observing policies since an enforcing one last wrote the state. Only
 	// observing policies read it.
 	shadow   atomic.Uint64
 	shadowed atomic.Bool
+
+	trends atomic.Pointer[[]*trend] // that policies read of it; nil: none. Replaced with regMu held
 }
 
 // value returns the word that a policy reads.
@@ -51,32 +51,27 @@ func (v *stateVar) writeBeside(word uint64, observing bool) {
 	}
 }
 
-func newState(typ stubs.Type, first uint64) *stateVar {
-	v := &stateVar{typ: typ, first: first}
-	v.word.Store(first)
+func newState(s policy.State) *stateVar {
+	v := &stateVar{State: s}
+	v.word.Store(s.First)
+	if s.Keys > 0 || s.IsBucket() {
+		v.table = newStateTable(s)
+	}
 	return v
 }
 
-// newStates checks and encodes the states of a registration.
-func newStates(values map[string]any) (map[string]*stateVar, error) {
-	states := make(map[string]*stateVar, len(values))
+// declaredStates checks and reads the states of a registration.
+func declaredStates(values map[string]any) (map[string]policy.State, error) {
+	states := make(map[string]policy.State, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !validName(name) {
 			return nil, fmt.Errorf("cocoon: state %q: a name has letters, digits and '_', and begins with no digit", name)
 		}
-		first, perLoop := policy.FirstValue(values[name])
-		word, typ, err := stubs.Word(first)
-		if f, ok := first.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			err = fmt.Errorf("%v; want a finite number", f)
-		}
-		if err == nil && typ == stubs.Name {
-			err = fmt.Errorf("a string; want bool, int, int64, float64 or time.Duration")
-		}
+		s, err := policy.StateOf(values[name])
 		if err != nil {
-			return nil, fmt.Errorf("cocoon: state %q is %w", name, err)
+			return nil, fmt.Errorf("cocoon: state %q %w", name, err)
 		}
-		states[name] = newState(typ, word)
-		states[name].perLoop = perLoop
+		states[name] = s
 	}
 	return states, nil
 }
@@ -92,15 +87,16 @@ func validName(s string) bool {
 }
 
 // RegisterState makes states that policies may write, by set("name", value), and tasks may read, by
-// State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that type.
+// State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that type; or
+// it is a Bucket, from which policies take() tokens, or Keyed, with a value or bucket for each key.
 // Either all are registered or, on an error, none.
 func (rt *Runtime) RegisterState(values map[string]any) error {
-	states, err := newStates(values)
+	states, err := declaredStates(values)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if states[name].perLoop {
+		if states[name].PerLoop {
 			return fmt.Errorf("cocoon: state %q is one of each loop; only a private state of a policy can be", name)
 		}
 	}
@@ -111,24 +107,33 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 		if all[name] != nil {
 			return fmt.Errorf("cocoon: state %q: %w", name, ErrDuplicate)
 		}
-		all[name] = states[name]
+		all[name] = newState(states[name])
 	}
 	rt.states.Store(&all)
 	return nil
 }
 
-// State returns the value of a registered state: bool, int64, float64 or time.Duration; nil when
-// there is none of that name. Reading costs a map look-up and an atomic load.
-func (rt *Runtime) State(name string) any {
+// State returns the value of a registered state: bool, int64, float64 or time.Duration; of a Bucket
+// the tokens that are there, as a float64. A Keyed state needs the key: State("spent", "gold"). One
+// that is not there has the first value, and to read a key does not keep it from being dropped.
+// State returns nil when there is no state of that name, or a key is missing or too much.
+//
+// Reading costs a map look-up and an atomic load; of a Keyed state or a Bucket a lock, that of the
+// default loop.
+func (rt *Runtime) State(name string, key ...string) any {
 	v := (*rt.states.Load())[name]
-	if v == nil {
+	switch {
+	case v == nil || len(key) != min(v.Keys, 1):
 		return nil
+	case v.table != nil:
+		return rt.stateByKey(v, key)
 	}
-	return stubs.Value(v.word.Load(), v.typ)
+	return stubs.Value(v.word.Load(), v.Type)
 }
 
-// StateBool returns a registered state of type bool without allocating; false when there is none.
+// StateBool returns a registered state of type bool without allocating; false when there is none,
+// or it has keys.
 func (rt *Runtime) StateBool(name string) bool {
 	v := (*rt.states.Load())[name]
-	return v != nil && v.typ == stubs.Bool && v.word.Load() != 0
+	return v != nil && v.table == nil && v.Type == stubs.Bool && v.word.Load() != 0
 }

@@ -74,8 +74,10 @@ type Stats struct {
 	// them, and looks each one up anew, which takes about 1 µs.
 	Unkept int64
 
+	Seed     uint64 // Config.Seed, or what was drawn in its place
 	Loops    []LoopStats
 	Policies map[string]PolicyStats
+	States   map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
 
 	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
 	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;
@@ -107,6 +109,10 @@ type LoopStats struct {
 	Void    int64   // throws into sections that had ended by themselves
 	Account Account // sum over the tasks that have ended; SafePoints is not summed
 
+	// Crowded counts names of tasks that found no room among the 1024 whose figures policies read
+	// as class.*: another name's figures made room, or the tasks are counted with others.
+	Crowded int64
+
 	// Tenants is the account of each tenant on the loop; nil unless tenants are registered.
 	Tenants map[string]TenantStats
 
@@ -117,7 +123,7 @@ type LoopStats struct {
 // Stats returns a snapshot. It takes each loop's lock once, for about a microsecond; running tasks
 // do not notice.
 func (rt *Runtime) Stats() Stats {
-	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Policies: map[string]PolicyStats{}}
+	st := Stats{Tasks: rt.alive(), LinesLost: rt.log.missing(), Unkept: rt.naming.unkept.Load(), Seed: rt.cfg.Seed, Policies: map[string]PolicyStats{}}
 	for _, l := range *rt.loops.Load() {
 		st.Loops = append(st.Loops, l.Stats())
 	}
@@ -126,6 +132,7 @@ func (rt *Runtime) Stats() Stats {
 	for name, r := range rt.policies {
 		st.Policies[name] = r.counted()
 	}
+	st.States = rt.stateStats()
 	st.Unmet = rt.unmet()
 	return st
 }
@@ -145,6 +152,7 @@ func (l *Loop) Stats() LoopStats {
 		Suspended: load.Suspended, Lent: len(l.absent.lent), Parked: len(l.absent.parked), Utilization: l.utilization(now),
 		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Waits: l.stats.waits.Load(), Void: l.stats.void.Load(),
 		Account:  account,
+		Crowded:  l.meter.crowdedOut(),
 		Tenants:  l.tenantStats(now),
 		Queueing: queueing, ToSafePoint: l.stats.toSafePoint,
 	}

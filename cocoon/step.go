@@ -15,8 +15,8 @@ import (
 //
 // Evaluations on one loop are serialised by the loop's lock, and a runtime with one loop needs no
 // more. With several loops, a step also takes the lock of the steps if it writes a state of all
-// loops, or reads two of them. That lock is taken after any loop's lock, and held for less than a
-// microsecond.
+// loops, or reads two of them or a keyed one. That lock is taken after any loop's lock, and held for
+// less than a microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {
@@ -27,19 +27,22 @@ type steps struct {
 // stateUse describes the reads and writes of states by a policy on one loop.
 type stateUse struct {
 	reads   []stateRead
+	trends  []trendRead
 	vars    []*stateVar // that it writes, each once
 	sites   []stateSite // by site; empty for sites of other effects
 	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step
 	some    bool        // it reads or writes a state
 	writing uint64      // bit i: site i writes a state
-	plain   bool        // all of them by set: what is there does not matter
+	plain   bool        // all of them that have no keys by set: what is there does not matter
+	keyed   keyedUse
+	own     map[string]*stateVar // all of them, if a keyed one is of this loop
 	together
 }
 
 // together is what counts for steps on several loops.
 type together struct {
-	reads  int  // how many states of all loops it reads
+	reads  int  // how many states of all loops it reads; a trend counts as two
 	writes bool // it writes one
 }
 
@@ -61,18 +64,35 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	on := func(name string) *stateVar {
 		if here[name] == nil {
 			v := all[name]
-			if v.perLoop {
-				v = newState(v.typ, v.first)
+			if v.PerLoop {
+				v = newState(v.State)
+				if v.table != nil {
+					s.own = here
+				}
 			}
 			here[name] = v
 		}
 		return here[name]
 	}
 	for _, r := range p.Reads {
-		if r.Stub != stubs.State {
+		if !r.OfState() {
 			continue
 		}
 		v := on(r.Key)
+		switch {
+		case r.Stub != stubs.State:
+			s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
+			if v == all[r.Key] {
+				s.together.reads += 2 // to read a trend moves it on
+			}
+			continue
+		case v.table != nil:
+			s.keyed.read(v, r)
+			if v == all[r.Key] {
+				s.together.reads += 2 // to read it is to use the key
+			}
+			continue
+		}
 		s.reads = append(s.reads, stateRead{v, r.Offset})
 		if v == all[r.Key] {
 			s.together.reads++
@@ -84,12 +104,16 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		}
 		v := on(site.Name)
 		s.writing |= 1 << i
-		s.plain = s.plain && site.Effect == stubs.Set
 		s.together.writes = s.together.writes || v == all[site.Name]
+		if v.table != nil {
+			s.keyed.write(v, i, site)
+			continue
+		}
+		s.plain = s.plain && site.Effect == stubs.Set
 		s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 	}
 	s.fresh = make([]uint64, len(s.vars))
-	s.some = len(s.reads)+len(s.vars) > 0
+	s.some = len(s.reads)+len(s.trends)+len(s.vars)+len(s.keyed.reads)+len(s.keyed.sites) > 0
 	return s
 }
 
@@ -106,7 +130,7 @@ func (s *stateUse) place(v *stateVar) int {
 
 // begin reads the states for an evaluation. It reports whether it has taken the lock of the steps,
 // which the caller gives back when the effects are carried out. Called under the loop's lock.
-func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool) {
+func (s *stateUse) begin(k *steps, words []uint64, observing bool, now int64) (locked bool) {
 	if (s.together.writes || s.together.reads > 1) && k.several.Load() {
 		k.mu.Lock()
 		locked = true
@@ -114,6 +138,13 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool)
 	for i := range s.reads {
 		r := &s.reads[i]
 		words[r.offset] = r.state.value(observing)
+	}
+	for i := range s.trends {
+		r := &s.trends[i]
+		words[r.offset] = r.trend.value(r.state, observing, now)
+	}
+	if len(s.keyed.reads) > 0 {
+		s.keyed.begin(words, observing, now)
 	}
 	if locked && !s.together.writes {
 		k.mu.Unlock()
@@ -123,9 +154,16 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool)
 }
 
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an
-// error, none.
-func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error {
-	for ; s.plain && fired != 0; fired &= fired - 1 {
+// error, none. The snapshot says which keys they are about.
+func (s *stateUse) carryOut(fired uint64, values, snapshot []uint64, observing bool, now int64) error {
+	byKey := fired & s.keyed.writing
+	if byKey != 0 {
+		if err := s.keyed.compute(byKey, values, snapshot, observing, now); err != nil {
+			return err
+		}
+		fired &^= byKey
+	}
+	for plain := s.plain && !s.followed(); plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
 		s.direct[i].write(values[i], observing)
 	}
@@ -147,7 +185,11 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
+		s.vars[i].follow(s.fresh[i], observing, now)
 		s.vars[i].write(s.fresh[i], observing)
+	}
+	if byKey != 0 {
+		s.keyed.carryOut(observing, now)
 	}
 	return nil
 }
@@ -160,6 +202,7 @@ func (s *stateUse) forget(k *steps) {
 	for _, v := range s.vars {
 		v.shadowed.Store(false)
 	}
+	s.keyed.forget()
 }
 
 // severalLoops makes steps safe on several loops. When it returns, no evaluation is in progress

@@ -96,6 +96,9 @@ func (v *version) unmet(names map[string]bool) {
 		}
 	}
 	for _, m := range v.mentions() {
+		if m.Listed {
+			continue
+		}
 		switch m.Read.Stub {
 		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
 			note(m.Name, called(m.Name))

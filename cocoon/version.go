@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -45,11 +44,11 @@ func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Lo
 
 // ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
 func (r *Registration) ready(p Policy, in scope) (*version, error) {
-	private, err := newStates(p.State)
+	private, err := declaredStates(p.State)
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
-	program, err := p.Parse(typesOf(in.states), r.rt.callable())
+	program, err := p.Parse(declarationsOf(in.states), r.rt.callable())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
 	}
@@ -76,14 +75,14 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	return v, nil
 }
 
-// typesOf returns the types of the registered states. A policy's private ones are not among them:
-// Parse adds those itself, and refuses them where a registered one has the name.
-func typesOf(states map[string]*stateVar) map[string]stubs.Type {
-	types := make(map[string]stubs.Type, len(states))
+// declarationsOf returns what the registered states are declared to be. A policy's private ones are
+// not among them: Parse adds those itself, and refuses them where a registered one has the name.
+func declarationsOf(states map[string]*stateVar) map[string]policy.State {
+	declared := make(map[string]policy.State, len(states))
 	for name, v := range states {
-		types[name] = v.typ
+		declared[name] = v.State
 	}
-	return types
+	return declared
 }
 
 // callable returns the names of the functions that policies may call. Called with regMu held.
@@ -96,15 +95,22 @@ func (rt *Runtime) callable() map[string]bool {
 }
 
 // statesOf returns the private states, and those of the registered ones that the program refers to.
-func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[string]*stateVar {
-	states := maps.Clone(private)
+func statesOf(p *policy.Program, private map[string]policy.State, registered map[string]*stateVar) map[string]*stateVar {
+	states := make(map[string]*stateVar, len(private))
+	for name, s := range private {
+		if s.PerLoop {
+			states[name] = &stateVar{State: s} // of which each loop makes its own
+		} else {
+			states[name] = newState(s)
+		}
+	}
 	refer := func(name string) {
 		if states[name] == nil {
 			states[name] = registered[name]
 		}
 	}
 	for _, r := range p.Reads {
-		if r.Stub == stubs.State {
+		if r.OfState() {
 			refer(r.Key)
 		}
 	}
@@ -183,9 +189,11 @@ func (v *version) discard() {
 	v.module.Close()
 }
 
-// wantsCosts reports whether the policy is told what arriving tasks are expected to cost.
+// wantsCosts reports whether the policy is told what tasks are expected to cost.
 func (v *version) wantsCosts() bool {
-	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingCost })
+	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool {
+		return r.Stub == stubs.ArrivingCost || r.Stub == stubs.QueueCost
+	})
 }
 
 // leastInterval returns the policy's shortest interval on any loop, in ns, or notify.Never if it is

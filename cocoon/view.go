@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"math"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -15,6 +16,9 @@ type view struct {
 	event    stubs.NameID
 	text     string // of the event's name
 	value    float64
+
+	wall   time.Time // the time of day
+	wallOf int64     // when it was read
 
 	haveSections bool
 	open         []seenSection
@@ -61,16 +65,20 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = v.ofArriving(r, now)
 		case r.stub <= stubs.TenantThrown:
 			words[r.offset] = v.ofTenant(r.stub, now)
+		case r.stub <= stubs.ClassService:
+			words[r.offset] = v.ofClass(r, now)
 		case r.stub <= stubs.LoopUtilization:
-			words[r.offset] = l.ofLoop(r.stub, now)
+			words[r.offset] = l.ofLoop(r, now)
 		case r.stub <= stubs.RuntimeUptime:
 			words[r.offset] = l.rt.ofRuntime(r.stub, now)
+		case r.stub <= stubs.ClockWeekday:
+			words[r.offset] = v.ofClock(l, r, now)
 		case r.stub == stubs.EventName:
 			words[r.offset] = uint64(v.event)
 		case r.stub == stubs.EventValue:
 			words[r.offset] = math.Float64bits(v.value)
-		default: // patternRead
-			words[r.offset] = stubs.FromBool(v.selected(l, r))
+		default: // textRead
+			words[r.offset] = v.taken(l, r)
 		}
 	}
 }
@@ -97,8 +105,8 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 			return greatest
 		case stubs.TaskKind:
 			return uint64(stubs.Kinds[Atomic])
-		case patternRead:
-			return stubs.FromBool(r.selector.selects(""))
+		case textRead:
+			return r.ofText("")
 		}
 		return 0
 	}
@@ -107,8 +115,8 @@ func (v *view) ofTask(r *read, now int64) uint64 {
 		return uint64(s.task.class.id)
 	case stubs.TaskKind:
 		return uint64(stubs.Kinds[s.core.Kind])
-	case patternRead: // of what is fixed
-		return stubs.FromBool(v.selected(s.loop, r))
+	case textRead: // of what is fixed
+		return v.taken(s.loop, r)
 	case stubs.TaskPriority:
 		return uint64(int64(s.task.attrs.prio()))
 	case stubs.TaskLabels:
@@ -203,14 +211,16 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 		return uint64(t.Busy())
 	case stubs.TenantRunning:
 		return uint64(t.Running(now))
+	case stubs.TenantRate:
+		return math.Float64bits(t.arrived.value(now))
 	default: // stubs.TenantThrown
 		return uint64(t.thrown)
 	}
 }
 
 // ofLoop returns a value of the loop. Called under the loop's lock.
-func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
-	switch id {
+func (l *Loop) ofLoop(r *read, now int64) uint64 {
+	switch r.stub {
 	case stubs.LoopName:
 		return uint64(l.name)
 	case stubs.LoopUtilization:
@@ -223,6 +233,12 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 		return uint64(l.core.Suspended())
 	case stubs.QueueOldest:
 		return uint64(l.core.Oldest(now))
+	case stubs.QueueCost:
+		return uint64(l.core.Expected())
+	case stubs.QueueWait, stubs.LoopService:
+		return uint64(l.meter.quantile(r, now))
+	case stubs.LoopRate:
+		return math.Float64bits(l.meter.rate(now))
 	case stubs.LoopSlots:
 		return uint64(l.core.Slots())
 	default: // stubs.LoopBusy

@@ -15,8 +15,11 @@ func (v *view) textOf(of stubs.ID, label stubs.NameID, l *Loop) string {
 			return v.arriving.task.class.text
 		}
 	case stubs.TaskSection:
-		if open := v.stack(); len(open) > 0 {
-			return open[len(open)-1]
+		if v.task == nil {
+			return ""
+		}
+		if open := v.sections(); len(open) > 0 {
+			return open[len(open)-1].name.text
 		}
 	case stubs.TaskLabels:
 		return v.task.label(label)

@@ -47,7 +47,8 @@ type Options struct {
 	// RetryAfter is how long a refused client should wait before it tries again. It is sent in the
 	// RetryInfo of a status, and in the trailer that tells clients with a retry policy when to
 	// retry a call that did not reach its handler. 0 means one second; a negative value means that
-	// neither is sent.
+	// neither is sent. A duration that a policy gives, throw("reason", duration("5s")), overrides
+	// it.
 	RetryAfter time.Duration
 
 	// Load counts the calls, for load reports. If Load is nil, calls are not counted.

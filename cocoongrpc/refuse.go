@@ -43,8 +43,11 @@ func (s *server) refuse(ctx context.Context, method string, thrown error, starte
 		}
 	}
 	answer := s.options.answerTo(ctx, thrown)
-	if again, ok := s.options.again(answer.Code()); ok && !started {
-		ms := (again + time.Millisecond - 1).Milliseconds()
+	if again, ok := s.options.again(answer.Code(), thrown); ok && !started {
+		ms := again.Milliseconds()
+		if again%time.Millisecond != 0 {
+			ms++
+		}
 		grpc.SetTrailer(ctx, metadata.Pairs(pushback, strconv.FormatInt(ms, 10)))
 	}
 	return answer.Err()
@@ -73,7 +76,7 @@ func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
 		}
 	}
 	details := []protoadapt.MessageV1{info}
-	if again, ok := o.again(code); ok {
+	if again, ok := o.again(code, thrown); ok {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(again)})
 	}
 	plain := status.New(code, message)
@@ -84,8 +87,12 @@ func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
 	return detailed
 }
 
-// again returns when a client that got this code should retry, and whether a retry may help.
-func (o *Options) again(code codes.Code) (after time.Duration, ok bool) {
+// again returns when a client that got this code for the throw should retry, and whether a retry may
+// help.
+func (o *Options) again(code codes.Code, thrown error) (after time.Duration, ok bool) {
+	if p := (*cocoon.PreemptedError)(nil); errors.As(thrown, &p) && p.RetryAfter > 0 && code != codes.Canceled {
+		return p.RetryAfter, true
+	}
 	ok = o.RetryAfter >= 0 && (code == codes.ResourceExhausted || code == codes.Unavailable)
 	return cmp.Or(o.RetryAfter, time.Second), ok
 }

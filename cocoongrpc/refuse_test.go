@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,14 @@ func TestAnswerTo(t *testing.T) {
 				t.Error("a RetryInfo against the will of Options")
 			}
 		})
+	}
+	for _, after := range []time.Duration{1, 90 * time.Second, math.MaxInt64} { // which the policy says
+		for _, o := range []Options{{}, {RetryAfter: time.Minute}, {RetryAfter: -1}} {
+			st := o.answerTo(context.Background(), &cocoon.PreemptedError{Policy: "shed", RetryAfter: after})
+			if _, retry := details(t, st); retry == nil || retry.RetryDelay.AsDuration() != after {
+				t.Errorf("the policy says %v, the status %v", after, retry)
+			}
+		}
 	}
 	bad := &cocoon.PreemptedError{Reason: "\xff"}
 	if st := new(Options).answerTo(context.Background(), bad); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {

@@ -40,6 +40,7 @@ type Options struct {
 
 	// RetryAfter is how long a refused client should wait before it tries again. It is sent in
 	// whole seconds, rounded up. 0 means one second; a negative value means no Retry-After header.
+	// A duration that a policy gives, throw("reason", duration("5s")), overrides it.
 	RetryAfter time.Duration
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // TestName checks that a task has the name of the pattern, wherever the middleware stands, and
@@ -225,6 +228,22 @@ func TestRefused(t *testing.T) {
 		}
 		if rec = ask(rt, options(Options{RetryAfter: -1}), background); rec.Header().Get("Retry-After") != "" {
 			t.Errorf("unwanted: %v", rec.Header())
+		}
+	})
+	t.Run("as the policy says", func(t *testing.T) {
+		rt := start(t, cocoon.Config{Slots: 1})
+		if _, err := rt.RegisterPolicy(cocoon.Policy{Name: "shed", On: policy.On(stubs.Enqueue),
+			Expr: `throw("busy", duration("1ns") * int(arriving.labels.wait))`}); err != nil {
+			t.Fatal(err)
+		}
+		for wait, want := range map[time.Duration]string{0: "1", -time.Hour: "1", 1: "1", 2 * time.Second: "2", 2*time.Second + 1: "3", math.MaxInt64: "9223372037"} {
+			ctx := cocoon.WithLabel(background, "wait", fmt.Sprint(int64(wait)))
+			if got := ask(rt, Options{}, ctx).Header().Get("Retry-After"); got != want {
+				t.Errorf("the policy says %v, the header %q; want %q", wait, got, want)
+			}
+			if got := ask(rt, Options{RetryAfter: -1}, ctx).Header().Get("Retry-After"); wait > 0 && got != want || wait <= 0 && got != "" {
+				t.Errorf("without a header by default: %q", got)
+			}
 		}
 	})
 	t.Run("in the queue", func(t *testing.T) {

@@ -1,15 +1,22 @@
 package cocoonhttp
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
 )
 
 // refuse responds to a request if its task did not start or was thrown into.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if h.retryAfter != "" {
-		w.Header().Set("Retry-After", h.retryAfter)
+	after := h.retryAfter
+	if p := (*cocoon.PreemptedError)(nil); errors.As(err, &p) && p.RetryAfter > 0 {
+		after = retryAfter(p.RetryAfter)
+	}
+	if after != "" {
+		w.Header().Set("Retry-After", after)
 	}
 	h.options.Refuse(w, r, err)
 }

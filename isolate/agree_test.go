@@ -40,6 +40,9 @@ func result(out stubs.Outcome, err error) string {
 		return err.Error() + fmt.Sprint(out)
 	}
 	s := fmt.Sprintf("%v %d %b", out.Decision, out.Reason, out.Fired)
+	if out.Retry != 0 {
+		s += fmt.Sprintf(" retry:%d", out.Retry)
+	}
 	for i, v := range out.Values {
 		if out.Fired>>i&1 != 0 {
 			s += fmt.Sprintf(" %d:%#x", i, v)
@@ -110,7 +113,7 @@ func TestAgreeRandom(t *testing.T) {
 		}
 	}
 	t.Log(kinds)
-	for _, k := range []string{"continue", "throw", "switch", "fired", "integer overflow", "division by zero", "number out of the range of integers"} {
+	for _, k := range []string{"continue", "throw", "switch", "fired", "integer overflow", "division by zero", "number out of the range of integers", "not a number of tokens"} {
 		if kinds[k] == 0 {
 			t.Errorf("no result of kind %q in %v", k, kinds)
 		}
@@ -119,7 +122,7 @@ func TestAgreeRandom(t *testing.T) {
 
 // kind classifies a result.
 func kind(r string) string {
-	for _, k := range []string{"integer overflow", "division by zero", "number out of the range of integers"} {
+	for _, k := range []string{"integer overflow", "division by zero", "number out of the range of integers", "not a number of tokens"} {
 		if strings.Contains(r, k) {
 			return k
 		}

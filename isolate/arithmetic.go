@@ -47,6 +47,8 @@ func (g *generator) unary(n *policy.Node) {
 	switch {
 	case n.Op == policy.OpFloat:
 		g.op(opF64ConvertI64S)
+	case n.Op == policy.OpSqrt:
+		g.op(opF64Sqrt)
 	case n.Op == policy.OpInt:
 		g.truncate(n)
 	case n.Type == stubs.Float:
@@ -229,4 +231,27 @@ func (g *generator) failIf(class int, n *policy.Node) {
 	g.op(opIf, noType)
 	g.i64(errorWord(class, n.Pos))
 	g.op(opReturn, opEnd)
+}
+
+// mix is stubs.Mix.
+func (g *generator) mix(n *policy.Node) {
+	g.node(n.A)
+	g.i64(1)
+	g.op(opI64Add)
+	g.i64(stubs.MixStep)
+	g.op(opI64Mul)
+	g.node(n.B)
+	g.op(opI64Add)
+	for _, step := range []struct{ shift, factor uint64 }{{30, stubs.MixFirst}, {27, stubs.MixLast}, {31, 1}} {
+		g.tee(g.x)
+		g.get(g.x)
+		g.i64(step.shift)
+		g.op(opI64ShrU, opI64Xor)
+		if step.factor != 1 {
+			g.i64(step.factor)
+			g.op(opI64Mul)
+		}
+	}
+	g.i64(1)
+	g.op(opI64ShrU)
 }

@@ -57,6 +57,7 @@ const (
 	opF64Ge  byte = 0x66
 
 	opI32And  byte = 0x71
+	opI32Or   byte = 0x72
 	opI32Shl  byte = 0x74
 	opI64Add  byte = 0x7c
 	opI64Sub  byte = 0x7d
@@ -69,6 +70,7 @@ const (
 	opI64ShrS byte = 0x87
 	opI64ShrU byte = 0x88
 	opF64Neg  byte = 0x9a
+	opF64Sqrt byte = 0x9f
 	opF64Add  byte = 0xa0
 	opF64Sub  byte = 0xa1
 	opF64Mul  byte = 0xa2
@@ -86,18 +88,21 @@ const (
 // exportNames are the export names of a module's one function (kind 0) and one memory (kind 2).
 var exportNames = [...]string{0: "policy", 2: "memory"}
 
-// module encodes a module without imports: one memory of exactly the given number of pages, and one
-// function "() -> i64" with the given locals and body, both exported.
-func module(pages int, locals []byte, body []byte) []byte {
+// module encodes a module without imports: one memory of exactly the given number of pages, which
+// begins with data at an address, and one function "() -> i64" with the given locals and body, both
+// exported.
+func module(pages int, locals []byte, body []byte, address int, data []byte) []byte {
 	m := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
-	// Types: one, no parameters, one result.
-	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})
-	m = section(m, 3, []byte{1, 0}) // functions: one, of type 0
-	// Memories: one, minimum = maximum.
-	m = section(m, 5, unsigned(unsigned([]byte{1, 1}, pages), pages))
-	// Exports: function 0, memory 0.
-	m = section(m, 7, export(export([]byte{2}, 0), 2))
-	return section(m, 10, append([]byte{1}, sized(function(locals, body))...))
+	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})                 // types: one, no parameters, one result
+	m = section(m, 3, []byte{1, 0})                                   // functions: one, of type 0
+	m = section(m, 5, unsigned(unsigned([]byte{1, 1}, pages), pages)) // memories: one, minimum = maximum
+	m = section(m, 7, export(export([]byte{2}, 0), 2))                // exports: function 0, memory 0
+	m = section(m, 10, append([]byte{1}, sized(function(locals, body))...))
+	if len(data) == 0 {
+		return m
+	}
+	segment := append(signed([]byte{1, 0, opI32Const}, int64(address)), opEnd) // one, of memory 0
+	return section(m, 11, append(segment, sized(data)...))
 }
 
 // section appends a section.

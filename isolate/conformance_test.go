@@ -98,7 +98,20 @@ var conformance = []struct {
 	{name: "an error undoes effects", root: then(effect(0, integer(7)), choose(fails, verdict(stubs.Throw, 0), verdict(stubs.Continue, 0))), want: failedWith(policy.ErrDivideByZero)},
 	{name: "the last site", root: then(effect(63, word(stubs.Bool, 1)), verdict(stubs.Continue, 0)), want: "continue 0 1000000000000000000000000000000000000000000000000000000000000000 63:0x1"},
 	{name: "the operand on both branches", root: choose(word(stubs.Bool, 0), then(effect(0, integer(1)), verdict(stubs.Continue, 0)), then(effect(1, integer(math.MinInt64)), verdict(stubs.Switch, 0))), want: "switch 0 10 1:0x8000000000000000"},
+	{name: "take what is there", value: takes(2.5, 2.5), want: "continue 0 11 0:0x1 1:0x4004000000000000"},
+	{name: "take nothing", value: takes(0, 0), want: "continue 0 11 0:0x1 1:0x0"},
+	{name: "take too much", value: takes(2.5, 2.25), want: "continue 0 1 0:0x0"},
+	{name: "take infinitely much", value: takes(math.Inf(1), 5), want: "continue 0 1 0:0x0"},
+	{name: "take less than nothing", value: takes(-1, 5), want: failedWith(policy.ErrTokens)},
+	{name: "take NaN", value: takes(math.NaN(), 5), want: failedWith(policy.ErrTokens)},
 	{name: "an effect for each element", value: quantifier(policy.OpCount, policy.Source{Lo: 1, Hi: 3}, 0, then(effect(1, local(stubs.Int, 0)), word(stubs.Bool, 1))), locals: ints, want: "continue 0 11 0:0x3 1:0x3"},
+}
+
+// takes takes from a bucket, at site 1.
+func takes(wanted, there float64) *policy.Node {
+	n := operation(policy.OpTake, stubs.Bool, float(wanted), float(there))
+	n.Index = 1
+	return n
 }
 
 var (

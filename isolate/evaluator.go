@@ -23,6 +23,7 @@ type Evaluator struct {
 	snapshot []uint64     // view of the instance's memory, which never grows and so never moves
 	fired    *uint64      // a view too; nil without sites
 	values   []uint64
+	retry    *uint64 // nil where no throw says when to retry
 }
 
 func newEvaluator(p *policy.Program, instance api.Module) *Evaluator {
@@ -32,6 +33,9 @@ func newEvaluator(p *policy.Program, instance api.Module) *Evaluator {
 	if n := len(p.Sites); n > 0 {
 		e.fired = &words[p.Words]
 		e.values = words[p.Words+1 : p.Words+1+n : p.Words+1+n]
+	}
+	if p.SaysRetry() {
+		e.retry = &words[retryAddress(p)/wordBytes]
 	}
 	return e
 }
@@ -64,6 +68,9 @@ func (e *Evaluator) Eval() (stubs.Outcome, error) {
 	out := stubs.Outcome{Decision: decision, Reason: reason, Values: e.values}
 	if e.fired != nil {
 		out.Fired = *e.fired
+	}
+	if e.retry != nil && decision == stubs.Throw {
+		out.Retry = int64(*e.retry)
 	}
 	return out, nil
 }

@@ -49,7 +49,7 @@ func TestEvalAfterTrap(t *testing.T) {
 	g.op(opI64Eqz, opIf, typeI64)
 	g.i64(uint64(stubs.Switch))
 	g.op(opElse, unreachable, opEnd)
-	code := module(1, nil, g.code)
+	code := module(1, nil, g.code, 0, nil)
 	for _, s := range engines(t) {
 		instance, err := s.runtime.InstantiateWithConfig(context.Background(), code, wazero.NewModuleConfig().WithName(""))
 		if err != nil {

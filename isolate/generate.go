@@ -16,19 +16,25 @@ type generator struct {
 	program *policy.Program
 	code    []byte
 	locals  []byte // types: first the program's locals, then scratch
-	fired   int    // local: bits of the sites that have fired
-	x, y, r int    // locals: operands and result of a checked operation, dead between operations
-	f       int    // local: a float, dead between operations
-	err     error  // the first construct that cannot be translated
+	tables  []table
+	retries bool  // a throw says when to retry
+	fired   int   // local: bits of the sites that have fired
+	x, y, r int   // locals: operands and result of a checked operation, dead between operations
+	f       int   // local: a float, dead between operations
+	err     error // the first construct that cannot be translated
 }
 
 // generate encodes the program as a module.
 func generate(p *policy.Program) ([]byte, error) {
-	size, err := pages(p)
+	sets, words, err := tables(p)
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{program: p}
+	size, err := pages(p, words)
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{program: p, retries: p.SaysRetry(), tables: sets}
 	for _, t := range p.Locals {
 		g.locals = append(g.locals, g.valueType(t))
 	}
@@ -37,7 +43,7 @@ func generate(p *policy.Program) ([]byte, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	return module(size, g.locals, g.code), nil
+	return module(size, g.locals, g.code, setsAddress(p), content(sets)), nil
 }
 
 // body generates the whole function: the verdict, then the fired bits. Their local starts at 0 in
@@ -59,7 +65,7 @@ func (g *generator) node(n *policy.Node) {
 	case policy.OpConst:
 		g.constant(n)
 	case policy.OpVerdict:
-		g.i64(verdictWord(n))
+		g.verdict(n)
 	case policy.OpRead:
 		g.read(n)
 	case policy.OpLocal:
@@ -78,19 +84,40 @@ func (g *generator) node(n *policy.Node) {
 		g.op(opI32Eqz)
 	case policy.OpRetype:
 		g.node(n.A)
-	case policy.OpNeg, policy.OpFloat, policy.OpInt:
+	case policy.OpNeg, policy.OpFloat, policy.OpInt, policy.OpSqrt:
 		g.unary(n)
 	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
 		g.binary(n)
+	case policy.OpIn:
+		g.in(n)
+	case policy.OpMix:
+		g.mix(n)
 	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 		g.compare(n)
 	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
 		g.quantifier(n)
 	case policy.OpEffect:
 		g.effect(n)
+	case policy.OpTake:
+		g.take(n)
 	default:
 		g.fail("offset %d: operation %d is not known here", n.Pos, n.Op)
 	}
+}
+
+// verdict leaves the verdict's word, and stores when to retry, if the program has a throw that says
+// so.
+func (g *generator) verdict(n *policy.Node) {
+	if g.retries && stubs.Decision(n.Imm) == stubs.Throw {
+		g.i32(0)
+		if n.A != nil {
+			g.node(n.A)
+		} else {
+			g.i64(0)
+		}
+		g.memory(opI64Store, retryAddress(g.program))
+	}
+	g.i64(verdictWord(n))
 }
 
 func (g *generator) constant(n *policy.Node) {
@@ -160,10 +187,37 @@ func (g *generator) effect(n *policy.Node) {
 		}
 		g.memory(opI64Store, valueAddress(g.program, n.Index))
 	}
+	g.fire(n.Index)
+}
+
+// fire marks a site.
+func (g *generator) fire(site int) {
 	g.get(g.fired)
-	g.i64(1 << n.Index)
+	g.i64(1 << site)
 	g.op(opI64Or)
 	g.set(g.fired)
+}
+
+// take stores the number of tokens and marks the site if there are as many. A number that is none
+// ends the evaluation. The tokens that are there are a read, which leaves the scratch local alone.
+func (g *generator) take(n *policy.Node) {
+	g.node(n.A)
+	g.tee(g.f)
+	g.constant(&policy.Node{Type: stubs.Float})
+	g.op(opF64Ge, opI32Eqz)
+	g.failIf(tokens, n)
+	g.node(n.B)
+	g.get(g.f)
+	g.op(opF64Ge, opIf, typeI32)
+	g.i32(0)
+	g.get(g.f)
+	g.op(opI64ReinterpretF64)
+	g.memory(opI64Store, valueAddress(g.program, n.Index))
+	g.fire(n.Index)
+	g.i32(1)
+	g.op(opElse)
+	g.i32(0)
+	g.op(opEnd)
 }
 
 // valueType returns the WebAssembly type of a scalar.

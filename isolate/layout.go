@@ -8,27 +8,32 @@ import (
 )
 
 // A policy's linear memory contains the snapshot from address 0, then the word of fired bits, then
-// a word for each site's operand. A function without sites writes nothing.
+// a word for each site's operand, then a word that says when to retry after a throw, then the sets.
+// A function without sites, and without throws that say when to retry, writes nothing.
 
 const (
 	wordBytes = 8
 	pageBytes = 1 << 16
-	maxPages  = 16 // a snapshot of 131,000 words: far more than a policy's cost bound allows
+	maxPages  = 32 // a snapshot of 262,000 words: far more than a policy's cost bound allows, with its sets
 )
 
 func firedAddress(p *policy.Program) int { return p.Words * wordBytes }
 
 func valueAddress(p *policy.Program, site int) int { return firedAddress(p) + (1+site)*wordBytes }
 
-// pages returns the size of the program's memory.
-func pages(p *policy.Program) (int, error) {
+func retryAddress(p *policy.Program) int { return valueAddress(p, len(p.Sites)) }
+
+func setsAddress(p *policy.Program) int { return retryAddress(p) + wordBytes }
+
+// pages returns the size of the program's memory, with so many words of sets.
+func pages(p *policy.Program, sets int) (int, error) {
 	if p.Words < 0 || len(p.Sites) > stubs.MaxSites {
 		return 0, fmt.Errorf("a program of %d words and %d effects; at most %d effects", p.Words, len(p.Sites), stubs.MaxSites)
 	}
-	if p.Words > maxPages*pageBytes/wordBytes-1-stubs.MaxSites {
+	if p.Words > maxPages*pageBytes/wordBytes-2-stubs.MaxSites-sets {
 		return 0, fmt.Errorf("a snapshot of %d words does not fit the %d KiB of a policy's memory; read fewer stubs", p.Words, maxPages*pageBytes>>10)
 	}
-	return (valueAddress(p, len(p.Sites)) + pageBytes - 1) / pageBytes, nil
+	return (setsAddress(p) + sets*wordBytes + pageBytes - 1) / pageBytes, nil
 }
 
 // A function returns one word. A verdict has the decision in its low byte and a throw's reason in
@@ -38,13 +43,14 @@ func pages(p *policy.Program) (int, error) {
 const failed = 1 << 63
 
 // classes are the errors of an evaluation, by their class in a result word.
-var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber}
+var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber, policy.ErrTokens}
 
 const (
 	overflow = iota
 	divideByZero
 	conversion
 	notANumber
+	tokens
 )
 
 func verdictWord(n *policy.Node) uint64 {

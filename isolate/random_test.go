@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -72,6 +73,15 @@ type program struct {
 
 func randomProgram(c *choices) *policy.Program {
 	p := &program{choices: *c, Program: policy.Program{Words: words, Reasons: []string{"a", "b", "c"}}}
+	for _, t := range []stubs.Type{stubs.Int, stubs.Name} {
+		set := policy.Set{Type: t}
+		for range 1 + p.below(12) {
+			set.Words = append(set.Words, p.word(t))
+		}
+		slices.Sort(set.Words)
+		set.Words = slices.Compact(set.Words)
+		p.Sets = append(p.Sets, set)
+	}
 	p.Root = p.node(stubs.Verdict, 7)
 	*c = p.choices
 	return &p.Program
@@ -149,10 +159,16 @@ func (p *program) operation(n *policy.Node, depth int) {
 	switch t := n.Type; {
 	case t == stubs.Unit:
 		p.effect(n, depth)
+	case t == stubs.Verdict:
+		if p.leaf(n); stubs.Decision(n.Imm) == stubs.Throw && p.below(2) == 1 {
+			n.A = sub(stubs.Duration)
+		}
 	case t == stubs.Bool:
 		p.predicate(n, depth)
 	case t == stubs.Int && p.below(4) == 1:
 		p.quantifier(n, policy.OpCount, depth)
+	case t == stubs.Int && p.below(8) == 1:
+		n.Op, n.A, n.B = policy.OpMix, sub(t), sub(t)
 	case t.Integral() && p.below(4) == 1:
 		n.Op, n.A = policy.OpInt, sub(stubs.Float)
 	case t.Integral() && p.below(4) == 1:
@@ -165,6 +181,8 @@ func (p *program) operation(n *policy.Node, depth int) {
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(5)), sub(t), sub(t)
 	case t == stubs.Float && p.below(4) == 1:
 		n.Op, n.A, n.B = policy.OpMin+policy.Op(p.below(2)), sub(t), sub(t)
+	case t == stubs.Float && p.below(8) == 1:
+		n.Op, n.A = policy.OpSqrt, sub(t)
 	case t == stubs.Float:
 		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(4)), sub(t), sub(t)
 	default:
@@ -173,9 +191,14 @@ func (p *program) operation(n *policy.Node, depth int) {
 }
 
 func (p *program) predicate(n *policy.Node, depth int) {
-	switch p.below(6) {
+	switch p.below(7) {
+	case 6:
+		p.take(n, depth)
 	case 0:
 		n.Op, n.A = policy.OpNot, p.node(stubs.Bool, depth-1)
+	case 3:
+		n.Op, n.Index = policy.OpIn, p.below(len(p.Sets))
+		n.A = p.node(p.Sets[n.Index].Type, depth-1)
 	case 1:
 		n.Op = policy.OpAnd + policy.Op(p.below(2))
 		n.A, n.B = p.node(stubs.Bool, depth-1), p.node(stubs.Bool, depth-1)
@@ -207,6 +230,19 @@ func (p *program) quantifier(n *policy.Node, op policy.Op, depth int) {
 		n.Source, element = listSource, stubs.Name
 	}
 	n.Index, n.B = p.within(element, stubs.Bool, depth)
+}
+
+// take takes tokens, of any number, also in predicates: the last counts, in all evaluators.
+func (p *program) take(n *policy.Node, depth int) {
+	tokens := p.node(stubs.Float, depth-1)
+	if len(p.Sites) == stubs.MaxSites {
+		n.Op = policy.OpConst
+		return
+	}
+	p.nodes++
+	there := &policy.Node{Op: policy.OpRead, Type: stubs.Float, Index: 2*slices.Index(scalars, stubs.Float) + p.below(2), Pos: p.nodes}
+	n.Op, n.A, n.B, n.Index = policy.OpTake, tokens, there, len(p.Sites)
+	p.Sites = append(p.Sites, policy.Site{Effect: stubs.Take, Name: "b", Type: stubs.Float})
 }
 
 func (p *program) effect(n *policy.Node, depth int) {

@@ -73,14 +73,15 @@ func TestCompileLong(t *testing.T) {
 // TestSnapshotOfManyPages puts the outcome after a snapshot larger than a page, up to the maximum
 // size.
 func TestSnapshotOfManyPages(t *testing.T) {
-	words := maxPages*pageBytes/wordBytes - 1 - stubs.MaxSites
+	words := maxPages*pageBytes/wordBytes - 2 - stubs.MaxSites
 	p := &policy.Program{
 		Words: words, Sites: make([]policy.Site, stubs.MaxSites),
-		Root: then(effect(63, read(stubs.Int, words-1)), verdict(stubs.Continue, 0)),
+		Root: then(effect(63, read(stubs.Int, words-1)), verdict(stubs.Throw, 0)),
 	}
+	p.Root.B.A = read(stubs.Duration, words-2)
 	snapshot := make([]uint64, words)
-	snapshot[words-1] = 9
-	if got := agree(t, engines(t), p, snapshot)[0]; !strings.HasSuffix(got, " 63:0x9") {
+	snapshot[words-2], snapshot[words-1] = 8, 9
+	if got := agree(t, engines(t), p, snapshot)[0]; !strings.HasSuffix(got, " retry:8 63:0x9") {
 		t.Error(got)
 	}
 }

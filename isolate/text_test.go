@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,11 +15,13 @@ import (
 
 // textEnvs are for an event policy and for a time policy: arriving.* belongs to the first,
 // interval() to the second.
-var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
+var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Tables: keyedStates, Funcs: funcs}, {On: stubs.Tick, States: states, Tables: keyedStates, Funcs: funcs}}
 
 var (
-	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name}
-	funcs  = map[string]bool{"F": true}
+	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name,
+		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float}
+	keyedStates = map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}}
+	funcs       = map[string]bool{"F": true}
 )
 
 func envOf(text string) policy.Env {
@@ -54,6 +57,33 @@ var texts = []struct {
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
 	{`rank(-arriving.priority); arriving.deadline < duration("1s") ? rank(min(arriving.deadline, 2 * queue.oldest)) : continue()`,
 		map[string]any{"arriving.priority": 3, "arriving.deadline": time.Microsecond, "queue.oldest": time.Second}, "continue 0 11 0:0xfffffffffffffffd 1:0x3e8"},
+	{`set("f", sqrt(state.f) + sqrt(4)); set("i", clamp(state.i, 2, 5)); continue()`,
+		map[string]any{"state.f": 2.25, "state.i": 9}, "continue 0 11 0:0x400c000000000000 1:0x5"},
+	{`sqrt(state.f) > 0 or sqrt(state.f) <= 0 ? switch() : continue()`, map[string]any{"state.f": -1.0}, "continue 0 0"},
+	{`set("f", clamp(state.f, 0, 1)); continue()`, map[string]any{"state.f": math.NaN()}, "offset 0: not a number (NaN) as the value of a state"},
+	{`set("f", sqrt(state.f)); continue()`, map[string]any{"state.f": -1.0}, "offset 0: not a number (NaN) as the value of a state"},
+	{`set("d", clamp(task.running, state.d, duration("1ms"))); continue()`, map[string]any{"state.d": time.Second}, "continue 0 1 0:0xf4240"},
+	{`set("i", hash("a", 7)); hash(arriving.labels.user, "x") % 2 == 0 and int(arriving.labels.level, 3) > 2 ? switch() : continue()`,
+		map[string]any{`XXH64(arriving.labels["user"])`: 11, `int(arriving.labels["level"], 3)`: 3}, "continue 0 1 0:0x505f29d75a0be241"},
+	{`chance(0.25) ? throw("unlucky") : continue()`, map[string]any{"the draw of chance 1": 0.2}, "throw 0 0"},
+	{`state.i > 0 ? throw("busy", 2 * state.d) : state.i < 0 ? throw("later") : switch()`,
+		map[string]any{"state.i": 1, "state.d": time.Second}, "throw 0 0 retry:2000000000"},
+	{`state.i > 0 ? throw("busy", 2 * state.d) : state.i < 0 ? throw("later") : switch()`,
+		map[string]any{"state.i": -1, "state.d": time.Second}, "throw 1 0"},
+	{`throw("busy", state.d * state.f)`, map[string]any{"state.d": time.Second, "state.f": math.NaN()}, "offset 14: number out of"},
+	{`queue.wait(0.99) > 2 * class.service(0.5, duration("30s")) and class.busy > 3 and queue.cost > duration("1s") ? throw("slow") : continue()`,
+		map[string]any{"queue.wait(0.99)": time.Second, `class.service(0.5, duration("30s"))`: time.Millisecond, "class.busy": 4, "queue.cost": 2 * time.Second}, "throw 0 0"},
+	{`rate("i", duration("5m")) > 2 and loop.rate < 10 ? set("d", average("d", duration("10s"))) : continue()`,
+		map[string]any{`rate("i", duration("5m0s"))`: 2.5, `average("d", duration("10s"))`: time.Second, "loop.rate": 9.5}, "continue 0 1 0:0x3b9aca00"},
+	{`state.k[task.labels.user] > duration("1s") ? throw("much") : add("k", task.labels.user, task.running)`,
+		map[string]any{`state.k[task.labels["user"]]`: time.Second, "task.running": 5}, "continue 0 1 0:0x5"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.5}, "continue 0 11 0:0x3ff0000000000000 1:0x4012000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,
+		map[string]any{"state.bucket": 4.5, "state.buckets[tenant.name]": 4.25}, "throw 0 1 0:0x3ff0000000000000"},
+	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`, nil, "throw 0 0"},
+	{`let n = take("bucket", queue.length) ? 1 : 2; state.f >= 0 and take("buckets", "x", state.f) ? set("i", n) : set("i", -n)`,
+		map[string]any{"state.bucket": 4.5, "queue.length": 4, "state.f": 0.5, `state.buckets["x"]`: 0.5}, "continue 0 111 0:0x4010000000000000 1:0x3fe0000000000000 2:0x1"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
@@ -89,7 +119,7 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		s[offset] = w
 	}
 	for _, r := range p.Reads {
-		value, ok := state[path(r)]
+		value, ok := state[r.String()]
 		if !ok {
 			continue
 		}
@@ -104,17 +134,6 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		}
 	}
 	return s
-}
-
-func path(r policy.Read) string {
-	if r.Stub == stubs.State {
-		return "state." + r.Key
-	}
-	stub := stubs.Catalogue[r.Stub]
-	if stub.Keyed {
-		return stub.Path + `["` + r.Key + `"]`
-	}
-	return stub.Path
 }
 
 // FuzzText checks that every text that verifies also compiles, stays within its bound and has the

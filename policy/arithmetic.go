@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unary computes OpNeg, OpFloat and OpInt.
+// unary computes OpNeg, OpFloat, OpInt and OpSqrt.
 func unary(n *Node, a uint64) (uint64, error) {
 	word, err := exactUnary(n, a)
 	switch {
@@ -51,6 +51,8 @@ func exactUnary(n *Node, a uint64) (uint64, error) {
 	switch {
 	case n.Op == OpFloat:
 		return math.Float64bits(float64(int64(a))), nil
+	case n.Op == OpSqrt:
+		return math.Float64bits(math.Sqrt(math.Float64frombits(a))), nil
 	case n.Op == OpInt:
 		i, err := checkedInt(math.Float64frombits(a))
 		return at(n, i, err)
@@ -80,6 +82,8 @@ func exactBinary(n *Node, a, b uint64) (uint64, error) {
 		i, err = checkedDiv(int64(a), int64(b))
 	case OpMod:
 		i, err = checkedMod(int64(a), int64(b))
+	case OpMix:
+		i = int64(stubs.Mix(a, b))
 	default:
 		return 0, unknown(n.Op)
 	}

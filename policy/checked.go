@@ -13,12 +13,13 @@ var (
 	ErrDivideByZero = errors.New("division by zero")
 	ErrConversion   = errors.New("number out of the range of integers")
 	ErrNotANumber   = errors.New("not a number (NaN) as the value of a state")
+	ErrTokens       = errors.New("not a number of tokens (NaN, or below 0)")
 )
 
 // EvalError says where in a policy's text an evaluation failed.
 type EvalError struct {
 	Pos int   // byte offset of the operation in the program's text
-	Err error // ErrOverflow, ErrDivideByZero, ErrConversion or ErrNotANumber
+	Err error // ErrOverflow, ErrDivideByZero, ErrConversion, ErrNotANumber or ErrTokens
 }
 
 func (e *EvalError) Error() string { return fmt.Sprintf("offset %d: %v", e.Pos, e.Err) }

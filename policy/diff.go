@@ -32,14 +32,26 @@ func (c Change) String() string {
 // first, then tasks, tenants and policies, each in the order of their names.
 func Diff(old, new *Document) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(a, b any) []string {
-		if reflect.TypeOf(a) != reflect.TypeOf(b) {
-			return []string{fmt.Sprintf("%T %v -> %T %v; it begins anew", a, a, b, b)}
-		}
-		return []string{fmt.Sprintf("%v -> %v, and gets that value", a, b)}
+		return []string{stateDetails(a, b)}
 	})...)
 	all = append(all, compared("task", old.Tasks, new.Tasks, classDetails)...)
 	all = append(all, compared("tenants", tenantsOf(old), tenantsOf(new), tenantDetails)...)
 	return append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
+}
+
+// stateDetails says what a reload makes of a state that is declared in another way.
+func stateDetails(a, b any) string {
+	x, _ := StateOf(a)
+	y, _ := StateOf(b)
+	switch {
+	case x.Kind() != y.Kind():
+		return fmt.Sprintf("%s %v -> %s %v; it begins anew", x.Kind(), a, y.Kind(), b)
+	case y.Begins(x) && y.Keys > 0:
+		return fmt.Sprintf("%v -> %v; it begins anew, without keys", a, b)
+	case y.Begins(x):
+		return fmt.Sprintf("%v -> %v, and gets that value", a, b)
+	}
+	return fmt.Sprintf("%v -> %v, and keeps its values", a, b)
 }
 
 // compared compares parts of one kind by their names.
@@ -152,6 +164,7 @@ func specDetails(a, b Spec) []string {
 	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
 	d.add("match except", a.Match.Except, b.Match.Except)
 	d.add("match kinds", a.Match.Kinds, b.Match.Kinds)
+	d.add("zone", a.Zone, b.Zone)
 	d.add("state", a.State, b.State)
 	if a.Expr != b.Expr {
 		d = append(d, "expr:"+lineDiff(a.Expr, b.Expr))

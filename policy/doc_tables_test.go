@@ -283,7 +283,9 @@ func docEffects(t *testing.T, rows [][]string) {
 			env := docEnv
 			env.On = on
 			want := true
-			if strings.Contains(row[1], "enqueue alone") {
+			if strings.Contains(row[1], "not on exit") {
+				want = on != stubs.Exit
+			} else if strings.Contains(row[1], "enqueue alone") {
 				want = on == stubs.Enqueue
 			} else if strings.Contains(row[1], "in time policies only") {
 				want = on == stubs.Tick

@@ -6,16 +6,23 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-var docEnv = Env{
-	On: stubs.Tick,
-	States: map[string]stubs.Type{"overloaded": stubs.Bool, "served": stubs.Int,
-		"ratio": stubs.Float, "budget": stubs.Duration},
-	Funcs: map[string]bool{"Alarm": true},
-}
+var docEnv = func() Env {
+	e := Env{On: stubs.Tick, Funcs: map[string]bool{"Alarm": true}}
+	for name, declared := range map[string]any{"overloaded": false, "served": 0, "ratio": 0.0, "budget": time.Second,
+		"spent": Keyed{First: time.Second, Keys: 1}, "bucket": Bucket{10, 5}, "requests": Keyed{First: Bucket{10, 5}, Keys: 1}} {
+		s, err := StateOf(declared)
+		if err != nil {
+			panic(err)
+		}
+		e.Declare(name, s)
+	}
+	return e
+}()
 
 func readDoc(t *testing.T) string {
 	t.Helper()
@@ -55,7 +62,10 @@ func docPolicy(t *testing.T, info, body string) {
 	env := docEnv
 	rest, refused := strings.CutPrefix(info, "refused")
 	if _, name, ok := strings.Cut(rest, "on "); ok {
-		env.On = stubs.EventNamed(name)
+		env.On = 0
+		for one := range strings.SplitSeq(name, "+") {
+			env.On |= stubs.EventNamed(one)
+		}
 	}
 	if !refused {
 		if _, err := Parse(body, env); err != nil {
@@ -79,12 +89,12 @@ func docDocument(t *testing.T, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := map[string]stubs.Type{}
+	states := map[string]State{}
 	for name, v := range d.States {
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = StateOf(v)
 	}
 	for _, s := range d.Policies {
-		if _, err := s.Parse(types, nil); err != nil {
+		if _, err := s.Parse(states, nil); err != nil {
 			t.Errorf("%+v", err)
 		}
 	}
@@ -103,6 +113,9 @@ func stubRow(s stubs.Stub) string {
 	if s.Keyed {
 		path += `["key"]`
 	}
+	if s.Quantile {
+		path += "(q)"
+	}
 	if s.On != stubs.AnyEvent {
 		on = s.On.String()
 	}
@@ -119,7 +132,7 @@ func TestDocStubs(t *testing.T) {
 			t.Errorf("docs/policy.md lacks the row\n%s", row)
 		}
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|tenant|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|tenant|class|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
 		if !want[row] {
 			t.Errorf("docs/policy.md has the row\n%s\nwhich is no stub", row)
 		}
@@ -131,7 +144,8 @@ func TestDocBounds(t *testing.T) {
 	doc := readDoc(t)
 	for _, row := range []string{
 		fmt.Sprintf("| the text | %d KiB of", MaxText>>10),
-		fmt.Sprintf("operators | %d |", MaxTokens),
+		fmt.Sprintf("operators | %d;", MaxTokens),
+		fmt.Sprintf("| constants in lists | %d |", MaxConstants),
 		fmt.Sprintf("| %d deep |", MaxDepth),
 		fmt.Sprintf("| operations after lowering | %d |", MaxNodes),
 		fmt.Sprintf("| effects | %d |", stubs.MaxSites),
@@ -141,9 +155,21 @@ func TestDocBounds(t *testing.T) {
 		fmt.Sprintf("at most %d bytes |", stubs.MaxName),
 		fmt.Sprintf("more than %d MiB", MaxDocument>>20),
 		fmt.Sprintf("at most %d tasks", MaxTasks),
+		fmt.Sprintf("taken from | %d |", MaxLookUps),
+		"| keys of a keyed state | " + thousands(MaxKeys) + ",",
+		"come in a second | " + thousands(MaxBurst) + " |",
 	} {
 		if !strings.Contains(doc, row) {
 			t.Errorf("docs/policy.md does not say %q", row)
 		}
 	}
+}
+
+// thousands writes a number as texts do.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -61,7 +61,10 @@ func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
 }
 
 // documentReader is a document under way.
-type documentReader struct{ doc Document }
+type documentReader struct {
+	doc  Document
+	zone string // of its policies
+}
 
 // add takes a policy that the node n declares.
 func (d *documentReader) add(n *yaml.Node, s Spec) error {
@@ -130,6 +133,7 @@ func (d *documentReader) decode(root *yaml.Node) error {
 	return decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
+		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // as well
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},
@@ -138,6 +142,19 @@ func (d *documentReader) decode(root *yaml.Node) error {
 		{name: "tasks", read: d.readTasks},
 		{name: "policies", read: d.readPolicies},
 	})
+}
+
+func readZone(n *yaml.Node, to *string) error {
+	if err := readString(n, to); err != nil {
+		return err
+	}
+	if *to == "" {
+		return lineError(n, "the zone is empty; leave it out for UTC, or write a name, as in Europe/Berlin")
+	}
+	if _, err := (Spec{Zone: *to}).Location(); err != nil {
+		return lineError(n, "%v", err)
+	}
+	return nil
 }
 
 func readVersion(n *yaml.Node) error {

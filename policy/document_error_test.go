@@ -19,12 +19,12 @@ func refusalOf(text string) error {
 	if err != nil {
 		return err
 	}
-	types := map[string]stubs.Type{}
+	states := map[string]State{}
 	for name, v := range d.States {
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = StateOf(v)
 	}
 	for _, s := range d.Policies {
-		if _, err := s.Parse(types, nil); err != nil {
+		if _, err := s.Parse(states, nil); err != nil {
 			return d.Refused(Part{"policy", s.Name}, err)
 		}
 	}

@@ -172,26 +172,6 @@ func readStateValues(n *yaml.Node, what string, value func(*yaml.Node) (any, err
 	return states, nil
 }
 
-// privateState reads a first value, or {first: VALUE, per: loop}.
-func privateState(n *yaml.Node) (v any, err error) {
-	if n.Kind != yaml.MappingNode {
-		return stateValue(n)
-	}
-	per := "runtime"
-	err = decodeMap(n, "a state", []key{
-		{name: "first", required: true, read: func(n *yaml.Node) (err error) { v, err = stateValue(n); return err }},
-		{name: "per", read: func(n *yaml.Node) error { return readString(n, &per) }},
-	})
-	switch {
-	case err != nil:
-	case per == "loop":
-		v = PerLoop{v}
-	case per != "runtime":
-		err = lineError(n, "a state is not per %q; write loop, or runtime", per)
-	}
-	return v, err
-}
-
 // stateValue reads a bool, an int64, a float64, or a time.Duration written as a string.
 func stateValue(n *yaml.Node) (any, error) {
 	if err := leadingZero(n); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 func (d *documentReader) readStates(n *yaml.Node) (err error) {
-	if d.doc.States, err = readStateValues(n, "states", stateValue); err != nil {
+	if d.doc.States, err = readStateValues(n, "states", registeredState); err != nil {
 		return err
 	}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -92,6 +92,7 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 }
 
 func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err error) {
+	s.Zone = d.zone
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},

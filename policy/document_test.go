@@ -87,7 +87,7 @@ func TestReadDocument(t *testing.T) {
 		t.Errorf("policies\n%+v\nwant\n%+v", d.Policies, want)
 	}
 	for _, s := range d.Policies {
-		if _, err := s.Parse(map[string]stubs.Type{"overloaded": stubs.Bool}, nil); err != nil {
+		if _, err := s.Parse(map[string]State{"overloaded": {Type: stubs.Bool}}, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -168,7 +168,16 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
 	{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
 	{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
-	{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a state is a mapping`},
+	{"registered state per loop", "version: 1\nstates:\n  n: {first: 1, per: loop}\n", `document:3: a registered state is one for all loops`},
+	{"bucket without burst", "version: 1\nstates:\n  n: {rate: 1}\n", "document:3: a token bucket needs rate and burst"},
+	{"bucket with a first value", "version: 1\nstates:\n  n: {rate: 1, burst: 1, first: 1}\n", "document:3: a token bucket is full at first"},
+	{"bucket without tokens", "version: 1\nstates:\n  n: {rate: 1, burst: 0}\n", `document:3: state "n" has the burst 0; want more than 0 tokens`},
+	{"rate of infinity", "version: 1\nstates:\n  n: {rate: .inf, burst: 1}\n", `document:3: state "n" has the rate +Inf; want more than 0 tokens`},
+	{"rate type", "version: 1\nstates:\n  n: {rate: 5s, burst: 1}\n", "document:3: the string \"5s\" stands where a number of tokens is wanted"},
+	{"no keys", "version: 1\nstates:\n  n: {first: 1, keys: 0}\n", `document:3: state "n" keeps 1 to 1000000 keys, and not 0`},
+	{"many keys", "version: 1\nstates:\n  n: {first: 1, keys: 1000001}\n", `document:3: state "n" keeps 1 to 1000000 keys, and not 1000001`},
+	{"ttl without keys", "version: 1\nstates:\n  n: {first: 1, ttl: 1s}\n", "document:3: ttl is how long a key is kept; say how many by keys"},
+	{"ttl zero", "version: 1\nstates:\n  n: {first: 1, keys: 1, ttl: 0s}\n", "document:3: the time to live 0s is not positive"},
 	{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
 	{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},
 	{"stars of a limit", "version: 1\nlimits: [{func: '" + strings.Repeat("a*", 17) + "', limit: 1s}]\n", "document:2: time limit: the pattern"},

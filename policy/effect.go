@@ -18,7 +18,7 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	switch name {
 	case "set", "add", "max", "min":
 		s.Effect = writes[name]
-		s.Name, operand = l.assignment(n, name, args)
+		s.Name, s.By, operand = l.assignment(n, name, args)
 	case "call":
 		s.Effect = stubs.Call
 		s.Name = l.safeFunc(n, args)
@@ -34,15 +34,19 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	case "background":
 		s.Effect = stubs.Background
 		l.arguments(n, name, args, 0)
-		l.arrivalOnly(n, name)
+		l.oneTask(n, name)
 	}
 	if operand != nil {
 		s.Type = operand.Type
 	}
+	return l.written(n, s, l.node(n, OpEffect, stubs.Unit, operand))
+}
+
+// written makes the operation e one that carries out the effect s.
+func (l *lowerer) written(n ast.Node, s Site, e *Node) *Node {
 	if len(l.prog.Sites) == stubs.MaxSites {
 		l.refuse(n, "split it into several policies", "the policy has more than %d effects", stubs.MaxSites)
 	}
-	e := l.node(n, OpEffect, stubs.Unit, operand)
 	s.Pos, e.Index = e.Pos, len(l.prog.Sites)
 	l.prog.Sites = append(l.prog.Sites, s)
 	return e
@@ -51,22 +55,25 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 // writes are the effects on states.
 var writes = map[string]stubs.Effect{"set": stubs.Set, "add": stubs.Add, "max": stubs.Max, "min": stubs.Min}
 
-// assignment lowers the arguments of set("name", value) and its like.
-func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *Node) {
-	l.arguments(n, effect, args, 2)
-	name := l.constantText(args[0], "the name of a state")
-	t, ok := l.env.States[name]
-	if !ok {
-		l.noState(args[0], name)
+// assignment lowers the arguments of set("name", value) and its like, and of set("name", key, value)
+// where the state has keys.
+func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *KeyOf, *Node) {
+	if len(args) != 3 {
+		l.arguments(n, effect, args, 2)
 	}
+	name, t, by := l.target(n, effect, "value", args)
+	if l.env.Tables[name].Burst > 0 {
+		l.refuse(args[0], fmt.Sprintf("write take(%q, ...)", name), "the state %s is a token bucket, which time fills and take() alone empties", name)
+	}
+	first, last := args[0], args[len(args)-1]
 	if effect != "set" && !t.Numeric() {
-		l.refuse(args[0], "write set(...)", "%s() is for numbers, and the state %s is %s", effect, name, article(t))
+		l.refuse(first, "write set(...)", "%s() is for numbers, and the state %s is %s", effect, name, article(t))
 	}
-	v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
+	v := l.adapt(last, l.value(last), value{node: &Node{Type: t}})
 	if v.node.Type != t {
-		l.refuse(args[1], unitHint(v, l.excerpt(args[1]), t), "the state %s is %s and %s is %s", name, article(t), l.excerpt(args[1]), describe(v))
+		l.refuse(last, unitHint(v, l.excerpt(last), t), "the state %s is %s and %s is %s", name, article(t), l.excerpt(last), describe(v))
 	}
-	return name, l.name(args[1], v).node
+	return name, by, l.name(last, v).node
 }
 
 // safeFunc returns the function that call("F") names.
@@ -120,5 +127,16 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	if l.env.On != stubs.Enqueue {
 		l.refuse(n, "evaluate the policy on enqueue alone", "%s() is about the task that arrives, and the policy is evaluated on %s", name, l.env.On)
+	}
+}
+
+// oneTask refuses an effect on the arriving task, or else on the task of task.*, where it would be
+// now the one and now the other, or none.
+func (l *lowerer) oneTask(n ast.Node, name string) {
+	switch on := l.env.On; {
+	case on&stubs.Exit != 0:
+		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on)
+	case on&stubs.Enqueue != 0 && on != stubs.Enqueue:
+		l.refuse(n, "make two policies of it", "%s() is about the arriving task on enqueue, and about another on %s", name, on&^stubs.Enqueue)
 	}
 }

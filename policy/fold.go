@@ -28,7 +28,7 @@ func fold(n *Node) (word uint64, ok bool, err error) {
 		return a, true, nil
 	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
 		return stubs.FromBool(compare(n.Op, n.A.Type, a, b)), true, nil
-	case OpNeg, OpFloat, OpInt:
+	case OpNeg, OpFloat, OpInt, OpSqrt:
 		word, err = exactUnary(n, a)
 	default:
 		word, err = exactBinary(n, a, b)

@@ -16,21 +16,10 @@ var (
 	functions = map[string]bool{
 		"continue": true, "throw": true, "switch": true,
 		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
-		"any": true, "all": true, "none": true, "count": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "pattern": true,
+		"any": true, "all": true, "none": true, "count": true, "take": true,
+		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true, "rate": true, "average": true,
 	}
 )
-
-// instead says what to write for functions that people try.
-var instead = map[string]string{
-	"len": "write queue.length, or count(task.stack, true)", "now": "write task.elapsed, task.running or another duration",
-	"date": "write task.elapsed, task.running or another duration", "one": "write count(...) == 1",
-	"filter": "write count, any, all or none", "map": "write count, any, all or none", "find": "write any",
-	"sum": "write count", "string": "strings cannot be built", "rand": "policies are deterministic",
-	"kill": `write throw("reason")`, "preempt": "write switch()", "yield": "write switch()", "return": "write continue()",
-	"log": `write call("F") with a function registered as safe`, "print": `write call("F") with a function registered as safe`,
-	"if": "write if x { ... } else { ... }, or x ? a : b",
-}
 
 // callOf returns the name and the arguments when n is a call of a function by its name.
 func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
@@ -56,10 +45,15 @@ func isEffect(name string, args []ast.Node) bool {
 
 // function lowers a call that has a value.
 func (l *lowerer) function(n ast.Node) value {
+	if call, ok := n.(*ast.CallNode); ok {
+		if s := quantileOf(call.Callee); s != nil {
+			return l.quantile(call, s)
+		}
+	}
 	name, args, ok := callOf(n)
 	switch {
 	case !ok:
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuseMethod(n)
 	case verdicts[name]:
 		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:
@@ -78,6 +72,18 @@ func (l *lowerer) function(n ast.Node) value {
 		return l.extreme(n, name, args)
 	case "abs":
 		return l.abs(n, args)
+	case "hash":
+		return l.hash(n, args)
+	case "chance":
+		return l.chance(n, args)
+	case "sqrt":
+		return l.sqrt(n, args)
+	case "clamp":
+		return l.clamp(n, args)
+	case "rate", "average":
+		return l.trendRead(n, name, args)
+	case "take":
+		return l.take(n, args)
 	case "pattern":
 		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
 	}
@@ -92,7 +98,7 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, pattern, any, all, none and count"
+	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, take, any, all, none and count"
 }
 
 // arguments checks their number.
@@ -119,8 +125,14 @@ func (l *lowerer) measure(n ast.Node, name string, args []ast.Node, t stubs.Type
 
 // conversion lowers int(x) and float(x).
 func (l *lowerer) conversion(n ast.Node, name string, args []ast.Node) value {
-	l.arguments(n, name, args, 1)
+	if len(args) != 2 {
+		l.arguments(n, name, args, 1)
+	}
+	reads := len(l.prog.Reads)
 	v := l.value(args[0])
+	if v.node.Type == stubs.Name || len(args) == 2 {
+		return l.number(n, name, args, v, reads)
+	}
 	switch t := v.node.Type; {
 	case t == stubs.Int && name == "int", t == stubs.Float && name == "float":
 		return v
@@ -136,67 +148,4 @@ func (l *lowerer) conversion(n ast.Node, name string, args []ast.Node) value {
 		l.refuse(n, "", "%s converts numbers, and %s is %s", name, l.excerpt(args[0]), describe(v))
 	}
 	return value{}
-}
-
-// extreme lowers min and max of two or more numbers of one type.
-func (l *lowerer) extreme(n ast.Node, name string, args []ast.Node) value {
-	if len(args) < 2 {
-		l.refuse(n, "", "%s takes 2 or more arguments, not %d", name, len(args))
-	}
-	op, ofFloats := OpLt, OpMin
-	if name == "max" {
-		op, ofFloats = OpGt, OpMax
-	}
-	best := l.value(args[0])
-	for _, an := range args[1:] {
-		v := l.value(an)
-		best, v = l.adapt(args[0], best, v), l.adapt(an, v, best)
-		if best.node.Type != v.node.Type {
-			l.mismatch(n, args[0], best, an, v)
-		}
-		if !v.node.Type.Numeric() {
-			l.refuse(n, "", "%s compares numbers, and %s is %s", name, l.excerpt(an), describe(v))
-		}
-		if v.node.Type == stubs.Float {
-			best = value{node: l.folded(n, ofFloats, stubs.Float, best.node, v.node)}
-			continue
-		}
-		best = l.shared(n, best, func(a value) value {
-			return l.shared(n, v, func(b value) value { return l.better(n, op, a, b) })
-		})
-	}
-	return best
-}
-
-// better is op(a, b) ? a : b. Of floats it would be either of the two where one is NaN.
-func (l *lowerer) better(n ast.Node, op Op, a, b value) value {
-	c := l.folded(n, op, stubs.Bool, l.use(n, a).node, l.use(n, b).node)
-	if c.Op == OpConst {
-		if c.Imm == 1 {
-			return a
-		}
-		return b
-	}
-	return value{node: l.node(n, OpIf, a.node.Type, c, l.use(n, a).node, l.use(n, b).node)}
-}
-
-// abs lowers abs(x).
-func (l *lowerer) abs(n ast.Node, args []ast.Node) value {
-	l.arguments(n, "abs", args, 1)
-	v := l.value(args[0])
-	t := v.node.Type
-	if !t.Numeric() {
-		l.refuse(n, "", "abs takes a number, and %s is %s", l.excerpt(args[0]), describe(v))
-	}
-	return l.shared(n, v, func(x value) value {
-		c := l.folded(n, OpLt, stubs.Bool, l.use(n, x).node, l.constant(n, t, 0))
-		minus := func() *Node { return l.folded(n, OpNeg, t, l.use(n, x).node) }
-		if c.Op == OpConst && c.Imm == 0 {
-			return x
-		}
-		if c.Op == OpConst {
-			return value{node: minus()}
-		}
-		return value{node: l.node(n, OpIf, t, c, minus(), l.use(n, x).node)}
-	})
 }

@@ -13,8 +13,10 @@ import (
 var testEnv = Env{
 	On: stubs.Tick,
 	States: map[string]stubs.Type{"overloaded": stubs.Bool, "count": stubs.Int, "ratio": stubs.Float,
-		"budget": stubs.Duration, "size": stubs.Bytes, "mode": stubs.Name},
-	Funcs: map[string]bool{"Alarm": true},
+		"budget": stubs.Duration, "size": stubs.Bytes, "mode": stubs.Name,
+		"spent": stubs.Duration, "bucket": stubs.Float, "requests": stubs.Float},
+	Tables: map[string]Table{"spent": {Keyed: true}, "bucket": {Burst: 5}, "requests": {Keyed: true, Burst: 5}},
+	Funcs:  map[string]bool{"Alarm": true},
 }
 
 // FuzzParse feeds any text to Parse: it must answer soon, with a program that is well formed and
@@ -22,6 +24,9 @@ var testEnv = Env{
 func FuzzParse(f *testing.F) {
 	for _, c := range goodPolicies {
 		f.Add(c)
+	}
+	for _, c := range goodFigures {
+		f.Add(c.text)
 	}
 	for _, c := range badPolicies {
 		f.Add(c.text)

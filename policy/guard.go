@@ -11,10 +11,10 @@ import (
 
 // refused are the operators of expr that policies do not have, with what to write instead.
 var refused = map[string]string{
-	"matches":    "regular expressions have no bound; give the task a label and compare it with ==",
-	"contains":   "names are compared whole: use ==, or in [...]",
-	"startsWith": "names are compared whole: use ==, or in [...]",
-	"endsWith":   "names are compared whole: use ==, or in [...]",
+	"matches":    `regular expressions have no bound; write x in pattern("a*"), in which * is for any characters, or give the task a label`,
+	"contains":   `write x in pattern("*a*")`,
+	"startsWith": `write x in pattern("a*")`,
+	"endsWith":   `write x in pattern("*a")`,
 	"**":         "multiply with *",
 	"^":          "multiply with *",
 	"??":         "every state stub always has a value",
@@ -30,6 +30,9 @@ func (s *source) checkTokens() *Error {
 		property := i > 0 && s.tokens[i-1].Is(lexer.Operator, ".")
 		if t.Kind == lexer.Operator && !property {
 			if hint, ok := refused[t.Value]; ok {
+				if _, ok := textual[t.Value]; ok && i+1 < len(s.tokens) && s.tokens[i+1].Kind == lexer.String {
+					hint = patternHint(t.Value, "x", s.tokens[i+1].Value)
+				}
 				return s.errorAt(t.Location, hint, "there is no operator %s", t.Value)
 			}
 		}

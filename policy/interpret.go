@@ -26,13 +26,13 @@ func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome,
 	if len(snapshot) != p.Words {
 		return stubs.Outcome{}, 0, fmt.Errorf("a snapshot of %d words; the program reads %d", len(snapshot), p.Words)
 	}
-	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites)), visit: visit}
+	m := machine{snapshot: snapshot, locals: make([]uint64, len(p.Locals)), values: make([]uint64, len(p.Sites)), visit: visit, sets: p.Sets}
 	verdict, err := m.eval(p.Root)
 	if err != nil {
 		return stubs.Outcome{}, m.steps, err
 	}
 	decision, reason := splitVerdict(verdict)
-	return stubs.Outcome{Decision: decision, Reason: reason, Fired: m.fired, Values: m.values}, m.steps, nil
+	return stubs.Outcome{Decision: decision, Reason: reason, Retry: m.retry, Fired: m.fired, Values: m.values}, m.steps, nil
 }
 
 // machine is the state of one evaluation.
@@ -41,8 +41,10 @@ type machine struct {
 	locals   []uint64
 	fired    uint64
 	values   []uint64
+	retry    int64
 	steps    int
 	visit    func(*Node)
+	sets     []Set
 }
 
 // eval returns the word of the node's value: 0 for Unit, verdictWord for Verdict.
@@ -55,6 +57,13 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	case OpConst:
 		return n.Imm, nil
 	case OpVerdict:
+		if n.A != nil {
+			word, err := m.eval(n.A)
+			if err != nil {
+				return 0, err
+			}
+			m.retry = int64(word)
+		}
 		return verdictWord(n), nil
 	case OpRead:
 		if n.Type == stubs.Bool {
@@ -67,6 +76,8 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return m.quantify(n)
 	case OpEffect:
 		return m.effect(n)
+	case OpTake:
+		return m.take(n)
 	}
 	a, err := m.eval(n.A)
 	if err != nil {
@@ -95,9 +106,11 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return m.eval(n.B)
 	case OpNot:
 		return stubs.FromBool(a == 0), nil
+	case OpIn:
+		return stubs.FromBool(m.sets[n.Index].Has(a)), nil
 	case OpRetype:
 		return a, nil
-	case OpNeg, OpFloat, OpInt:
+	case OpNeg, OpFloat, OpInt, OpSqrt:
 		return unary(n, a)
 	}
 	b, err := m.eval(n.B)
@@ -166,6 +179,25 @@ func (m *machine) effect(n *Node) (uint64, error) {
 	}
 	m.fired |= 1 << n.Index
 	return 0, nil
+}
+
+// take takes tokens, if they are there.
+func (m *machine) take(n *Node) (uint64, error) {
+	word, err := m.eval(n.A)
+	if err != nil {
+		return 0, err
+	}
+	tokens := math.Float64frombits(word)
+	if !(tokens >= 0) {
+		return 0, &EvalError{Pos: n.Pos, Err: ErrTokens}
+	}
+	has, err := m.eval(n.B)
+	if err != nil || !(math.Float64frombits(has) >= tokens) {
+		return 0, err
+	}
+	m.values[n.Index] = word
+	m.fired |= 1 << n.Index
+	return 1, nil
 }
 
 // verdictWord packs a verdict into a word: the decision in the low byte, a throw's reason above it.

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -37,13 +39,17 @@ const (
 	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
+	OpSqrt              // A: Float; NaN of what is below 0
+	OpIn                // A: Name or Integral; Index: the set of the same type that it may be in
+	OpMix               // A, B: Int -> Int, not negative; see stubs.Mix
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
+	OpTake              // Index: the site; A: Float, how many tokens; B: an OpRead of the bucket. Bool: they are there, and are taken
 	OpSeq               // A (Unit), then B
-	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw. Type Verdict
+	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw, and A: when to retry, a Duration, or nil. Type Verdict
 )
 
 // Node is one operation. Nodes form a tree: none is shared. After lowering nothing writes to them.
@@ -81,8 +87,9 @@ func (s Source) Bound() int {
 // Read is one state stub that a program reads, and where the snapshot holds it.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the state's name for stubs.State
-	Type stubs.Type // the stub's, or the registered state's; Bool of a name with a pattern
+	Key  string     // of a keyed stub; the state's name for stubs.State, StateRate and StateAverage, a number for stubs.Draw
+	By   *KeyOf     // of a keyed state; else nil
+	Type stubs.Type // the stub's, or the registered state's; of a name with a pattern Bool, of what is taken from one Int or Float
 
 	// Pattern, if there is one, is what a name is compared with, the read being true where it
 	// matches; of task.sections it stands in place of the key, and the read is about the outermost
@@ -90,17 +97,64 @@ type Read struct {
 	// snapshot compares.
 	Pattern string
 
+	// Taken says what is read of a name in its place, from its text: so that who fills the
+	// snapshot takes it.
+	Taken   Taken
+	Default uint64 // of TakenInt and TakenFloat: the word where the text is no number
+
+	// Quantile is that of a stub such as queue.wait(0.99), and Window the time over which it is
+	// measured; Window also that of a rate or an average. Else both are 0.
+	Quantile float64
+	Window   time.Duration
+
+	// Burst is what the bucket holds, of a read of a token bucket. The word is then 0 to Burst.
+	Burst float64
+
 	Offset int // of its first word
 	Words  int // 1, or 1+Max for a list
 	Pos    int // of its first use in the text
+}
+
+// Taken is what a program reads of a name.
+type Taken uint8
+
+const (
+	TakenWhole Taken = iota // the name itself
+	TakenHash               // stubs.Hash of its text, an Int
+	TakenInt                // the decimal integer that its text is
+	TakenFloat              // the decimal number that its text is
+)
+
+// KeyOf says which key of a keyed state is meant: a constant, or what the program reads.
+type KeyOf struct {
+	Constant bool
+	Text     string // the constant, or the path of what is read
+	Offset   int    // of the word in the snapshot that is the key's name
+}
+
+// In returns the key, of an evaluation with that snapshot.
+func (k *KeyOf) In(snapshot []uint64) uint64 {
+	if k.Constant {
+		return uint64(stubs.Intern(k.Text))
+	}
+	return snapshot[k.Offset]
 }
 
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
 	Name   string     // the state of Set, the function of Call
+	By     *KeyOf     // of a keyed state; else nil
 	Type   stubs.Type // of the operand; Unit when there is none
 	Pos    int
+}
+
+// String writes a key as a policy does: tenant.name, "gold".
+func (k KeyOf) String() string {
+	if k.Constant {
+		return strconv.Quote(k.Text)
+	}
+	return k.Text
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.
@@ -113,18 +167,19 @@ type Program struct {
 	Locals  []stubs.Type
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
+	Sets    []Set
 	Choices []*Node                 // of Op OpIf: those that stand in the text, beside what operations are lowered to
 	Names   map[stubs.NameID]string // the string constants
 }
 
 // ForEach returns the notifications on which the program is evaluated once for each of several
 // running tasks, and not once a loop: on enqueue see AsksRunning; on ticks and custom events it
-// reads task.* or tenant.*, or may throw or switch.
+// reads task.*, tenant.* or class.*, or may throw or switch, or makes tasks some of the background.
 func (p *Program) ForEach() (on stubs.Event) {
 	if p.AsksRunning() {
 		on = stubs.Enqueue
 	}
-	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.TenantThrown) || p.Root.decides(stubs.Throw) {
+	if p.AsksRunning() || p.reads(stubs.TenantName, stubs.ClassService) || p.Root.decides(stubs.Throw) || p.Demotes() {
 		on |= stubs.Tick | stubs.Custom
 	}
 	return on & p.On
@@ -139,6 +194,16 @@ func (p *Program) AsksRunning() bool {
 
 // MaySwitch reports whether a switch is written in the program.
 func (p *Program) MaySwitch() bool { return p.Root.decides(stubs.Switch) }
+
+// SaysRetry reports whether a throw in the program says when its caller may try again.
+func (p *Program) SaysRetry() bool {
+	return p.Root.Any(func(n *Node) bool { return n.Op == OpVerdict && n.A != nil })
+}
+
+// Demotes reports whether the program makes running tasks some of the background.
+func (p *Program) Demotes() bool {
+	return p.On&stubs.Enqueue == 0 && slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Effect == stubs.Background })
+}
 
 // reads reports whether the program reads a stub of the catalogue from first to last.
 func (p *Program) reads(first, last stubs.ID) bool {

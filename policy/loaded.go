@@ -3,24 +3,22 @@ package policy
 import (
 	"fmt"
 	"maps"
-
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Loaded is what there is on a server that loads documents one after the other.
 type Loaded struct {
-	States  map[string]stubs.Type // registered, by code or documents
-	Tenants bool                  // there are some
-	label   string                // the label of the tenants in a document
-	where   map[Part]string       // which document, or code, declares a part
+	States  map[string]State // registered, by code or documents
+	Tenants bool             // there are some
+	label   string           // the label of the tenants in a document
+	where   map[Part]string  // which document, or code, declares a part
 }
 
 // NewLoaded returns what there is when code has registered states, and tenants or none; by names
 // the code in errors.
-func NewLoaded(states map[string]stubs.Type, tenants bool, by string) *Loaded {
+func NewLoaded(states map[string]State, tenants bool, by string) *Loaded {
 	l := &Loaded{States: maps.Clone(states), Tenants: tenants, where: map[Part]string{}}
 	if l.States == nil {
-		l.States = map[string]stubs.Type{}
+		l.States = map[string]State{}
 	}
 	for name := range states {
 		l.where[Part{"state", name}] = by
@@ -44,7 +42,7 @@ func (l *Loaded) Add(file string, d *Document) (refused []error) {
 			refuse(part, "it is declared already, by %s", before)
 			continue
 		case part.Kind == "state":
-			_, l.States[part.Name], _ = stubs.Word(d.States[part.Name])
+			l.States[part.Name], _ = StateOf(d.States[part.Name])
 		}
 		line, col := d.Place(part)
 		l.where[part] = fmt.Sprintf("%s:%d:%d", file, line, col)

@@ -35,38 +35,6 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 	return value{}
 }
 
-// inList compares x with every element, in a balanced tree: long lists stay shallow.
-func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node {
-	if len(list.Nodes) == 0 {
-		l.refuse(list, "name at least one element", "the list is empty")
-	}
-	equal := make([]*Node, len(list.Nodes))
-	for i, en := range list.Nodes {
-		e := l.value(en)
-		if !e.constant() {
-			l.refuse(en, "write x == y", "a list holds constants, and %s is %s", l.excerpt(en), describe(e))
-		}
-		left := l.use(n.Left, x)
-		e, left = l.adapt(en, e, left), l.adapt(n.Left, left, e)
-		if e.node.Type != left.node.Type {
-			l.mismatch(en, n.Left, left, en, e)
-		}
-		l.checkKind(en, x, e)
-		left, e = l.name(n.Left, left), l.name(en, e)
-		equal[i] = l.folded(en, OpEq, stubs.Bool, left.node, e.node)
-	}
-	return l.either(n, equal)
-}
-
-// either joins conditions by or.
-func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	half := len(conditions) / 2
-	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
-}
-
 // inRange tests the bounds; the range may be as long as it likes.
 func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
 	lo, hi := l.bounds(r)
@@ -112,29 +80,19 @@ func (l *lowerer) pattern(n ast.Node) (text string, ok bool) {
 	return text, true
 }
 
-// inPattern asks whether a pattern matches a name. Only who fills the snapshot knows names as
-// texts, so x is a state stub, and the answer is read in its place; so x itself need not be read,
-// if it was first read here.
+// inPattern asks whether a pattern matches a name; first says that x was first read here.
 func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool) *Node {
-	var key readKey
-	for k, i := range l.reads {
-		if r := l.prog.Reads[i]; x.node.Op == OpRead && r.Offset == x.node.Index {
-			key = k
-		}
-	}
+	name, ok := l.nameRead(x)
 	switch {
 	case x.node.Type != stubs.Name:
 		l.refuse(n.Left, "", "a pattern matches names, and %s is %s", l.excerpt(n.Left), describe(x))
-	case x.node.Op != OpRead || x.enum || key.id == stubs.State:
+	case !ok:
 		l.refuse(n.Left, "write task.name, task.section, task.labels.NAME or another state stub; for open sections, task.sections[pattern(...)] > duration(\"0s\")",
 			"a pattern matches what a state stub reads, and %s is something else", l.excerpt(n.Left))
 	}
-	if last := len(l.prog.Reads) - 1; first {
-		delete(l.reads, key)
-		l.prog.Reads, l.prog.Words = l.prog.Reads[:last], l.prog.Words-1
-	}
-	key.pattern = text
-	return l.read(n, key, stubs.Bool, 1)
+	matched := name
+	matched.pattern = text
+	return l.taken(n, name, matched, first, stubs.Bool)
 }
 
 // inStub looks for x among the elements of a list stub.

@@ -6,8 +6,9 @@ import (
 
 // Mention is a name with which a program compares a state stub.
 type Mention struct {
-	Read Read
-	Name string
+	Read   Read
+	Name   string
+	Listed bool // it is one of many in a list, of which most may be of things that never come
 }
 
 // Mentions returns the names in the program, by what it compares them with: whoever knows what has
@@ -47,6 +48,9 @@ func (w *mentions) node(n *Node) {
 		w.pair(n.A, n.B)
 		w.pair(n.B, n.A)
 	}
+	if n.Op == OpIn && n.A.Type == stubs.Name {
+		w.set(n.A, w.p.Sets[n.Index])
+	}
 }
 
 // offset returns where the snapshot holds what the node stands for.
@@ -68,6 +72,17 @@ func (w *mentions) pair(stub, constant *Node) {
 		return
 	}
 	if r := w.reads[offset]; r.Stub < stubs.State && !stubs.Catalogue[r.Stub].Enum {
-		w.found = append(w.found, Mention{r, w.p.Names[stubs.NameID(constant.Imm)]})
+		w.found = append(w.found, Mention{Read: r, Name: w.p.Names[stubs.NameID(constant.Imm)]})
+	}
+}
+
+func (w *mentions) set(stub *Node, s Set) {
+	if offset, ok := w.offset(stub); ok && w.reads[offset].Stub < stubs.State && !stubs.Catalogue[w.reads[offset].Stub].Enum {
+		for _, word := range s.Words {
+			if word == 0 {
+				continue
+			}
+			w.found = append(w.found, Mention{Read: w.reads[offset], Name: w.p.Names[stubs.NameID(word)], Listed: true})
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -25,12 +26,12 @@ func Parse(text string, env Env) (p *Program, err error) {
 	if bad := src.checkTokens(); bad != nil {
 		return nil, bad
 	}
-	tree, err := parser.Parse(src.parsable())
+	tree, err := parser.ParseWithConfig(src.parsable(), &conf.Config{MaxNodes: 2*MaxTokens + 10*MaxConstants})
 	if err != nil {
 		return nil, src.syntaxError(err)
 	}
 	l := &lowerer{source: src, env: env, prog: &Program{Text: text, On: env.On, Names: map[stubs.NameID]string{}},
-		reads: map[readKey]int{}, reasons: map[string]int{}}
+		reads: map[readKey]int{}, reasons: map[string]int{}, draws: map[int]string{}}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -48,13 +49,15 @@ func Parse(text string, env Env) (p *Program, err error) {
 // with a refusal that Parse recovers.
 type lowerer struct {
 	*source
-	env      Env
-	prog     *Program
-	scope    []binding // let names, innermost last
-	elements []value   // of the quantifiers around, innermost last
-	nodes    int
-	reads    map[readKey]int
-	reasons  map[string]int
+	env       Env
+	prog      *Program
+	scope     []binding // let names, innermost last
+	elements  []value   // of the quantifiers around, innermost last
+	nodes     int
+	reads     map[readKey]int
+	reasons   map[string]int
+	draws     map[int]string // of chance(p), by its place
+	constants int            // of lists
 }
 
 type refusal struct{ *Error }

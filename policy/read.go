@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -22,9 +24,16 @@ var groups = func() map[string][]string {
 
 // readKey tells the reads of a program apart.
 type readKey struct {
-	id      stubs.ID
-	key     string
-	pattern string
+	id       stubs.ID
+	key      string
+	by       KeyOf
+	keyed    bool // by says by what
+	pattern  string
+	quantile float64
+	window   time.Duration
+
+	taken    Taken
+	fallback uint64
 }
 
 // field is what stands behind a dot or in brackets.
@@ -35,13 +44,30 @@ type field struct {
 
 // member lowers the read of a state stub or a state.
 func (l *lowerer) member(n *ast.MemberNode) value {
+	if inner, ok := n.Node.(*ast.MemberNode); ok && isState(inner.Node) {
+		return l.stateByKey(n, l.constantText(inner.Property, "a key"), n.Property)
+	}
+	stub, fields := l.lookUp(n)
+	if stub == nil {
+		return l.state(n, fields)
+	}
+	if stub.Quantile {
+		l.refuse(n, "write "+stub.Path+"(0.99)", "%s needs a quantile", stub.Path)
+	}
+	key := l.keyOf(n, stub, fields)
+	return value{node: l.stub(n, stub, key), enum: stub.Enum}
+}
+
+// lookUp returns the state stub that n begins with, and the fields behind it; nil and all fields of
+// a state.
+func (l *lowerer) lookUp(n *ast.MemberNode) (*stubs.Stub, []field) {
 	base, fields := l.path(n)
 	id, ok := base.(*ast.IdentifierNode)
 	if !ok {
 		l.refuse(n, "", "%s has no fields", l.excerpt(base))
 	}
 	if id.Value == "state" {
-		return l.state(n, fields)
+		return nil, fields
 	}
 	if _, ok := groups[id.Value]; !ok {
 		v := l.identifier(id)
@@ -52,7 +78,7 @@ func (l *lowerer) member(n *ast.MemberNode) value {
 	if !ok {
 		l.refuse(n, stubHint(id.Value, fields[0].text), "there is no state stub %s", path)
 	}
-	return l.stub(n, stub, fields[1:])
+	return stub, fields[1:]
 }
 
 // stubHint says which stub of a group was meant: the field decides, not the group before it.
@@ -88,8 +114,8 @@ func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []field) {
 	}
 }
 
-// stub lowers the read of a stub of the catalogue.
-func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
+// keyOf returns what is read of a stub behind which the keys stand.
+func (l *lowerer) keyOf(n ast.Node, s *stubs.Stub, keys []field) readKey {
 	key := readKey{id: s.ID}
 	switch {
 	case s.Keyed && len(keys) == 0:
@@ -106,6 +132,11 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
 	if len(keys) > 0 {
 		l.refuse(n, "remove "+keys[0].text, "%s is %s and has no fields", s.Path, article(s.Type))
 	}
+	return key
+}
+
+// stub makes the read of a stub of the catalogue.
+func (l *lowerer) stub(n ast.Node, s *stubs.Stub, key readKey) *Node {
 	if missing := l.env.On &^ s.On; missing != 0 {
 		l.refuse(n, "it is set on "+s.On.String()+" only", "%s is not known on %s", s.Path, missing)
 	}
@@ -113,20 +144,22 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, keys []field) value {
 	if s.Type == stubs.NameList {
 		words += int(s.Max)
 	}
-	return value{node: l.read(n, key, s.Type, words), enum: s.Enum}
+	return l.read(n, key, s.Type, words)
 }
 
-// state lowers state.NAME.
+// state lowers state.NAME. What has more fields than a state and a key has fields of a value.
 func (l *lowerer) state(n ast.Node, fields []field) value {
 	name := fields[0].text
 	t, ok := l.env.States[name]
-	if !ok {
+	switch {
+	case !ok:
 		l.noState(n, name)
+	case len(fields) > 1:
+		l.refuse(n, "remove "+fields[len(fields)-1].text, "state.%s is %s and has no fields", name, article(t))
+	case l.env.Tables[name].Keyed:
+		l.refuse(n, fmt.Sprintf("write state.%s[tenant.name], or another name as the key", name), "the state %s has a value for each key", name)
 	}
-	if len(fields) > 1 {
-		l.refuse(n, "remove "+fields[1].text, "state.%s is %s and has no fields", name, article(t))
-	}
-	return value{node: l.read(n, readKey{id: stubs.State, key: name}, t, 1)}
+	return value{node: l.readState(n, name, nil)}
 }
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
@@ -152,8 +185,15 @@ func (l *lowerer) read(n ast.Node, key readKey, t stubs.Type, words int) *Node {
 	if !ok {
 		i = len(l.prog.Reads)
 		l.reads[key] = i
-		l.prog.Reads = append(l.prog.Reads, Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Type: t,
-			Offset: l.prog.Words, Words: words, Pos: r.Pos})
+		one := Read{Stub: key.id, Key: key.key, Pattern: key.pattern, Taken: key.taken, Default: key.fallback,
+			Quantile: key.quantile, Window: key.window, Type: t, Offset: l.prog.Words, Words: words, Pos: r.Pos}
+		if key.keyed {
+			one.By = &key.by
+		}
+		if key.id == stubs.State {
+			one.Burst = l.env.Tables[key.key].Burst
+		}
+		l.prog.Reads = append(l.prog.Reads, one)
 		l.prog.Words += words
 	}
 	r.Index = l.prog.Reads[i].Offset

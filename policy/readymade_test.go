@@ -10,21 +10,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate runs the policy over the stubs that are given by path or path["key"]; the others are
+// evaluate runs the policy over the stubs that are given as policies write them; the others are
 // zero.
 func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
 	t.Helper()
 	snapshot := make([]uint64, p.Words)
 	used := 0
 	for _, r := range p.Reads {
-		path := "state." + r.Key
-		if r.Stub != stubs.State {
-			path = stubs.Catalogue[r.Stub].Path
-			if r.Key != "" {
-				path += fmt.Sprintf("[%q]", r.Key)
-			}
-		}
-		v, ok := values[path]
+		v, ok := values[r.String()]
 		if !ok {
 			continue
 		}
@@ -52,7 +45,7 @@ func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
 	return out
 }
 
-func mustParse(t *testing.T, s Spec, err error, states map[string]stubs.Type, funcs map[string]bool) *Program {
+func mustParse(t *testing.T, s Spec, err error, states map[string]State, funcs map[string]bool) *Program {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +234,7 @@ func TestCallerGone(t *testing.T) {
 
 func TestOverloadAlarm(t *testing.T) {
 	s, err := OverloadAlarm{Queue: 10, Wait: time.Second, State: "over", Func: "Page"}.Spec()
-	p := mustParse(t, s, err, map[string]stubs.Type{"over": stubs.Bool}, map[string]bool{"Page": true})
+	p := mustParse(t, s, err, map[string]State{"over": {Type: stubs.Bool}}, map[string]bool{"Page": true})
 	if p.ForEach() != 0 {
 		t.Error("evaluated for each task, not for each loop")
 	}

@@ -72,6 +72,14 @@ func (s schema) rule(rules map[string]any, word string, rule, v any) bool {
 		return !isText || s.pattern(rule.(string)).MatchString(text)
 	case "minLength":
 		return !isText || utf8.RuneCountInString(text) >= int(rule.(float64))
+	case "exclusiveMinimum":
+		return !isNumber || number > rule.(float64)
+	case "dependentRequired":
+		for k, needed := range rule.(map[string]any) {
+			if _, ok := object[k]; ok && !s.rule(rules, "required", needed, v) {
+				return false
+			}
+		}
 	case "minimum":
 		return !isNumber || number >= rule.(float64)
 	case "maximum":
@@ -105,6 +113,8 @@ func (s schema) rule(rules map[string]any, word string, rule, v any) bool {
 		return !isArray || !slices.ContainsFunc(array, func(v any) bool { return !sub(rule)(v) })
 	case "anyOf":
 		return slices.ContainsFunc(rule.([]any), func(x any) bool { return sub(x)(v) })
+	case "allOf":
+		return !slices.ContainsFunc(rule.([]any), func(x any) bool { return !sub(x)(v) })
 	case "not":
 		return !sub(rule)(v)
 	default:
@@ -192,8 +202,9 @@ var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
 	"has [0-9]+ stars", "are the same; say it once", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
-	"a state is the string",                 // a duration of 300 years
-	"stands where a duration is wanted",     // the same
+	"there is no zone",
+	"a state is the string",             // a duration of 300 years
+	"stands where a duration is wanted", // the same
 }, "|"))
 
 // compare asks parser and schema about a document.
@@ -201,7 +212,7 @@ func (s schema) compare(root *yaml.Node) {
 	s.t.Helper()
 	err := checkNodes(root)
 	if err == nil {
-		d := documentReader{Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}}}
+		d := documentReader{doc: Document{States: map[string]any{}, Tasks: map[string]Class{}, parts: map[Part]declaration{}}}
 		err = d.decode(root)
 	}
 	v, ok := asJSON(root)
@@ -231,7 +242,8 @@ func TestSchema(t *testing.T) {
 	}
 	texts := []string{fullDocument, "version: 1\norder: fair\ntenants: {label: t, shares: {gold: 3}, max: 100}\nstates: {a: -1, b: 1e3, c: -1.5s, d: true}\n",
 		"version: 1\nmode: observe\nlimits: [{func: default, limit: 1s, mode: off}]\npreemption: {on: enqueue, mode: observe}\ntasks: {default: safe}\n" +
-			"policies: [{name: p, on: start, expr: e, match: {tasks: ['a*'], except: [ab]}, state: {n: {first: 1, per: loop}, m: 1s}}]\n"}
+			"policies: [{name: p, on: start, expr: e, match: {tasks: ['a*'], except: [ab]}, state: {n: {first: 1, per: loop}, m: 1s}}]\n",
+		"version: 1\nstates: {a: {first: 1s, keys: 10, ttl: 1m}, b: {rate: 0.5, burst: 10}}\npolicies: [{name: p, on: start, expr: e, state: {n: {rate: 1, burst: 2, keys: 5, ttl: 1s, per: loop}}}]\n"}
 	for _, b := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(readDoc(t), -1) {
 		texts = append(texts, b[1])
 	}
@@ -316,7 +328,8 @@ func TestSchemaHasAllKeys(t *testing.T) {
 		"tasks: {a: {zzzzzzzzzz: 1}}":                                            task,
 		"policies: [{name: p, on: start, expr: e, zzzzzzzzzz: 1}]":               policies,
 		"policies: [{name: p, on: start, expr: e, match: {zzzzzzzzzz: 1}}]":      property(policies, "match"),
-		"policies: [{name: p, on: start, expr: e, state: {n: {zzzzzzzzzz: 1}}}]": s.root["$defs"].(map[string]any)["privateStates"].(map[string]any)["additionalProperties"].(map[string]any)["anyOf"].([]any)[1].(map[string]any),
+		"policies: [{name: p, on: start, expr: e, state: {n: {zzzzzzzzzz: 1}}}]": s.resolve("#/$defs/declaredState"),
+		"states: {n: {zzzzzzzzzz: 1}}":                                           s.resolve("#/$defs/declaredState"),
 	} {
 		_, err := ReadDocument(strings.NewReader("version: 1\n" + text + "\n"))
 		keys := slices.Sorted(maps.Keys(rules["properties"].(map[string]any)))

@@ -14,8 +14,8 @@ import (
 
 // Bounds of a policy's text. They are checked before the recursive parser sees it.
 const (
-	MaxText   = 64 << 10 // bytes
-	MaxTokens = 4096     // words, numbers, strings and operators
+	MaxText   = 64 << 10 // bytes, but for lists
+	MaxTokens = 4096     // words, numbers, strings and operators, but for lists
 	MaxDepth  = 100      // brackets, operators in front, ?:, if and let inside each other
 )
 
@@ -52,21 +52,29 @@ func read(text string) (*source, *Error) {
 	if len(s.tokens) == 0 {
 		return nil, newError(text, 0, 0, `write continue() for a policy that does nothing`, "the policy is empty")
 	}
-	if len(s.tokens) > MaxTokens {
-		t := s.tokens[MaxTokens]
-		return nil, s.errorAt(t.Location, "split it into several policies", "the policy has more than %d words and operators", MaxTokens)
+	if err := s.checkBrackets(); err != nil {
+		return nil, err
+	}
+	if err := s.countTokens(); err != nil {
+		return nil, err
 	}
 	for i, t := range s.tokens {
 		s.at[t.From] = i
 	}
-	return s, s.checkBrackets()
+	return s, nil
 }
 
 // checkText refuses what the parser should not even see.
 func checkText(text string) *Error {
-	if len(text) > MaxText {
+	tooLong := func(bytes, allowed int) *Error {
 		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",
-			fmt.Sprintf("the policy has %d bytes, and %d are allowed", len(text), MaxText))
+			fmt.Sprintf("the policy has %d bytes, and %d are allowed", bytes, allowed))
+	}
+	if len(text) > MaxListText {
+		return tooLong(len(text), MaxListText)
+	}
+	if n := bytesOutside(text); n > MaxText {
+		return tooLong(n, MaxText)
 	}
 	for i, r := range text {
 		if r == utf8.RuneError {
@@ -168,10 +176,15 @@ func (s *source) syntaxHint(i int) string {
 	if i > 0 && s.tokens[i-1].Is(lexer.Bracket, "}") {
 		return "an if needs an else, { continue() } for nothing to do; statements are separated by ;"
 	}
+	if rego[s.tokens[0].Value] {
+		return `a policy is one expression; write condition ? throw("reason") : continue()`
+	}
 	if i == len(s.tokens) {
 		return ""
 	}
 	switch t := s.tokens[i]; {
+	case t.Is(lexer.Operator, ":") && i > 0 && strings.HasPrefix(s.tokens[i-1].Value, "retry"):
+		return `write throw("reason", duration("2s"))`
 	case t.Is(lexer.Operator, "="):
 		return "compare with ==; name a value with let x = ...; and write a state with set(\"name\", value)"
 	case t.Is(lexer.Operator, "&"), t.Is(lexer.Operator, "|"):
@@ -233,7 +246,12 @@ func (s *source) outline(n ast.Node) span {
 		return span{s.span(n.Node).first, last}
 	case *ast.SliceNode:
 		return span{s.span(n.Node).first, close(own)}
-	case *ast.CallNode, *ast.BuiltinNode:
+	case *ast.CallNode:
+		if m, ok := n.Callee.(*ast.MemberNode); ok {
+			return span{s.span(m).first, close(own + 1)}
+		}
+		return span{own, close(own + 1)}
+	case *ast.BuiltinNode:
 		return span{own, close(own + 1)}
 	case *ast.ArrayNode, *ast.MapNode:
 		return span{own, close(own)}

@@ -18,22 +18,8 @@ type Spec struct {
 	Expr  string         // the expression, see docs/policy.md
 	Mode  Mode           // Enforce by default
 	Match Match          // what it is limited to; the zero Match is everything
-	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, or PerLoop
-}
-
-// PerLoop declares, in Spec.State, a private state of which each loop has its own, with that first
-// value. Others are one for all loops of a runtime.
-type PerLoop struct{ First any }
-
-func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
-
-// FirstValue returns the first value that a private state is declared with, and whether each loop
-// has its own.
-func FirstValue(declared any) (first any, perLoop bool) {
-	if p, ok := declared.(PerLoop); ok {
-		return p.First, true
-	}
-	return declared, false
+	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, Bucket, Keyed or PerLoop
+	Zone  string         // of clock.hour and the like: a name of the IANA database, as in "Europe/Berlin"; UTC by default
 }
 
 // Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both.

@@ -56,7 +56,7 @@ func TestSpecValidate(t *testing.T) {
 func TestSpecParse(t *testing.T) {
 	s := Spec{Name: "p", On: Every(time.Second), State: map[string]any{"mine": time.Second},
 		Expr: `task.running > state.mine and state.shared ? throw("long") : set("mine", task.running)`}
-	shared := map[string]stubs.Type{"shared": stubs.Bool}
+	shared := map[string]State{"shared": {Type: stubs.Bool}}
 	p, err := s.Parse(shared, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestSpecParse(t *testing.T) {
 	if len(shared) != 1 {
 		t.Errorf("the caller's map was changed: %v", shared)
 	}
-	if _, err := s.Parse(map[string]stubs.Type{"shared": stubs.Bool, "mine": stubs.Int}, nil); err == nil || !strings.Contains(err.Error(), "registered already") {
+	if _, err := s.Parse(map[string]State{"shared": {Type: stubs.Bool}, "mine": {Type: stubs.Int}}, nil); err == nil || !strings.Contains(err.Error(), "registered already") {
 		t.Errorf("private state of a registered name: %v", err)
 	}
 	s.Name = ""

@@ -96,7 +96,8 @@ type binding struct {
 	value
 }
 
-// let lowers a declaration in front of a body. A constant gets no local: its name stands for it.
+// let lowers a declaration in front of a body. A constant, or what is read, gets no local: its name
+// stands for it.
 func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	l.checkLetName(n)
 	v := l.value(n.Value)
@@ -105,13 +106,17 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	}
 	depth := len(l.scope)
 	defer func() { l.scope = l.scope[:depth] }()
-	if v.node.Op == OpConst {
+	if v.node.Op == OpConst || v.node.Op == OpRead {
 		l.scope = append(l.scope, binding{n.Name, v})
 		return body()
 	}
 	local := l.local(v.node.Type)
 	use := &Node{Op: OpLocal, Type: v.node.Type, Index: local}
-	l.scope = append(l.scope, binding{n.Name, value{node: use, enum: v.enum}})
+	named := value{node: use, enum: v.enum, read: v.read}
+	if v.node.Op == OpRead {
+		named.read = v.node
+	}
+	l.scope = append(l.scope, binding{n.Name, named})
 	inner := body()
 	let := l.node(n, OpLet, inner.Type, v.node, inner)
 	let.Index = local
@@ -130,7 +135,7 @@ func (l *lowerer) checkLetName(n *ast.VariableDeclaratorNode) {
 	}
 }
 
-// verdict lowers continue(), throw("reason") and switch().
+// verdict lowers continue(), throw("reason"), throw("reason", retry) and switch().
 func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 	v := l.node(n, OpVerdict, stubs.Verdict)
 	switch name {
@@ -143,6 +148,9 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 	case "throw":
 		v.Imm = uint64(stubs.Throw)
 		v.Index = l.reason(n, args)
+		if len(args) == 2 {
+			v.A = l.retry(args[1])
+		}
 	}
 	if l.env.On&stubs.Exit != 0 {
 		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on exit", name)
@@ -150,9 +158,20 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 	return v
 }
 
+// retry lowers when the caller of what is thrown into may try again.
+func (l *lowerer) retry(n ast.Node) *Node {
+	v := l.value(n)
+	if v.node.Type != stubs.Duration {
+		l.refuse(n, unitHint(v, l.excerpt(n), stubs.Duration), "when to try again is a duration, and %s is %s", l.excerpt(n), describe(v))
+	}
+	return v.node
+}
+
 // reason returns the index of a throw's reason.
 func (l *lowerer) reason(n ast.Node, args []ast.Node) int {
-	l.arguments(n, "throw", args, 1)
+	if len(args) != 2 {
+		l.arguments(n, "throw", args, 1)
+	}
 	text := l.constantText(args[0], "a reason")
 	switch {
 	case text == "":

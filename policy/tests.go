@@ -19,6 +19,7 @@ type Tests struct {
 	States    map[string]any // that the server's code registers
 	Safe      []string       // functions that the code registers as safe
 	Tenants   bool           // it registers tenants
+	Seed      uint64         // of chance(p), as Config.Seed; 1 where the file says none
 	Coverage  float64        // the least share of branches that the tests reach, 0 to 1
 	Tests     []Test
 
@@ -28,7 +29,7 @@ type Tests struct {
 // Test is one test: events on a time line.
 type Test struct {
 	Name   string
-	Given  map[string]any // values of stubs from the beginning, by path: "queue.length", `task.labels["tenant"]`, "state.n"
+	Given  map[string]any // values of stubs from the beginning, by path: "queue.length", `task.labels["tenant"]`, "state.n"; of a keyed state a map[string]any by key
 	Events []TestEvent
 	Line   int
 	Col    int
@@ -70,13 +71,17 @@ func ReadTests(r io.Reader) (*Tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{lines: lines}
+	t := &Tests{lines: lines, Seed: 1}
 	err = decodeMap(root, "a file of tests", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "documents", required: true, read: func(n *yaml.Node) error { return readStrings(n, "documents", &t.Documents) }},
-		{name: "states", read: func(n *yaml.Node) (err error) { t.States, err = readStateValues(n, "states", stateValue); return err }},
+		{name: "states", read: func(n *yaml.Node) (err error) {
+			t.States, err = readStateValues(n, "states", registeredState)
+			return err
+		}},
 		{name: "safe", read: func(n *yaml.Node) error { return readStrings(n, "safe", &t.Safe) }},
 		{name: "tenants", read: func(n *yaml.Node) error { return readBool(n, &t.Tenants) }},
+		{name: "seed", read: func(n *yaml.Node) error { return readSeed(n, &t.Seed) }},
 		{name: "coverage", read: func(n *yaml.Node) error { return readShare(n, &t.Coverage) }},
 		{name: "tests", required: true, read: t.readTests},
 	})
@@ -89,6 +94,19 @@ func ReadTests(r io.Reader) (*Tests, error) {
 // Refused returns an error about the place in the file of tests.
 func (t *Tests) Refused(line, col int, reason string) error {
 	return markIn(t.lines, &DocumentError{File: "document", Line: line, Col: col, Width: 1, Reason: reason})
+}
+
+// readSeed reads a seed, which is not 0: that stands for none.
+func readSeed(n *yaml.Node, to *uint64) error {
+	var i int64
+	if err := readInt(n, &i); err != nil {
+		return err
+	}
+	if i < 1 {
+		return lineError(n, "a seed is 1 or more, and this is %d", i)
+	}
+	*to = uint64(i)
+	return nil
 }
 
 // readShare reads 90%.

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,11 +22,17 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if strings.HasPrefix(k.Value, "state.") {
-			value, err := stateValue(v)
+			value, err := stateOrKeys(v)
 			if err != nil {
 				return nil, err
 			}
 			given[k.Value] = value
+			continue
+		}
+		if k.Value == "rate" || k.Value == "average" {
+			if err := readGivenTrends(k.Value, v, given); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		stub, ok := stubs.Lookup(k.Value)
@@ -37,6 +44,15 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 		}
 	}
 	return given, nil
+}
+
+// stateOrKeys reads the value of a state or, of a keyed one, those of some keys, as a
+// map[string]any.
+func stateOrKeys(n *yaml.Node) (any, error) {
+	if n.Kind != yaml.MappingNode {
+		return stateValue(n)
+	}
+	return readNamedValues(n, "the values by key", stateValue)
 }
 
 // givenHint says what was meant by a path.
@@ -55,10 +71,15 @@ func givenHint(path string) string {
 
 // readGivenStub reads the value of a stub or, of a keyed one, those of its keys.
 func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
-	if !stub.Keyed {
+	if !stub.Keyed && !stub.Quantile {
 		v, err := stubValue(n, stub)
 		given[stub.Path] = v
 		return err
+	}
+	for i := 0; stub.Quantile && i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		if k := n.Content[i]; k.ShortTag() == "!!float" || k.ShortTag() == "!!int" {
+			k.Tag = "!!str" // it is a key, and as good as one in quotes
+		}
 	}
 	if _, err := mapping(n, stub.Path); err != nil {
 		return err
@@ -68,7 +89,71 @@ func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 		if err != nil {
 			return err
 		}
-		given[fmt.Sprintf("%s[%q]", stub.Path, n.Content[i].Value)] = v
+		r := Read{Stub: stub.ID, Key: n.Content[i].Value}
+		if stub.Quantile {
+			if r, err = givenQuantile(n.Content[i], stub); err != nil {
+				return err
+			}
+		}
+		if _, twice := given[r.String()]; twice {
+			return lineError(n.Content[i], "%v is given twice", r)
+		}
+		given[r.String()] = v
+	}
+	return nil
+}
+
+// givenQuantile reads the key of a quantile: 0.99 or, of another window than the usual, 0.99, 30s.
+func givenQuantile(n *yaml.Node, stub *stubs.Stub) (Read, error) {
+	text, window, has := strings.Cut(n.Value, ",")
+	r := Read{Stub: stub.ID, Window: DefaultWindow}
+	var err error
+	if r.Quantile, err = strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || !validQuantile(r.Quantile) {
+		return r, lineError(n, "%q is no quantile; write %s: {0.99: 20ms}", text, stub.Path)
+	}
+	if has {
+		r.Window, err = givenWindow(n, window)
+	}
+	return r, err
+}
+
+func givenWindow(n *yaml.Node, text string) (time.Duration, error) {
+	d, err := parseDuration(strings.TrimSpace(text))
+	if err != nil || !validWindow(time.Duration(d)) {
+		return 0, lineError(n, "%q is no window between %v and %v", strings.TrimSpace(text), MinWindow, MaxWindow)
+	}
+	return time.Duration(d), nil
+}
+
+// readGivenTrends reads rates or averages of states, by the name and the window, as in rate:
+// {"served, 5m": 2.5}.
+func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
+	if _, err := mapping(n, what); err != nil {
+		return err
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i]
+		name, text, has := strings.Cut(k.Value, ",")
+		if !has {
+			return lineError(k, "%q has no window; write %s: {%q: ...}", k.Value, what, name+", 10s")
+		}
+		window, err := givenWindow(k, text)
+		if err != nil {
+			return err
+		}
+		v, err := stateValue(n.Content[i+1])
+		if whole, ok := v.(int64); ok {
+			v = float64(whole)
+		}
+		_, isDuration := v.(time.Duration)
+		if _, isFloat := v.(float64); err != nil || !isFloat && (!isDuration || what == "rate") {
+			return lineError(n.Content[i+1], "%s stands where a number is wanted", nodeKind(n.Content[i+1]))
+		}
+		r := Read{Stub: stubs.StateRate, Key: name, Window: window}
+		if what == "average" {
+			r.Stub = stubs.StateAverage
+		}
+		given[r.String()] = v
 	}
 	return nil
 }

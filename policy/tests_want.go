@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -31,13 +32,13 @@ func (w *TestWant) read(n *yaml.Node) error {
 		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &w.Policy) }},
 		{name: "effects", read: w.readEffects},
 		{name: "counts", read: w.readCounts},
-		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states"); return err }},
+		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states", stateOrKeys); return err }},
 		{name: "error", read: func(n *yaml.Node) error { return readString(n, &w.Error) }},
 		{name: "asked", read: func(n *yaml.Node) error { w.Asked = &[]string{}; return readStrings(n, "asked", w.Asked) }},
 	})
 }
 
-var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)\)$`)
+var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)(?:,\s*(?:duration\("([^"]*)"\)|([^")]*)))?\)$`)
 
 // canonicalVerdict reads a verdict as policies write it.
 func canonicalVerdict(text string) (string, error) {
@@ -57,7 +58,24 @@ func canonicalVerdict(text string) (string, error) {
 		}
 		reason = r
 	}
-	return fmt.Sprintf("throw(%q)", reason), nil
+	retry := time.Duration(0)
+	if text := m[4] + m[5]; text != "" {
+		d, err := parseDuration(text)
+		if err != nil {
+			return "", fmt.Errorf("%q is no verdict: %v", text, err)
+		}
+		retry = time.Duration(d)
+	}
+	return ThrowText(reason, retry), nil
+}
+
+// ThrowText writes a throw as files of tests do; a time to try again that is not positive says
+// nothing.
+func ThrowText(reason string, retry time.Duration) string {
+	if retry > 0 {
+		return fmt.Sprintf("throw(%q, %v)", reason, retry)
+	}
+	return fmt.Sprintf("throw(%q)", reason)
 }
 
 func (w *TestWant) readEffects(n *yaml.Node) error {
@@ -68,7 +86,7 @@ func (w *TestWant) readEffects(n *yaml.Node) error {
 	all := []string{}
 	for i, text := range texts {
 		name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
-		if !ok || !effects[name] && writes[name] == 0 || !strings.HasSuffix(rest, ")") {
+		if !ok || !effects[name] && writes[name] == 0 && name != "take" || !strings.HasSuffix(rest, ")") {
 			return lineError(n.Content[i], "%q is no effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
 		}
 		all = append(all, name+"("+rest)
@@ -96,14 +114,14 @@ func (w *TestWant) readCounts(n *yaml.Node) error {
 	return nil
 }
 
-// readNamedValues reads values of states, without a look at their names.
-func readNamedValues(n *yaml.Node, what string) (map[string]any, error) {
+// readNamedValues reads values of states or keys, without a look at their names.
+func readNamedValues(n *yaml.Node, what string, value func(*yaml.Node) (any, error)) (map[string]any, error) {
 	if _, err := mapping(n, what); err != nil {
 		return nil, err
 	}
 	values := map[string]any{}
 	for i := 0; i < len(n.Content); i += 2 {
-		v, err := stateValue(n.Content[i+1])
+		v, err := value(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,9 @@ import (
 )
 
 // Update returns what the effect of site s, whose operand is given, makes of a state that has the
-// word was. It is the meaning of set, add, max and min: the operand is computed from the values
-// before the evaluation, and the state may have another by now. An error is one of the evaluation,
-// which then changes nothing.
+// word was, which of a bucket is the tokens that are there. It is the meaning of set, add, max, min
+// and take: the operand is computed from the values before the evaluation, and the state may have
+// another by now. An error is one of the evaluation, which then changes nothing.
 func (s Site) Update(was, operand uint64) (word uint64, err error) {
 	n := &Node{Type: s.Type, Pos: s.Pos}
 	switch s.Effect {
@@ -29,6 +29,8 @@ func (s Site) Update(was, operand uint64) (word uint64, err error) {
 			return operand, nil
 		}
 		return was, nil
+	case stubs.Take:
+		return math.Float64bits(max(0, math.Float64frombits(was)-math.Float64frombits(operand))), nil
 	}
 	return operand, nil
 }

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -21,7 +19,8 @@ func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
 	}
-	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), validateState(s.State))
+	_, zone := s.Location()
+	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), zone, validateState(s.State))
 	if check != nil {
 		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
 	}
@@ -29,20 +28,22 @@ func (s Spec) Validate() error {
 }
 
 // Parse validates the spec and parses its expression, where states and funcs are what is
-// registered: the types of the states by name, and the functions registered as safe. An error in
-// the expression is an *Error.
-func (s Spec) Parse(states map[string]stubs.Type, funcs map[string]bool) (*Program, error) {
+// registered: the states by name, and the functions registered as safe. An error in the expression
+// is an *Error.
+func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	env := Env{On: s.On.Set(), States: map[string]stubs.Type{}, Funcs: funcs}
-	maps.Copy(env.States, states)
+	env := Env{On: s.On.Set(), Funcs: funcs}
+	for name, state := range states {
+		env.Declare(name, state)
+	}
 	for name, v := range s.State {
 		if _, ok := states[name]; ok {
 			return nil, fmt.Errorf("policy %q: state %q is registered already; choose another name for the private one", s.Name, name)
 		}
-		first, _ := FirstValue(v)
-		_, env.States[name], _ = stubs.Word(first)
+		state, _ := StateOf(v)
+		env.Declare(name, state)
 	}
 	p, err := Parse(s.Expr, env)
 	if err != nil {
@@ -119,15 +120,8 @@ func validateState(state map[string]any) error {
 		if !isIdentifier(name) {
 			return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", name)
 		}
-		first, _ := FirstValue(state[name])
-		switch v := first.(type) {
-		case bool, int, int64, time.Duration:
-		case float64:
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("state %q is %v; want a finite number", name, v)
-			}
-		default:
-			return fmt.Errorf("state %q has the Go type %T; want bool, int, int64, float64 or time.Duration", name, first)
+		if _, err := StateOf(state[name]); err != nil {
+			return fmt.Errorf("state %q %w", name, err)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ type value struct {
 	enum      bool   // a task's kind: only the names of stubs.Kinds make sense beside it
 	constText bool   // a string constant: its word is set where it is used as a name
 	text      string // of a string constant
+	read      *Node  // of a name given by let: the read that it stands for
 }
 
 func (v value) constant() bool { return v.node.Op == OpConst }
@@ -138,8 +139,13 @@ func (l *lowerer) identifier(n *ast.IdentifierNode) value {
 	for g, paths := range groups {
 		known = append(append(known, g), paths...)
 	}
-	hint := "state stubs begin with task, arriving, tenant, queue, loop, runtime, event or state; a name is a string in quotes"
-	if s := suggest(n.Value, known); s != "" {
+	hint := "state stubs begin with task, arriving, tenant, class, queue, loop, runtime, clock, event or state; a name is a string in quotes"
+	switch s := suggest(n.Value, known); {
+	case insteadOf[n.Value] != "":
+		hint = insteadOf[n.Value]
+	case instead[n.Value] != "":
+		hint = instead[n.Value]
+	case s != "":
 		hint = "did you mean " + s + "?"
 	}
 	l.refuse(n, hint, "there is no %s", n.Value)

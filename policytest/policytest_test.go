@@ -8,7 +8,39 @@ import (
 	"testing"
 )
 
-func TestRun(t *testing.T) { Run(t, "testdata/shed_test.yaml") }
+func TestRun(t *testing.T) {
+	Run(t, "testdata/shed_test.yaml")
+	Run(t, "testdata/figures_test.yaml")
+}
+
+// A figure that no policy reads so, or that is of another type, is an error.
+func TestGivenFiguresAreRead(t *testing.T) {
+	const events = "    events: [{at: 0s, on: enqueue, expect: continue()}]\n"
+	for given, want := range map[string]string{
+		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9)`,
+		`queue.wait: {"0.99, 30s": 1s}`:        `no policy reads queue.wait(0.99, duration("30s"))`,
+		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s"))`,
+		`average: {"last, 10s": 1.5}`:          `average("last", duration("10s")) is of type duration, and 1.5 is none`,
+		`queue.wait: {0.99: 1ms}`:              "",
+		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5)`,
+	} {
+		dir := t.TempDir()
+		document, err := os.ReadFile("testdata/figures.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: it\n    given: {" + given + "}\n" + events
+		for name, b := range map[string][]byte{"p.yaml": document, "p_test.yaml": []byte(text)} {
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
+		if got := fmt.Sprintf("%+v %v", r, err); want == "" && (err != nil || r.Failed()) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %q", given, got, want)
+		}
+	}
+}
 
 // document is what the tests of this file test.
 const document = `version: 1
@@ -29,7 +61,7 @@ policies:
     expr: 'task.running > duration("1ms") and "regex" in task.stack ? switch() : (interval(duration("5ms")); cancel())'
   - name: deployed
     event: deploy
-    expr: 'set("ratio", event.value / 3)'
+    expr: 'event.value < 0 ? throw("less", duration("1s") * -event.value) : set("ratio", event.value / 3)'
   - name: sum
     on: exit
     expr: 'task.priority * 9223372036854775807 > 3 ? set("overloaded", true) : continue()'
@@ -64,6 +96,9 @@ func TestEvents(t *testing.T) {
 		{"interval and cancel", `- {at: 0s, on: tick, given: {task.kind: both}, expect: {effects: [interval(5ms), cancel()]}}
       - {at: 1s, on: tick, expect: {asked: []}}`, ""},
 		{"a custom event", `- {at: 0s, event: deploy, given: {event.value: 1}, expect: {effects: ['set("ratio", 0.333333333333)'], states: {ratio: 0.333333333333}}}`, ""},
+		{"when to retry", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less", 2s)'}`, ""},
+		{"when to retry, as a policy writes it", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: {counts: {'throw("less", duration("2000ms"))': 1}}}`, ""},
+		{"another time", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less")'}`, `the verdict is throw("less", 2s); want throw("less")`},
 		{"another custom event", `- {at: 0s, event: other, expect: continue()}`, `it is evaluated on the event "deploy"`},
 		{"the background", `- {at: 0s, on: enqueue, given: {arriving.name: backup}, expect: {asked: [background, shed], effects: [background()]}}`, ""},
 		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `policy "sum" errs: offset 0: integer overflow`},
@@ -116,6 +151,7 @@ func TestRefuses(t *testing.T) {
 		{"nothing expected", "", `- {at: 0s, on: start}`, "4:5: the test expects nothing"},
 		{"no tests", "", ``, "events is nothing; want a list"},
 		{"coverage", "coverage: 0.9\n", `- {at: 0s, on: start, expect: continue()}`, "write it like 90%"},
+		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 or more, and this is 0"},
 		{"no document", "documents: [q.yaml]\n", ``, `has the key "documents" twice`},
 		{"a state of the server's", "states: {overloaded: true}\n", `- {at: 0s, on: start, expect: continue()}`, `p.yaml:2:10: state "overloaded": it is declared already, by `},
 	} {
@@ -133,11 +169,11 @@ func TestCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// shed has 3 branches, turns 2, deployed 1, sum 2; the background's expression is nobody's.
-	if c := r.Coverage; c.Branches != 8 || c.Reached != 2 || !r.Short() || !r.Failed() {
+	// shed has 3 branches, turns 2, deployed 2, sum 2; the background's expression is nobody's.
+	if c := r.Coverage; c.Branches != 9 || c.Reached != 2 || !r.Short() || !r.Failed() {
 		t.Errorf("%+v", c)
 	}
-	if text := r.Coverage.String(); !strings.HasPrefix(text, "2 of 8 branches reached, 25.0 %, and 80 % wanted\n") ||
+	if text := r.Coverage.String(); !strings.HasPrefix(text, "2 of 9 branches reached, 22.2 %, and 80 % wanted\n") ||
 		!strings.Contains(text, `p.yaml:10:40: policy "shed": never reached: set("overloaded", true); continue()`) {
 		t.Error(text)
 	}
@@ -164,7 +200,7 @@ func TestRunReports(t *testing.T) {
 	broken := write("b_test.yaml", "version: 1\ndocuments: [none.yaml]\ntests:\n  - {name: it, events: [{at: 0s, on: start, expect: switch()}]}\n")
 	var r recorder
 	Run(&r, failing, broken)
-	for _, want := range []string{"a_test.yaml:5:25: it: at 0s, on start: the verdict is continue(); want switch()", "1 of 8 branches reached", "none.yaml: no such file"} {
+	for _, want := range []string{"a_test.yaml:5:25: it: at 0s, on start: the verdict is continue(); want switch()", "1 of 9 branches reached", "none.yaml: no such file"} {
 		if !strings.Contains(r.said, want) {
 			t.Errorf("it says %s\nwant %q", r.said, want)
 		}

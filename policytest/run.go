@@ -20,7 +20,7 @@ type evaluation struct {
 
 func (ev evaluation) verdict() string {
 	if ev.out.Decision == stubs.Throw {
-		return fmt.Sprintf("throw(%q)", ev.program.Reasons[ev.out.Reason])
+		return policy.ThrowText(ev.program.Reasons[ev.out.Reason], time.Duration(ev.out.Retry))
 	}
 	return ev.out.Decision.String() + "()"
 }
@@ -100,7 +100,7 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 		if len(failures) > 0 {
 			continue
 		}
-		for _, what := range wrong(e.Want, last, verdict, by) {
+		for _, what := range w.wrong(e.Want, last, verdict, by) {
 			fail(i, "%s", what)
 		}
 	}
@@ -110,16 +110,12 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 		}
 	}
 	for name, want := range e.Want.States {
-		v, err := w.state(name)
+		wrong, err := w.wrongState(name, want)
 		if err != nil {
 			return nil, err
 		}
-		word, err := wordFor(name, v.typ, want)
-		if err != nil {
-			return nil, err
-		}
-		if got := format(v.word, v.typ); !same(got, format(word, v.typ)) {
-			fail(e.Times-1, "the state %s is %s; want %s", name, got, format(word, v.typ))
+		for _, what := range wrong {
+			fail(e.Times-1, "%s", what)
 		}
 	}
 	slices.SortStableFunc(failures, func(a, b Failure) int { return strings.Compare(a.What, b.What) })
@@ -167,7 +163,7 @@ func (w *world) evaluate(c *compiled) evaluation {
 
 // agree reports whether two outcomes are the same, bit for bit.
 func agree(a, b stubs.Outcome) bool {
-	if a.Decision != b.Decision || a.Reason != b.Reason || a.Fired != b.Fired {
+	if a.Decision != b.Decision || a.Reason != b.Reason || a.Retry != b.Retry || a.Fired != b.Fired {
 		return false
 	}
 	for i := range a.Values {
@@ -195,13 +191,13 @@ func together(all []evaluation) (verdict, by string) {
 }
 
 // wrong compares one time with what is expected of each.
-func wrong(want policy.TestWant, all []evaluation, verdict, by string) (what []string) {
+func (w *world) wrong(want policy.TestWant, all []evaluation, verdict, by string) (what []string) {
 	var effects, asked []string
 	erred := ""
 	for _, ev := range all {
 		asked = append(asked, ev.spec.Name)
 		if want.Effects != nil {
-			effects = append(effects, effectsOf(ev.program, ev.out)...)
+			effects = append(effects, w.effectsOf(ev.compiled, ev.out)...)
 		}
 		if ev.err != nil && erred == "" {
 			erred = fmt.Sprintf("policy %q errs: %v", ev.spec.Name, ev.err)
@@ -232,7 +228,7 @@ func wrong(want policy.TestWant, all []evaluation, verdict, by string) (what []s
 func (w *world) said(e *policy.TestEvent, all []evaluation) string {
 	var lines []string
 	for _, ev := range all {
-		said := append([]string{ev.verdict()}, effectsOf(ev.program, ev.out)...)
+		said := append([]string{ev.verdict()}, w.effectsOf(ev.compiled, ev.out)...)
 		lines = append(lines, fmt.Sprintf("  policy %q says %s", ev.spec.Name, strings.Join(said, ", ")))
 		for _, saw := range w.saw(ev.compiled) {
 			lines = append(lines, "    "+saw)

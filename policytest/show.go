@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,15 +27,18 @@ func format(word uint64, t stubs.Type) string {
 	}
 }
 
-// effectsOf writes the effects of an evaluation.
-func effectsOf(p *policy.Program, o stubs.Outcome) (all []string) {
-	for i, s := range p.Sites {
+// effectsOf writes the effects of an evaluation, with the keys that they were about.
+func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
+	for i, s := range c.program.Sites {
 		if o.Fired&(1<<i) == 0 {
 			continue
 		}
 		var args []string
 		if s.Name != "" {
 			args = append(args, strconv.Quote(s.Name))
+		}
+		if s.By != nil {
+			args = append(args, strconv.Quote(w.keyText(c, s.By)))
 		}
 		if s.Type != stubs.Unit {
 			args = append(args, format(o.Values[i], s.Type))
@@ -44,12 +48,23 @@ func effectsOf(p *policy.Program, o stubs.Outcome) (all []string) {
 	return all
 }
 
+// keyText returns the key that a policy means.
+func (w *world) keyText(c *compiled, by *policy.KeyOf) string {
+	if by.Constant {
+		return by.Text
+	}
+	i := slices.IndexFunc(c.program.Reads, func(r policy.Read) bool { return r.Offset == by.Offset })
+	v, _ := w.read(c.keys[i], c.program.Reads[i])
+	text, _ := v.(string)
+	return text
+}
+
 // saw writes what a policy has read at its last evaluation, in the order of its text.
 func (w *world) saw(c *compiled) (all []string) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
-		if r.Stub != stubs.State {
+		if r.Stub < stubs.State {
 			v, given := w.read(c.keys[i], r)
 			if r.Type == stubs.NameList || r.Type == stubs.Name {
 				text = fmt.Sprintf("%q", v)

@@ -16,6 +16,7 @@ import (
 type suite struct {
 	policies   []*compiled
 	registered map[string]any // states and their first values
+	seed       uint64         // of chance(p)
 }
 
 // compiled is a policy, ready for both evaluators.
@@ -32,16 +33,16 @@ type compiled struct {
 
 // newSuite loads the documents as a server would.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
-	s := &suite{registered: map[string]any{}}
-	types, safe := map[string]stubs.Type{}, map[string]bool{}
+	s := &suite{registered: map[string]any{}, seed: tests.Seed}
+	states, safe := map[string]policy.State{}, map[string]bool{}
 	for name, v := range tests.States {
 		s.registered[name] = v
-		_, types[name], _ = stubs.Word(v)
+		states[name], _ = policy.StateOf(v)
 	}
 	for _, name := range tests.Safe {
 		safe[name] = true
 	}
-	loaded := policy.NewLoaded(types, tests.Tenants, file)
+	loaded := policy.NewLoaded(states, tests.Tenants, file)
 	for _, name := range tests.Documents {
 		path := beside(file, name)
 		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
@@ -86,25 +87,29 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 		return nil, err
 	}
 	for _, r := range p.Reads {
-		c.keys = append(c.keys, pathOf(r))
+		c.keys = append(c.keys, r.String())
 	}
 	return c, nil
 }
 
-// pathOf returns what a program reads as a policy writes it.
-func pathOf(r policy.Read) string {
-	stub := stubs.Catalogue[min(int(r.Stub), len(stubs.Catalogue)-1)]
-	switch {
-	case r.Pattern != "" && r.Stub == stubs.TaskSections:
-		return fmt.Sprintf("%s[pattern(%q)]", stub.Path, r.Pattern)
-	case r.Pattern != "":
-		return fmt.Sprintf("%s in pattern(%q)", pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Pattern)
-	case r.Stub == stubs.State:
-		return "state." + r.Key
-	case r.Key != "":
-		return fmt.Sprintf("%s[%q]", stub.Path, r.Key)
+// reads refuses a figure with a quantile or a window that no policy reads in this way: with others
+// it is another figure.
+func (s *suite) reads(path string, v any) error {
+	if !strings.HasSuffix(path, ")") {
+		return nil
 	}
-	return stub.Path
+	_, typ, _ := stubs.Word(v)
+	for _, c := range s.policies {
+		i := slices.Index(c.keys, path)
+		switch {
+		case i < 0:
+		case c.program.Reads[i].Type != typ:
+			return fmt.Errorf("%s is of type %v, and %v is none", path, c.program.Reads[i].Type, v)
+		default:
+			return nil
+		}
+	}
+	return fmt.Errorf("no policy reads %s; give the quantile and the window that one reads", path)
 }
 
 // Coverage is which branches of the documents' expressions the tests reach: of each choice both

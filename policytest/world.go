@@ -3,6 +3,7 @@ package policytest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,29 +22,19 @@ type world struct {
 	registered map[string]*variable
 	private    map[*compiled]map[string]*variable
 	off        map[*compiled]bool // cancelled by themselves
-}
-
-// variable is a state.
-type variable struct {
-	typ  stubs.Type
-	word uint64
-}
-
-func newVariables(values map[string]any) map[string]*variable {
-	vars := map[string]*variable{}
-	for name, v := range values {
-		first, _ := policy.FirstValue(v) // a test has one loop
-		word, typ, _ := stubs.Word(first)
-		vars[name] = &variable{typ, word}
-	}
-	return vars
+	draws      map[drawer]*stubs.Draws
 }
 
 func (s *suite) world() *world {
 	w := &world{suite: s, given: map[string]any{}, registered: newVariables(s.registered),
-		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}}
+		private: map[*compiled]map[string]*variable{}, off: map[*compiled]bool{}, draws: map[drawer]*stubs.Draws{}}
 	for _, c := range s.policies {
 		w.private[c] = newVariables(c.spec.State)
+		for _, r := range c.program.Reads {
+			if r.OfState() && r.Stub != stubs.State {
+				w.visible(c, r.Key).trend(r)
+			}
+		}
 	}
 	return w
 }
@@ -61,34 +52,13 @@ func (w *world) give(given map[string]any) error {
 		case path == "runtime.uptime":
 			w.uptime = v.(time.Duration) - w.now
 		default:
+			if err := w.suite.reads(path, v); err != nil {
+				return err
+			}
 			w.given[path] = v
 		}
 	}
 	return nil
-}
-
-func (w *world) set(name string, value any) error {
-	v, err := w.state(name)
-	if err != nil {
-		return err
-	}
-	word, err := wordFor(name, v.typ, value)
-	if err == nil {
-		v.word = word
-	}
-	return err
-}
-
-// wordFor encodes a value for a state; an integer may stand for a float.
-func wordFor(name string, t stubs.Type, value any) (uint64, error) {
-	if i, ok := value.(int64); ok && t == stubs.Float {
-		value = float64(i)
-	}
-	word, typ, err := stubs.Word(value)
-	if err != nil || typ != t {
-		return 0, fmt.Errorf("the state %s is of type %v, and %v is none", name, t, value)
-	}
-	return word, nil
 }
 
 // state returns the state of that name: a registered one, the private one that alone has it, or
@@ -133,8 +103,12 @@ func (w *world) fill(c *compiled) {
 	for i, r := range c.program.Reads {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
-		if r.Stub == stubs.State {
-			words[0] = w.visible(c, r.Key).word
+		switch {
+		case r.OfState(): // behind the names that may be its key
+			words[0] = w.ofState(c, r, snapshot)
+			continue
+		case r.Stub == stubs.Draw:
+			words[0] = math.Float64bits(w.draw(c))
 			continue
 		}
 		v, _ := w.read(c.keys[i], r)
@@ -149,18 +123,52 @@ func (w *world) fill(c *compiled) {
 	}
 }
 
-// read returns what a policy reads, and whether somebody has given it. What a policy reads by a
-// pattern is answered from the names: whether one matches, or how long the outermost section of
-// such a name has been open.
+// ofState returns a state's value, or its rate or average: what is given, or else what has come of
+// the events.
+func (w *world) ofState(c *compiled, r policy.Read, snapshot []uint64) uint64 {
+	v := w.visible(c, r.Key)
+	if r.Stub == stubs.State {
+		return v.at(keyIn(r.By, snapshot), int64(w.now))
+	}
+	if given, ok := w.given[r.String()]; ok {
+		word, _, _ := stubs.Word(given)
+		return word
+	}
+	return v.trend(r).Value(int64(w.now), v.word)
+}
+
+// draw returns the policy's next draw on the given loop.
+func (w *world) draw(c *compiled) float64 {
+	loop, _ := w.value(stubs.Catalogue[stubs.LoopName].Path, stubs.LoopName)
+	of := drawer{c, loop.(string)}
+	if w.draws[of] == nil {
+		d := stubs.NewDraws(w.suite.seed, c.spec.Name, of.loop)
+		w.draws[of] = &d
+	}
+	return w.draws[of].Next()
+}
+
+// drawer is who draws: a policy on a loop.
+type drawer struct {
+	*compiled
+	loop string
+}
+
+// read returns what a policy reads, and whether somebody has given it. What a policy takes of a
+// name, or reads by a pattern, is answered from the names: whether one matches, or how long the
+// outermost section of such a name has been open.
 func (w *world) read(key string, r policy.Read) (v any, given bool) {
-	if r.Pattern == "" {
+	if r.Pattern == "" && r.Taken == policy.TakenWhole {
 		return w.value(key, r.Stub)
 	}
 	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
 	if r.Stub != stubs.TaskSections {
-		v, given = w.value(pathOf(policy.Read{Stub: r.Stub, Key: r.Key}), r.Stub)
+		v, given = w.value(r.Name().String(), r.Stub)
 		name, _ := v.(string)
-		return p.Matches(name), given
+		if r.Pattern != "" {
+			return p.Matches(name), given
+		}
+		return stubs.Value(r.Take(name), r.Type), given
 	}
 	longest, _ := w.value(key, r.Stub)
 	for path, v := range w.given {
@@ -249,38 +257,4 @@ func matchesAlone(m policy.Match, path, has string) string {
 		in += " but " + strings.Join(m.Except, ", ")
 	}
 	return fmt.Sprintf("it matches %s alone, and %s is %q", in, path, has)
-}
-
-// act carries out effects in the order of the text, as far as they are seen in a test: all of them
-// or, on an error, none.
-func (w *world) act(c *compiled, out stubs.Outcome) error {
-	written, cancelled := map[*variable]uint64{}, false
-	for i, site := range c.program.Sites {
-		if out.Fired&(1<<i) == 0 {
-			continue
-		}
-		switch site.Effect {
-		case stubs.Set, stubs.Add, stubs.Max, stubs.Min:
-			v := w.visible(c, site.Name)
-			was, ok := written[v]
-			if !ok {
-				was = v.word
-			}
-			word, err := site.Update(was, out.Values[i])
-			if err != nil {
-				return err
-			}
-			written[v] = word
-		case stubs.Cancel:
-			cancelled = true
-		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
-		default:
-			return fmt.Errorf("tests do not know the effect %d", site.Effect)
-		}
-	}
-	for v, word := range written {
-		v.word = word
-	}
-	w.off[c] = w.off[c] || cancelled
-	return nil
 }

@@ -78,24 +78,42 @@ const (
 	TenantQueued
 	TenantBusy
 	TenantRunning
+	TenantRate
 	TenantThrown // the last of the tenant.* group
+	ClassTasks
+	ClassQueued
+	ClassBusy
+	ClassRunningMean
+	ClassWaitedMean
+	ClassWait
+	ClassService // the last of the class.* group
 	QueueLength
 	QueueSafe
 	QueueSuspended
 	QueueOldest
+	QueueWait
+	QueueCost
 	LoopName
 	LoopSlots
 	LoopBusy
-	LoopUtilization
+	LoopRate
+	LoopService
+	LoopUtilization // the last of the loop's
 	RuntimeTasks
 	RuntimeGoroutines
 	RuntimeHeap
 	RuntimeSchedLatency
 	RuntimeCPU
 	RuntimeUptime // the last of the runtime.* group
+	ClockMinute
+	ClockHour
+	ClockWeekday // the last of the clock.* group
 	EventName
 	EventValue
-	State // state.NAME: type and word come from the registration
+	State        // state.NAME: type and word come from the registration
+	StateRate    // rate("NAME", window)
+	StateAverage // average("NAME", window)
+	Draw         // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
 )
 
 // MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
@@ -119,7 +137,12 @@ type Stub struct {
 	Max   int64 // greatest value; for a list, its greatest length
 	On    Event // the notifications on which it is set; on others it is refused
 	Doc   string
+
+	Quantile bool // read as path(q) or path(q, window), both constants
 }
+
+// MaxRate bounds the rates of arrivals, in tasks per second.
+const MaxRate = 1 << 40
 
 const unbounded = 1 << 62 // ≈ 146 years in nanoseconds: far from overflow when two are added
 
@@ -155,14 +178,26 @@ var Catalogue = []Stub{
 	{ID: TenantQueued, Path: "tenant.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
 	{ID: TenantBusy, Path: "tenant.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
 	{ID: TenantRunning, Path: "tenant.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of all its tasks so far"},
+	{ID: TenantRate, Path: "tenant.rate", Type: Float, Max: MaxRate, On: AnyEvent, Doc: "its tasks that arrive per second, averaged over about 10 s"},
 	{ID: TenantThrown, Path: "tenant.thrown", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how often policies threw into its tasks or refused them"},
+	{ID: ClassTasks, Path: "class.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the name that are on the loop and have not ended"},
+	{ID: ClassQueued, Path: "class.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
+	{ID: ClassBusy, Path: "class.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
+	{ID: ClassRunningMean, Path: "class.running_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of those that have ended, averaged over the last ten or so; 0 before the first"},
+	{ID: ClassWaitedMean, Path: "class.waited_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "their time in the queue, averaged in the same way"},
+	{ID: ClassWait, Path: "class.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of their time in the queue"},
+	{ID: ClassService, Path: "class.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of those that have ended"},
 	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
 	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
 	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
 	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest of them has waited"},
+	{ID: QueueWait, Path: "queue.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time that the loop's tasks were in the queue"},
+	{ID: QueueCost, Path: "queue.cost", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time that the tasks which wait for a slot are still expected to take, all together, as arriving.cost tells of each"},
 	{ID: LoopName, Path: "loop.name", Type: Name, On: AnyEvent, Doc: "the loop's name"},
 	{ID: LoopSlots, Path: "loop.slots", Type: Int, Min: 1, Max: 1 << 20, On: AnyEvent, Doc: "its number of slots"},
 	{ID: LoopBusy, Path: "loop.busy", Type: Int, Max: 1 << 20, On: AnyEvent, Doc: "slots that are taken"},
+	{ID: LoopRate, Path: "loop.rate", Type: Float, Max: MaxRate, On: AnyEvent, Doc: "tasks that arrive on it per second, averaged over about 10 s"},
+	{ID: LoopService, Path: "loop.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of its tasks that have ended"},
 	{ID: LoopUtilization, Path: "loop.utilization", Type: Float, Max: 1, On: AnyEvent, Doc: "share of slot time in use, 0 to 1, averaged over about 100 ms, or since it was last read if that is longer"},
 	{ID: RuntimeTasks, Path: "runtime.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the runtime that have not ended"},
 	{ID: RuntimeGoroutines, Path: "runtime.goroutines", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "goroutines of the process, at most 10 ms ago"},
@@ -170,6 +205,9 @@ var Catalogue = []Stub{
 	{ID: RuntimeSchedLatency, Path: "runtime.sched_latency", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how late the last timer tick came"},
 	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, since it was last read, but for 10 ms at least"},
 	{ID: RuntimeUptime, Path: "runtime.uptime", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the runtime was made"},
+	{ID: ClockMinute, Path: "clock.minute", Type: Int, Max: 59, On: AnyEvent, Doc: "the minute of the hour, in the zone of the policy"},
+	{ID: ClockHour, Path: "clock.hour", Type: Int, Max: 23, On: AnyEvent, Doc: "the hour of the day, in the zone of the policy"},
+	{ID: ClockWeekday, Path: "clock.weekday", Type: Int, Max: 6, On: AnyEvent, Doc: "the day of the week, in the zone of the policy: 0 is Sunday, 6 Saturday"},
 	{ID: EventName, Path: "event.name", Type: Name, On: Custom, Doc: "the name given to Notify"},
 	{ID: EventValue, Path: "event.value", Type: Float, Min: -unbounded, Max: unbounded, On: Custom, Doc: "the value given to Notify"},
 }

@@ -23,14 +23,15 @@ const (
 	Interval                 // change the policy's own interval
 	Cancel                   // cancel the policy itself
 	Rank                     // give the arriving task its place in the queue; on Enqueue only
-	Background               // make the arriving task one of the background; on Enqueue only
+	Background               // make the arriving task one of the background, on Enqueue; else the task
 	Add                      // add to a state
 	Max                      // raise a state to a value, if it is below
 	Min                      // lower a state to a value, if it is above
+	Take                     // take tokens out of a bucket, if they are there
 )
 
 func (e Effect) String() string {
-	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min"}[e]
+	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min", "take"}[e]
 }
 
 // Writes reports whether the effect is on a state.
@@ -43,6 +44,7 @@ const MaxSites = 64
 type Outcome struct {
 	Decision Decision
 	Reason   int      // for Throw: index into the program's reasons
+	Retry    int64    // for Throw: ns after which the caller may try again; not positive: it says nothing
 	Fired    uint64   // bit i: effect site i was executed
 	Values   []uint64 // word i: the operand of site i, where it fired; owned by the evaluator until its next evaluation
 }

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // loaded is a document loaded by the package.
@@ -95,8 +94,7 @@ func (c *specCheck) addStates(documents []loaded) {
 			continue
 		}
 		for name, v := range l.doc.States {
-			_, t, _ := stubs.Word(v)
-			c.registered.add(name, []stubs.Type{t})
+			c.registered.add(name, []shape{shapeOf(v)})
 		}
 	}
 }
@@ -114,12 +112,10 @@ func (c *specCheck) checkDocument(l loaded) {
 		r := reader{text: spec.Expr, interval: spec.On.Interval, registered: c.registered}
 		r.states = maps.Clone(r.states)
 		for name, v := range l.doc.States {
-			_, t, _ := stubs.Word(v)
-			r.states[name] = []stubs.Type{t}
+			r.states[name] = []shape{shapeOf(v)}
 		}
 		for name, v := range spec.State {
-			_, t, _ := stubs.Word(v)
-			r.states[name] = []stubs.Type{t}
+			r.states[name] = []shape{shapeOf(v)}
 		}
 		part := policy.Part{Kind: "policy", Name: spec.Name}
 		found, warnings := r.read(exactly(spec.On))

@@ -29,7 +29,7 @@ type flow struct {
 	Interval time.Duration
 	On       []stubs.Event
 	OnParam  int // the parameter that says when, or -1
-	Private  map[string][]stubs.Type
+	Private  map[string][]shape
 	Open     bool // there may be other private states
 }
 

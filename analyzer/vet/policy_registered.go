@@ -9,26 +9,21 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
-
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // registered is what a package registers for its policies to use.
 type registered struct {
-	states    map[string][]stubs.Type // by name: what it may be; several where runtimes differ
+	states    map[string][]shape // by name: what it may be; several where runtimes differ
 	funcs     map[string]bool
 	allStates bool // no other states exist
 	allFuncs  bool // no other functions exist
 }
 
-// stateTypes are the types that a state can have.
-var stateTypes = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration}
-
 // findRegistered looks through a package, but not its tests, for registrations of states and
 // functions. It has seen all only if the runtime is the package's own, and nobody else is let
 // register.
 func findRegistered(pass *analysis.Pass, in *inspector.Inspector) registered {
-	r := registered{states: map[string][]stubs.Type{}, funcs: map[string]bool{}, allStates: true, allFuncs: true}
+	r := registered{states: map[string][]shape{}, funcs: map[string]bool{}, allStates: true, allFuncs: true}
 	own, calls := pass.Pkg.Name() == "main", 0
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
@@ -69,8 +64,8 @@ func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 	case "RegisterState":
 		states, all := statesIn(info, arg)
 		r.allStates = r.allStates && all
-		for name, types := range states {
-			r.add(name, types)
+		for name, shapes := range states {
+			r.add(name, shapes)
 		}
 	case "RegisterSafeFunc":
 		name, ok := funcName(info, arg)
@@ -82,9 +77,13 @@ func (r *registered) note(info *types.Info, registrar string, arg ast.Expr) {
 	}
 }
 
-// add notes types that a state may have.
-func (r *registered) add(name string, types []stubs.Type) {
-	r.states[name] = slices.Compact(slices.Sorted(slices.Values(append(types, r.states[name]...))))
+// add notes what a state may be.
+func (r *registered) add(name string, shapes []shape) {
+	for _, s := range shapes {
+		if !slices.Contains(r.states[name], s) {
+			r.states[name] = append(r.states[name], s)
+		}
+	}
 }
 
 // othersRegister reports whether p imports, directly or indirectly, a package that uses Cocoon and
@@ -102,14 +101,14 @@ func othersRegister(p *types.Package) bool {
 	return slices.ContainsFunc(p.Imports(), visit)
 }
 
-// statesIn reads a literal of map[string]any: for each name the types that its value may have. It
-// reports whether it has seen all names.
-func statesIn(info *types.Info, e ast.Expr) (states map[string][]stubs.Type, all bool) {
+// statesIn reads a literal of map[string]any: for each name what the state may be. It reports
+// whether it has seen all names.
+func statesIn(info *types.Info, e ast.Expr) (states map[string][]shape, all bool) {
 	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
 	if !ok {
 		return nil, false
 	}
-	states, all = map[string][]stubs.Type{}, true
+	states, all = map[string][]shape{}, true
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if !ok {
@@ -120,12 +119,7 @@ func statesIn(info *types.Info, e ast.Expr) (states map[string][]stubs.Type, all
 			all = false
 			continue
 		}
-		states[name] = stateTypes
-		if v, ok := zeroOf(info.TypeOf(kv.Value)); ok {
-			if _, t, err := stubs.Word(v); err == nil {
-				states[name] = []stubs.Type{t}
-			}
-		}
+		states[name] = shapesIn(info, kv.Value)
 	}
 	return states, all
 }

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // specCheck checks the literals of policy.Spec in one package.
@@ -50,6 +49,9 @@ func (c *specCheck) check(lit *ast.CompositeLit) {
 	}
 	if v, ok := c.integer(fields["Mode"]); ok && v == int64(policy.Mode(v)) {
 		c.validate(fields["Mode"], func(s *policy.Spec) { s.Mode = policy.Mode(v) })
+	}
+	if v, ok := c.text(fields["Zone"]); ok {
+		c.validate(fields["Zone"], func(s *policy.Spec) { s.Zone = v })
 	}
 	c.checkMatch(fields["Match"])
 	on := anyTrigger
@@ -122,7 +124,7 @@ func (c *specCheck) checkList(e ast.Expr, set func(*policy.Spec, []string)) {
 }
 
 // privateStates reads the field State. It reports whether it has seen all names.
-func (c *specCheck) privateStates(e ast.Expr) (states map[string][]stubs.Type, all bool) {
+func (c *specCheck) privateStates(e ast.Expr) (states map[string][]shape, all bool) {
 	if e == nil {
 		return nil, true
 	}

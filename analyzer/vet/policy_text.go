@@ -16,7 +16,7 @@ import (
 
 // checkText checks an expression, if it is constant. private are its private states; open says that
 // it may have others.
-func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]stubs.Type, open bool) {
+func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]shape, open bool) {
 	e = c.follow(e)
 	text, ok := c.text(e)
 	if !ok {
@@ -75,10 +75,10 @@ const maxGuesses = 3
 // read returns an error if all combinations have one. If there is only one combination, it returns
 // the warnings.
 func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
-	env := policy.Env{States: map[string]stubs.Type{}, Funcs: r.funcs}
-	for name, types := range r.states {
-		if len(types) == 1 {
-			env.States[name] = types[0]
+	env := policy.Env{Funcs: r.funcs}
+	for name, shapes := range r.states {
+		if len(shapes) == 1 {
+			env = shapes[0].in(env, name)
 		}
 	}
 	found = inAll(on.on, func(events stubs.Event) (found *fault) {
@@ -106,22 +106,20 @@ func (r *reader) readIn(env policy.Env, guesses int) (*fault, []analyzer.Warning
 		if guesses == 0 {
 			return nil, nil
 		}
-		return inAll(r.possible(found.NoState), func(t stubs.Type) *fault {
-			env.States = maps.Clone(env.States)
-			env.States[found.NoState] = t
-			found, _ := r.readIn(env, guesses-1)
+		return inAll(r.possible(found.NoState), func(s shape) *fault {
+			found, _ := r.readIn(s.in(env, found.NoState), guesses-1)
 			return found
 		}), nil
 	}
 	return found, nil
 }
 
-// possible returns the types that a state can have that is not known to have one.
-func (r *reader) possible(state string) []stubs.Type {
-	if types := r.states[state]; len(types) > 0 || r.allStates {
-		return types
+// possible returns what a state can be of which it is not known.
+func (r *reader) possible(state string) []shape {
+	if shapes := r.states[state]; len(shapes) > 0 || r.allStates {
+		return shapes
 	}
-	return stateTypes
+	return anyShape
 }
 
 // judge does the same as the registration of a policy.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/gobuild"
-	"github.com/cocoon-go/cocoon/stubs"
+	"github.com/cocoon-go/cocoon/policy"
 )
 
 const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
@@ -80,9 +80,9 @@ func limited(file string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	states := map[string]stubs.Type{}
+	states := map[string]policy.State{}
 	for name, value := range doc.States {
-		_, states[name], _ = stubs.Word(value)
+		states[name], _ = policy.StateOf(value)
 	}
 	for _, spec := range doc.Policies {
 		p, err := spec.Parse(states, nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	_ "time/tzdata" // a document is checked where there is no database of time zones, too
 )
 
 // Exit codes of all verbs.

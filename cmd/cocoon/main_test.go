@@ -69,8 +69,8 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-cost", "1001", good}, code: 2, err: []string{"the cost limit 1001 is none that a server has; want 1 to 1000 steps"}},
 		{args: []string{"policy", "check", good, good}, code: 2, err: []string{"good.yaml is named twice"}},
 		{args: []string{"policy", "check", "-state", "x", good}, code: 2, err: []string{"want NAME=TYPE"}},
-		{args: []string{"policy", "check", "-state", "x=name", good}, code: 2, err: []string{"with bool, int, float or duration"}},
-		{args: []string{"policy", "check", "-state", "x=bytes", good}, code: 2, err: []string{"with bool, int, float or duration"}},
+		{args: []string{"policy", "check", "-state", "x=name", good}, code: 2, err: []string{"with bool, int, float, duration or bucket"}},
+		{args: []string{"policy", "check", "-state", "x=bytes", good}, code: 2, err: []string{"with bool, int, float, duration or bucket"}},
 		{args: []string{"policy", "check", "-state", "a-b=int", good}, code: 2, err: []string{`state "a-b": a name has letters`}},
 		{args: []string{"policy", "check", "-state", "=int", good}, code: 2, err: []string{`state ""`}},
 		{args: []string{"policy", "check", "-state", "x=int", "-state", "x=bool", good}, code: 2, err: []string{`state "x" is given twice`}},
@@ -110,6 +110,12 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", "-expr", `tenant.queued > 1 ? throw("x") : continue()`, "-on", "enqueue"}, code: 1, out: []string{"tenant.queued"}},
 		{args: []string{"policy", "explain", "-safe", "F", "-expr", `call("F")`, "-on", "exit"}, out: []string{`call("F")`, "reads      nothing"}},
 		{args: []string{"policy", "explain", "-state", "o=bool", "-expr", `set("o", queue.length > 9)`, "-every", "1ms"}, out: []string{"every 1ms, for each loop"}},
+		{args: []string{"policy", "explain", "-tenants", "-state", "n[]=int", "-state", "b=bucket", "-state", "k[]=bucket", "-on", "exit", "-expr",
+			`let ok = take("b", 2) and take("k", tenant.name, 1); add("n", task.labels.user, 1); state.n["gold"] > 1 ? set("n", "gold", 0) : continue()`},
+			out: []string{`reads      state.b, tenant.name, state.k[tenant.name], task.labels["user"], state.n["gold"]` + "\n",
+				`effects    take("b"), take("k", tenant.name), add("n", task.labels["user"]), set("n", "gold")` + "\n"}},
+		{args: []string{"policy", "check", "-state", "n[]=int", "-expr", `set("n", 1)`, "-on", "exit"}, code: 1, out: []string{"the state n has a value for each key"}},
+		{args: []string{"policy", "check", "-state", "n[]=int", "-state", "n=int", good}, code: 2, err: []string{`state "n" is given twice`}},
 	} {
 		code, out, err := command(test.in, test.args...)
 		if code != test.code || !contains(out, test.out) || !contains(err, test.err) {

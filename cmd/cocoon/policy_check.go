@@ -26,7 +26,8 @@ in this order. The file - is the standard input.
   -expr 'EXPRESSION'  look at this expression instead of documents
   -on EVENTS          when it is evaluated: enqueue, start, block, unblock, exit, custom; joined by +
   -every INTERVAL     or how often, as in 100us
-  -state NAME=TYPE    a state that the server registers: bool, int, float or duration; may be repeated
+  -state NAME=TYPE    a state that the server registers: bool, int, float, duration or bucket; may be repeated
+  -state NAME[]=TYPE  the same, of a keyed state
   -safe NAME          a function that the server registers as safe; may be repeated
   -tenants            the server registers tenants
   -cost STEPS         a lower limit of a policy's cost than the server's, which is %d
@@ -42,7 +43,7 @@ type checkCommand struct {
 	expr    *policy.Spec // from -expr; nil: check files
 	files   []string
 	cost    int
-	states  map[string]stubs.Type
+	states  map[string]policy.State
 	safe    map[string]bool
 	tenants bool
 }
@@ -86,7 +87,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 func parseCheck(args []string, explain bool) (*checkCommand, error) {
-	c := &checkCommand{explain: explain, states: map[string]stubs.Type{}, safe: map[string]bool{}}
+	c := &checkCommand{explain: explain, states: map[string]policy.State{}, safe: map[string]bool{}}
 	var expr, on string
 	var every time.Duration
 	fs := flag.NewFlagSet("policy", flag.ContinueOnError)
@@ -159,15 +160,21 @@ func parseEvents(s string) (events stubs.Event, err error) {
 	return events, nil
 }
 
-// stateZeros are values of the types that a server's states can have.
-var stateZeros = map[string]any{"bool": false, "int": int64(0), "float": 0.0, "duration": time.Duration(0)}
+// stateZeros are values of the types that a server's states can have. Of a bucket it is not known
+// what it holds.
+var stateZeros = map[string]any{"bool": false, "int": int64(0), "float": 0.0, "duration": time.Duration(0),
+	"bucket": policy.Bucket{Rate: 1, Burst: policy.MaxBurst}}
 
-// addState reads NAME=TYPE.
+// addState reads NAME=TYPE or NAME[]=TYPE.
 func (c *checkCommand) addState(s string) error {
 	name, typ, ok := strings.Cut(s, "=")
 	zero, known := stateZeros[typ]
 	if !ok || !known {
-		return errors.New("want NAME=TYPE, with bool, int, float or duration")
+		return errors.New("want NAME=TYPE, or NAME[]=TYPE of a keyed state, with bool, int, float, duration or bucket")
+	}
+	name, keyed := strings.CutSuffix(name, "[]")
+	if keyed {
+		zero = policy.Keyed{First: zero, Keys: 1}
 	}
 	if _, twice := c.states[name]; twice {
 		return fmt.Errorf("state %q is given twice", name)
@@ -176,7 +183,7 @@ func (c *checkCommand) addState(s string) error {
 	if err := spec.Validate(); err != nil {
 		return errors.Unwrap(err) // without the policy's name
 	}
-	_, c.states[name], _ = stubs.Word(zero)
+	c.states[name], _ = policy.StateOf(zero)
 	return nil
 }
 

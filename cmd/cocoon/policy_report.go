@@ -175,16 +175,7 @@ func evaluated(on policy.Trigger, p *policy.Program) string {
 func reads(p *policy.Program) []string {
 	var paths []string
 	for _, r := range p.Reads {
-		path := "state." + r.Key
-		if r.Stub != stubs.State {
-			if path = stubs.Catalogue[r.Stub].Path; r.Key != "" {
-				path += fmt.Sprintf("[%q]", r.Key)
-			}
-			if r.Pattern != "" {
-				path += fmt.Sprintf(" in pattern(%q)", r.Pattern)
-			}
-		}
-		paths = append(paths, path)
+		paths = append(paths, r.String())
 	}
 	return paths
 }
@@ -192,11 +183,12 @@ func reads(p *policy.Program) []string {
 func effects(p *policy.Program) []string {
 	var all []string
 	for _, s := range p.Sites {
-		name := s.Effect.String()
-		if s.Name != "" {
-			name += fmt.Sprintf("(%q)", s.Name)
-		} else {
-			name += "()"
+		name := s.Effect.String() + "()"
+		switch {
+		case s.By != nil:
+			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, s.By)
+		case s.Name != "":
+			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
 		}
 		if !slices.Contains(all, name) {
 			all = append(all, name)
@@ -214,6 +206,9 @@ func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
 		d, reason := stubs.Decision(n.Imm), ""
 		if d == stubs.Throw {
 			reason = fmt.Sprintf("%q", p.Reasons[n.Index])
+			if n.A != nil {
+				reason += ", " + p.Text[n.A.Pos:n.A.End]
+			}
 		}
 		if v := fmt.Sprintf("%v(%s)", d, reason); !slices.Contains(*all, v) {
 			*all = append(*all, v)

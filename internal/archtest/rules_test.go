@@ -12,6 +12,8 @@ const module = "github.com/cocoon-go/cocoon"
 var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",
+	"internal/sketch":    "",
+	"internal/keyed":     "",
 	"internal/goroutine": "",
 	"internal/fromc":     "", // for tests of cocoon
 	"stubs":              "",
@@ -19,8 +21,8 @@ var below = map[string]string{
 	"policy":             "stubs",
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
-	"policytest":         "stubs policy analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/goroutine internal/fromc stubs notify policy analyzer isolate",
+	"policytest":         "internal/keyed stubs policy analyzer isolate",
+	"cocoon":             "safepoint internal/sched internal/sketch internal/keyed internal/goroutine internal/fromc stubs notify policy analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
@@ -46,8 +48,10 @@ var thirdParty = map[string]string{
 
 // pure lists packages that may import only these packages of the standard library.
 var pure = map[string]string{
-	"safepoint":      "sync/atomic",
-	"internal/sched": "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"safepoint":       "sync/atomic",
+	"internal/sched":  "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"internal/sketch": "math math/bits",
+	"internal/keyed":  "math math/bits sync/atomic time",
 }
 
 // allows reports whether a list of rules names pkg, or a folder above it.

@@ -149,6 +149,9 @@ func (c crowd) everyOp() (all []op) {
 		for _, verb := range []string{"suspend", "block", "unblock", "yield", "lend", "surface", "exit", "withdraw"} {
 			all = append(all, op{verb: verb, task: a})
 		}
+		if c.bg != 0 && c.bg>>i&1 == 0 {
+			all = append(all, op{verb: "background", task: a})
+		}
 		for j, k := range c.kinds {
 			if b := fmt.Sprintf("t%d", j); i != j {
 				all = append(all, op{verb: "nest", task: a, with: b, kind: k}, op{verb: "unnest", task: a, with: b})

@@ -100,7 +100,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt", "resize"}
+	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "background", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt", "resize"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {

@@ -140,7 +140,7 @@ func parseLoop(words []string) (cfg Config, err error) {
 
 // parse parses: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a
 // b kind=safe, unnest a b, adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and
-// with a task: block, unblock, yield, suspend, lend, exit, withdraw, account.
+// with a task: block, unblock, yield, suspend, lend, exit, withdraw, background, account.
 func parse(line string) (o op, err error) {
 	words := strings.Fields(line)
 	o.verb = words[0]

@@ -59,6 +59,7 @@ type actor struct {
 // group is a group of the core, with the world's own account of it.
 type group struct {
 	Group
+	class   Tally // counts the same tasks
 	ended   int
 	running int64 // of tasks that have ended
 }
@@ -143,7 +144,7 @@ func (w *world) legal(o op) string {
 		return is(a, Blocked)
 	case "discount":
 		return is(a, Running, Lent)
-	case "suspend", "withdraw", "account", "rank":
+	case "suspend", "withdraw", "account", "rank", "background":
 		if a == nil {
 			return "no such task"
 		}
@@ -322,6 +323,8 @@ func (w *world) call(o op) (said string, self *actor) {
 		w.end(a)
 	case "rank":
 		w.c.SetRank(&a.Task, o.rank)
+	case "background":
+		w.c.SetBackground(&a.Task)
 	case "resize":
 		w.usable = int(o.rank)
 		w.c.Resize(w.usable, w.now)
@@ -373,7 +376,8 @@ func (w *world) join(a *actor, o op) {
 	if w.groups[o.in] == nil {
 		w.groups[o.in] = new(group)
 	}
-	a.Group, a.Cost = &w.groups[o.in].Group, int64(o.cost)
+	a.Group, a.Cost, a.Expects = &w.groups[o.in].Group, int64(o.cost), int64(o.cost)
+	a.CountIn(&w.groups[o.in].class)
 }
 
 func (w *world) drop(a *actor) {

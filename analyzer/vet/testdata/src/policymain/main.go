@@ -54,7 +54,7 @@ func good(rt *cocoon.Runtime, d time.Duration) {
 		cocoon.Policy{Name: "some", On: policy.On(stubs.Enqueue | stubs.Start), Expr: `queue.safe > 0 ? switch() : continue()`},
 		cocoon.Policy{Name: "private", On: cocoon.Every(d), State: map[string]any{"n": 0, "since": d}, Expr: `state.since > duration("1s") ? set("n", state.n + 1) : continue()`},
 		cocoon.Policy{Name: "shadow", On: cocoon.Every(d), State: map[string]any{"served": d}, Expr: `state.served > duration("1s") ? switch() : continue()`},
-		policy.Spec{"positional", policy.Every(d), `state.ratio > 1.0 ? switch() : continue()`, policy.Observe, policy.Match{}, nil},
+		policy.Spec{"positional", policy.Every(d), `state.ratio > 1.0 ? switch() : continue()`, policy.Observe, policy.Match{}, nil, "Europe/Berlin"},
 		cocoon.Policy{}, // to be filled in
 	)
 }
@@ -64,6 +64,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		Name: "limit regex",                                     // want `policy name "limit regex": a name has letters, digits, '-', '_', '.' and '/' only`
 		On:   cocoon.Every(1),                                   // want `the interval 1ns is not between 5µs and 24h0m0s`
 		Mode: 7,                                                 // want `unknown mode 7; want Enforce or Observe`
+		Zone: "Mars/Base",                                       // want `there is no zone "Mars/Base"; write a name of the IANA database, as in Europe/Berlin`
 		Expr: `task.running > 100 ? throw("late") : continue()`, // want `^task.running is a duration and 100 is a plain number; write duration\("100ms"\)$`
 		Match: cocoon.Match{
 			Kinds: []string{"both", "fast"}, // want `match.kinds: there is no kind "fast"; want "atomic", "preemptible", "safe" or "both"`
@@ -75,7 +76,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		},
 		State: map[string]any{
 			"a b": 1,          // want `state "a b": a name has letters, digits and '_' only, and no digit first`
-			"x":   "text",     // want `state "x" has the Go type string; want bool, int, int64, float64 or time.Duration`
+			"x":   "text",     // want `state "x" has the Go type string; want bool, int, int64, float64, time.Duration, Bucket or Keyed`
 			"y":   float32(1), // want `state "y" has the Go type float32`
 		},
 	}))
@@ -86,7 +87,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		&cocoon.Policy{On: policy.On(0)},                                // want `it is never evaluated; say when with Every, On or OnCustom`
 		[]cocoon.Policy{{On: policy.On(stubs.Tick), Name: "tick"}},      // want `tick is no event to name; use Every with an interval`
 		map[string]policy.Spec{"a": {On: cocoon.Every(25 * time.Hour)}}, // want `the interval 25h0m0s is not between`
-		policy.Spec{"positional", policy.Every(d), `state.ratio ? switch() : continue()`, 0, policy.Match{}, nil}, // want `state.ratio`
+		policy.Spec{"positional", policy.Every(d), `state.ratio ? switch() : continue()`, 0, policy.Match{}, nil, ""}, // want `state.ratio`
 	)
 	use(
 		cocoon.Policy{On: cocoon.Every(d), Expr: `state.overlodaed ? switch() : continue()`},                                           // want `there is no state "overlodaed"; did you mean overloaded\?`

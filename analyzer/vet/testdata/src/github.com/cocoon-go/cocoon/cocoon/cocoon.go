@@ -19,6 +19,9 @@ type (
 	Trigger   = policy.Trigger
 	Match     = policy.Match
 	TimeLimit = policy.TimeLimit
+	PerLoop   = policy.PerLoop
+	Keyed     = policy.Keyed
+	Bucket    = policy.Bucket
 )
 
 const (

@@ -14,6 +14,7 @@ type Spec struct {
 	Mode  Mode
 	Match Match
 	State map[string]any
+	Zone  string
 }
 
 type Trigger struct {
@@ -46,3 +47,13 @@ type TimeLimit struct {
 	Interval time.Duration
 	Reason   string
 }
+
+type PerLoop struct{ First any }
+
+type Keyed struct {
+	First any
+	Keys  int
+	TTL   time.Duration
+}
+
+type Bucket struct{ Rate, Burst float64 }

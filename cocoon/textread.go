@@ -5,21 +5,41 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// patternRead stands in place of a stub where a name is compared with a pattern, so that other
-// reads need not look for one.
-const patternRead = stubs.State + 1
+// textRead stands in place of a stub where a name is compared with a pattern, or something is taken
+// of its text, so that other reads need not look for that.
+const textRead = stubs.Draw + 1
 
 // newRead is called with regMu held.
 func (b *bound) newRead(r policy.Read) read {
-	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)}
+	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key), quantile: r.Quantile, window: int64(r.Window)}
 	if r.Pattern != "" {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
 		b.refers = append(b.refers, x.selector)
 	}
-	if r.Pattern != "" && r.Stub != stubs.TaskSections {
-		x.stub, x.of = patternRead, r.Stub
+	if stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday {
+		x.zone, _ = b.version.spec.Location() // which Validate has found
+	}
+	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
+		x.stub, x.of, x.taken = textRead, r.Stub, &r
 	}
 	return x
+}
+
+// ofText returns what is read of the name with that text.
+func (r *read) ofText(text string) uint64 {
+	if r.selector != nil {
+		return stubs.FromBool(r.selector.selects(text))
+	}
+	return r.taken.Take(text)
+}
+
+// taken returns what a textRead reads. Labels and events, which a client may choose anew each time,
+// are looked at each time, in time in proportion to their length.
+func (v *view) taken(l *Loop, r *read) uint64 {
+	if r.selector != nil {
+		return stubs.FromBool(v.selected(l, r))
+	}
+	return r.taken.Take(v.textOf(r.of, r.key, l))
 }
 
 // matches reports whether a section has the name that is read of.

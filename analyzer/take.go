@@ -1,0 +1,133 @@
+package analyzer
+
+import (
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// keys checks where the keys of keyed states come from.
+func (f *form) keys() error {
+	if n := f.p.LookUps(); n > policy.MaxLookUps {
+		return malformed("%d keys and buckets are read; at most %d", n, policy.MaxLookUps)
+	}
+	for i, r := range f.p.Reads {
+		if !f.key(r.By) {
+			return malformed("read %d, of the state %q, has a key that is no name", i, r.Key)
+		}
+	}
+	for i, s := range f.p.Sites {
+		if !f.key(s.By) || s.By != nil && !s.Effect.Writes() {
+			return malformed("effect %d, %v, has a key that is no name", i, s.Effect)
+		}
+	}
+	return nil
+}
+
+// key reports whether a key is a constant, or a name that a stub of the catalogue has.
+func (f *form) key(k *policy.KeyOf) bool {
+	if k == nil || k.Constant {
+		return true
+	}
+	r, ok := f.reads[k.Offset]
+	return ok && r.Stub < stubs.State && r.Type == stubs.Name
+}
+
+// take checks a bool that takes tokens, one level below depth.
+func (f *form) take(n *policy.Node, depth int) error {
+	if n.Index < 0 || n.Index >= len(f.sites) || n.Type != stubs.Bool || n.B == nil || n.B.Op != policy.OpRead {
+		return at(n, "nothing is taken: site %d of %d", n.Index, len(f.sites))
+	}
+	if err := f.site(n); err != nil {
+		return err
+	}
+	site, bucket := f.p.Sites[n.Index], f.reads[n.B.Index]
+	switch {
+	case f.loops > 0:
+		return at(n, "tokens are taken in a predicate")
+	case site.Effect != stubs.Take || bucket.Burst == 0 || bucket.Key != site.Name || !sameKey(bucket.By, site.By):
+		return at(n, "effect %d does not take from what is read", n.Index)
+	}
+	return f.operands(n, depth, stubs.Float, stubs.Float)
+}
+
+func sameKey(a, b *policy.KeyOf) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// checkTakes refuses that one evaluation takes from one bucket twice: the second would have to know
+// of the first. With two keys it is one bucket wherever they are the same name.
+func checkTakes(p *policy.Program) error {
+	_, second := takes(p, p.Root, nil)
+	if second == nil {
+		return nil
+	}
+	name := p.Sites[second.Index].Name
+	return p.Errorf(second, "take once, let ok = take(...);, or take on paths that exclude each other",
+		"the policy takes from %q twice on one path", name)
+}
+
+// takes returns the buckets from which the evaluation of n may have taken, where it may have taken
+// from those in before; and the first node that takes from one again.
+func takes(p *policy.Program, n *policy.Node, before []string) (after []string, second *policy.Node) {
+	if n == nil || len(p.Sites) == 0 {
+		return before, nil
+	}
+	after, second = takes(p, n.A, before)
+	if second != nil {
+		return after, second
+	}
+	if n.Op == policy.OpIf {
+		b, second := takes(p, n.B, after)
+		if second != nil {
+			return b, second
+		}
+		c, second := takes(p, n.C, after)
+		return append(b[:len(b):len(b)], c[len(after):]...), second
+	}
+	if after, second = takes(p, n.B, after); second != nil {
+		return after, second
+	}
+	if n.Op == policy.OpTake {
+		name := p.Sites[n.Index].Name
+		for _, other := range after {
+			if other == name {
+				return after, n
+			}
+		}
+		after = append(after[:len(after):len(after)], name)
+	}
+	return after, nil
+}
+
+// take follows a bool that takes tokens: it is whether there are as many.
+func (a *analysis) take(n *policy.Node) (term, value) {
+	x, wanted := a.eval(n.A)
+	y, there := a.eval(n.B)
+	a.checkTokens(n, wanted)
+	v, _ := apply(policy.OpGe, stubs.Bool, there, wanted)
+	t := a.facts.operation(policy.OpGe, stubs.Bool, y, x)
+	if v.truth.yes && a.facts.possible(t, true) {
+		a.reached[n] = true
+		if a.taking != nil {
+			a.facts.assume(t, true, a.taking)
+		}
+	}
+	return t, v
+}
+
+// checkTokens refuses a number of tokens that may be none, as it refuses a divisor that may be 0,
+// and one that the bucket never has.
+func (a *analysis) checkTokens(n *policy.Node, wanted value) {
+	if a.facts.dead {
+		return
+	}
+	text, floats, burst := a.text(n.A), wanted.floats, a.reads[n.B.Index].Burst
+	switch {
+	case floats.hi < 0 && !floats.nan:
+		a.refuse(n.A, "", "a number of tokens is 0 or more, and %s is less", text)
+	case floats.lo < 0:
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is 0 or more, and %s may be less here", text)
+	case floats.nan:
+		a.refuse(n.A, "guard it: "+text+" >= 0 and take(...)", "a number of tokens is a number, and %s may be none (NaN) here", text)
+	case floats.lo > burst:
+		a.refuse(n, "declare a greater burst, or take less", "the bucket %q holds %v tokens, and never %s", a.p.Sites[n.Index].Name, burst, text)
+	}
+}

@@ -1,0 +1,90 @@
+package vet
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"maps"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// shape is what a policy has to know of a state.
+type shape struct {
+	stubs.Type
+	policy.Table
+}
+
+// anyShape is all that a state can be.
+var anyShape = shapes()
+
+func shapes() (all []shape) {
+	for _, keyed := range []bool{false, true} {
+		for _, t := range []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration} {
+			all = append(all, shape{t, policy.Table{Keyed: keyed}})
+		}
+		all = append(all, shape{stubs.Float, policy.Table{Keyed: keyed, Burst: policy.MaxBurst}})
+	}
+	return all
+}
+
+// shapeOf returns what is declared, as in a document.
+func shapeOf(declared any) shape {
+	s, _ := policy.StateOf(declared)
+	return shape{s.Type, policy.Table{Keyed: s.Keys > 0, Burst: s.Bucket.Burst}}
+}
+
+// in returns the env with the state.
+func (s shape) in(env policy.Env, name string) policy.Env {
+	env.States, env.Tables = maps.Clone(env.States), maps.Clone(env.Tables)
+	declared := policy.State{Type: s.Type, Bucket: policy.Bucket{Burst: s.Burst}}
+	if s.Keyed {
+		declared.Keys = 1
+	}
+	env.Declare(name, declared)
+	return env
+}
+
+// shapesIn returns what a state may be that Go code declares so.
+func shapesIn(info *types.Info, e ast.Expr) []shape {
+	t := info.TypeOf(e)
+	lit, _ := ast.Unparen(e).(*ast.CompositeLit)
+	switch {
+	case isNamed(t, policyPath, "Bucket"):
+		return []shape{{stubs.Float, policy.Table{Burst: burstIn(info, lit)}}}
+	case isNamed(t, policyPath, "PerLoop") && lit != nil:
+		if first := fieldsOf(info, lit)["First"]; first != nil {
+			return shapesIn(info, first)
+		}
+	case isNamed(t, policyPath, "Keyed") && lit != nil:
+		all := []shape{{Type: stubs.Int}}
+		if first := fieldsOf(info, lit)["First"]; first != nil {
+			all = shapesIn(info, first)
+		}
+		keyed := make([]shape, 0, len(all))
+		for _, s := range all {
+			s.Keyed = true
+			keyed = append(keyed, s)
+		}
+		return keyed
+	}
+	if v, ok := zeroOf(t); ok {
+		if _, t, err := stubs.Word(v); err == nil {
+			return []shape{{Type: t}}
+		}
+	}
+	return anyShape
+}
+
+// burstIn returns what a bucket holds, as far as it is known.
+func burstIn(info *types.Info, lit *ast.CompositeLit) float64 {
+	if lit != nil {
+		if e := fieldsOf(info, lit)["Burst"]; e != nil && info.Types[e].Value != nil {
+			if burst, _ := constant.Float64Val(constant.ToFloat(info.Types[e].Value)); burst > 0 {
+				return burst
+			}
+		}
+	}
+	return policy.MaxBurst
+}

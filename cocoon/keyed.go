@@ -1,0 +1,114 @@
+package cocoon
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/internal/keyed"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A keyed state is a table, and so is a token bucket, of one key. A table is not atomic: to read it
+// is to use a key. So each use of one is within a step, and one of all loops is used under the lock
+// of the steps where there are several loops.
+
+// stateTable is the values of a keyed state, or what is in buckets. What is not atomic changes
+// between steps.
+type stateTable struct {
+	of    policy.State // as it is declared now
+	words *keyed.Table
+
+	evicted, expired int64 // counted by tables before this one; guarded by regMu
+
+	// What observing policies have made of it, by key, since an enforcing one wrote the key.
+	shadow atomic.Pointer[keyed.Table]
+}
+
+func newStateTable(s policy.State) *stateTable { return &stateTable{of: s, words: newTable(s)} }
+
+func newTable(s policy.State) *keyed.Table { return keyed.New(max(s.Keys, 1), int64(s.TTL)) }
+
+// at returns the word of a key: of a bucket the tokens that are there now. A dry run leaves no trace
+// in what enforcing policies read.
+func (v *stateVar) at(key uint64, observing bool, now int64) uint64 {
+	if !observing {
+		word, at, ok := v.table.words.Get(key, now)
+		return v.read(word, at, ok, now)
+	}
+	if shadow := v.table.shadow.Load(); shadow != nil {
+		if word, at, ok := shadow.Get(key, now); ok {
+			return v.read(word, at, ok, now)
+		}
+	}
+	return v.peek(key, now)
+}
+
+// peek returns the same for a reader that is no enforcing policy.
+func (v *stateVar) peek(key uint64, now int64) uint64 {
+	word, at, ok := v.table.words.Peek(key, now)
+	return v.read(word, at, ok, now)
+}
+
+// read makes of what a table holds what is read.
+func (v *stateVar) read(word uint64, at int64, ok bool, now int64) uint64 {
+	switch {
+	case v.IsBucket() && !ok:
+		return v.First // it is full
+	case v.IsBucket():
+		return math.Float64bits(keyed.Tokens(word, at, now, v.table.of.Bucket.Rate, v.Bucket.Burst))
+	case !ok:
+		return v.table.of.First
+	}
+	return word
+}
+
+// put writes the word of a key.
+func (v *stateVar) put(key, word uint64, observing bool, now int64) {
+	shadow := v.table.shadow.Load()
+	switch {
+	case !observing && shadow != nil:
+		shadow.Remove(key)
+		fallthrough
+	case !observing:
+		v.table.words.Put(key, word, now)
+		return
+	case shadow == nil:
+		shadow = newTable(v.table.of)
+		v.table.shadow.Store(shadow)
+	}
+	shadow.Put(key, word, now)
+}
+
+// redeclare gives the state another declaration of the same kind. Called with regMu held, between
+// steps.
+func (v *stateVar) redeclare(s, was policy.State) {
+	switch begins := s.Begins(was); {
+	case v.table == nil && begins:
+		v.restart(s.First)
+	case v.table == nil:
+	case begins:
+		v.table.evicted += v.table.words.Evicted()
+		v.table.expired += v.table.words.Expired()
+		v.table.words = newTable(s)
+		v.table.shadow.Store(nil)
+		v.table.of = s
+	default:
+		v.table.words.SetTTL(int64(s.TTL))
+		if shadow := v.table.shadow.Load(); shadow != nil {
+			shadow.SetTTL(int64(s.TTL))
+		}
+		v.table.of = s
+	}
+}
+
+// stateByKey is State of a keyed state or a bucket.
+func (rt *Runtime) stateByKey(v *stateVar, key []string) any {
+	id, word := uint64(0), uint64(0)
+	if len(key) > 0 {
+		id = uint64(stubs.Intern(key[0]))
+	}
+	rt.betweenSteps(func() { word = v.peek(id, notify.Now()) })
+	return stubs.Value(word, v.Type)
+}

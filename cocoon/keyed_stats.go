@@ -1,0 +1,54 @@
+package cocoon
+
+// StateStats is a snapshot of a keyed state. What observing policies write, to a shadow, is not
+// counted.
+type StateStats struct {
+	Keys    int   // that are there, or have expired and no evaluation has met them since
+	MaxKeys int   // as declared; for a private state of each loop, of all loops
+	Evicted int64 // keys that were dropped for others
+	Expired int64 // keys that were dropped because they were not written for the time to live
+}
+
+func (s *StateStats) add(t *stateTable) {
+	s.Keys += t.words.Len()
+	s.MaxKeys += t.words.Bound()
+	s.Evicted += t.words.Evicted() + t.evicted
+	s.Expired += t.words.Expired() + t.expired
+}
+
+// stateStats returns the figures of all keyed states; nil when there are none. Called with regMu
+// held.
+func (rt *Runtime) stateStats() map[string]StateStats {
+	var all map[string]StateStats
+	add := func(name string, v *stateVar) {
+		if v.Keys == 0 {
+			return
+		}
+		if all == nil {
+			all = map[string]StateStats{}
+		}
+		st := all[name]
+		st.add(v.table)
+		all[name] = st
+	}
+	for name, v := range *rt.states.Load() {
+		add(name, v)
+	}
+	for _, r := range rt.policies {
+		for name, v := range r.now.states {
+			if _, private := r.now.spec.State[name]; !private {
+				continue
+			}
+			if !v.PerLoop {
+				add(r.name+"."+name, v)
+				continue
+			}
+			for _, b := range r.now.bounds {
+				if own := b.states.own[name]; own != nil {
+					add(r.name+"."+name, own)
+				}
+			}
+		}
+	}
+	return all
+}

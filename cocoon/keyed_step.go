@@ -1,0 +1,119 @@
+package cocoon
+
+import (
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// keyedUse is what a policy reads and writes of keyed states and buckets on one loop.
+type keyedUse struct {
+	reads   []keyedRead
+	sites   []keyedSite // in the order of the text
+	writing uint64      // bit i: site i writes one
+	fresh   []keyedWord // what a step writes
+}
+
+type keyedRead struct {
+	state  *stateVar
+	by     keyFrom
+	offset int
+}
+
+type keyedSite struct {
+	policy.Site
+	state *stateVar
+	by    keyFrom
+	index int
+}
+
+// keyFrom says where a key comes from: it is a word of the snapshot or, where there is none, this
+// one.
+type keyFrom struct {
+	offset int // -1: there is none
+	word   uint64
+}
+
+// newKeyFrom is for a key of a program; nil is that of a bucket without keys.
+func newKeyFrom(by *policy.KeyOf) keyFrom {
+	switch {
+	case by == nil:
+		return keyFrom{-1, 0}
+	case by.Constant:
+		return keyFrom{-1, uint64(stubs.Intern(by.Text))}
+	}
+	return keyFrom{by.Offset, 0}
+}
+
+func (k keyFrom) in(snapshot []uint64) uint64 {
+	if k.offset < 0 {
+		return k.word
+	}
+	return snapshot[k.offset]
+}
+
+type keyedWord struct {
+	state     *stateVar
+	key, word uint64
+}
+
+func (u *keyedUse) read(v *stateVar, r policy.Read) {
+	u.reads = append(u.reads, keyedRead{v, newKeyFrom(r.By), r.Offset})
+}
+
+func (u *keyedUse) write(v *stateVar, i int, s policy.Site) {
+	u.sites = append(u.sites, keyedSite{s, v, newKeyFrom(s.By), i})
+	u.writing |= 1 << i
+	u.fresh = make([]keyedWord, 0, len(u.sites))
+}
+
+// begin reads for an evaluation, behind all else that it reads.
+func (u *keyedUse) begin(snapshot []uint64, observing bool, now int64) {
+	for i := range u.reads {
+		r := &u.reads[i]
+		snapshot[r.offset] = r.state.at(r.by.in(snapshot), observing, now)
+	}
+}
+
+// compute computes what the fired sites write, in the order of the text, and writes nothing.
+func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bool, now int64) error {
+	u.fresh = u.fresh[:0]
+	for i := range u.sites {
+		s := &u.sites[i]
+		if fired>>s.index&1 == 0 {
+			continue
+		}
+		key := s.by.in(snapshot)
+		word, err := s.Update(u.was(s.state, key, observing, now), values[s.index])
+		if err != nil {
+			return err
+		}
+		u.fresh = append(u.fresh, keyedWord{s.state, key, word})
+	}
+	return nil
+}
+
+// was returns the word of a key behind what is computed so far. Two sites may be about one key by
+// different names.
+func (u *keyedUse) was(v *stateVar, key uint64, observing bool, now int64) uint64 {
+	for i := len(u.fresh) - 1; i >= 0; i-- {
+		if f := &u.fresh[i]; f.state == v && f.key == key {
+			return f.word
+		}
+	}
+	return v.at(key, observing, now)
+}
+
+// carryOut writes what was computed.
+func (u *keyedUse) carryOut(observing bool, now int64) {
+	for i := range u.fresh {
+		f := &u.fresh[i]
+		f.state.put(f.key, f.word, observing, now)
+	}
+}
+
+// forget ends what the policy has made of keyed states in observe mode.
+func (u *keyedUse) forget() {
+	for i := range u.sites {
+		u.sites[i].state.table.shadow.Store(nil)
+	}
+}

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// registeredState reads a first value, or {first: VALUE, keys: 1000, ttl: 10m}, or a token bucket,
+// {rate: 10, burst: 5}.
+func registeredState(n *yaml.Node) (any, error) {
+	v, err := privateState(n)
+	if _, perLoop := v.(PerLoop); perLoop {
+		err = lineError(n, "a registered state is one for all loops; only a private state of a policy can be one of each loop")
+	}
+	return v, err
+}
+
+// privateState reads the same, and per: loop.
+func privateState(n *yaml.Node) (any, error) {
+	if n.Kind != yaml.MappingNode {
+		return stateValue(n)
+	}
+	d := stateDeclaration{per: "runtime"}
+	err := decodeMap(n, "a state", []key{
+		{name: "first", read: func(n *yaml.Node) (err error) { d.first, err = stateValue(n); return err }},
+		{name: "rate", read: func(n *yaml.Node) error { d.rate = new(float64); return readTokens(n, d.rate) }},
+		{name: "burst", read: func(n *yaml.Node) error { d.burst = new(float64); return readTokens(n, d.burst) }},
+		{name: "keys", read: func(n *yaml.Node) error { d.keys = new(int64); return readInt(n, d.keys) }},
+		{name: "ttl", read: func(n *yaml.Node) error { d.ttl = new(time.Duration); return readTTL(n, d.ttl) }},
+		{name: "per", read: func(n *yaml.Node) error { return readString(n, &d.per) }},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.value(n)
+}
+
+// stateDeclaration is a state under way.
+type stateDeclaration struct {
+	first       any // nil: it is a bucket
+	rate, burst *float64
+	keys        *int64
+	ttl         *time.Duration
+	per         string
+}
+
+// value puts a declaration together.
+func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
+	switch bucket := d.rate != nil || d.burst != nil; {
+	case bucket && d.first != nil:
+		return nil, lineError(n, "a token bucket is full at first; remove first, or rate and burst")
+	case bucket && (d.rate == nil || d.burst == nil):
+		return nil, lineError(n, "a token bucket needs rate and burst: the tokens that come in a second, and those that it holds")
+	case !bucket && d.first == nil:
+		return nil, lineError(n, "a state needs the key first, its first value; or rate and burst, as a token bucket")
+	case d.ttl != nil && d.keys == nil:
+		return nil, lineError(n, "ttl is how long a key is kept; say how many by keys")
+	case bucket:
+		v = Bucket{*d.rate, *d.burst}
+	default:
+		v = d.first
+	}
+	if d.keys != nil {
+		k := Keyed{First: v, Keys: int(*d.keys)}
+		if d.ttl != nil {
+			k.TTL = *d.ttl
+		}
+		v = k
+	}
+	switch d.per {
+	case "loop":
+		v = PerLoop{v}
+	case "runtime":
+	default:
+		err = lineError(n, "a state is not per %q; write loop, or runtime", d.per)
+	}
+	return v, err
+}
+
+// readTokens reads a number of tokens, whole or not. StateOf knows its bounds.
+func readTokens(n *yaml.Node, to *float64) error {
+	v, err := stateValue(n)
+	switch v := v.(type) {
+	case int64:
+		*to = float64(v)
+		return nil
+	case float64:
+		*to = v
+		return nil
+	}
+	if err == nil || n.Kind != yaml.ScalarNode {
+		err = lineError(n, "%s stands where a number of tokens is wanted", nodeKind(n))
+	}
+	return err
+}
+
+func readTTL(n *yaml.Node, to *time.Duration) error {
+	if err := readDuration(n, to); err != nil {
+		return err
+	}
+	if *to <= 0 {
+		return lineError(n, "the time to live %v is not positive; leave it out to keep keys as long as there is room", *to)
+	}
+	return nil
+}

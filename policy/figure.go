@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Windows over which figures are taken: quantiles, and rates and averages of states.
+const (
+	MinWindow     = 10 * time.Millisecond
+	MaxWindow     = 7 * 24 * time.Hour
+	DefaultWindow = 10 * time.Second // of a quantile that names none
+)
+
+// OfState reports whether the read is about a state: its value, its rate or its average.
+func (r Read) OfState() bool { return stubs.State <= r.Stub && r.Stub <= stubs.StateAverage }
+
+// String returns the read as a policy writes it; of a draw, which of the text's chances it is for.
+func (r Read) String() string {
+	if r.Stub == stubs.Draw {
+		return "the draw of chance " + r.Key
+	}
+	if r.OfState() {
+		switch r.Stub {
+		case stubs.StateRate:
+			return fmt.Sprintf("rate(%q, duration(%q))", r.Key, r.Window)
+		case stubs.StateAverage:
+			return fmt.Sprintf("average(%q, duration(%q))", r.Key, r.Window)
+		}
+		if r.By != nil {
+			return fmt.Sprintf("state.%s[%v]", r.Key, r.By)
+		}
+		return "state." + r.Key
+	}
+	path := stubs.Catalogue[r.Stub].Path
+	switch {
+	case r.Pattern != "" && r.Stub == stubs.TaskSections:
+		return fmt.Sprintf("%s[pattern(%q)]", path, r.Pattern)
+	case r.Pattern != "":
+		return fmt.Sprintf("%s in pattern(%q)", r.Name(), r.Pattern)
+	case r.Taken == TakenHash:
+		return fmt.Sprintf("XXH64(%s)", r.Name())
+	case r.Taken == TakenInt, r.Taken == TakenFloat:
+		return fmt.Sprintf("%v(%s, %v)", r.Type, r.Name(), stubs.Value(r.Default, r.Type))
+	case r.Key != "":
+		return fmt.Sprintf("%s[%q]", path, r.Key)
+	case r.Quantile == 0:
+		return path
+	case r.Window == DefaultWindow:
+		return fmt.Sprintf("%s(%v)", path, r.Quantile)
+	}
+	return fmt.Sprintf("%s(%v, duration(%q))", path, r.Quantile, r.Window)
+}
+
+// quantiles are the fields of the state stubs that are called.
+var quantiles = func() (fields []string) {
+	for _, s := range stubs.Catalogue {
+		if _, field, _ := strings.Cut(s.Path, "."); s.Quantile {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}()
+
+// quantileOf returns the state stub that is called as queue.wait(0.99) is, or nil.
+func quantileOf(called ast.Node) *stubs.Stub {
+	m, _ := called.(*ast.MemberNode)
+	if m == nil {
+		return nil
+	}
+	group, _ := m.Node.(*ast.IdentifierNode)
+	field, _ := m.Property.(*ast.StringNode)
+	if group == nil || field == nil {
+		return nil
+	}
+	if s, ok := stubs.Lookup(group.Value + "." + field.Value); ok && s.Quantile {
+		return s
+	}
+	return nil
+}
+
+// quantile lowers queue.wait(0.99) and its like: a call of a state stub.
+func (l *lowerer) quantile(n *ast.CallNode, s *stubs.Stub) value {
+	if len(n.Arguments) == 0 || len(n.Arguments) > 2 {
+		l.refuse(n, "write "+s.Path+`(0.99), or `+s.Path+`(0.99, duration("30s"))`,
+			"%s takes a quantile, and a window if it is not %v; not %d arguments", s.Path, DefaultWindow, len(n.Arguments))
+	}
+	key := readKey{id: s.ID, window: DefaultWindow}
+	q := l.value(n.Arguments[0])
+	if !q.constant() || q.node.Type != stubs.Int && q.node.Type != stubs.Float {
+		l.refuse(n.Arguments[0], "write a number, as in "+s.Path+"(0.99)", "a quantile is a plain constant, and %s is %s", l.excerpt(n.Arguments[0]), describe(q))
+	}
+	q = l.adapt(n.Arguments[0], q, value{node: &Node{Type: stubs.Float}})
+	key.quantile = math.Float64frombits(q.node.Imm)
+	if !validQuantile(key.quantile) {
+		l.refuse(n.Arguments[0], quantileHint(key.quantile), "a quantile is between 0 and 1, and %s is not", l.excerpt(n.Arguments[0]))
+	}
+	if len(n.Arguments) == 2 {
+		key.window = l.window(n.Arguments[1])
+	}
+	return value{node: l.stub(n, s, key)}
+}
+
+func validQuantile(q float64) bool { return q > 0 && q < 1 }
+
+// quantileHint guesses what was meant by a number that is none.
+func quantileHint(q float64) string {
+	if q > 1 && q < 100 {
+		return "write " + strconv.FormatFloat(q/100, 'g', 6, 64) + " for that percentile"
+	}
+	return "write 0.99 for what 99 of 100 are below"
+}
+
+// window returns the constant window n.
+func (l *lowerer) window(n ast.Node) time.Duration {
+	v := l.value(n)
+	if !v.constant() || v.node.Type != stubs.Duration {
+		l.refuse(n, `write it like duration("30s")`, "a window is a constant duration, and %s is %s", l.excerpt(n), describe(v))
+	}
+	d := time.Duration(v.node.Imm)
+	if !validWindow(d) {
+		l.refuse(n, "", "the window %v is not between %v and %v", d, MinWindow, MaxWindow)
+	}
+	return d
+}
+
+func validWindow(d time.Duration) bool { return MinWindow <= d && d <= MaxWindow }
+
+// trendRead lowers rate("state", window) and average("state", window).
+func (l *lowerer) trendRead(n ast.Node, name string, args []ast.Node) value {
+	l.arguments(n, name, args, 2)
+	state := l.constantText(args[0], "the name of a state")
+	t, ok := l.env.States[state]
+	if !ok {
+		l.noState(args[0], state)
+	}
+	if !t.Numeric() {
+		l.refuse(args[0], "", "%s() is for numbers, and the state %s is %s", name, state, article(t))
+	}
+	if table := l.env.Tables[state]; table != (Table{}) {
+		l.refuse(args[0], "count what you want to know of all keys in another state", "%s() is for states without keys, and the state %s is a token bucket or has keys", name, state)
+	}
+	key := readKey{id: stubs.StateRate, key: state, window: l.window(args[1])}
+	of := stubs.Float
+	if name == "average" {
+		key.id, of = stubs.StateAverage, averageType(t)
+	}
+	return value{node: l.read(n, key, of, 1)}
+}
+
+// averageType is the type of averages of a state: a float, or that of its unit.
+func averageType(t stubs.Type) stubs.Type {
+	if unit(t) {
+		return t
+	}
+	return stubs.Float
+}

@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser/lexer"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Bounds of what stands between the brackets of x in [...], beside those of the rest of a text.
+const (
+	MaxListText  = 1 << 20 // bytes of a text with its lists
+	MaxConstants = 16384   // elements of all lists of a policy
+)
+
+// maxChain is the greatest length of a list whose elements are compared one by one: that is as fast
+// as a look-up, and tells the verifier more.
+const maxChain = 8
+
+// Set is the elements of a list.
+type Set struct {
+	Type  stubs.Type // Name, or Integral
+	Words []uint64   // in ascending order, each once
+}
+
+// Has reports whether the word is in the set.
+func (s Set) Has(word uint64) bool {
+	_, found := slices.BinarySearch(s.Words, word)
+	return found
+}
+
+// inList asks whether x is among the elements of a list.
+func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node {
+	if len(list.Nodes) == 0 {
+		l.refuse(list, "name at least one element", "the list is empty")
+	}
+	if l.constants += len(list.Nodes); l.constants > MaxConstants {
+		l.refuse(list, "split it into several policies, or give the tasks a label that says it", "the policy has more than %d constants in its lists", MaxConstants)
+	}
+	t := x.node.Type
+	if len(list.Nodes) <= maxChain || t != stubs.Name && !t.Integral() {
+		equal := make([]*Node, len(list.Nodes))
+		for i, en := range list.Nodes {
+			left, e := l.listed(n, en, x)
+			equal[i] = l.folded(en, OpEq, stubs.Bool, left.node, e.node)
+		}
+		return l.either(n, equal)
+	}
+	set := Set{Type: t}
+	for _, en := range list.Nodes {
+		nodes := l.nodes // a constant of a set is no operation
+		_, e := l.listed(n, en, x)
+		set.Words = append(set.Words, e.node.Imm)
+		l.nodes = nodes
+	}
+	slices.Sort(set.Words)
+	set.Words = slices.Compact(set.Words)
+	in := l.node(n, OpIn, stubs.Bool, l.name(n.Left, l.use(n.Left, x)).node)
+	if in.A.Op == OpConst {
+		return l.constant(n, stubs.Bool, stubs.FromBool(set.Has(in.A.Imm)))
+	}
+	in.Index = len(l.prog.Sets)
+	l.prog.Sets = append(l.prog.Sets, set)
+	return in
+}
+
+// listed lowers an element of a list with which x is compared, and another use of x.
+func (l *lowerer) listed(n *ast.BinaryNode, en ast.Node, x value) (left, e value) {
+	e = l.value(en)
+	if !e.constant() {
+		l.refuse(en, "write x == y", "a list holds constants, and %s is %s", l.excerpt(en), describe(e))
+	}
+	left = l.use(n.Left, x)
+	e, left = l.adapt(en, e, left), l.adapt(n.Left, left, e)
+	if e.node.Type != left.node.Type {
+		l.mismatch(en, n.Left, left, en, e)
+	}
+	l.checkKind(en, x, e)
+	return l.name(n.Left, left), l.name(en, e)
+}
+
+// either joins conditions by or, in a balanced tree: long lists stay shallow.
+func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
+	if len(conditions) == 1 {
+		return conditions[0]
+	}
+	half := len(conditions) / 2
+	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
+}
+
+// bytesOutside returns how many bytes of a text stand outside of brackets, which in a policy are
+// lists and short keys. A text that is none may be counted wrongly.
+func bytesOutside(text string) (n int) {
+	depth := 0
+	for i := 0; i < len(text); {
+		end := i + spanAt(text[i:])
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			depth = max(0, depth-1)
+		}
+		if depth == 0 {
+			n += end - i
+		}
+		i = end
+	}
+	return n
+}
+
+// spanAt returns how long the string or the comment is with which the text begins; 1 where there is
+// none.
+func spanAt(text string) int {
+	ends := func(from int, closing string) int {
+		for i := from; i < len(text); i++ {
+			switch {
+			case text[i] == '\\' && (closing == `"` || closing == "'"):
+				i++
+			case len(text)-i >= len(closing) && text[i:i+len(closing)] == closing:
+				return i + len(closing)
+			}
+		}
+		return len(text)
+	}
+	switch {
+	case text[0] == '"', text[0] == '\'', text[0] == '`':
+		return ends(1, text[:1])
+	case len(text) > 1 && text[:2] == "/*":
+		return ends(2, "*/")
+	case len(text) > 1 && text[:2] == "//":
+		return ends(2, "\n")
+	}
+	return 1
+}
+
+// countTokens returns how many tokens there are beside the constants of lists, and refuses more
+// than MaxTokens, or more constants than any list may have.
+func (s *source) countTokens() *Error {
+	rest, constants := 0, 0
+	inside := 0 // the partner of the bracket of the list that we are in
+	for i, t := range s.tokens {
+		switch {
+		case i < inside && s.ofConstant(i):
+			constants++
+		default:
+			rest++
+		}
+		if i > 0 && i >= inside && t.Is(lexer.Bracket, "[") && s.tokens[i-1].Is(lexer.Operator, "in") {
+			inside = s.match[i]
+		}
+		if rest > MaxTokens {
+			return s.errorAt(t.Location, "split it into several policies", "the policy has more than %d words and operators", MaxTokens)
+		}
+	}
+	if constants > 5*MaxConstants { // duration("1s"), is five of them
+		return s.errorAt(s.tokens[len(s.tokens)-1].Location, "split it into several policies, or give the tasks a label that says it",
+			"the policy has more than %d constants in its lists", MaxConstants)
+	}
+	return nil
+}
+
+// ofConstant reports whether token i of a list is part of a constant, or stands between two.
+func (s *source) ofConstant(i int) bool {
+	t := s.tokens[i]
+	switch {
+	case t.Kind == lexer.String, t.Kind == lexer.Number, t.Is(lexer.Operator, ","):
+		return true
+	case t.Is(lexer.Operator, "-"):
+		return s.tokens[i-1].Is(lexer.Operator, ",") || s.tokens[i-1].Is(lexer.Bracket, "[")
+	case t.Is(lexer.Identifier, "duration"), t.Is(lexer.Identifier, "bytes"):
+		return true
+	case t.Is(lexer.Bracket, "("):
+		return s.tokens[i-1].Kind == lexer.Identifier && s.match[i] == i+2
+	case t.Is(lexer.Bracket, ")"):
+		return s.match[i] == i-2
+	}
+	return false
+}

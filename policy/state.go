@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// PerLoop declares, in Spec.State, a private state of which each loop has its own. Others are one
+// for all loops of a runtime.
+type PerLoop struct{ First any } // its first value, or a Bucket or Keyed
+
+// Keyed declares a state with a value for each key: state.NAME[tenant.name]. A key that is not
+// there has the first value. The states of all keys take at most 56 bytes a key.
+type Keyed struct {
+	First any           // of each key: a first value, or a Bucket; nil is 0
+	Keys  int           // how many keys there are at most: for a new one the least recently used goes
+	TTL   time.Duration // how long a key is kept that is not written; 0: as long as there is room
+}
+
+// Bucket declares a token bucket, from which policies take(): it is full at first.
+type Bucket struct {
+	Rate  float64 // tokens that come in a second
+	Burst float64 // tokens that it holds
+}
+
+// Bounds of what is declared.
+const (
+	MaxKeys  = 1_000_000
+	MaxBurst = 1e12 // of a bucket, and that come in a second
+)
+
+func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
+
+func (k Keyed) String() string {
+	s := fmt.Sprintf("%v by key, %d keys", k.first(), k.Keys)
+	if k.TTL > 0 {
+		s += fmt.Sprintf(", ttl %v", k.TTL)
+	}
+	return s
+}
+
+func (b Bucket) String() string { return fmt.Sprintf("a bucket of %v, %v a second", b.Burst, b.Rate) }
+
+func (k Keyed) first() any {
+	if k.First == nil {
+		return 0
+	}
+	return k.First
+}
+
+// State is what a state is declared to be.
+type State struct {
+	Type    stubs.Type
+	First   uint64 // the word of its first value; of a bucket, what it holds
+	PerLoop bool
+	Keys    int // how many there are at most; 0: it has none
+	TTL     time.Duration
+	Bucket  Bucket // the zero Bucket: it is none
+}
+
+// IsBucket reports whether the state is a token bucket, or one for each key.
+func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
+
+// Kind says what kind of state it is, for people: "int", "duration by key", "bucket".
+func (s State) Kind() string {
+	kind := s.Type.String()
+	if s.IsBucket() {
+		kind = "bucket"
+	}
+	if s.Keys > 0 {
+		kind += " by key"
+	}
+	return kind
+}
+
+// SameKind reports whether policies about the one state can be about the other: a reload then keeps
+// it the same state.
+func (s State) SameKind(other State) bool { return s.Kind() == other.Kind() }
+
+// Begins reports whether a reload that declares the state, of which was is what it was, gives it
+// its first value again, or leaves none of its keys. A bucket keeps its tokens.
+func (s State) Begins(was State) bool {
+	return !s.SameKind(was) || s.Keys != was.Keys || s.First != was.First && !s.IsBucket()
+}
+
+// StateOf reads a declaration: a bool, int, int64, float64, time.Duration or Bucket, one of them in
+// Keyed, or one of all in PerLoop.
+func StateOf(declared any) (s State, err error) {
+	if p, ok := declared.(PerLoop); ok {
+		s.PerLoop, declared = true, p.First
+	}
+	if k, ok := declared.(Keyed); ok {
+		if k.Keys < 1 || k.Keys > MaxKeys {
+			return s, fmt.Errorf("keeps 1 to %d keys, and not %d", MaxKeys, k.Keys)
+		}
+		if k.TTL < 0 {
+			return s, fmt.Errorf("has the time to live %v; want none, or more than 0", k.TTL)
+		}
+		s.Keys, s.TTL, declared = k.Keys, k.TTL, k.first()
+	}
+	switch v := declared.(type) {
+	case Bucket:
+		s.Bucket = v
+		s.Type, s.First = stubs.Float, math.Float64bits(v.Burst)
+		return s, v.validate()
+	case bool, int, int64, time.Duration:
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return s, fmt.Errorf("is %v; want a finite number", v)
+		}
+	default:
+		return s, fmt.Errorf("has the Go type %T; want bool, int, int64, float64, time.Duration, Bucket or Keyed", declared)
+	}
+	s.First, s.Type, err = stubs.Word(declared)
+	return s, err
+}
+
+func (b Bucket) validate() error {
+	for _, n := range []struct {
+		what  string
+		value float64
+	}{{"rate", b.Rate}, {"burst", b.Burst}} {
+		if !(n.value > 0 && n.value <= MaxBurst) {
+			return fmt.Errorf("has the %s %v; want more than 0 tokens, and at most %g", n.what, n.value, float64(MaxBurst))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// maxNumber bounds the text of a number, in bytes, so that one of a megabyte is none at no cost.
+const maxNumber = 64
+
+// Take returns the word of what the read takes of a name with that text.
+func (r Read) Take(text string) uint64 {
+	switch r.Taken {
+	case TakenHash:
+		return stubs.Hash(text)
+	case TakenInt:
+		if len(text) > maxNumber {
+			break
+		}
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return uint64(i)
+		}
+	case TakenFloat:
+		decimal := func(c rune) bool { return c >= '0' && c <= '9' || strings.ContainsRune("+-.eE", c) }
+		if len(text) > maxNumber || strings.TrimFunc(text, decimal) != "" {
+			break
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return math.Float64bits(f)
+		}
+	}
+	return r.Default
+}
+
+// Name returns the read of the name from which r is taken; r itself where it is none.
+func (r Read) Name() Read {
+	if r.Taken == TakenWhole && (r.Pattern == "" || r.Stub == stubs.TaskSections) {
+		return r
+	}
+	return Read{Stub: r.Stub, Key: r.Key, Type: stubs.Name, Words: 1}
+}
+
+// nameRead returns what x reads, if it is a name that a state stub reads. Of kinds and states
+// nobody takes anything.
+func (l *lowerer) nameRead(x value) (key readKey, ok bool) {
+	if x.node.Op != OpRead || x.node.Type != stubs.Name || x.enum {
+		return key, false
+	}
+	for k, i := range l.reads {
+		if l.prog.Reads[i].Offset == x.node.Index {
+			key = k
+		}
+	}
+	return key, key.id != stubs.State
+}
+
+// taken makes the read of what is taken of the name that key is. Only who fills the snapshot knows
+// names as texts; so the name itself need not be read, if it was first read here.
+func (l *lowerer) taken(n ast.Node, name, taken readKey, first bool, t stubs.Type) *Node {
+	if last := len(l.prog.Reads) - 1; first {
+		delete(l.reads, name)
+		l.prog.Reads, l.prog.Words = l.prog.Reads[:last], l.prog.Words-1
+	}
+	return l.read(n, taken, t, 1)
+}
+
+// maxHashed bounds the arguments of hash.
+const maxHashed = 4
+
+// hash lowers hash(x, ...): names by the hash of their text, and numbers as they are.
+func (l *lowerer) hash(n ast.Node, args []ast.Node) value {
+	if len(args) < 1 || len(args) > maxHashed {
+		l.refuse(n, "", "hash takes 1 to %d arguments, not %d", maxHashed, len(args))
+	}
+	h := l.constant(n, stubs.Int, 0)
+	for _, an := range args {
+		reads := len(l.prog.Reads)
+		x := l.value(an)
+		var word *Node
+		name, ok := l.nameRead(x)
+		switch {
+		case x.constText:
+			word = l.constant(an, stubs.Int, stubs.Hash(x.text))
+		case ok:
+			taken := name
+			taken.taken = TakenHash
+			word = l.taken(an, name, taken, len(l.prog.Reads) > reads, stubs.Int)
+		case x.node.Type == stubs.Int:
+			word = x.node
+		default:
+			l.refuse(an, "write task.name, task.labels.NAME or another state stub, a string or a count",
+				"hash takes names that a state stub reads, strings and plain numbers, and %s is %s", l.excerpt(an), describe(x))
+		}
+		h = l.folded(n, OpMix, stubs.Int, h, word)
+	}
+	return value{node: h}
+}
+
+// number lowers int(x) and float(x) of a name, with a default or without; reads is how many reads
+// there were before x.
+func (l *lowerer) number(n ast.Node, function string, args []ast.Node, x value, reads int) value {
+	name, ok := l.nameRead(x)
+	if !ok {
+		l.refuse(args[0], "write task.labels.NAME or another state stub", "%s takes numbers, and names that a state stub reads, and %s is %s", function, l.excerpt(args[0]), describe(x))
+	}
+	first := len(l.prog.Reads) > reads
+	taken, t := name, stubs.Int
+	if taken.taken = TakenInt; function == "float" {
+		taken.taken, t = TakenFloat, stubs.Float
+	}
+	if len(args) == 2 {
+		v := l.adapt(args[1], l.value(args[1]), value{node: &Node{Type: t}})
+		if !v.constant() || v.node.Type != t {
+			l.refuse(args[1], "write it out, as in "+function+"(task.labels.level, 3)", "the default is a plain constant, and %s is %s", l.excerpt(args[1]), describe(v))
+		}
+		taken.fallback = v.node.Imm
+	}
+	return value{node: l.taken(n, name, taken, first, t)}
+}
+
+// chance lowers chance(p): a draw of its own, the same wherever this place of the text is lowered
+// to, that is less than p.
+func (l *lowerer) chance(n ast.Node, args []ast.Node) value {
+	l.arguments(n, "chance", args, 1)
+	p := l.adapt(args[0], l.value(args[0]), value{node: &Node{Type: stubs.Float}})
+	if p.node.Type != stubs.Float {
+		l.refuse(args[0], unitHint(p, l.excerpt(args[0]), stubs.Float), "a probability is a float, and %s is %s", l.excerpt(args[0]), describe(p))
+	}
+	if f := math.Float64frombits(p.node.Imm); p.constant() && !(f > 0 && f < 1) {
+		l.refuse(args[0], "write a share between 0 and 1, as in chance(0.05)", "the probability %s is not between 0 and 1", l.excerpt(args[0]))
+	}
+	pos, _ := l.place(n)
+	if l.draws[pos] == "" {
+		l.draws[pos] = strconv.Itoa(1 + len(l.draws))
+	}
+	draw := l.read(n, readKey{id: stubs.Draw, key: l.draws[pos]}, stubs.Float, 1)
+	return value{node: l.folded(n, OpLt, stubs.Bool, draw, p.node)}
+}

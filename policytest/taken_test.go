@@ -1,0 +1,61 @@
+package policytest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// What a policy takes of texts, and its draws, are those of a server with the seed of the tests.
+func TestTexts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("p.yaml", `version: 1
+policies:
+  - name: canary
+    on: start
+    expr: 'hash(task.labels.user) % 100 < 5 and int(task.labels.level, 3) > 2 ? throw("canary") : continue()'
+  - name: draw
+    on: enqueue
+    expr: 'chance(0.25) ? throw("unlucky") : continue()'
+`)
+	tests := `version: 1
+documents: [p.yaml]
+seed: 7
+tests:
+  - name: texts
+    events:
+      - {at: 0s, on: start, given: {task.labels: {user: u82}}, expect: throw("canary")}
+      - {at: 0s, on: start, given: {task.labels: {user: u82, level: "2"}}, expect: continue()}
+      - {at: 0s, on: start, given: {task.labels: {user: other}}, expect: continue()}
+      - {at: 0s, on: enqueue, times: 1000, expect: {counts: {throw("unlucky"): 251}}}
+`
+	user := "u0"
+	for i := 0; stubs.Mix(0, stubs.Hash(user))%100 >= 5; i++ {
+		user = fmt.Sprint("u", i)
+	}
+	tests = strings.ReplaceAll(tests, "u82", user)
+	write("a_test.yaml", tests)
+	write("b_test.yaml", strings.ReplaceAll(tests, "seed: 7", "seed: 8"))
+	for name, want := range map[string]string{"a_test.yaml": "", "b_test.yaml": `throw("unlucky") is said 272 times; want 251`} {
+		r, err := File(filepath.Join(dir, name), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, f := range r.Results[0].Failures {
+			said += f.String() + "\n"
+		}
+		if !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("%s says %s\nwant %q", name, said, want)
+		}
+	}
+}
