@@ -10,6 +10,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/gobuild"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
