@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Bounds of what stands between the brackets of x in [...], beside those of the rest of a text.
+// Bounds of what stands between the brackets of x in [...]; the rest of a text has its own.
 const (
 	MaxListText  = 1 << 20 // bytes of a text with its lists
 	MaxConstants = 16384   // elements of all lists of a policy
@@ -166,7 +166,7 @@ func spanAt(text string) int {
 	return 1
 }
 
-// countTokens returns how many tokens there are beside the constants of lists, and refuses more
+// countTokens counts the tokens that are no constants of lists, and refuses more
 // than MaxTokens, or more constants than any list may have.
 func (s *source) countTokens() *Error {
 	rest, constants := 0, 0
