@@ -102,7 +102,7 @@ func TestCoDelReference(t *testing.T) {
 			}
 			server.work(load(rnd, 5000, 4, 10*time.Millisecond, 0.7, 1.1, 1.3, 0.9, 2))
 			if s.run(t, "codel.yaml"); dropped < 100 || dropped > 4000 {
-				t.Errorf("%d of %d requests are dropped", dropped, s.count)
+				t.Errorf("%d of %d requests are dropped", dropped, len(s.events))
 			}
 		})
 	}

@@ -20,7 +20,7 @@ type station struct {
 	wait, busy []*request
 
 	admit func(*request) bool // on arrival; the request counts as one that waits already
-	next  func() *request     // a slot is free: takes the next one by pop, or nil; by default pop
+	next  func() *request     // a slot is free: takes the next one by pop or take, or nil; by default pop
 	end   func(*request)      // at the end; the request is busy still
 }
 
@@ -76,6 +76,11 @@ func (s *station) pop() *request {
 	r := s.wait[0]
 	s.wait = s.wait[1:]
 	return r
+}
+
+// take takes a request that waits.
+func (s *station) take(r *request) {
+	s.wait = slices.DeleteFunc(s.wait, func(w *request) bool { return w == r })
 }
 
 // load returns count requests: for a tenth of them each, the load of the slots is one of loads in
