@@ -85,7 +85,7 @@ func TestAPFReference(t *testing.T) {
 			for i, name := range []string{"workload-high", "workload-low"} {
 				full += runLevel(rand.New(rand.NewPCG(seed, uint64(i))), &priorityLevel{name: name}, &s)
 			}
-			if s.run(t, "flow-control.yaml"); full < 20 {
+			if s.run(t, "flow-control.yaml"); full < 5 {
 				t.Errorf("%d of %d requests found their queue full", full, len(s.events))
 			}
 		})
