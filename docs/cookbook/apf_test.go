@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// priorityLevel is a level of API Priority and Fairness: seats, queues, a hand of two of them for each
-// flow, a bound on the length of a queue, and fair queuing among the queues of the level.
+// priorityLevel is a level of API Priority and Fairness: seats, queues, a hand of two of them for
+// each flow, a bound on the length of a queue, and fair queuing among the queues of the level.
 type priorityLevel struct {
 	name    string
 	queues  [8]flowQueue

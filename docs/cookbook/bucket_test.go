@@ -30,8 +30,8 @@ func (m *meter) conforms(now time.Duration, tokens int) bool {
 	return false
 }
 
-// Requests come at random nanoseconds. At the very moment at which a bucket has again what is taken,
-// the runtime's bucket, a float, may hold a millionth of a billionth of a token less.
+// Requests come at random nanoseconds. At the very moment at which a bucket has enough again, the
+// runtime's bucket, a float, may hold a millionth of a billionth of a token less.
 func TestTenantBucketReference(t *testing.T) {
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/policytest"
 )
 
-// script is a file of tests that a reference writes while it decides: each event, and what the
-// reference says to it. Package policytest then asks the policy.
+// script is a file of tests that a reference writes while it decides: each event, and the decision
+// of the reference. Package policytest then asks the policy.
 type script struct{ events []event }
 
 type event struct {
@@ -22,12 +22,12 @@ type event struct {
 	text string
 }
 
-// tell adds an event at a time, on a notification, with values of stubs and what is expected.
+// tell adds an event: when, the notification, values of stubs, and the expected decision.
 func (s *script) tell(at time.Duration, on, given, expect string) {
 	s.events = append(s.events, event{at, fmt.Sprintf("      - {at: %v, on: %s, given: {%s}, expect: %s}\n", at, on, given, expect)})
 }
 
-// verdict is what is expected where a task is refused for a reason, or not.
+// verdict is the expected verdict where a task is refused for a reason, or not.
 func verdict(refused bool, reason string) string {
 	if refused {
 		return fmt.Sprintf("throw(%q)", reason)

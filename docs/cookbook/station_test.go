@@ -38,7 +38,7 @@ func (s *station) work(arrivals []*request) {
 	s.until(1 << 62)
 }
 
-// until ends what ends by then.
+// until ends the requests that end by then.
 func (s *station) until(then time.Duration) {
 	for len(s.busy) > 0 {
 		first := slices.MinFunc(s.busy, func(a, b *request) int { return int(a.ends - b.ends) })
@@ -54,7 +54,7 @@ func (s *station) until(then time.Duration) {
 	}
 }
 
-// fill gives free slots to those that wait.
+// fill gives free slots to waiting requests.
 func (s *station) fill() {
 	next := s.next
 	if next == nil {
