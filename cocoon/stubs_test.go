@@ -25,6 +25,14 @@ func between(from, to time.Duration) func(any) bool {
 	return func(v any) bool { return from <= v.(time.Duration) && v.(time.Duration) <= to }
 }
 
+// aMomentAgo is what the clock says in UTC, now or a moment ago.
+func aMomentAgo(part func(time.Time) int) func(any) bool {
+	return func(v any) bool {
+		now := time.Now().UTC()
+		return v == int64(part(now)) || v == int64(part(now.Add(-time.Second)))
+	}
+}
+
 // looker evaluates expressions inside the tasks that call see, and notes which stubs were looked
 // at.
 type looker struct {
@@ -173,6 +181,9 @@ func TestEveryStateStub(t *testing.T) {
 				task("loop.utilization", stubs.Float, `loop.utilization`, func(v any) bool { return 0 < v.(float64) && v.(float64) <= 1 })
 				task("runtime.tasks", stubs.Int, `runtime.tasks`, is(int64(8)))
 				uptime := time.Since(madeBy)
+				task("clock.minute", stubs.Int, "clock.minute", aMomentAgo(time.Time.Minute))
+				task("clock.hour", stubs.Int, "clock.hour", aMomentAgo(time.Time.Hour))
+				task("clock.weekday", stubs.Int, "clock.weekday", aMomentAgo(func(t time.Time) int { return int(t.Weekday()) }))
 				task("runtime.uptime", stubs.Duration, `runtime.uptime`, func(v any) bool { return between(uptime, time.Since(made))(v) })
 				task("event.name", stubs.Bool, `event.name == "look"`, is(true))
 				task("event.value", stubs.Float, `event.value`, is(2.5))

@@ -80,7 +80,7 @@ func (l *lowerer) clamp(n ast.Node, args []ast.Node) value {
 	for i, an := range args {
 		of[i] = l.value(an)
 	}
-	for i := range of { // a plain number beside a float is one
+	for i := range of { // a plain number becomes a float where another argument is one
 		for k := range of {
 			of[i] = l.adapt(args[i], of[i], of[k])
 		}

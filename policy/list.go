@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -9,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Bounds of what stands between the brackets of x in [...], beside those of the rest of a text.
+// Bounds of what stands between the brackets of x in [...]; the rest of a text has its own.
 const (
 	MaxListText  = 1 << 20 // bytes of a text with its lists
 	MaxConstants = 16384   // elements of all lists of a policy
@@ -37,7 +38,7 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node 
 		l.refuse(list, "name at least one element", "the list is empty")
 	}
 	if l.constants += len(list.Nodes); l.constants > MaxConstants {
-		l.refuse(list, "split it into several policies, or give the tasks a label that says it", "the policy has more than %d constants in its lists", MaxConstants)
+		l.refuse(list, manyConstants, "the policy has more than %d constants in its lists", MaxConstants)
 	}
 	t := x.node.Type
 	if len(list.Nodes) <= maxChain || t != stubs.Name && !t.Integral() {
@@ -90,11 +91,25 @@ func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
 	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
 }
 
-// bytesOutside returns how many bytes of a text stand outside of brackets, which in a policy are
-// lists and short keys. A text that is none may be counted wrongly.
-func bytesOutside(text string) (n int) {
-	depth := 0
-	for i := 0; i < len(text); {
+// perConstant is how many tokens a constant of a list has at most: duration("1s"), has five.
+const perConstant = 5
+
+// manyConstants is the hint for lists that are too long.
+const manyConstants = "split it into several policies, or give the tasks a label that says it"
+
+// checkSize refuses texts that are too long to be split into tokens. It looks at what stands outside
+// of brackets, which in a policy are lists and short keys, and counts the words inside: roughly, and
+// leaves what is near the bound to countTokens.
+func checkSize(text string) *Error {
+	tooLong := func(bytes, allowed int) *Error {
+		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",
+			fmt.Sprintf("the policy has %d bytes, and %d are allowed", bytes, allowed))
+	}
+	if len(text) > MaxListText {
+		return tooLong(len(text), MaxListText)
+	}
+	outside, inside, depth := 0, 0, 0
+	for i, inWord := 0, false; i < len(text); {
 		end := i + spanAt(text[i:])
 		switch text[i] {
 		case '[':
@@ -102,12 +117,28 @@ func bytesOutside(text string) (n int) {
 		case ']':
 			depth = max(0, depth-1)
 		}
-		if depth == 0 {
-			n += end - i
+		was := inWord
+		inWord = wordByte(text[i])
+		switch {
+		case depth == 0:
+			outside += end - i
+		case text[i] > ' ' && !(was && inWord):
+			inside++
 		}
 		i = end
 	}
-	return n
+	switch {
+	case outside > MaxText:
+		return tooLong(outside, MaxText)
+	case inside > 2*MaxTokens+perConstant*MaxConstants:
+		return newError(text, 0, 0, manyConstants, fmt.Sprintf("the policy has more than %d constants in its lists", MaxConstants))
+	}
+	return nil
+}
+
+// wordByte reports whether a byte is part of a word or a number.
+func wordByte(b byte) bool {
+	return b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
 // spanAt returns how long the string or the comment is with which the text begins; 1 where there is
@@ -135,7 +166,7 @@ func spanAt(text string) int {
 	return 1
 }
 
-// countTokens returns how many tokens there are beside the constants of lists, and refuses more
+// countTokens counts the tokens that are no constants of lists, and refuses more
 // than MaxTokens, or more constants than any list may have.
 func (s *source) countTokens() *Error {
 	rest, constants := 0, 0
@@ -154,8 +185,8 @@ func (s *source) countTokens() *Error {
 			return s.errorAt(t.Location, "split it into several policies", "the policy has more than %d words and operators", MaxTokens)
 		}
 	}
-	if constants > 5*MaxConstants { // duration("1s"), is five of them
-		return s.errorAt(s.tokens[len(s.tokens)-1].Location, "split it into several policies, or give the tasks a label that says it",
+	if constants > perConstant*MaxConstants {
+		return s.errorAt(s.tokens[len(s.tokens)-1].Location, manyConstants,
 			"the policy has more than %d constants in its lists", MaxConstants)
 	}
 	return nil

@@ -66,15 +66,8 @@ func read(text string) (*source, *Error) {
 
 // checkText refuses what the parser should not even see.
 func checkText(text string) *Error {
-	tooLong := func(bytes, allowed int) *Error {
-		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",
-			fmt.Sprintf("the policy has %d bytes, and %d are allowed", bytes, allowed))
-	}
-	if len(text) > MaxListText {
-		return tooLong(len(text), MaxListText)
-	}
-	if n := bytesOutside(text); n > MaxText {
-		return tooLong(n, MaxText)
+	if err := checkSize(text); err != nil {
+		return err
 	}
 	for i, r := range text {
 		if r == utf8.RuneError {

@@ -45,8 +45,8 @@ func (r Read) Name() Read {
 	return Read{Stub: r.Stub, Key: r.Key, Type: stubs.Name, Words: 1}
 }
 
-// nameRead returns what x reads, if it is a name that a state stub reads. Of kinds and states
-// nobody takes anything.
+// nameRead returns what x reads, if it is a name that a state stub reads. Nothing is taken of kinds
+// and states.
 func (l *lowerer) nameRead(x value) (key readKey, ok bool) {
 	if x.node.Op != OpRead || x.node.Type != stubs.Name || x.enum {
 		return key, false
