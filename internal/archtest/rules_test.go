@@ -12,6 +12,7 @@ const module = "github.com/cocoon-go/cocoon"
 var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",
+	"internal/sketch":    "",
 	"internal/goroutine": "",
 	"internal/fromc":     "", // for tests of cocoon
 	"stubs":              "",
@@ -20,7 +21,7 @@ var below = map[string]string{
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
 	"policytest":         "stubs policy analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/goroutine internal/fromc stubs notify policy analyzer isolate",
+	"cocoon":             "safepoint internal/sched internal/sketch internal/goroutine internal/fromc stubs notify policy analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
@@ -46,8 +47,9 @@ var thirdParty = map[string]string{
 
 // pure lists packages that may import these packages of the standard library only.
 var pure = map[string]string{
-	"safepoint":      "sync/atomic",
-	"internal/sched": "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"safepoint":       "sync/atomic",
+	"internal/sched":  "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"internal/sketch": "math math/bits",
 }
 
 // allows reports whether a list of rules names pkg, itself or by a folder above it.

@@ -338,8 +338,18 @@ func (w *world) checkLoad() error {
 	return nil
 }
 
-// checkGroups: the account of a group is that of its tasks.
+// checkGroups: the account of a group is that of its tasks, and what they are expected to run is
+// the sum of what each of those that wait has left.
 func (w *world) checkGroups() error {
+	left := int64(0)
+	for _, a := range w.actors {
+		if a.state == Queued || a.state == Ready {
+			left += max(0, a.Expects-a.Account(w.now).Running)
+		}
+	}
+	if got := w.c.Expected(); got != left {
+		return fmt.Errorf("%d are expected, want %d", got, left)
+	}
 	for name, g := range w.groups {
 		var live, waiting, busy int
 		running := g.running
@@ -359,6 +369,9 @@ func (w *world) checkGroups() error {
 		if g.Live() != live || g.Waiting() != waiting || g.Busy() != busy || g.Ended() != g.ended || g.Running(w.now) != running {
 			return fmt.Errorf("group %s is %+v at %d; want %d live, %d waiting, %d busy, %d ended, %d running",
 				name, &g.Group, w.now, live, waiting, busy, g.ended, running)
+		}
+		if g.class != g.Tally {
+			return fmt.Errorf("the tally of group %s is %+v, want %+v", name, g.class, g.Tally)
 		}
 	}
 	return nil

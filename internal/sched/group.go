@@ -6,28 +6,11 @@ package sched
 type Group struct {
 	Weight int64 // its share relative to other groups; 0 counts as 1
 
-	count   [Done + 1]int
+	Tally
 	running int64 // integral of the tasks that run over time, up to at
 	at      int64
 	finish  int64 // where its next task starts in virtual time, see share.go
 }
-
-// Live returns how many of the group's tasks have arrived and not ended.
-func (g *Group) Live() (n int) {
-	for s := Queued; s < Done; s++ {
-		n += g.count[s]
-	}
-	return n
-}
-
-// Waiting returns how many of them wait for a slot.
-func (g *Group) Waiting() int { return g.count[Queued] + g.count[Ready] }
-
-// Busy returns how many of them run.
-func (g *Group) Busy() int { return g.count[Running] + g.count[Lent] }
-
-// Ended returns how many tasks have ended, those that never started included.
-func (g *Group) Ended() int { return g.count[Done] }
 
 // Running returns the running time of all tasks so far, in nanoseconds.
 func (g *Group) Running(now int64) int64 {
@@ -37,8 +20,5 @@ func (g *Group) Running(now int64) int64 {
 func (g *Group) move(from, to State, now int64) {
 	now = max(now, g.at)
 	g.running, g.at = g.Running(now), now
-	if from != New {
-		g.count[from]--
-	}
-	g.count[to]++
+	g.Tally.move(from, to)
 }

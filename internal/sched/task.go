@@ -48,9 +48,11 @@ type Task struct {
 	Owner any // the shell's own record of the task; Reset keeps it
 
 	// Set after Reset and before the task arrives, if at all.
-	Group *Group // whose task it is
-	Cost  int64  // ns it is expected to run, for the shares of the groups
+	Group   *Group // whose task it is
+	Cost    int64  // ns it is expected to run, for the shares of the groups
+	Expects int64  // the same, for Core.Expected; 0: it is not known, or nobody asks
 
+	class   *Tally // see CountIn
 	account Account
 	state   State
 	slot    int32  // the slot it holds, or is suspended in; -1 otherwise
@@ -142,6 +144,9 @@ func (t *Task) enter(s State, now int64) {
 	t.account.add(t.state, now-t.since)
 	if t.Group != nil {
 		t.Group.move(t.state, s, now)
+	}
+	if t.class != nil {
+		t.class.move(t.state, s)
 	}
 	t.state, t.since = s, now
 }

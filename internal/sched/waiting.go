@@ -20,7 +20,8 @@ type waiting struct {
 	some   uint8                // bit i: queues[i] is not empty
 	seq    uint64
 	n      int
-	ranked int // how many have a place other than the usual
+	ranked int  // how many have a place other than the usual
+	left   span // that they are expected to run
 }
 
 // index returns which queue t belongs to.
@@ -40,6 +41,7 @@ func (w *waiting) push(t *Task) {
 	w.queues[i].push(t)
 	w.some |= 1 << i
 	w.n++
+	w.left.add(t.left())
 	w.count(t, +1)
 }
 
@@ -49,6 +51,7 @@ func (w *waiting) remove(t *Task) {
 		w.some &^= 1 << i
 	}
 	w.n--
+	w.left.sub(t.left())
 	w.count(t, -1)
 }
 

@@ -59,6 +59,7 @@ type actor struct {
 // group is a group of the core, and the world's own account of it.
 type group struct {
 	Group
+	class   Tally // counts the same tasks
 	ended   int
 	running int64 // of those that have ended
 }
@@ -373,7 +374,8 @@ func (w *world) join(a *actor, o op) {
 	if w.groups[o.in] == nil {
 		w.groups[o.in] = new(group)
 	}
-	a.Group, a.Cost = &w.groups[o.in].Group, int64(o.cost)
+	a.Group, a.Cost, a.Expects = &w.groups[o.in].Group, int64(o.cost), int64(o.cost)
+	a.CountIn(&w.groups[o.in].class)
 }
 
 func (w *world) drop(a *actor) {
