@@ -51,6 +51,10 @@ type read struct {
 	words  int
 	key    stubs.NameID
 
+	quantile      float64 // of a stub such as queue.wait(0.99)
+	window        int64   // over which it is measured, in ns; 0 of others
+	series, place int     // where the loop's meter has it
+
 	of       stubs.ID  // of a patternRead: whose name is compared
 	selector *selector // the pattern, in place of the key of task.sections, too; nil where there is none
 }
@@ -68,7 +72,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 		states: newStateUse(p, v.states)}
 	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
-		if r.Stub != stubs.State {
+		if !r.OfState() {
 			b.reads = append(b.reads, b.newRead(r))
 		}
 	}
@@ -127,6 +131,7 @@ func (b *bound) matchesName(c *class) bool {
 func (b *bound) close() {
 	b.eval.Close()
 	b.loop.rt.release(b.refers)
+	b.states.release()
 }
 
 func (b *bound) matchesKind(k Kind) bool { return b.kinds == 0 || b.kinds&(1<<k) != 0 }

@@ -175,7 +175,7 @@ func (c *change) commit() *document {
 	rt.betweenSteps(func() {
 		for name, v := range c.is.states {
 			if was := c.was.states[name]; was != nil && was.typ == v.typ && was.first != v.first {
-				c.scope.states[name].word.Store(v.first)
+				c.scope.states[name].restart(v.first)
 			}
 		}
 	})

@@ -21,10 +21,10 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	}
 	l.view.fill(l, b.reads, b.eval.Snapshot(), now)
 	r.stats.evaluations.Add(1)
-	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe)
+	locked := b.states.some && b.states.begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe, now)
 	out, err := b.eval.Eval()
 	if writes := out.Fired & b.states.writing; writes != 0 {
-		if err = b.states.carryOut(writes, out.Values, mode == Observe); err != nil {
+		if err = b.states.carryOut(writes, out.Values, mode == Observe, now); err != nil {
 			out = stubs.Outcome{}
 		}
 	}

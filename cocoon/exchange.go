@@ -75,6 +75,7 @@ func (l *Loop) exchange(out, in []*version) {
 // rearm sees to it that the loop's policies are evaluated when they must be, after a change of
 // them. Called under the loop's lock.
 func (l *Loop) rearm() {
+	l.remeter()
 	l.guarded = false
 	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
 		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)

@@ -62,7 +62,7 @@ func (b *bound) waysOn(all []analyzer.Way) (ways []way) {
 			case r.stub == patternRead:
 				open = open && f.Allows(stubs.FromBool(r.selector.selects(l.cfg.Name)))
 			default:
-				open = open && f.Allows(l.ofLoop(f.Read.Stub, 0))
+				open = open && f.Allows(l.ofLoop(&r, 0))
 			}
 		}
 		if open {

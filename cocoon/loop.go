@@ -45,6 +45,7 @@ type Loop struct {
 	nextParked          int   // the parked task that was looked at last
 
 	usage   usage
+	meter   *meter                   // nil: no policy reads what it measures
 	tenants map[stubs.NameID]*tenant // that have an account
 
 	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
@@ -105,7 +106,19 @@ func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
 		l.seat(s, now)
+		if s.unseated {
+			l.leftQueue(s, now)
+		}
 		s.token() <- struct{}{}
+	}
+}
+
+// leftQueue notes that s, which has waited for its first slot, does so no more. Called under the
+// loop's lock.
+func (l *Loop) leftQueue(s *strand, now int64) {
+	s.unseated = false
+	if l.meter != nil {
+		l.meter.waited(s, max(0, s.core.Since()-s.core.Arrived()), now)
 	}
 }
 

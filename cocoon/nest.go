@@ -24,7 +24,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	if l.closedFor(t) != nil {
 		return false, nil
 	}
-	if l.join(s, t); !l.core.Nest(&outer.core, &s.core, now) {
+	if l.join(s, t, now); !l.core.Nest(&outer.core, &s.core, now) {
 		return false, nil
 	}
 	outer.endGap(now)

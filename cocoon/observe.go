@@ -131,13 +131,6 @@ func (b *bound) seen(v *view) string {
 	var text []string
 	words := b.eval.Snapshot()
 	for _, r := range b.version.verified.Program().Reads {
-		path := "state"
-		if r.Stub != stubs.State {
-			path = stubs.Catalogue[r.Stub].Path
-		}
-		if r.Key != "" {
-			path += "." + r.Key
-		}
 		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
 		switch r.Type {
 		case stubs.Name:
@@ -145,7 +138,7 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
-		text = append(text, path+"="+value)
+		text = append(text, r.String()+"="+value)
 	}
 	return strings.Join(text, " ")
 }

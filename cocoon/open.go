@@ -82,7 +82,7 @@ func (s *strand) leaveOpen() bool {
 
 // open opens the free slots. Called under the loop's lock.
 func (l *Loop) open() {
-	if rt := l.rt; l.guarded || l.closed || rt.tenants.Load() != nil || rt.costs.Load() || rt.gaps != nil {
+	if rt := l.rt; l.guarded || l.meter != nil && l.meter.eachTask() || l.closed || rt.tenants.Load() != nil || rt.costs.Load() || rt.gaps != nil {
 		return
 	}
 	for i := l.core.Open(); i >= 0; i = l.core.Open() {

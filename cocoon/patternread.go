@@ -7,11 +7,11 @@ import (
 
 // patternRead stands in place of a stub where a name is compared with a pattern, so that other
 // reads need not look for one.
-const patternRead = stubs.State + 1
+const patternRead = stubs.StateAverage + 1
 
 // newRead is called with regMu held.
 func (b *bound) newRead(r policy.Read) read {
-	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key)}
+	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key), quantile: r.Quantile, window: int64(r.Window)}
 	if r.Pattern != "" {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
 		b.refers = append(b.refers, x.selector)

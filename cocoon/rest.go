@@ -127,10 +127,10 @@ func (l *Loop) takeRests(most int) {
 	}
 }
 
-// noteWaiters says whether a task waits for a slot. Called under the loop's lock before it is given
+// noteWaiters says whether a task waits for a slot, or none may rest for another reason. Called under the loop's lock before it is given
 // back.
 func (l *Loop) noteWaiters() {
-	wanted := l.core.Wanted()
+	wanted := l.core.Wanted() || l.meter != nil && l.meter.class // a task that rests would be counted as one that runs
 	if wanted == l.wanted.Load() {
 		return
 	}

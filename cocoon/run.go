@@ -133,7 +133,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 		l.unlock()
 		return false, t.refusal(err)
 	}
-	l.join(s, t)
+	l.join(s, t, now)
 	l.gatherOne()
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
 		l.lendWaits(now) // no task is refused for one that only waits
@@ -161,6 +161,11 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 			s.end(now)
 			l.unlock()
 			return false, s.withdrawn
+		}
+	}
+	if l.meter != nil {
+		if s.unseated = !granted; granted {
+			l.meter.waited(s, 0, now)
 		}
 	}
 	if !granted {
@@ -223,6 +228,9 @@ func (s *strand) withdraw(why error, now int64) bool {
 		return false
 	}
 	s.withdrawn = why
+	if s.unseated {
+		s.loop.leftQueue(s, now)
+	}
 	s.end(now)
 	s.token() <- struct{}{}
 	return true
@@ -333,6 +341,9 @@ func (s *strand) exit() {
 	l.stats.ended(account)
 	if l.rt.costs.Load() {
 		s.task.class.ran(account.Running)
+	}
+	if l.meter != nil {
+		l.meter.ended(s, account.Running, now)
 	}
 	s.end(now)
 	l.unlock()

@@ -21,6 +21,8 @@ type stateVar struct {
 	// What observing policies have made of it since an enforcing one wrote it, for them to read.
 	shadow   atomic.Uint64
 	shadowed atomic.Bool
+
+	trends atomic.Pointer[[]*trend] // that policies read of it; nil: none. Replaced with regMu held
 }
 
 // value returns the word that a policy reads.
@@ -32,7 +34,10 @@ func (v *stateVar) value(observing bool) uint64 {
 }
 
 // write writes the word for a policy.
-func (v *stateVar) write(word uint64, observing bool) {
+func (v *stateVar) write(word uint64, observing bool, now int64) {
+	if trends := v.trends.Load(); trends != nil {
+		v.follow(*trends, word, observing, now)
+	}
 	if observing || v.shadowed.Load() {
 		v.writeBeside(word, observing)
 	} else {

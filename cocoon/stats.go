@@ -105,6 +105,10 @@ type LoopStats struct {
 	Void    int64   // throws whose section had ended by itself
 	Account Account // of the tasks that have ended, summed; SafePoints is not summed
 
+	// Crowded counts names of tasks that found no room among the 1024 whose figures policies read
+	// as class.*: another name's figures made room, or the tasks are counted with others.
+	Crowded int64
+
 	// Tenants is the account of each tenant on the loop; nil unless tenants are registered.
 	Tenants map[string]TenantStats
 
@@ -143,6 +147,7 @@ func (l *Loop) Stats() LoopStats {
 		Suspended: load.Suspended, Lent: len(l.absent.lent), Parked: len(l.absent.parked), Utilization: l.utilization(now),
 		Ended: l.stats.done + quick, Refused: l.stats.refused.Load(), Stalls: l.stats.stalls.Load(), Waits: l.stats.waits.Load(), Void: l.stats.void.Load(),
 		Account:  account,
+		Crowded:  l.meter.crowdedOut(),
 		Tenants:  l.tenantStats(now),
 		Queueing: queueing, ToSafePoint: l.stats.toSafePoint,
 	}

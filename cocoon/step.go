@@ -27,6 +27,7 @@ type steps struct {
 // stateUse is what a policy reads and writes of the states on one loop.
 type stateUse struct {
 	reads   []stateRead
+	trends  []trendRead
 	vars    []*stateVar // that it writes, each once
 	sites   []stateSite // by site; those of other effects are empty
 	direct  []*stateVar // by site: what it writes
@@ -39,7 +40,7 @@ type stateUse struct {
 
 // together says what several loops make of a policy's states.
 type together struct {
-	reads  int  // how many states of all loops it reads
+	reads  int  // how many states of all loops it reads; a trend counts as two
 	writes bool // it writes one
 }
 
@@ -69,10 +70,17 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		return here[name]
 	}
 	for _, r := range p.Reads {
-		if r.Stub != stubs.State {
+		if !r.OfState() {
 			continue
 		}
 		v := on(r.Key)
+		if r.Stub != stubs.State {
+			s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
+			if v == all[r.Key] {
+				s.together.reads += 2 // to read a trend moves it on
+			}
+			continue
+		}
 		s.reads = append(s.reads, stateRead{v, r.Offset})
 		if v == all[r.Key] {
 			s.together.reads++
@@ -89,7 +97,7 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 	}
 	s.fresh = make([]uint64, len(s.vars))
-	s.some = len(s.reads)+len(s.vars) > 0
+	s.some = len(s.reads)+len(s.trends)+len(s.vars) > 0
 	return s
 }
 
@@ -106,7 +114,7 @@ func (s *stateUse) place(v *stateVar) int {
 
 // begin reads the states for an evaluation. It reports whether it has taken the lock of the steps,
 // which the caller gives back when the effects are carried out. Called under the loop's lock.
-func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool) {
+func (s *stateUse) begin(k *steps, words []uint64, observing bool, now int64) (locked bool) {
 	if (s.together.writes || s.together.reads > 1) && k.several.Load() {
 		k.mu.Lock()
 		locked = true
@@ -114,6 +122,10 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool)
 	for i := range s.reads {
 		r := &s.reads[i]
 		words[r.offset] = r.state.value(observing)
+	}
+	for i := range s.trends {
+		r := &s.trends[i]
+		words[r.offset] = r.trend.value(r.state, observing, now)
 	}
 	if locked && !s.together.writes {
 		k.mu.Unlock()
@@ -124,10 +136,10 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool) (locked bool)
 
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an
 // error, none.
-func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error {
+func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool, now int64) error {
 	for ; s.plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
-		s.direct[i].write(values[i], observing)
+		s.direct[i].write(values[i], observing, now)
 	}
 	written := uint64(0)
 	for ; fired != 0; fired &= fired - 1 {
@@ -147,7 +159,7 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool) error
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
-		s.vars[i].write(s.fresh[i], observing)
+		s.vars[i].write(s.fresh[i], observing, now)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type strand struct {
 	withdrawn  error         // why it was taken out of the queue
 	would      []wouldBe     // what observing policies would have decided about the task
 	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
+	class      *classAccount // where it is counted; nil when no policy reads class.*
+	unseated   bool          // it waits for its first slot, and how long is measured
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
 	raised     bool          // the process-wide word is up for this strand

@@ -20,7 +20,8 @@ type Tenants = policy.Tenants
 type tenant struct {
 	sched.Group
 	named
-	thrown int64
+	thrown  int64
+	arrived pace // counted while a policy reads tenant.rate
 }
 
 // threw counts a throw into a task of t, or the refusal of one; t may be nil. Called under the
@@ -97,13 +98,18 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 // unknownCost is what a tenant is charged at first for a task of which nothing is known.
 const unknownCost = int64(time.Millisecond)
 
-// join makes the task, which is about to arrive, one of its tenant's. Called under the loop's lock.
-func (l *Loop) join(s *strand, t *Task) {
-	s.tenant = nil
-	table := l.rt.tenants.Load()
-	if table == nil {
-		return
+// join makes the task, which is about to arrive, one of its tenant's and of its class's. Called under the loop's lock.
+func (l *Loop) join(s *strand, t *Task, now int64) {
+	s.tenant, s.unseated = nil, false
+	if table := l.rt.tenants.Load(); table != nil {
+		l.joinTenant(s, t, table)
 	}
+	if l.meter != nil {
+		l.meter.arrives(s, t, now)
+	}
+}
+
+func (l *Loop) joinTenant(s *strand, t *Task, table *tenantTable) {
 	name := ""
 	if set := t.attrs.labelled(table.label); set != nil {
 		name = set.text

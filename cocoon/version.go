@@ -104,7 +104,7 @@ func statesOf(p *policy.Program, private, registered map[string]*stateVar) map[s
 		}
 	}
 	for _, r := range p.Reads {
-		if r.Stub == stubs.State {
+		if r.OfState() {
 			refer(r.Key)
 		}
 	}
@@ -183,9 +183,11 @@ func (v *version) discard() {
 	v.module.Close()
 }
 
-// wantsCosts reports whether the policy is told what arriving tasks are expected to cost.
+// wantsCosts reports whether the policy is told what tasks are expected to cost.
 func (v *version) wantsCosts() bool {
-	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingCost })
+	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool {
+		return r.Stub == stubs.ArrivingCost || r.Stub == stubs.QueueCost
+	})
 }
 
 // leastInterval returns the policy's least interval on a loop, in ns; notify.Never when it is no

@@ -61,8 +61,10 @@ func (v *view) fill(l *Loop, reads []read, words []uint64, now int64) {
 			words[r.offset] = v.ofArriving(r, now)
 		case r.stub <= stubs.TenantThrown:
 			words[r.offset] = v.ofTenant(r.stub, now)
+		case r.stub <= stubs.ClassService:
+			words[r.offset] = v.ofClass(r, now)
 		case r.stub <= stubs.LoopUtilization:
-			words[r.offset] = l.ofLoop(r.stub, now)
+			words[r.offset] = l.ofLoop(r, now)
 		case r.stub <= stubs.RuntimeUptime:
 			words[r.offset] = l.rt.ofRuntime(r.stub, now)
 		case r.stub == stubs.EventName:
@@ -203,14 +205,16 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 		return uint64(t.Busy())
 	case stubs.TenantRunning:
 		return uint64(t.Running(now))
+	case stubs.TenantRate:
+		return math.Float64bits(t.arrived.value(now))
 	default: // stubs.TenantThrown
 		return uint64(t.thrown)
 	}
 }
 
 // ofLoop returns a value of the loop. Called under the loop's lock.
-func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
-	switch id {
+func (l *Loop) ofLoop(r *read, now int64) uint64 {
+	switch r.stub {
 	case stubs.LoopName:
 		return uint64(l.name)
 	case stubs.LoopUtilization:
@@ -223,6 +227,12 @@ func (l *Loop) ofLoop(id stubs.ID, now int64) uint64 {
 		return uint64(l.core.Suspended())
 	case stubs.QueueOldest:
 		return uint64(l.core.Oldest(now))
+	case stubs.QueueCost:
+		return uint64(l.core.Expected())
+	case stubs.QueueWait, stubs.LoopService:
+		return uint64(l.meter.quantile(r, now))
+	case stubs.LoopRate:
+		return math.Float64bits(l.meter.rate(now))
 	case stubs.LoopSlots:
 		return uint64(l.core.Slots())
 	default: // stubs.LoopBusy

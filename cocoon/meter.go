@@ -1,0 +1,217 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/internal/sketch"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// meter is what a loop measures because a policy reads it: figures per class, quantiles, rates of
+// arrivals. A loop has one while there is such a policy, and it measures what these read and no
+// more. It is guarded by the loop's lock. With most of it every task is counted, so no slot is
+// open.
+type meter struct {
+	wants
+	loop    []*sketch.Sketch // by series; nil where it is one of classes
+	arrived pace
+	classes map[stubs.NameID]*classAccount
+	rest    classAccount // of the names without an account of their own
+	calls   int          // tasks that have come since the uses of all accounts were halved
+	crowded int64        // names that found no room
+}
+
+// wants is what policies read.
+type wants struct {
+	class  bool // class.*
+	rates  bool // loop.rate or tenant.rate
+	costs  bool // queue.cost
+	series []series
+}
+
+// series is a quantile's stub over a window, and the quantiles that are read of it.
+type series struct {
+	stub      stubs.ID
+	window    int64
+	quantiles []float64
+}
+
+func (x series) same(y series) bool { return x.stub == y.stub && x.window == y.window }
+
+func (x series) ofClass() bool { return x.stub == stubs.ClassWait || x.stub == stubs.ClassService }
+
+func (x series) sketch() *sketch.Sketch { return sketch.New(x.window, x.quantiles) }
+
+// any reports whether something is wanted.
+func (w *wants) any() bool { return w.costs || w.eachTask() }
+
+// eachTask reports whether every task must be seen.
+func (w *wants) eachTask() bool { return w.class || w.rates || len(w.series) > 0 }
+
+// want adds what is read, and tells the read where it finds it.
+func (w *wants) want(r *read) {
+	switch {
+	case stubs.ClassTasks <= r.stub && r.stub <= stubs.ClassService:
+		w.class = true
+	case r.stub == stubs.TenantRate || r.stub == stubs.LoopRate:
+		w.rates = true
+	case r.stub == stubs.QueueCost:
+		w.costs = true
+	}
+	if r.window == 0 {
+		return
+	}
+	x := series{stub: r.stub, window: r.window}
+	if r.series = slices.IndexFunc(w.series, x.same); r.series < 0 {
+		r.series = len(w.series)
+		w.series = append(w.series, x)
+	}
+	q := &w.series[r.series].quantiles
+	if r.place = slices.Index(*q, r.quantile); r.place < 0 {
+		r.place = len(*q)
+		*q = append(*q, r.quantile)
+	}
+}
+
+// remeter makes the loop measure what its policies read now. What they have read before goes on.
+// Called under the loop's lock, after gather.
+func (l *Loop) remeter() {
+	was, is := l.meter, &meter{}
+	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {
+		for _, b := range l.hub.Listeners(uint16(e)) {
+			for i := 0; i < len(b.reads) && !b.silent(); i++ {
+				is.want(&b.reads[i])
+			}
+		}
+	}
+	if l.meter = nil; is.any() {
+		l.meter = is
+		is.inherit(was)
+	}
+	if was == nil && l.meter == nil {
+		return
+	}
+	for s := l.live; s != nil; s = s.next {
+		s.unseated = l.meter != nil && s.core.State() == sched.Queued
+		l.countIn(s, s.task)
+	}
+}
+
+// inherit takes over what another meter, which may be nil, has measured.
+func (m *meter) inherit(was *meter) {
+	if was == nil {
+		was = &meter{}
+	}
+	m.arrived, m.crowded, m.calls = was.arrived, was.crowded, was.calls
+	m.loop = m.sketches(was, was.loop)
+	for i, x := range m.series {
+		if m.loop[i] == nil && !x.ofClass() {
+			m.loop[i] = x.sketch()
+		}
+	}
+	if !m.class {
+		return
+	}
+	m.rest = was.rest
+	m.rest.Tally = sched.Tally{} // tasks are counted anew
+	m.rest.sketches = m.sketches(was, was.rest.sketches)
+	m.classes = was.classes
+	if m.classes == nil {
+		m.classes = map[stubs.NameID]*classAccount{}
+	}
+	for _, a := range m.classes {
+		a.sketches = m.sketches(was, a.sketches)
+	}
+}
+
+// sketches returns those of the other meter by the series of this one.
+func (m *meter) sketches(was *meter, have []*sketch.Sketch) []*sketch.Sketch {
+	if len(m.series) == 0 {
+		return nil
+	}
+	all := make([]*sketch.Sketch, len(m.series))
+	for i, x := range m.series {
+		k := slices.IndexFunc(was.series, x.same)
+		if k < 0 || k >= len(have) || have[k] == nil {
+			continue
+		}
+		if all[i] = have[k]; !slices.Equal(x.quantiles, was.series[k].quantiles) {
+			all[i].Answer(x.quantiles)
+		}
+	}
+	return all
+}
+
+// countIn has the strand's task t counted in its class from now on, or no more. Called under the
+// loop's lock.
+func (l *Loop) countIn(s *strand, t *Task) {
+	m := l.meter
+	if m == nil || !m.class {
+		s.class = nil
+		s.core.CountIn(nil)
+	} else {
+		s.class = m.accountOf(t.class.id)
+		s.core.CountIn(&s.class.Tally)
+	}
+	if st := s.core.State(); m != nil && m.costs && st != sched.Queued && st != sched.Ready { // of which what they are expected to run is in the sum
+		s.core.Expects = t.cost()
+	}
+}
+
+// arrives counts a task that is about to arrive. Called under the loop's lock.
+func (m *meter) arrives(s *strand, t *Task, now int64) {
+	if m.rates {
+		m.arrived.add(now)
+		if s.tenant != nil {
+			s.tenant.arrived.add(now)
+		}
+	}
+	s.loop.countIn(s, t)
+}
+
+// waited counts how long a task was in the queue. Called under the loop's lock.
+func (m *meter) waited(s *strand, ns, now int64) {
+	if s.class != nil {
+		s.class.waited.add(ns)
+	}
+	m.add(stubs.QueueWait, stubs.ClassWait, s.class, ns, now)
+}
+
+// ended counts the running time of a task that has ended. Called under the loop's lock.
+func (m *meter) ended(s *strand, ns, now int64) {
+	if s.class != nil {
+		s.class.running.add(ns)
+	}
+	m.add(stubs.LoopService, stubs.ClassService, s.class, ns, now)
+}
+
+// add adds a duration to the series of two stubs, one of the loop and one of a class.
+func (m *meter) add(ofLoop, ofClass stubs.ID, a *classAccount, ns, now int64) {
+	for i := range m.series {
+		switch m.series[i].stub {
+		case ofLoop:
+			m.loop[i].Add(now, ns)
+		case ofClass:
+			if a != nil {
+				a.sketch(m, i).Add(now, ns)
+			}
+		}
+	}
+}
+
+// rate returns how many tasks arrive per second. Called under the loop's lock.
+func (m *meter) rate(now int64) float64 {
+	if m == nil {
+		return 0
+	}
+	return m.arrived.value(now)
+}
+
+// quantile returns the quantile that is read of the loop. Called under the loop's lock.
+func (m *meter) quantile(r *read, now int64) int64 {
+	if m == nil || r.series >= len(m.loop) {
+		return 0
+	}
+	return m.loop[r.series].Quantile(now, r.place)
+}
