@@ -35,7 +35,7 @@ const (
 
 // add counts an event. A time before the last counts as the last.
 func (p *pace) add(now int64) {
-	if now-p.at >= paceStep {
+	if now > p.at && now-p.at >= paceStep {
 		p.perSecond, p.n, p.at = p.value(now), 0, now
 	}
 	p.n++
@@ -44,5 +44,5 @@ func (p *pace) add(now int64) {
 // value returns the rate.
 func (p *pace) value(now int64) float64 {
 	sum := p.perSecond + float64(p.n)/time.Duration(paceWindow).Seconds()
-	return min(sum*math.Exp(-float64(max(0, now-p.at))/float64(paceWindow)), stubs.MaxRate)
+	return min(sum*math.Exp(-float64(max(now, p.at)-p.at)/float64(paceWindow)), stubs.MaxRate)
 }

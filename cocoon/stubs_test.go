@@ -190,6 +190,7 @@ func TestEveryStateStub(t *testing.T) {
 	l.seeArrivals()
 	l.seeBackground()
 	l.seeProcess()
+	l.seeFigures()
 	for _, s := range stubs.Catalogue {
 		if !l.seen[s.Path] {
 			t.Errorf("nobody looked at %s", s.Path)
