@@ -94,7 +94,7 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 	if r.OfState() {
 		trend := r.Stub != stubs.State
 		if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
-			return false, malformed("%v has the type %v", r, r.Type)
+			return false, malformed("the state %q has the type %v", r.Key, r.Type)
 		}
 		return false, nil
 	}

@@ -103,6 +103,9 @@ func stubRow(s stubs.Stub) string {
 	if s.Keyed {
 		path += `["key"]`
 	}
+	if s.Quantile {
+		path += "(q)"
+	}
 	if s.On != stubs.AnyEvent {
 		on = s.On.String()
 	}
@@ -119,7 +122,7 @@ func TestDocStubs(t *testing.T) {
 			t.Errorf("docs/policy.md lacks the row\n%s", row)
 		}
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|tenant|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(task|arriving|tenant|class|queue|loop|runtime|event)\\..*$").FindAllString(doc, -1) {
 		if !want[row] {
 			t.Errorf("docs/policy.md has the row\n%s\nwhich is no stub", row)
 		}

@@ -61,10 +61,8 @@ func (l *lowerer) function(n ast.Node) value {
 			return l.quantile(call, called)
 		}
 	}
-	name, args, ok := callOf(n)
+	name, args, _ := callOf(n)
 	switch {
-	case !ok:
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
 	case verdicts[name]:
 		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:

@@ -240,7 +240,7 @@ var badPolicies = []struct{ text, want string }{
 	{`set("count")`, `set takes 2 arguments, not 1`},
 	{`set("cuont", 1)`, `1:5: there is no state "cuont"; did you mean count?`},
 	{`set(count, 1)`, `1:5: count is a function`},
-	{`set(overloaded, true)`, `1:5: there is no overloaded; state stubs begin with task, arriving, tenant, queue, loop, runtime, event or state; a name is a string in quotes`},
+	{`set(overloaded, true)`, `1:5: there is no overloaded; state stubs begin with task, arriving, tenant, class, queue, loop, runtime, event or state; a name is a string in quotes`},
 	{`set(task.name, 1)`, `the name of a state must be a string constant`},
 	{`set("count", true)`, `1:14: the state count is an int and true is a bool`},
 	{`set("count", 1.5)`, `the state count is an int and 1.5 is a plain number`},

@@ -87,11 +87,11 @@ const (
 	ClassWaitedMean
 	ClassWait
 	ClassService // the last of the class.* group
-	QueueWait
 	QueueLength
 	QueueSafe
 	QueueSuspended
 	QueueOldest
+	QueueWait
 	QueueCost
 	LoopName
 	LoopSlots
@@ -183,11 +183,11 @@ var Catalogue = []Stub{
 	{ID: ClassWaitedMean, Path: "class.waited_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "their time in the queue, averaged in the same way"},
 	{ID: ClassWait, Path: "class.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of their time in the queue"},
 	{ID: ClassService, Path: "class.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of those that have ended"},
-	{ID: QueueWait, Path: "queue.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time that the loop's tasks were in the queue"},
 	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
 	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
 	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
 	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest of them has waited"},
+	{ID: QueueWait, Path: "queue.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time that the loop's tasks were in the queue"},
 	{ID: QueueCost, Path: "queue.cost", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time that the tasks which wait for a slot are still expected to take, all together, as arriving.cost tells of each"},
 	{ID: LoopName, Path: "loop.name", Type: Name, On: AnyEvent, Doc: "the loop's name"},
 	{ID: LoopSlots, Path: "loop.slots", Type: Int, Min: 1, Max: 1 << 20, On: AnyEvent, Doc: "its number of slots"},
