@@ -72,6 +72,29 @@ func TestMalformed(t *testing.T) {
 			p.Reads[1] = policy.Read{Stub: stubs.TaskSections, Key: "k", Pattern: "k*", Type: stubs.Duration}
 		}},
 		{"arriving.name is not there on tick", func(p *policy.Program) { p.Reads[1] = policy.Read{Stub: stubs.ArrivingName, Type: stubs.Name} }},
+		{"has the quantile 1", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: 1, Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile NaN", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: math.NaN(), Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile 0", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Window: policy.MinWindow, Type: stubs.Duration}
+		}},
+		{"has the quantile 0.5", func(p *policy.Program) { p.Reads[1].Quantile = 0.5 }},
+		{"has the window 1ns", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateRate, Key: "n", Window: 1, Type: stubs.Float}
+		}},
+		{"has the window 1000h0m0s", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.ClassWait, Quantile: 0.5, Window: 1000 * time.Hour, Type: stubs.Duration}
+		}},
+		{"has the window 10ms", func(p *policy.Program) { p.Reads[1].Window = policy.MinWindow }},
+		{"the state \"n\" has the type int", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateRate, Key: "n", Window: policy.MinWindow, Type: stubs.Int}
+		}},
+		{"the state \"n\" has the type bool", func(p *policy.Program) {
+			p.Reads[1] = policy.Read{Stub: stubs.StateAverage, Key: "n", Window: policy.MinWindow, Type: stubs.Bool}
+		}},
 		{"the state \"\"", func(p *policy.Program) { p.Reads[1].Stub = stubs.State }},
 		{"has the type list of names", func(p *policy.Program) { p.Locals[0] = stubs.NameList }},
 		{"unknown kind", func(p *policy.Program) { p.Sites[0].Effect = 77 }},

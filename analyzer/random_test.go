@@ -34,6 +34,7 @@ func pick[T any](r *random, from ...T) T { return from[r.below(len(from))] }
 var randomStubs = []stubs.ID{
 	stubs.TaskKind, stubs.TaskName, stubs.TaskCancelled, stubs.TaskRunning, stubs.TaskElapsed, stubs.TaskDeadline, stubs.TaskPriority,
 	stubs.QueueLength, stubs.QueueOldest, stubs.LoopSlots, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeHeap, stubs.TaskStack,
+	stubs.ClassBusy, stubs.ClassRunningMean, stubs.QueueCost, stubs.LoopRate,
 }
 
 var randomStates = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Name}
@@ -58,6 +59,10 @@ func randomProgram(r *random) *policy.Program {
 	add(policy.Read{Stub: stubs.TaskName, Pattern: "a*", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskLabels, Key: "k", Pattern: "*b", Type: stubs.Bool, Words: 1})
 	add(policy.Read{Stub: stubs.TaskSections, Pattern: "json.*", Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.QueueWait, Quantile: 0.99, Window: policy.DefaultWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.ClassService, Quantile: 0.5, Window: policy.MaxWindow, Type: stubs.Duration, Words: 1})
+	add(policy.Read{Stub: stubs.StateRate, Key: "i", Window: policy.MinWindow, Type: stubs.Float, Words: 1})
+	add(policy.Read{Stub: stubs.StateAverage, Key: "d", Window: policy.MinWindow, Type: stubs.Duration, Words: 1})
 	for _, t := range randomStates {
 		add(policy.Read{Stub: stubs.State, Key: t.String(), Type: t, Words: 1})
 	}
@@ -84,7 +89,7 @@ func (r *random) snapshot() []uint64 {
 	s := make([]uint64, r.prog.Words)
 	for _, read := range r.prog.Reads {
 		w := r.word(read.Type)
-		if read.Stub != stubs.State {
+		if !read.OfState() {
 			stub := stubs.Catalogue[read.Stub]
 			switch {
 			case stub.Enum:

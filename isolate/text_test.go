@@ -55,6 +55,10 @@ var texts = []struct {
 		map[string]any{"task.running": 9 * time.Microsecond, "task.waited": 4 * time.Microsecond}, "continue 0 11 0:0x1f40 1:0x1"},
 	{`rank(-arriving.priority); arriving.deadline < duration("1s") ? rank(min(arriving.deadline, 2 * queue.oldest)) : continue()`,
 		map[string]any{"arriving.priority": 3, "arriving.deadline": time.Microsecond, "queue.oldest": time.Second}, "continue 0 11 0:0xfffffffffffffffd 1:0x3e8"},
+	{`queue.wait(0.99) > 2 * class.service(0.5, duration("30s")) and class.busy > 3 and queue.cost > duration("1s") ? throw("slow") : continue()`,
+		map[string]any{"queue.wait(0.99)": time.Second, `class.service(0.5, duration("30s"))`: time.Millisecond, "class.busy": 4, "queue.cost": 2 * time.Second}, "throw 0 0"},
+	{`rate("i", duration("5m")) > 2 and loop.rate < 10 ? set("d", average("d", duration("10s"))) : continue()`,
+		map[string]any{`rate("i", duration("5m0s"))`: 2.5, `average("d", duration("10s"))`: time.Second, "loop.rate": 9.5}, "continue 0 1 0:0x3b9aca00"},
 	{`rank(state.i - 1); continue()`, map[string]any{"state.i": int64(-1 << 63)}, "offset 5: integer overflow"},
 	{`state.i * state.i > 0 ? switch() : continue()`, map[string]any{"state.i": int64(1 << 40)}, "offset 0: integer overflow"},
 	{`int(state.f) > 0 ? switch() : continue()`, map[string]any{"state.f": 1e30}, "offset 0: number out of the range of integers"},
@@ -90,7 +94,7 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		s[offset] = w
 	}
 	for _, r := range p.Reads {
-		value, ok := state[path(r)]
+		value, ok := state[r.String()]
 		if !ok {
 			continue
 		}
@@ -105,17 +109,6 @@ func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 
 		}
 	}
 	return s
-}
-
-func path(r policy.Read) string {
-	if r.Stub == stubs.State {
-		return "state." + r.Key
-	}
-	stub := stubs.Catalogue[r.Stub]
-	if stub.Keyed {
-		return stub.Path + `["` + r.Key + `"]`
-	}
-	return stub.Path
 }
 
 // FuzzText: whatever verifies compiles, stays within its bound and means the same to every

@@ -23,6 +23,9 @@ func FuzzParse(f *testing.F) {
 	for _, c := range goodPolicies {
 		f.Add(c)
 	}
+	for _, c := range goodFigures {
+		f.Add(c.text)
+	}
 	for _, c := range badPolicies {
 		f.Add(c.text)
 	}

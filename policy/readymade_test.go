@@ -10,21 +10,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate runs the policy over the stubs that are given by path or path["key"]; the others are
+// evaluate runs the policy over the stubs that are given as policies write them; the others are
 // zero.
 func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
 	t.Helper()
 	snapshot := make([]uint64, p.Words)
 	used := 0
 	for _, r := range p.Reads {
-		path := "state." + r.Key
-		if r.Stub != stubs.State {
-			path = stubs.Catalogue[r.Stub].Path
-			if r.Key != "" {
-				path += fmt.Sprintf("[%q]", r.Key)
-			}
-		}
-		v, ok := values[path]
+		v, ok := values[r.String()]
 		if !ok {
 			continue
 		}

@@ -8,7 +8,39 @@ import (
 	"testing"
 )
 
-func TestRun(t *testing.T) { Run(t, "testdata/shed_test.yaml") }
+func TestRun(t *testing.T) {
+	Run(t, "testdata/shed_test.yaml")
+	Run(t, "testdata/figures_test.yaml")
+}
+
+// A figure that no policy reads so, or that is of another type, is an error.
+func TestGivenFiguresAreRead(t *testing.T) {
+	const events = "    events: [{at: 0s, on: enqueue, expect: continue()}]\n"
+	for given, want := range map[string]string{
+		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9)`,
+		`queue.wait: {"0.99, 30s": 1s}`:        `no policy reads queue.wait(0.99, duration("30s"))`,
+		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s"))`,
+		`average: {"last, 10s": 1.5}`:          `average("last", duration("10s")) is of type duration, and 1.5 is none`,
+		`queue.wait: {0.99: 1ms}`:              "",
+		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5)`,
+	} {
+		dir := t.TempDir()
+		document, err := os.ReadFile("testdata/figures.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: it\n    given: {" + given + "}\n" + events
+		for name, b := range map[string][]byte{"p.yaml": document, "p_test.yaml": []byte(text)} {
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
+		if got := fmt.Sprintf("%+v %v", r, err); want == "" && (err != nil || r.Failed()) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %q", given, got, want)
+		}
+	}
+}
 
 // document is what the tests of this file test.
 const document = `version: 1
