@@ -187,7 +187,7 @@ func TestConcurrencyOfAClass(t *testing.T) {
 					running++
 					most = max(most, running)
 					mu.Unlock()
-					Yield(ctx)
+					Block(ctx, func() error { time.Sleep(50 * time.Microsecond); return nil })
 					mu.Lock()
 					running--
 					mu.Unlock()

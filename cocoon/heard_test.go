@@ -66,6 +66,9 @@ func everyStub(on stubs.Event) string {
 		if s.Keyed {
 			path += `["part"]`
 		}
+		if s.Quantile {
+			path += "(0.5)"
+		}
 		switch s.Type {
 		case stubs.Bool:
 			reads = append(reads, path)
