@@ -26,6 +26,8 @@ func TestNeedsQueue(t *testing.T) {
 		`loop.utilization > 0.9 ? throw("busy") : continue()`:                                                              false,
 		`queue.length > 100 or loop.utilization > 0.9 ? throw("busy") : continue()`:                                        false,
 		`arriving.priority < 0 ? throw("never") : continue()`:                                                              false,
+		`queue.cost > duration("1s") or class.queued > 3 ? throw("full") : continue()`:                                     true,
+		`queue.wait(0.9) > duration("1s") ? throw("slow") : continue()`:                                                    false, // it was long
 		`queue.length > 100 ? switch() : continue()`:                                                                       true,
 		`queue.length > 3 and count(1..3, # < queue.length) > 1 ? throw("full") : continue()`:                              true,
 		`queue.length > 9 and arriving.labels["tenant"] in ["a", "b"] and loop.busy == loop.slots ? cancel() : continue()`: true,

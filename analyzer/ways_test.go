@@ -96,6 +96,8 @@ func TestWays(t *testing.T) {
 		`task.running < duration("1s") ? continue() : throw("x")`:                                                               "task.running>=1s",
 		`duration("1s") < task.elapsed - task.blocked ? throw("x") : continue()`:                                                "task.elapsed>=1.000000001s",
 		`task.deadline < duration("0s") ? throw("x") : continue()`:                                                              "task.deadline<=-1ns",
+		`queue.wait(0.99) > duration("1s") ? throw("x") : continue()`:                                                           "any time",
+		`class.busy > 3 and task.running > duration("1s") ? throw("x") : continue()`:                                            "task.running>=1.000000001s",
 		`task.deadline < duration("5ms") and task.running > duration("1s") ? throw("x") : continue()`:                           "task.deadline<=4.999999ms and task.running>=1.000000001s",
 		`task.name == "a" and task.running > duration("1s") ? throw("x") : continue()`:                                          "task.running>=1.000000001s and task.name [a]",
 		`task.name != "a" and task.running > duration("1s") ? throw("x") : continue()`:                                          "task.running>=1.000000001s and task.name not [a]",

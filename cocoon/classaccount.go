@@ -38,7 +38,7 @@ func (m *meter) accountOf(name stubs.NameID) *classAccount {
 	default:
 		m.crowded++
 		if a = m.leastUsed(); a == nil {
-			return &m.rest
+			return m.rest
 		}
 		delete(m.classes, a.id)
 		*a = classAccount{id: name}

@@ -250,6 +250,32 @@ func TestWhoHasWaited(t *testing.T) {
 	}
 }
 
+// Each task that comes counts once in the rates, whether it nests, waits or is refused.
+func TestArrivalsCountOnce(t *testing.T) {
+	rt := start(t, Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	register(t, rt, reader)
+	register(t, rt, Policy{Name: "no", On: OnEnqueue, Match: Match{Tasks: []string{"refused"}}, Expr: `throw("no")`})
+	m := meterOf(rt.Loop())
+	gate := make(chan struct{})
+	holder := begun(t, rt.Loop(), background, "holder", func(ctx context.Context) error {
+		must(t, rt.Run(ctx, "nested", idle))
+		return keepSlot(gate)
+	})
+	waiting := rt.Go(background, "waits", idle)
+	eventually(t, "one that waits", func() bool { return rt.Loop().Stats().Queued == 1 })
+	if err := rt.Run(background, "too many", idle); !errors.Is(err, ErrOverloaded) {
+		t.Error(err)
+	}
+	close(gate)
+	must(t, errors.Join(holder.Wait(background), waiting.Wait(background)))
+	preemption(t, rt.Run(background, "refused", idle))
+	rt.Loop().lockAll()
+	defer rt.Loop().unlock()
+	if got := m.arrived.value(0) * 10; math.Abs(got-5) > 0.5 {
+		t.Errorf("%v arrivals, want 5", got)
+	}
+}
+
 // A million distinct names take the memory of 1024, and do not displace those that are used.
 func TestAMillionClasses(t *testing.T) {
 	n := 1_000_000
@@ -280,7 +306,8 @@ func TestAMillionClasses(t *testing.T) {
 
 // Where all accounts have tasks, more names are counted together, until one has none.
 func TestClassesTogether(t *testing.T) {
-	m := &meter{wants: wants{class: true}, classes: map[stubs.NameID]*classAccount{}}
+	m := &meter{wants: wants{class: true}}
+	m.inherit(nil)
 	core := sched.NewCore(sched.Config{Slots: 2 * maxClassAccounts})
 	tasks := make([]sched.Task, maxClassAccounts)
 	for i := range tasks {
@@ -289,14 +316,14 @@ func TestClassesTogether(t *testing.T) {
 		core.Arrive(&tasks[i], 0)
 	}
 	for id := range stubs.NameID(10) {
-		if a := m.accountOf(1<<40 + id); a != &m.rest || m.crowded != int64(id)+1 {
+		if a := m.accountOf(1<<40 + id); a != m.rest || m.crowded != int64(id)+1 {
 			t.Fatalf("%+v, %d crowded", a, m.crowded)
 		}
 	}
 	for i := range tasks {
 		core.Exit(&tasks[i], 0)
 	}
-	if a := m.accountOf(1 << 40); a == &m.rest || len(m.classes) != maxClassAccounts {
+	if a := m.accountOf(1 << 40); a == m.rest || len(m.classes) != maxClassAccounts {
 		t.Errorf("an idle account does not make room, of %d", len(m.classes))
 	}
 }
@@ -373,8 +400,11 @@ policies:
 	}
 	for n := range 300 {
 		must(t, file.load(t, rt, version(n)))
+		must(t, rt.Policy("reads").SetMode(Mode(n%3)))
+		must(t, rt.Policy("count").SetMode(Mode(n/2%2)))
 	}
 	must(t, file.load(t, rt, version(1)))
+	must(t, rt.Policy("reads").SetMode(Enforce))
 	cancel()
 	within(t, "the crowd", crowd.Wait)
 	for _, l := range []*Loop{rt.Loop(), other} {
@@ -449,7 +479,8 @@ func TestMean(t *testing.T) {
 func TestTrendsOfStates(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": 0, "ms": 0.0, "rate": 0.0, "average": 0.0}))
-	register(t, rt, Policy{Name: "count", On: OnNotify("n"), Expr: `add("n", 10); set("ms", event.value)`})
+	register(t, rt, Policy{Name: "count", On: OnNotify("n"), Expr: `set("ms", 1000.0); set("ms", event.value)`})
+	register(t, rt, Policy{Name: "add", On: OnNotify("n"), Expr: `add("n", 10)`})
 	register(t, rt, Policy{Name: "look", On: OnNotify("look"), Expr: `set("rate", rate("n", duration("1s"))); set("average", average("ms", duration("100h")))`})
 	dry := register(t, rt, Policy{Name: "dry", On: OnNotify("n"), Mode: Observe, Expr: `set("n", 0); rate("n", duration("1s")) < 0 ? cancel() : continue()`})
 	rt.Notify("look", 0)

@@ -17,9 +17,9 @@ type meter struct {
 	loop    []*sketch.Sketch // by series; nil where it is one of classes
 	arrived pace
 	classes map[stubs.NameID]*classAccount
-	rest    classAccount // of the names without an account of their own
-	calls   int          // tasks that have come since the uses of all accounts were halved
-	crowded int64        // names that found no room
+	rest    *classAccount // of the names without an account of their own
+	calls   int           // tasks that have come since the uses of all accounts were halved
+	crowded int64         // names that found no room
 }
 
 // wants is what policies read.
@@ -89,13 +89,23 @@ func (l *Loop) remeter() {
 		l.meter = is
 		is.inherit(was)
 	}
-	if was == nil && l.meter == nil {
-		return
+	if was.demands() == l.meter.demands() {
+		return // each task is counted where it should be
 	}
 	for s := l.live; s != nil; s = s.next {
 		s.unseated = l.meter != nil && s.core.State() == sched.Queued
 		l.countIn(s, s.task)
 	}
+}
+
+// demands is what a meter needs of the tasks that are there when it comes.
+type demands struct{ some, class, costs bool }
+
+func (m *meter) demands() demands {
+	if m == nil {
+		return demands{}
+	}
+	return demands{true, m.class, m.costs}
 }
 
 // inherit takes over what another meter, which may be nil, has measured.
@@ -113,13 +123,10 @@ func (m *meter) inherit(was *meter) {
 	if !m.class {
 		return
 	}
-	m.rest = was.rest
-	m.rest.Tally = sched.Tally{} // tasks are counted anew
-	m.rest.sketches = m.sketches(was, was.rest.sketches)
-	m.classes = was.classes
-	if m.classes == nil {
-		m.classes = map[stubs.NameID]*classAccount{}
+	if m.classes, m.rest = was.classes, was.rest; m.classes == nil {
+		m.classes, m.rest = map[stubs.NameID]*classAccount{}, &classAccount{}
 	}
+	m.rest.sketches = m.sketches(was, m.rest.sketches)
 	for _, a := range m.classes {
 		a.sketches = m.sketches(was, a.sketches)
 	}
@@ -154,20 +161,32 @@ func (l *Loop) countIn(s *strand, t *Task) {
 		s.class = m.accountOf(t.class.id)
 		s.core.CountIn(&s.class.Tally)
 	}
-	if st := s.core.State(); m != nil && m.costs && st != sched.Queued && st != sched.Ready { // of which what they are expected to run is in the sum
+	// Of one that waits, what it is expected to run is in the sum already.
+	if st := s.core.State(); m != nil && m.costs && st != sched.Queued && st != sched.Ready {
 		s.core.Expects = t.cost()
 	}
 }
 
-// arrives counts a task that is about to arrive. Called under the loop's lock.
-func (m *meter) arrives(s *strand, t *Task, now int64) {
-	if m.rates {
-		m.arrived.add(now)
-		if s.tenant != nil {
-			s.tenant.arrived.add(now)
-		}
+// arrives counts the arrival of a task in the rates; m may be nil. Called under the loop's lock.
+func (m *meter) arrives(s *strand, now int64) {
+	if m == nil || !m.rates {
+		return
 	}
-	s.loop.countIn(s, t)
+	m.arrived.add(now)
+	if s.tenant != nil {
+		s.tenant.arrived.add(now)
+	}
+}
+
+// entered notes that a task has arrived and was not refused: it has a slot, or waits for one. m may
+// be nil. Called under the loop's lock.
+func (m *meter) entered(s *strand, granted bool, now int64) {
+	if m == nil {
+		return
+	}
+	if s.unseated = !granted; granted {
+		m.waited(s, 0, now)
+	}
 }
 
 // waited counts how long a task was in the queue. Called under the loop's lock.

@@ -24,9 +24,10 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	if l.closedFor(t) != nil {
 		return false, nil
 	}
-	if l.join(s, t, now); !l.core.Nest(&outer.core, &s.core, now) {
+	if l.join(s, t); !l.core.Nest(&outer.core, &s.core, now) {
 		return false, nil
 	}
+	l.meter.arrives(s, now)
 	outer.endGap(now)
 	outer.quiet()
 	s.inherits, outer.blocked = true, true

@@ -127,10 +127,10 @@ func (l *Loop) takeRests(most int) {
 	}
 }
 
-// noteWaiters says whether a task waits for a slot, or none may rest for another reason. Called under the loop's lock before it is given
-// back.
+// noteWaiters says whether a task waits for a slot, or none may rest because it would be counted in
+// its class as one that runs. Called under the loop's lock before it is given back.
 func (l *Loop) noteWaiters() {
-	wanted := l.core.Wanted() || l.meter != nil && l.meter.class // a task that rests would be counted as one that runs
+	wanted := l.core.Wanted() || l.meter != nil && l.meter.class
 	if wanted == l.wanted.Load() {
 		return
 	}

@@ -133,7 +133,8 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 		l.unlock()
 		return false, t.refusal(err)
 	}
-	l.join(s, t, now)
+	l.join(s, t)
+	l.meter.arrives(s, now)
 	l.gatherOne()
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
 		l.lendWaits(now) // no task is refused for one that only waits
@@ -163,11 +164,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 			return false, s.withdrawn
 		}
 	}
-	if l.meter != nil {
-		if s.unseated = !granted; granted {
-			l.meter.waited(s, 0, now)
-		}
-	}
+	l.meter.entered(s, granted, now)
 	if !granted {
 		l.armWaiting(now)
 	}

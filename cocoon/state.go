@@ -34,10 +34,7 @@ func (v *stateVar) value(observing bool) uint64 {
 }
 
 // write writes the word for a policy.
-func (v *stateVar) write(word uint64, observing bool, now int64) {
-	if trends := v.trends.Load(); trends != nil {
-		v.follow(*trends, word, observing, now)
-	}
+func (v *stateVar) write(word uint64, observing bool) {
 	if observing || v.shadowed.Load() {
 		v.writeBeside(word, observing)
 	} else {

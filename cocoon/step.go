@@ -137,9 +137,9 @@ func (s *stateUse) begin(k *steps, words []uint64, observing bool, now int64) (l
 // carryOut carries out the effects on states, in the order of the text: all of them or, on an
 // error, none.
 func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool, now int64) error {
-	for ; s.plain && fired != 0; fired &= fired - 1 {
+	for plain := s.plain && !s.followed(); plain && fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
-		s.direct[i].write(values[i], observing, now)
+		s.direct[i].write(values[i], observing)
 	}
 	written := uint64(0)
 	for ; fired != 0; fired &= fired - 1 {
@@ -159,7 +159,8 @@ func (s *stateUse) carryOut(fired uint64, values []uint64, observing bool, now i
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
-		s.vars[i].write(s.fresh[i], observing, now)
+		s.vars[i].follow(s.fresh[i], observing, now)
+		s.vars[i].write(s.fresh[i], observing)
 	}
 	return nil
 }

@@ -98,14 +98,15 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 // unknownCost is what a tenant is charged at first for a task of which nothing is known.
 const unknownCost = int64(time.Millisecond)
 
-// join makes the task, which is about to arrive, one of its tenant's and of its class's. Called under the loop's lock.
-func (l *Loop) join(s *strand, t *Task, now int64) {
+// join makes the task, which is about to arrive, one of its tenant's and of its class's. Called
+// under the loop's lock.
+func (l *Loop) join(s *strand, t *Task) {
 	s.tenant, s.unseated = nil, false
 	if table := l.rt.tenants.Load(); table != nil {
 		l.joinTenant(s, t, table)
 	}
 	if l.meter != nil {
-		l.meter.arrives(s, t, now)
+		l.countIn(s, t)
 	}
 }
 

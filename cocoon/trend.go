@@ -60,11 +60,25 @@ func (s *stateUse) release() {
 	s.trends = nil
 }
 
+// followed reports whether some policy reads a trend of a state that is written.
+func (s *stateUse) followed() bool {
+	for _, v := range s.vars {
+		if v.trends.Load() != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // follow moves the trends on with a value that is about to be written. What an observing policy
 // writes begins a shadow, with the past that the state has.
-func (v *stateVar) follow(trends []*trend, word uint64, observing bool, now int64) {
+func (v *stateVar) follow(word uint64, observing bool, now int64) {
+	trends := v.trends.Load()
+	if trends == nil {
+		return
+	}
 	was, begins := v.value(observing), observing && !v.shadowed.Load()
-	for _, t := range trends {
+	for _, t := range *trends {
 		if begins {
 			t.shadow = t.main
 		}

@@ -43,7 +43,9 @@ func main() {
 	policyhelp.Must(rt, "c", policyhelp.Slow)                                               // want `1:1 of the text: there is no state stub task.runing`
 	policyhelp.Must(rt, "d", `arriving.cost > duration("1s") ? throw("slow") : continue()`) // want `arriving.cost is not known on tick`
 	policyhelp.On(rt, "e", cocoon.OnEnqueue, `arriving.cost > duration("1s") ? throw("slow") : continue()`)
-	policyhelp.On(rt, "f", cocoon.OnExit, `task.running > duration("1s") ? throw("slow") : continue()`) // want `throw\(\) has no task to act on`
+	policyhelp.On(rt, "f", cocoon.OnExit, `task.running > duration("1s") ? throw("slow") : continue()`)       // want `throw\(\) has no task to act on`
+	policyhelp.On(rt, "f1", cocoon.OnEnqueue, `queue.wait(99) > duration("1s") ? throw("slow") : continue()`) // want `a quantile is between 0 and 1, and 99 is not`
+	policyhelp.On(rt, "f2", cocoon.OnExit, `average("mine", duration("1m")) > 1.5 and rate("mine", duration("1m")) > 1 and class.wait(0.5) > queue.cost ? set("mine", 1) : continue()`)
 	policyhelp.On(rt, "g", cocoon.OnExit, `set("mine", state.mine + 1)`)
 	policyhelp.On(rt, "h", cocoon.OnExit, `set("cold", state.cold + state.hott)`)
 	when := cocoon.OnExit
