@@ -38,6 +38,7 @@ func (v *stateVar) trend(r policy.Read) *trend {
 		}
 	}
 	t := &trend{of: r, users: 1, main: policy.NewTrend(r, v.typ)}
+	t.shadow = t.main // there may be a shadow already
 	more := append(slices.Clone(all), t)
 	v.trends.Store(&more)
 	return t
