@@ -93,7 +93,7 @@ func TestNobodyPaysForFigures(t *testing.T) {
 	}
 	p := Policy{Name: "p", On: Every(time.Hour), Match: Match{Loops: []string{"default"}}, Expr: `class.busy > 3 ? throw("x") : continue()`}
 	r := register(t, rt, p)
-	if m := meterOf(rt.Loop()); m == nil || !m.class || m.rates || m.costs || m.series != nil || open(rt.Loop()) {
+	if m := meterOf(rt.Loop()); m == nil || len(m.class) != 1 || m.rates || m.costs || m.series != nil || open(rt.Loop()) {
 		t.Errorf("%+v", m)
 	}
 	if meterOf(other) != nil || !open(other) {
@@ -106,7 +106,7 @@ func TestNobodyPaysForFigures(t *testing.T) {
 	must(t, r.SetMode(Observe))
 	p.Expr = `queue.wait(0.5) > duration("1s") ? switch() : continue()`
 	must(t, r.Update(p))
-	if m := meterOf(rt.Loop()); m == nil || m.class || len(m.loop) != 1 {
+	if m := meterOf(rt.Loop()); m == nil || m.class != nil || len(m.loop) != 1 {
 		t.Errorf("%+v", m)
 	}
 	r.Cancel()
@@ -304,9 +304,43 @@ func TestAMillionClasses(t *testing.T) {
 	}
 }
 
+// Tasks that no policy which reads figures of classes is about are not counted.
+func TestClassesThatMatch(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	p := Policy{Name: "p", On: OnEnqueue, Match: Match{Tasks: []string{"a", "GET /*"}, Except: []string{"GET /b"}, Kinds: []string{"safe"}}, Expr: `class.busy > 100 ? throw("x") : continue()`}
+	must(t, errors.Join(rt.RegisterSafeFunc("a"), rt.RegisterSafeFunc("GET /a"), rt.RegisterSafeFunc("GET /b")))
+	r := register(t, rt, p)
+	counted := func(want ...string) {
+		t.Helper()
+		for _, name := range []string{"a", "b", "GET /a", "GET /b", "GET /c"} {
+			must(t, rt.Run(background, name, idle))
+		}
+		m := meterOf(rt.Loop())
+		if len(m.classes) != len(want) {
+			t.Errorf("%d accounts, want %v", len(m.classes), want)
+		}
+		for _, name := range want {
+			if a := m.classes[stubs.Intern(name)]; a == nil || a.Ended() == 0 {
+				t.Errorf("%s is not counted", name)
+			}
+		}
+	}
+	counted("a", "GET /a")
+	gate := make(chan struct{})
+	b := begun(t, rt.Loop(), background, "b", func(context.Context) error { return keepSlot(gate) })
+	p.Match = Match{}
+	must(t, r.Update(p))
+	if m := meterOf(rt.Loop()); m.classes[stubs.Intern("b")].Busy() != 1 {
+		t.Error("a task that is there is not counted for another Match")
+	}
+	close(gate)
+	must(t, b.Wait(background))
+	counted("a", "b", "GET /a", "GET /b", "GET /c")
+}
+
 // Where all accounts have tasks, more names are counted together, until one has none.
 func TestClassesTogether(t *testing.T) {
-	m := &meter{wants: wants{class: true}}
+	m := &meter{wants: wants{class: []*bound{{}}}}
 	m.inherit(nil)
 	core := sched.NewCore(sched.Config{Slots: 2 * maxClassAccounts})
 	tasks := make([]sched.Task, maxClassAccounts)

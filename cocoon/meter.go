@@ -24,9 +24,9 @@ type meter struct {
 
 // wants is what policies read.
 type wants struct {
-	class  bool // class.*
-	rates  bool // loop.rate or tenant.rate
-	costs  bool // queue.cost
+	class  []*bound // these read class.*, of the tasks that they match
+	rates  bool     // loop.rate or tenant.rate
+	costs  bool     // queue.cost
 	series []series
 }
 
@@ -47,13 +47,25 @@ func (x series) sketch() *sketch.Sketch { return sketch.New(x.window, x.quantile
 func (w *wants) any() bool { return w.costs || w.eachTask() }
 
 // eachTask reports whether every task must be seen.
-func (w *wants) eachTask() bool { return w.class || w.rates || len(w.series) > 0 }
+func (w *wants) eachTask() bool { return len(w.class) > 0 || w.rates || len(w.series) > 0 }
 
-// want adds what is read, and tells the read where it finds it.
-func (w *wants) want(r *read) {
+// counts reports whether the strand's task t is counted in its class.
+func (w *wants) counts(s *strand, t *Task) bool {
+	for _, b := range w.class {
+		if b.matchesKind(s.core.Kind) && b.matchesName(t.class) {
+			return true
+		}
+	}
+	return false
+}
+
+// want adds what b reads, and tells the read where it finds it.
+func (w *wants) want(b *bound, r *read) {
 	switch {
 	case stubs.ClassTasks <= r.stub && r.stub <= stubs.ClassService:
-		w.class = true
+		if !slices.Contains(w.class, b) {
+			w.class = append(w.class, b)
+		}
 	case r.stub == stubs.TenantRate || r.stub == stubs.LoopRate:
 		w.rates = true
 	case r.stub == stubs.QueueCost:
@@ -81,7 +93,7 @@ func (l *Loop) remeter() {
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {
 		for _, b := range l.hub.Listeners(uint16(e)) {
 			for i := 0; i < len(b.reads) && !b.silent(); i++ {
-				is.want(&b.reads[i])
+				is.want(b, &b.reads[i])
 			}
 		}
 	}
@@ -89,7 +101,7 @@ func (l *Loop) remeter() {
 		l.meter = is
 		is.inherit(was)
 	}
-	if was.demands() == l.meter.demands() {
+	if !is.demandsOther(was) {
 		return // each task is counted where it should be
 	}
 	for s := l.live; s != nil; s = s.next {
@@ -98,14 +110,13 @@ func (l *Loop) remeter() {
 	}
 }
 
-// demands is what a meter needs of the tasks that are there when it comes.
-type demands struct{ some, class, costs bool }
-
-func (m *meter) demands() demands {
-	if m == nil {
-		return demands{}
+// demandsOther reports whether the tasks that are there must be looked at when a meter comes in
+// place of another, which may be nil.
+func (m *meter) demandsOther(was *meter) bool {
+	if was == nil {
+		return m.any()
 	}
-	return demands{true, m.class, m.costs}
+	return !m.any() || m.costs != was.costs || !slices.Equal(m.class, was.class)
 }
 
 // inherit takes over what another meter, which may be nil, has measured.
@@ -120,7 +131,7 @@ func (m *meter) inherit(was *meter) {
 			m.loop[i] = x.sketch()
 		}
 	}
-	if !m.class {
+	if len(m.class) == 0 {
 		return
 	}
 	if m.classes, m.rest = was.classes, was.rest; m.classes == nil {
@@ -154,7 +165,7 @@ func (m *meter) sketches(was *meter, have []*sketch.Sketch) []*sketch.Sketch {
 // loop's lock.
 func (l *Loop) countIn(s *strand, t *Task) {
 	m := l.meter
-	if m == nil || !m.class {
+	if m == nil || !m.counts(s, t) {
 		s.class = nil
 		s.core.CountIn(nil)
 	} else {

@@ -130,7 +130,7 @@ func (l *Loop) takeRests(most int) {
 // noteWaiters says whether a task waits for a slot, or none may rest because it would be counted in
 // its class as one that runs. Called under the loop's lock before it is given back.
 func (l *Loop) noteWaiters() {
-	wanted := l.core.Wanted() || l.meter != nil && l.meter.class
+	wanted := l.core.Wanted() || l.meter != nil && len(l.meter.class) > 0
 	if wanted == l.wanted.Load() {
 		return
 	}
