@@ -66,6 +66,7 @@ func TestFiguresRefused(t *testing.T) {
 		{`queue.wait(1.0) > duration("1s")`, `a quantile is between 0 and 1, and 1.0 is not`},
 		{`queue.wait(99) > duration("1s")`, `a quantile is between 0 and 1, and 99 is not; write 0.99 for that percentile`},
 		{`queue.wait(-0.5) > duration("1s")`, `a quantile is between 0 and 1, and -0.5 is not`},
+		{`queue.wait(0.0 / 0.0) > duration("1s")`, `0.0 / 0.0 divides by zero`},
 		{`queue.wait(loop.utilization) > duration("1s")`, `a quantile is a plain constant, and loop.utilization is a ratio`},
 		{`queue.wait(duration("1s")) > duration("1s")`, `a quantile is a plain constant, and duration("1s") is a duration`},
 		{`queue.wait("p99") > duration("1s")`, `a quantile is a plain constant, and "p99" is a string`},
