@@ -596,3 +596,30 @@ func TestTrendsOfShadows(t *testing.T) {
 	effects("n", 0) // an enforcing policy writes: the shadow ends
 	effects("dry", 1)
 }
+
+// What tasks of a name took is known where a policy reads queue.cost; a task that comes back from a
+// block has only the rest of it left.
+func TestQueueCostIsLearned(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, rt.RegisterState(map[string]any{"cost": time.Duration(0)}))
+	register(t, rt, Policy{Name: "look", On: OnNotify("look"), Expr: `set("cost", queue.cost)`})
+	cost := func() time.Duration { rt.Notify("look", 0); return rt.State("cost").(time.Duration) }
+	job := func(context.Context) error { work(5 * time.Millisecond); return nil }
+	must(t, rt.Run(background, "job", job))
+	if got := cost(); got != 0 {
+		t.Errorf("%v while nobody waits", got)
+	}
+	rt.Loop().Hold()
+	handles := []*Handle{rt.Go(background, "job", idle), rt.Go(background, "unknown", idle), rt.Go(WithCost(background, time.Hour), "job", idle)}
+	eventually(t, "all to wait", func() bool { return rt.Loop().Stats().Queued == 3 })
+	if got := cost() - time.Hour; got < 4*time.Millisecond || got > time.Minute {
+		t.Errorf("an hour and %v are expected", got)
+	}
+	rt.Loop().Release()
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+	if got := cost(); got != 0 {
+		t.Errorf("%v when nobody waits any more", got)
+	}
+}

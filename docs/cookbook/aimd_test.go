@@ -13,7 +13,7 @@ import (
 // 1989; RFC 5681; RFC 7661).
 type window struct {
 	size    float64
-	reduced time.Duration // what came before says nothing about the window since
+	reduced time.Duration // earlier requests say nothing about the window since
 }
 
 const slow = 100 * time.Millisecond

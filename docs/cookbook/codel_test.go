@@ -25,7 +25,7 @@ func (c *codel) controlLaw(from time.Duration) time.Duration {
 	return from + time.Duration(float64(codelInterval)/math.Sqrt(float64(c.count)))
 }
 
-// okToDrop is what dodequeue finds out about a request that has waited; others still wait.
+// okToDrop reports whether a request may be dropped that has waited so long, while others wait.
 func (c *codel) okToDrop(now, waited time.Duration, waiting int) bool {
 	switch {
 	case waited < codelTarget || waiting <= 1:
@@ -38,7 +38,7 @@ func (c *codel) okToDrop(now, waited time.Duration, waiting int) bool {
 	return false
 }
 
-// dequeue takes requests by pop, which returns nil when none is left, and drops them or returns one.
+// dequeue takes requests by pop, which returns nil when none is left; it drops them or returns one.
 func (c *codel) dequeue(now time.Duration, pop func() (r *request, waiting int), drop func()) *request {
 	take := func() (*request, bool) {
 		r, waiting := pop()
@@ -102,7 +102,7 @@ func TestCoDelReference(t *testing.T) {
 			}
 			server.work(load(rnd, 5000, 4, 10*time.Millisecond, 0.7, 1.1, 1.3, 0.9, 2))
 			if s.run(t, "codel.yaml"); dropped < 100 || dropped > 4000 {
-				t.Errorf("%d of %d requests are dropped", dropped, s.count)
+				t.Errorf("%d of %d requests are dropped", dropped, len(s.events))
 			}
 		})
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// fairQueue is start-time fair queueing (Goyal, Vin, Cheng 1996) for one server. The paper's packets
-// have a length; a task has an expected cost, and when it ends its tenant pays the difference.
-//
-// The paper moves the virtual time also when the server falls idle. This server does not fall idle.
+// fairQueue is start-time fair queueing (Goyal, Vin, Cheng 1996) for one server. The paper's
+// packets have a length; a task has an expected cost, and when it ends its tenant pays the
+// difference. The paper also moves the virtual time when the server falls idle; this one never
+// does.
 type fairQueue struct {
 	virtual time.Duration
 	finish  map[string]time.Duration

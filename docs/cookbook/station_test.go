@@ -20,7 +20,7 @@ type station struct {
 	wait, busy []*request
 
 	admit func(*request) bool // on arrival; the request counts as one that waits already
-	next  func() *request     // a slot is free: takes the next one by pop, or nil; by default pop
+	next  func() *request     // a slot is free: takes the next one by pop or take, or nil; by default pop
 	end   func(*request)      // at the end; the request is busy still
 }
 
@@ -38,7 +38,7 @@ func (s *station) work(arrivals []*request) {
 	s.until(1 << 62)
 }
 
-// until ends what ends by then.
+// until ends the requests that end by then.
 func (s *station) until(then time.Duration) {
 	for len(s.busy) > 0 {
 		first := slices.MinFunc(s.busy, func(a, b *request) int { return int(a.ends - b.ends) })
@@ -54,7 +54,7 @@ func (s *station) until(then time.Duration) {
 	}
 }
 
-// fill gives free slots to those that wait.
+// fill gives free slots to waiting requests.
 func (s *station) fill() {
 	next := s.next
 	if next == nil {
@@ -76,6 +76,11 @@ func (s *station) pop() *request {
 	r := s.wait[0]
 	s.wait = s.wait[1:]
 	return r
+}
+
+// take takes a request that waits.
+func (s *station) take(r *request) {
+	s.wait = slices.DeleteFunc(s.wait, func(w *request) bool { return w == r })
 }
 
 // load returns count requests: for a tenth of them each, the load of the slots is one of loads in
