@@ -64,15 +64,15 @@ func (s *strand) standsAside() bool {
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
 
-// blockAside runs fn, as Block does, for a task that stands aside: it has no slot to give up.
-func (s *strand) blockAside(fn func() error) error {
+// beginAside begins a Block of a task that stands aside: it has no slot to give up.
+func (s *strand) beginAside() {
 	s.blocked = true
 	s.inBlock.Store(true) // what it does here is no running
-	defer func() {
-		s.inBlock.Store(false)
-		s.blocked = false
-	}()
-	return fn()
+}
+
+func (s *strand) endAside() {
+	s.inBlock.Store(false)
+	s.blocked = false
 }
 
 // standAside gives up the slot of a task that has just got it. Called by the task's goroutine.

@@ -22,20 +22,30 @@ import (
 //     wait sets the word and looks for those that rest, who begins to rest says so and looks at the
 //     word. So one of them sees the other.
 //
+// A task in a brief call rests while others wait, too, and only those who look take its slot as long
+// as it is not found parked: see brief.go.
+//
 // What a task has rested is no running, to the nanosecond.
 
 // beginRest begins a Block.
 func (s *strand) beginRest() {
 	l := s.loop
-	if l.wanted.Load() || s.lent.Load() || s.requests.Load() != 0 || l.rt.gaps != nil || l.rt.tenants.Load() != nil {
+	if l.wanted.Load() || !s.mayRest() {
 		s.block()
 		return
 	}
 	s.blocked = true
+	set(&s.brief, false)
 	s.rest.Add(-notify.Now())
 	if l.wanted.Load() && s.endRest() {
 		s.block()
 	}
+}
+
+// mayRest reports whether the task can begin a Block and keep its slot.
+func (s *strand) mayRest() bool {
+	rt := s.loop.rt
+	return !s.lent.Load() && s.requests.Load() == 0 && rt.gaps == nil && rt.tenants.Load() == nil
 }
 
 // afterRest ends a Block.
@@ -99,6 +109,9 @@ func (s *strand) settleRest(now int64) (took bool) {
 	s.runBase.Store(now - s.core.Ran(now))
 	if took {
 		s.task.class.seen.running() // it says when it waits: no reason to have its like stand aside
+		if s.brief.Load() && s.waitsInCall() {
+			s.slow.Store(slowCalls)
+		}
 		l.unseat(s, now)
 		l.core.Block(&s.core, now)
 		s.insist()
@@ -106,13 +119,14 @@ func (s *strand) settleRest(now int64) (took bool) {
 	return took
 }
 
-// takeRests settles the tasks that hold slots, until it has taken as many slots as asked for.
-// Called under the loop's lock, after adopt.
-func (l *Loop) takeRests(most int) {
+// takeRests settles the tasks that hold slots, until it has taken as many slots as asked for. It
+// leaves tasks alone that are in a brief call and do not wait, but for brief. Called under the
+// loop's lock, after adopt.
+func (l *Loop) takeRests(most int, brief bool) {
 	now := int64(0)
 	for i := range l.slots {
 		s := l.slots[i].firm()
-		if s == nil || s.rest.Load() == 0 {
+		if s == nil || s.rest.Load() == 0 || !brief && s.inBrief() && !s.waitsInCall() {
 			continue
 		}
 		if now == 0 {
@@ -135,6 +149,6 @@ func (l *Loop) noteWaiters() {
 		return
 	}
 	if l.wanted.Store(wanted); wanted {
-		l.takeRests(len(l.slots)) // of those that began just now
+		l.takeRests(len(l.slots), false) // of those that began just now
 	}
 }

@@ -374,6 +374,9 @@ func (s *strand) recycle() {
 	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
 		s.rest.Store(0)
 	}
+	if s.slow.Load() != 0 {
+		s.slow.Store(0)
+	}
 	s.heard = heard{}
 	s.loop.pool.Put(s)
 }

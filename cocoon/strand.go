@@ -59,6 +59,8 @@ type strand struct {
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
 	restedAt atomic.Int64 // when its last rest ended
+	brief    atomic.Bool  // its rest is a brief call; written by the task's goroutine
+	slow     atomic.Int32 // for how many more of these it gives its slot up, see brief.go
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.

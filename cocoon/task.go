@@ -26,9 +26,10 @@ type Task struct {
 type rare struct {
 	inner atomic.Pointer[cancelContext]
 
-	mu   sync.Mutex
-	kids map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
-	hung atomic.Int32       // how many of them were given another context than this task's own, made from it; written under mu
+	mu       sync.Mutex
+	kids     map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
+	watchers []*watcher         // guarded by mu
+	hung     atomic.Int32       // how many of them were given another context than this task's own, made from it; written under mu
 }
 
 // rarely returns t.rare, made if there is none.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -38,7 +39,7 @@ func (s *serverStream) Context() context.Context { return s.caller.Ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return s.caller.Call(func() error {
+	return s.caller.CallBriefly(func() error {
 		s.begin()
 		defer s.waiting.Add(-1)
 		return s.ServerStream.SendMsg(m)
@@ -59,7 +60,7 @@ func (s *serverStream) RecvMsg(m any) error {
 func (s *serverStream) begin() {
 	s.waiting.Add(1)
 	s.watch.Do(func() {
-		stop := context.AfterFunc(s.caller.Ctx, s.interrupt)
+		stop := inside.OnThrow(s.caller.Ctx, s.interrupt)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.stop = stop; s.ended {

@@ -1,12 +1,12 @@
 package cocoonhttp
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -48,18 +48,27 @@ func (b *blocking) read(fn func() (more bool, err error)) error {
 	})
 }
 
+// briefly is how many bytes are written without giving the slot up beforehand: a client takes that
+// much at once, as a rule.
+const briefly = 64 << 10
+
 // write calls fn, which writes what cannot be taken back to the client, while the slot is given to
 // others. While a throw unwinds the handler, nothing is written: what code does then to bring its
 // answer to an end makes no whole one of it.
-func (b *blocking) write(fn func() error) error {
-	return b.Call(func() error {
-		if p := tell.Thrown(b.Ctx); hit(p) {
-			return p
-		}
-		b.begin(&b.writing)
-		defer b.done(&b.writing)
-		return fn()
-	})
+func (b *blocking) write(bytes int, fn func() error) error {
+	if bytes > briefly {
+		return b.Call(func() error { return b.writeNow(fn) })
+	}
+	return b.CallBriefly(func() error { return b.writeNow(fn) })
+}
+
+func (b *blocking) writeNow(fn func() error) error {
+	if p := tell.Thrown(b.Ctx); hit(p) {
+		return p
+	}
+	b.begin(&b.writing)
+	defer b.done(&b.writing)
+	return fn()
 }
 
 // begin sees to it that a throw ends what begins.
@@ -68,7 +77,7 @@ func (b *blocking) begin(what *bool) {
 	defer b.mu.Unlock()
 	*what = true
 	if b.stop == nil && !b.ended {
-		b.stop = context.AfterFunc(b.Ctx, b.interrupt)
+		b.stop = inside.OnThrow(b.Ctx, b.interrupt)
 	}
 	if b.thrown {
 		b.cutOff() // it is another goroutine of the handler's that begins

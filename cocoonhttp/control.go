@@ -2,6 +2,7 @@ package cocoonhttp
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"sync"
 )
@@ -26,7 +27,7 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
-	_, err = a.pass(1, func() (_ int, err error) {
+	_, err = a.pass(math.MaxInt, func() (_ int, err error) {
 		n, err = under.ReadFrom(src)
 		return 0, err
 	})

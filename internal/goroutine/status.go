@@ -55,6 +55,9 @@ func StatusOf(id uintptr) Status {
 	return Unknown
 }
 
+// CanTell reports whether StatusOf tells the status of goroutines here: whether Learn has succeeded.
+func CanTell() bool { return statusAt.Load() != 0 }
+
 // Learn finds out where the runtime keeps a goroutine's status, once a process. It succeeds only if
 // goroutines that run, that wait and that sit in a system call are seen to do so; otherwise
 // StatusOf keeps returning Unknown, and callers do without. It takes up to 10 ms on one P, because
