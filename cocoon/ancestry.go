@@ -181,7 +181,7 @@ func (t *Task) endContext(cause error) {
 		t.cancellation().cancel(cause)
 	}()
 	if t.contextEnded() {
-		t.tellWatchers()
+		t.callWatchers()
 		t.endBelow(t.endCause())
 	}
 }

@@ -5,62 +5,68 @@ import (
 	"errors"
 )
 
-// onThrow is inside.OnThrow. A child's context may end with one above it, which does not tell here.
+// watcher is called when a throw has ended the context of a task.
+type watcher struct {
+	fn   func()
+	task *Task
+	next *watcher // in the task's list; guarded by rare.mu
+}
+
+// onThrow is inside.OnThrow. A child's context may also end with one above it, which does not call
+// watchers.
 func onThrow(ctx context.Context, fn func()) (stop func() bool) {
 	c, ok := ctx.(*taskContext)
 	if !ok || c.task().up.Load() != nil {
 		return context.AfterFunc(ctx, fn)
 	}
 	t := c.task()
-	w := &watcher{fn, t}
+	w := &watcher{fn: fn, task: t}
 	r := t.rarely()
 	r.mu.Lock()
-	r.watchers = append(r.watchers, w)
+	w.next, r.watchers = r.watchers, w
 	r.mu.Unlock()
-	if t.thrownInto() && w.stop() { // who ended the context may not have met it
+	if t.thrownInto() && w.stop() { // the one who ended the context may have come before the watcher
 		go fn()
 	}
 	return w.stop
 }
 
-// watcher is told of a throw that has ended the context of a task.
-type watcher struct {
-	fn   func()
-	task *Task
-}
-
-// stop keeps the watcher from being told, and reports false if it was told or stopped before.
+// stop takes the watcher off the list, and reports false if it was called or stopped before.
 func (w *watcher) stop() bool {
 	r := w.task.rare.Load()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, other := range r.watchers { // no function of package slices, as in Children
-		if last := len(r.watchers) - 1; other == w {
-			r.watchers[i], r.watchers[last] = r.watchers[last], nil
-			r.watchers = r.watchers[:last]
+	for at := &r.watchers; *at != nil; at = &(*at).next {
+		if *at == w {
+			*at = w.next
 			return true
 		}
 	}
 	return false
 }
 
-// thrownInto reports whether a throw has ended the task's context.
-func (t *Task) thrownInto() bool {
-	var p *PreemptedError
-	return errors.As(t.endCause(), &p)
-}
-
-// tellWatchers is called when the task's context has ended.
-func (t *Task) tellWatchers() {
+// callWatchers calls the watchers if a throw has ended the task's context. Each has a goroutine of
+// its own, as functions of context.AfterFunc have.
+func (t *Task) callWatchers() {
 	r := t.rare.Load()
 	if r == nil || !t.thrownInto() {
 		return
 	}
 	r.mu.Lock()
-	watchers := r.watchers
+	w := r.watchers
 	r.watchers = nil
 	r.mu.Unlock()
-	for _, w := range watchers {
+	for ; w != nil; w = w.next {
 		go w.fn()
 	}
+}
+
+// thrownInto reports whether a throw has ended the task's context.
+func (t *Task) thrownInto() bool {
+	cause := t.endCause()
+	if cause == nil {
+		return false
+	}
+	var p *PreemptedError
+	return errors.As(cause, &p)
 }

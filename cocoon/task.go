@@ -28,7 +28,7 @@ type rare struct {
 
 	mu       sync.Mutex
 	kids     map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
-	watchers []*watcher         // guarded by mu
+	watchers *watcher           // a list; guarded by mu
 	hung     atomic.Int32       // how many of them were given another context than this task's own, made from it; written under mu
 }
 

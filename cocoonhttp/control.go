@@ -41,6 +41,9 @@ func (a *answer) FlushError() error {
 		a.decide(http.StatusOK)
 	}
 	_, err := a.pass(0, func() (int, error) { return 0, a.control().Flush() })
+	if len(a.held) == 0 {
+		a.release() // a stream may be silent for hours
+	}
 	return err
 }
 

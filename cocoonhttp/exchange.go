@@ -62,7 +62,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		if returned {
 			return
 		}
-		if p := tell.Thrown(ctx); p != nil && !hit(p) {
+		if p := tell.Thrown(ctx); p != nil {
 			err = gaveUp(recover(), p)
 		}
 	}()
@@ -82,7 +82,10 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 	case nil: // runtime.Goexit
 		return nil
 	case http.ErrAbortHandler:
-		return p
+		if !hit(p) {
+			return p
+		}
+		r = p // the panic that the runtime expects; another one it would log
 	}
 	panic(r)
 }
