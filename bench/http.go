@@ -10,9 +10,12 @@ import (
 // before.
 const httpConnections = 64
 
-// httpSection measures what cocoonhttp costs: a server that says hello, without the middleware,
-// with it, and with policies as servers have them, each a process of its own. This process asks;
-// what that costs is among the results.
+// httpPages are what the clients ask for: by path.
+var httpPages = []struct{ name, path string }{{"hello", "/hello"}, {"16 KB", "/page"}}
+
+// httpSection measures what cocoonhttp costs: a server that says hello, and sends pages of 16 KB in
+// small writes; without the middleware, with it, and with policies as servers have them, each a
+// process of its own. This process asks; what that costs is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }
@@ -23,14 +26,27 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	var sides []side
+	var servers []*server
 	for _, kind := range []string{plainServer, cocoonServer, policiesServer} {
 		s, err := startServer(ctx, "http", kind, cores, r.stderr)
 		if err != nil {
 			return err
 		}
 		defer s.child.Stop()
-		crowd, err := newCrowd(s.address, "/hello", httpConnections)
+		servers = append(servers, s)
+	}
+	for _, page := range httpPages {
+		if err := httpPage(ctx, r, e, servers, page.name, page.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func httpPage(ctx context.Context, r *report, e effort, servers []*server, page, path string) error {
+	var sides []side
+	for _, s := range servers {
+		crowd, err := newCrowd(s.address, path, httpConnections)
 		if err != nil {
 			return err
 		}
@@ -43,7 +59,7 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, name := range []string{"hello", "hello, policies"} {
+	for i, name := range []string{page, page + ", policies"} {
 		add := func(metric string, j int, unit string, c claim) {
 			r.add(result{Name: name, Metric: metric, Value: got[i+1][j], Unit: unit, Peer: "net/http alone", PeerValue: got[0][j]}, c)
 		}
