@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
@@ -19,12 +20,16 @@ func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
 //     while a task waits for a slot (parked.go);
 //   - by all who take the slots of tasks that rest in order to see each task, such as time policies.
 //
-// A task whose call was found parked gives its slot up for the next slowCalls calls, like any other
-// Block: the client is slow, and the search would cost the other tasks more than the change of
-// places.
-
-// slowCalls is for how many calls a task is taken to have a slow client.
-const slowCalls = 32
+// A task gives its slot up before a brief call, like before any other Block,
+//
+//   - in the next slowCalls calls after one that was found parked: the client is slow, and the
+//     search would cost the other tasks more than the change of places;
+//   - when other tasks have waited for maxKeep: a handler that computes what it writes would
+//     otherwise hold them up for as long as it likes, as it does not in plain Go.
+const (
+	slowCalls = 32
+	maxKeep   = int64(time.Millisecond)
+)
 
 // briefCall is a strand inside a brief call.
 type briefCall strand
@@ -40,13 +45,13 @@ func beginBrief(ctx context.Context) (inside.Call, error) {
 	if err := s.mayCall(ctx); err != nil {
 		return nil, err
 	}
-	switch {
+	switch now := notify.Now(); {
 	case s.aside():
 		s.beginAside()
-	case s.keepsSlot():
+	case s.keepsSlot(now):
 		s.blocked = true
 		set(&s.brief, true)
-		s.rest.Add(-notify.Now())
+		s.rest.Add(-now)
 	default:
 		s.beginRest()
 	}
@@ -55,9 +60,17 @@ func beginBrief(ctx context.Context) (inside.Call, error) {
 
 // keepsSlot reports whether the task may keep its slot in a brief call while other tasks wait. A
 // loop that lends no slots would not find it parked.
-func (s *strand) keepsSlot() bool {
-	if s.slow.Load() > 0 {
+func (s *strand) keepsSlot(now int64) bool {
+	switch wanted := s.loop.wanted.Load(); {
+	case s.slow.Load() > 0:
 		s.slow.Add(-1)
+		return false
+	case !wanted:
+		s.keptFrom = 0
+	case s.keptFrom == 0:
+		s.keptFrom = now
+	case now-s.keptFrom > maxKeep:
+		s.keptFrom = 0
 		return false
 	}
 	return s.mayRest() && s.loop.lends() && goroutine.CanTell()

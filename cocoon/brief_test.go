@@ -35,10 +35,11 @@ func TestBriefCall(t *testing.T) {
 		s = TaskOf(ctx).strand
 		waiting := rt.Go(background, "waits", func(context.Context) error { other.Store(true); close(gate); return nil })
 		queued(t, rt)
-		briefly(t, ctx, func() { work(3 * time.Millisecond) })
+		briefly(t, ctx, func() { work(time.Duration(maxKeep) / 4) })
 		if other.Load() || s.slow.Load() != 0 {
 			t.Error("it has lost its slot, though it did not wait")
 		}
+		s.keptFrom = 0 // however long that took
 		briefly(t, ctx, func() { <-gate })
 		if s.slow.Load() != slowCalls {
 			t.Errorf("it gives its slot up for %d more calls; want %d", s.slow.Load(), slowCalls)
@@ -46,12 +47,31 @@ func TestBriefCall(t *testing.T) {
 		return waiting.Wait(background)
 	})
 	must(t, h.Wait(background))
-	if a := h.Account(); a.Blocked < 3*time.Millisecond {
+	if a := h.Account(); a.Blocked < time.Duration(maxKeep)/4 {
 		t.Errorf("it was blocked for %v; a call is no running", a.Blocked)
 	}
 	if n := rt.Stats().Loops[0].Waits; n > 1 { // that for the other task's end
 		t.Errorf("%d waits were unannounced", n)
 	}
+}
+
+// A task that makes brief calls and never waits has other tasks wait for a while only.
+func TestBriefCallsEnd(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+	var other atomic.Bool
+	must(t, rt.Run(background, "calls", func(ctx context.Context) error {
+		h := rt.Go(background, "waits", func(context.Context) error { other.Store(true); return nil })
+		queued(t, rt)
+		begin := time.Now()
+		eventually(t, "the other task", func() bool {
+			briefly(t, ctx, func() { work(10 * time.Microsecond) })
+			return other.Load()
+		})
+		if d := time.Since(begin); d < time.Duration(maxKeep) {
+			t.Errorf("it gave its slot up after %v", d)
+		}
+		return Block(ctx, func() error { return h.Wait(background) })
+	}))
 }
 
 // A task with a slow client gives its slot up before the next calls.

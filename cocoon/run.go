@@ -370,7 +370,7 @@ func (s *strand) end(now int64) {
 
 // recycle puts the strand aside for another task. From here on it leads to nothing of this one.
 func (s *strand) recycle() {
-	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
+	s.outer, s.handle, s.withdrawn, s.inherits, s.keptFrom = nil, nil, nil, false, 0
 	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
 		s.rest.Store(0)
 	}

@@ -75,6 +75,7 @@ type strand struct {
 	returned bool
 	breath   breather
 	at       int   // the open slot that it took last
+	keptFrom int64 // since when brief calls have found tasks waiting for a slot; 0: the last one found none
 	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
 	memory   memory
 }
