@@ -21,9 +21,10 @@ import (
 // A handler keeps its slot while it writes to a client that takes what it gets, although another
 // task waits for the slot.
 func TestWritesKeepTheSlot(t *testing.T) {
+	large := make([]byte, 2*holdSize)
 	for name, write := range map[string]func(w http.ResponseWriter) error{
-		"write": func(w http.ResponseWriter) error { _, err := w.Write(make([]byte, 2*holdSize)); return err },
-		"held":  func(w http.ResponseWriter) error { _, err := w.Write(make([]byte, holdSize-1)); return err },
+		"write": func(w http.ResponseWriter) error { _, err := w.Write(large); return err },
+		"held":  func(w http.ResponseWriter) error { _, err := w.Write(large[:holdSize-1]); return err },
 		"flush": func(w http.ResponseWriter) error { return http.NewResponseController(w).Flush() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +42,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 					if other.Load() {
 						return // the handler waited for a lock
 					}
-					for range 200 {
+					for range 10 { // a moment: others do not wait for long
 						must(t, write(w))
 					}
 					if other.Load() {
