@@ -28,9 +28,9 @@ func TestWritesKeepTheSlot(t *testing.T) {
 		"flush": func(w http.ResponseWriter) error { return http.NewResponseController(w).Flush() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 			kept, lost := 0, 0 // a collection may have the handler wait
 			for kept+lost < 10 {
+				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour}) // which has not learned that it waits
 				var other atomic.Bool
 				var done sync.WaitGroup
 				Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
