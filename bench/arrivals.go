@@ -10,24 +10,24 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// dispatchers is how many Ps a process needs that sends at given moments: the dispatcher's sleep
-// holds one.
+// dispatchers is how many Ps a process needs to send at given times: the dispatcher's sleep keeps
+// one.
 const dispatchers = 4
 
-// grace is how long the answers may take that are left at the end of the arrivals.
+// grace is how long responses may take after the end of the arrivals.
 const grace = time.Second
 
-// arrivals are the moments of requests that come independently of each other; the same ones for the
-// same rate and span.
+// arrivals returns the times of requests that arrive independently of each other; the same times
+// for the same rate and span.
 func arrivals(rate float64, span time.Duration) (moments []time.Duration) {
 	loadtest.Poisson(1, 0, rate, span, func(at time.Duration, _ *rand.Rand) { moments = append(moments, at) })
 	return moments
 }
 
-// sendAt makes requests at those moments, whatever became of the earlier ones, each on the next
-// connection that is free. It returns how long each took from its moment, in µs, and how many were
-// answered. One without an answer within the grace counts until its end, and its connection is
-// replaced.
+// sendAt makes requests at the given times, whether or not earlier requests have their responses,
+// each on the next free connection. It returns how long each request took from its time, in µs, and
+// the number of responses. A request without a response within the grace counts until the end of
+// the grace, and its connection is replaced.
 func sendAt(clients []*httpClient, moments []time.Duration) (took []float64, answers int64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(dispatchers, runtime.NumCPU())))
 	begin := time.Now()

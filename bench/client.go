@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// httpClient is a connection that makes the same request again and again, and reads as many bytes
-// as the first answer had, which is cheaper than to understand them. One goroutine uses it.
+// httpClient is a connection that repeats the same request, and reads as many bytes as the first
+// response had, which is cheaper than parsing. Only one goroutine may use it.
 type httpClient struct {
 	conn    net.Conn
 	request []byte
-	answer  []byte // room for one
-	unsure  bool   // an answer may still come that is not read
+	answer  []byte // a buffer for one response
+	unsure  bool   // an unread response may still come
 }
 
-// connect opens so many connections.
+// connect opens n connections.
 func connect(address, path string, n int) (clients []*httpClient, err error) {
 	for range n {
 		c, err := newHTTPClient(address, path)
@@ -37,7 +37,7 @@ func hangUp(clients []*httpClient) {
 	}
 }
 
-// newHTTPClient connects, and learns from a first answer how long each will be.
+// newHTTPClient connects, and learns the length of the responses from the first one.
 func newHTTPClient(address, path string) (*httpClient, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *httpClient) learn() error {
 	return err
 }
 
-// countedReader counts what is read.
+// countedReader counts the bytes read.
 type countedReader struct {
 	io.Reader
 	n int
@@ -81,7 +81,7 @@ func (c *countedReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// once asks once.
+// once makes one request and reads its response.
 func (c *httpClient) once() error {
 	c.unsure = true
 	if _, err := c.conn.Write(c.request); err != nil {
@@ -97,13 +97,13 @@ func (c *httpClient) once() error {
 	return nil
 }
 
-// good is how an answer begins.
+// good is the beginning of a successful response.
 const good = "HTTP/1.1 200"
 
-// patience is for an answer that is under way at the end.
+// patience is how long an outstanding response may take at the end.
 const patience = 10 * time.Second
 
-// again replaces the connection by another to the same server.
+// again replaces the connection by a new one to the same server.
 func (c *httpClient) again() error {
 	c.conn.Close()
 	conn, err := net.Dial("tcp", c.conn.RemoteAddr().String())
@@ -113,7 +113,7 @@ func (c *httpClient) again() error {
 	return err
 }
 
-// on returns a client that asks for the same on another connection.
+// on returns a client that makes the same request on a different connection.
 func (c *httpClient) on(conn net.Conn) *httpClient {
 	return &httpClient{conn: conn, request: c.request, answer: make([]byte, len(c.answer))}
 }

@@ -11,21 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowd is a number of connections that ask at once, each for the next answer when it has the one
-// before: all on one thread, by epoll, as wrk does it. With a goroutine a connection the client
-// costs as much as the server, and then it is the client that decides how much the server does. One
-// goroutine uses it.
+// crowd is a number of connections, each of which sends its next request as soon as it has the
+// previous response. All of them run on one thread, by epoll, as in wrk. With a goroutine for each
+// connection the client costs as much as the server, and then the client determines how much the
+// server does. Only one goroutine may use it.
 type crowd struct {
 	request []byte
-	length  int // of an answer
+	length  int // of a response
 	epoll   int
 	members []member
 }
 
 // member is a connection of a crowd.
-type member struct{ socket, got int } // got: bytes of the answer under way
+type member struct{ socket, got int } // got: bytes of the current response
 
-// newCrowd opens so many connections.
+// newCrowd opens n connections.
 func newCrowd(address, path string, n int) (c *crowd, err error) {
 	first, err := newHTTPClient(address, path)
 	if err != nil {
@@ -55,7 +55,8 @@ func (c *crowd) join(address string) error {
 		return fmt.Errorf("socket: %w", err)
 	}
 	c.members = append(c.members, member{socket: socket})
-	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(c.members) - 1)} // what is Fd to the kernel is ours to choose
+	// Fd is opaque to the kernel: it is the index here.
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(c.members) - 1)}
 	return errors.Join(
 		unix.Connect(socket, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(to.IP.To4())}),
 		unix.SetsockoptInt(socket, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
@@ -72,7 +73,7 @@ func (c *crowd) close() error {
 	return err
 }
 
-// ask returns how many answers it got until the end, and of what was under way then.
+// ask returns the number of responses until the end, including outstanding ones.
 func (c *crowd) ask(ctx context.Context, end time.Time) (answers int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -116,13 +117,13 @@ func (c *crowd) ask(ctx context.Context, end time.Time) (answers int64, err erro
 
 // send makes a request.
 func (c *crowd) send(m *member) error {
-	if _, err := unix.Write(m.socket, c.request); err != nil { // so little fits always
+	if _, err := unix.Write(m.socket, c.request); err != nil { // a request this short always fits
 		return fmt.Errorf("write of a request: %w", err)
 	}
 	return nil
 }
 
-// receive reads what has come, and reports whether that was the rest of an answer.
+// receive reads the available bytes, and reports whether they complete a response.
 func (c *crowd) receive(m *member, buffer []byte) (done bool, err error) {
 	n, err := unix.Read(m.socket, buffer[:c.length-m.got])
 	switch {

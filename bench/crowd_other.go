@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// crowd is a number of connections that ask at once, each for the next answer when it has the one
-// before.
+// crowd is a number of connections, each of which sends its next request as soon as it has the
+// previous response.
 type crowd struct{ members []*httpClient }
 
-// newCrowd opens so many connections.
+// newCrowd opens n connections.
 func newCrowd(address, path string, n int) (*crowd, error) {
 	members, err := connect(address, path, n)
 	return &crowd{members}, err
@@ -25,7 +25,7 @@ func (c *crowd) close() error {
 	return nil
 }
 
-// ask returns how many answers it got until the end, and of what was under way then.
+// ask returns the number of responses until the end, including outstanding ones.
 func (c *crowd) ask(ctx context.Context, end time.Time) (int64, error) {
 	var all sync.WaitGroup
 	var answers atomic.Int64
@@ -41,7 +41,7 @@ func (c *crowd) ask(ctx context.Context, end time.Time) (int64, error) {
 	return answers.Load(), errors.Join(errs...)
 }
 
-// ask returns how many answers it got until the end.
+// ask returns the number of responses until the end.
 func (c *httpClient) ask(ctx context.Context, end time.Time) (n int64, err error) {
 	c.conn.SetDeadline(end.Add(patience))
 	for ; n%16 != 0 || ctx.Err() == nil && time.Now().Before(end); n++ {

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// example runs one of the examples, which is built already, and returns what it prints for each of
-// its modes.
+// example runs an example that has been built, and returns what it prints for each of its modes.
 func example[Figures any](ctx context.Context, r *report, program string) (all []Figures, err error) {
 	args := []string{"-json"}
 	if n := r.otherCores(); n != 0 {
 		args = append(args, "-cpus", strconv.Itoa(n))
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its children, and removes its files
+	// It ends its children, and removes its files.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 15 * time.Second
-	cmd.Dir = ".." // where its users run it
+	cmd.Dir = ".." // where users run it
 	cmd.Stderr = r.stderr
 	name := filepath.Base(program)
 	out, err := cmd.Output()

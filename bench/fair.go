@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// client is a tenant under load: so many of its requests for each slot are under way at any time,
-// each of that much work.
+// client is a tenant under load: for each slot, a number of its requests are in flight at any time,
+// each with the given work.
 type client struct {
 	name  string
 	share int
@@ -20,17 +20,17 @@ type client struct {
 	work  time.Duration
 }
 
-// The one with the smallest share asks for most, by the longest tasks: in the order of arrival it
-// gets most.
+// clients are the tenants. The client with the smallest share sends the most requests with the
+// longest tasks: in order of arrival it gets the most slot time.
 var clients = []client{
 	{"gold", 4, 4, 500 * time.Microsecond},
 	{"silver", 2, 8, time.Millisecond},
 	{"free", 1, 16, 2 * time.Millisecond},
 }
 
-// fair measures how far tenants are from their shares of a loop with a slot for each core, one if
-// nobody says another number, that all of them saturate, beside a loop that starts tasks in the
-// order of their arrival.
+// fair measures how far tenants are from their shares of a loop that all of them saturate, in
+// comparison with a loop that starts tasks in order of arrival. The loop has a slot for each core;
+// the default is one core.
 func fair(ctx context.Context, r *report) error {
 	return fairWith(ctx, r, effort{rounds: 3, span: 3 * time.Second})
 }
@@ -50,8 +50,8 @@ func fairWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// fairSide returns the share of slot time that each client got, and by what part of its due the one
-// that is farthest off is off.
+// fairSide returns the share of slot time that each client got, and the largest relative deviation
+// of a client from its share.
 func fairSide(slots int, order cocoon.Policy) side {
 	return func(ctx context.Context, e effort) (figures, error) {
 		return withRuntime(cocoon.Config{Slots: slots}, func(rt *cocoon.Runtime) (figures, error) {

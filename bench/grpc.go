@@ -11,15 +11,15 @@ import (
 	pb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// grpcCalls is how many unary calls are under way at once, on one connection.
+// grpcCalls is how many unary calls are in flight at any time, on one connection.
 const grpcCalls = 64
 
-// grpcClaims are the least ratios of calls and of messages, of tasks and of tasks with reports.
+// grpcClaims are the minimum ratios of calls and of messages, for tasks and for tasks with reports.
 var grpcClaims = [2][2]float64{{0.95, 0.9}, {0.9, 0.9}}
 
-// grpcSection measures what cocoongrpc costs: gRPC alone, with calls as tasks, and with load
-// reports, each server a process of its own, and this one its client; and what the interceptors
-// take without gRPC around. Then it measures what the load reports are for.
+// grpcSection measures the cost of cocoongrpc: gRPC alone, with calls as tasks, and with load
+// reports. Each server is a separate process, and this process is its client. It also measures the
+// cost of the interceptors without gRPC, and the effect of load reports.
 func grpcSection(ctx context.Context, r *report) error {
 	if err := grpcWith(ctx, r, effort{rounds: 100, span: 50 * time.Millisecond}); err != nil {
 		return err
@@ -71,7 +71,7 @@ func grpcWith(ctx context.Context, r *report, e effort) (err error) {
 	return nil
 }
 
-// call makes unary calls, one after the other, and returns how many were answered until the end.
+// call makes unary calls, one after another, and returns how many succeeded until the end.
 func call(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
 	for ; time.Now().Before(end); n++ {
 		if _, err := client.EmptyCall(ctx, &pb.Empty{}); err != nil {
@@ -97,7 +97,7 @@ func listen(ctx context.Context, client pb.TestServiceClient, end time.Time) (n 
 	return n, nil
 }
 
-// startGRPC starts a server of gRPC, and a client for it. stop ends both.
+// startGRPC starts a gRPC server, and a client for it. stop ends both.
 func startGRPC(
 	ctx context.Context, kind string, cores []int, stderr io.Writer,
 ) (s *server, client pb.TestServiceClient, stop func(), err error) {

@@ -22,24 +22,24 @@ import (
 const (
 	balanceSlots = 2
 	balanceCrowd = 3 // callers
-	otherCrowd   = 8 // other tasks at once
+	otherCrowd   = 8 // other tasks at a time
 	callTime     = time.Millisecond
 	otherTime    = 5 * time.Millisecond
-	away         = 0.15 // of the calls: the busy server has been left
-	back         = 0.35 // it is called again
+	away         = 0.15 // of the calls: the callers have left the busy server
+	back         = 0.35 // of the calls: the callers have returned
 	glance       = 100 * time.Millisecond
 )
 
 // The figures of a balancer.
 const (
-	busyShare = iota // of the calls, a span after the first server got other work
+	busyShare = iota // of the calls, one span after the first server got other work
 	leftAfter        // ms from then until its share was below away; two spans if it never was
-	backAfter        // ms from the end of that work until its share was above back; four spans if it never was
+	backAfter        // ms from its end until the share was above back; at most four spans
 )
 
-// balance measures what load reports are for: how little of the calls a busy server gets if its
-// clients weigh servers by them, beside a balancer that asks in turn. The servers are in this
-// process, and what they do is to wait in their slots: it stands for work on machines of their own.
+// balance measures the effect of load reports: the share of calls that a busy server gets if its
+// clients weigh servers by the reports, in comparison with a round-robin balancer. The servers are
+// in this process, and their tasks wait in their slots, which stands for work on separate machines.
 func balance(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e,
 		balanceSide(`{"weighted_round_robin": {"blackoutPeriod": "0s", "weightUpdatePeriod": "0.1s"}}`),
@@ -80,8 +80,8 @@ func balanceSide(balancer string) side {
 	}
 }
 
-// shift has both servers called, gives one of them other work after a span, and takes that away
-// again; it returns the figures.
+// shift sends calls to both servers, gives one of them other work after a span, and later ends that
+// work; it returns the figures.
 func shift(ctx context.Context, span time.Duration, client pb.TestServiceClient, busy, idle *balanced) (figures, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -115,8 +115,7 @@ func shift(ctx context.Context, span time.Duration, client pb.TestServiceClient,
 	return f, context.Cause(ctx)
 }
 
-// until returns how long it took until a glance at the share was as wanted, or the limit if it
-// never was.
+// until returns how long it took until the share was as wanted, or the limit if it never was.
 func until(ctx context.Context, limit time.Duration, share func(time.Duration) float64, wanted func(float64) bool) time.Duration {
 	for begin := time.Now(); time.Since(begin) < limit && ctx.Err() == nil; {
 		if wanted(share(glance)) {
@@ -134,9 +133,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// balanced is a server with a runtime of its own, which counts its calls. Its tasks sleep in place
-// of work, so their loop is exclusive: any other would see that they wait, and count them as no
-// load.
+// balanced is a server with its own runtime, which counts its calls. Its tasks sleep instead of
+// working, so their loop is exclusive: on any other loop the runtime would detect their waits, and
+// not count the tasks as load.
 type balanced struct {
 	pb.UnimplementedTestServiceServer
 	rt       *cocoon.Runtime
@@ -169,11 +168,11 @@ func (b *balanced) stop() error {
 
 func (b *balanced) EmptyCall(context.Context, *pb.Empty) (*pb.Empty, error) {
 	b.calls.Add(1)
-	time.Sleep(callTime) // in its slot
+	time.Sleep(callTime) // while it keeps its slot
 	return &pb.Empty{}, nil
 }
 
-// occupy runs one other task after the other.
+// occupy runs other tasks, one after another.
 func (b *balanced) occupy(ctx context.Context) {
 	for ctx.Err() == nil {
 		b.loop.Run(ctx, "other work", func(context.Context) error { time.Sleep(otherTime); return nil })

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoongrpc"
 )
 
-// interceptors measures what the interceptors add to a call and to a message, without gRPC around;
-// their peer is an empty Run.
+// interceptors measures what the interceptors add to a call and to a message, without gRPC; their
+// peer is an empty Run.
 func interceptors(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, runSide, callSide, messageSide)
 	if err != nil {
@@ -56,7 +56,7 @@ func messageSide(ctx context.Context, e effort) (figures, error) {
 	})
 }
 
-// readyStream is a stream whose client is always ready.
+// readyStream is a stream with a client that is always ready.
 type readyStream struct {
 	grpc.ServerStream
 	ctx context.Context

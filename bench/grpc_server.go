@@ -18,8 +18,8 @@ import (
 // reportsServer is a server with Cocoon that sends load reports.
 const reportsServer = "reports"
 
-// grpcPolicies are those of a server whose streams may run for a second, each, and be suspended for
-// others.
+// grpcPolicies are the policies of a server: each stream may run for a second, and may be suspended
+// in favor of other tasks.
 const grpcPolicies = `
 version: 1
 tasks:
@@ -60,7 +60,7 @@ func serveGRPC(kind string) error {
 	return srv.Serve(listener)
 }
 
-// asTasks are the options of a server whose calls are tasks of the loop.
+// asTasks returns the options of a server that runs calls as tasks of the loop.
 func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 	var o cocoongrpc.Options
 	if reports {
@@ -72,7 +72,7 @@ func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(loop, o)))
 }
 
-// idleService answers calls by nothing, echoes, and feeds a stream as fast as its client reads.
+// idleService returns empty responses, echoes, and sends a stream as fast as its client reads.
 type idleService struct {
 	pb.UnimplementedTestServiceServer
 }

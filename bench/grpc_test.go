@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestGRPC runs the section with little effort: which lines there are, not what they say.
+// TestGRPC runs the section with little effort: it checks which lines there are, not their figures.
 func TestGRPC(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr}
@@ -26,7 +26,8 @@ func TestGRPC(t *testing.T) {
 		if x.bound != "" {
 			bounds[x.Name+" "+x.Metric] = x.bound
 		}
-		seen[x.Name+" "+x.Metric] = x.Value >= 0 && x.PeerValue > 0 // a busy server may be left altogether
+		// All callers may leave a busy server.
+		seen[x.Name+" "+x.Metric] = x.Value >= 0 && x.PeerValue > 0
 	}
 	for _, want := range []string{
 		"tasks calls", "tasks call_server_cpu", "tasks call_server_switches", "tasks messages", "tasks and reports calls", "tasks and reports message_client_cpu",

@@ -8,9 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// holRuns is how often the experiment is repeated. What is reported are medians: one run of six
-// seconds has few enough scans for a compaction of the machine's memory, or a neighbour, to show in
-// its 99th percentile.
+// holRuns is how often the experiment is repeated. The results are medians: a run of six seconds
+// has so few scans that a compaction of the machine's memory, or a neighbour, affects its 99th
+// percentile.
 const holRuns = 3
 
 // holFigures is what the example prints for a mode.
@@ -21,8 +21,8 @@ type holFigures struct {
 	loadtest.Cost
 }
 
-// hol runs the example with its defaults: does a get pass scans as if there were none, at no cost
-// to the scans?
+// hol runs the example with its defaults, to measure whether gets overtake scans as if there were
+// none, at no cost to the scans.
 func hol(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {
@@ -53,8 +53,8 @@ func hol(ctx context.Context, r *report) error {
 	return nil
 }
 
-// reportHOL takes the figures of the runs of each mode. All servers of a run do the same work: they
-// answer the same requests.
+// reportHOL reports the figures of the runs of each mode. All servers of a run do the same work:
+// they respond to the same requests.
 func reportHOL(r *report, runs map[string][]holFigures) {
 	of := func(mode string, figure func(holFigures) float64) float64 {
 		var values []float64
@@ -74,7 +74,7 @@ func reportHOL(r *report, runs map[string][]holFigures) {
 	add("cocoon", "server_switches", "switches", "plain", func(f holFigures) float64 { return f.Switches }, claim{})
 }
 
-// median returns the middle of the values, of an even number the mean of the two in the middle.
+// median returns the middle value, or the mean of the two middle values if their number is even.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// httpConnections is how many connections ask at once, each for the next answer when it has the one
-// before.
+// httpConnections is the number of connections, each of which sends its next request as soon as it
+// has the previous response.
 const httpConnections = 64
 
-// httpPages are what the clients ask for: by path.
+// httpPages are the pages that the clients request.
 var httpPages = []struct{ name, path string }{{"hello", "/hello"}, {"16 KB", "/page"}}
 
-// httpSection measures what cocoonhttp costs: a server that says hello, and sends pages of 16 KB in
-// small writes; without the middleware, with it, and with policies as servers have them, each a
-// process of its own. This process asks; what that costs is among the results.
+// httpSection measures the cost of cocoonhttp with a server that says hello, and that sends 16 KB in
+// writes of 1 KB: without the middleware, with it, and with typical policies, each in a separate
+// process. This process is the client; its cost is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }

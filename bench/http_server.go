@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// The servers: as Go has them, with Cocoon, and with policies of a server whose other requests take
-// long.
+// The servers: plain Go, with Cocoon, and with the policies of a server that also has long
+// requests.
 const (
 	plainServer    = "plain"
 	cocoonServer   = "cocoon"
@@ -61,7 +61,7 @@ func serveHTTP(kind string) error {
 	return serveHandler(handler)
 }
 
-// serveHandler serves until this process is to end.
+// serveHandler serves until this process should end.
 func serveHandler(handler http.Handler) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

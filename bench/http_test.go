@@ -8,7 +8,7 @@ import (
 )
 
 // TestHTTP runs the section with little effort, with servers that share the cores with their client
-// and with those that do not: which lines there are, not what they say.
+// and with servers that do not: it checks which lines there are, not their figures.
 func TestHTTP(t *testing.T) {
 	t.Run("shared", func(t *testing.T) { testHTTP(t, everyCore) })
 	t.Run("apart", func(t *testing.T) {

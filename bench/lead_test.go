@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// TestOverloadLeads: the section fails when Cocoon does not lead a column, whoever does, or acts
-// late.
+// TestOverloadLeads checks that the section fails if Cocoon does not lead a column, whichever
+// limiter does, or acts late.
 func TestOverloadLeads(t *testing.T) {
 	cost := loadtest.Cost{CPUus: 900, Switches: 3}
 	figures := func() []overloadFigures {
@@ -54,8 +54,8 @@ func TestOverloadLeads(t *testing.T) {
 	}
 }
 
-// TestHOLClaims: the section fails when gets wait for scans, when the plain server is no worse, and
-// when scans or the processor pay for it.
+// TestHOLClaims checks that the section fails if gets wait for scans, if the plain server is no
+// worse, or if scans or the processor pay for it.
 func TestHOLClaims(t *testing.T) {
 	kept := map[string]holFigures{
 		"idle":   {"idle", 1000, 0, loadtest.Cost{CPUus: 50}},

@@ -1,5 +1,5 @@
-// Bench measures every figure that Cocoon claims, beside its peers and in the same run: a ratio
-// says more than a number from another machine.
+// Bench measures every figure that Cocoon claims, in the same run as its peers: a ratio is more
+// informative than a number from another machine.
 //
 // A section is one file with a func(context.Context, *report) error, and one line in sections.
 package main
@@ -18,15 +18,15 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// section measures one thing. It adds its results to the report as it gets them.
+// section measures one thing. It adds each result to the report when it has it.
 type section struct {
 	name    string
 	about   string
-	cores   int // on which it measures, where -cpus does not say another number; 0: that is not for -cpus to say
+	cores   int // cores to measure on, unless -cpus sets them; 0: -cpus does not apply
 	measure func(ctx context.Context, r *report) error
 }
 
-// everyCore is how many the machine has.
+// everyCore is the machine's number of cores.
 var everyCore = runtime.NumCPU()
 
 var sections = []section{
@@ -49,7 +49,7 @@ var sections = []section{
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
 
-// roles are those of the processes that it starts.
+// roles are the roles of the processes that the sections start.
 var roles = loadtest.Roles{
 	"echo":        loadtest.Role(echoClient),
 	"grpc":        loadtest.Role(serveGRPC),
@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return r.finish()
 }
 
-// checkCPUs checks the flag -cpus; 0 is none.
+// checkCPUs checks the flag -cpus; 0 means not set.
 func checkCPUs(cpus int, chosen []section) error {
 	if cpus == 0 {
 		return nil
@@ -119,7 +119,7 @@ func checkCPUs(cpus int, chosen []section) error {
 	return nil
 }
 
-// choose returns the sections whose name matches the pattern, at least one.
+// choose returns the sections with names that match the pattern, at least one.
 func choose(pattern string) (chosen []section, err error) {
 	matcher, err := regexp.Compile(pattern)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// memoryEffort is how many tasks there are.
+// memoryEffort is the number of tasks.
 type memoryEffort struct {
-	rounds  int // of all but queued, which takes long and has one
+	rounds  int // of all parts except queued, which takes long and has one
 	blocked int
 	queued  int
 	streams int
 	links   int
 }
 
-// memory measures what tasks cost that wait, that have ended, and that follow each other, beside
-// plain goroutines that do the same. Each measurement is a process of its own, so that none finds
-// what another left.
+// memory measures the cost of tasks that wait, that have ended, and that follow each other, in
+// comparison with plain goroutines that do the same. Each measurement is a separate process, so
+// that no measurement is affected by what another has left.
 func memory(ctx context.Context, r *report) error {
 	return memoryWith(ctx, r, memoryEffort{rounds: 3, blocked: 100_000, queued: 1_000_000, streams: 100, links: 100_000})
 }
@@ -45,7 +45,7 @@ func memoryWith(ctx context.Context, r *report, e memoryEffort) error {
 	return nil
 }
 
-// memorySide measures in a process of its own.
+// memorySide measures in a separate process.
 func memorySide(r *report, part string, cocoon bool, n int) side {
 	return func(ctx context.Context, _ effort) (f figures, err error) {
 		s, err := loadtest.Start(ctx, "memory", memoryConfig{part, cocoon, n}, nil, nil, r.stderr)
@@ -56,9 +56,9 @@ func memorySide(r *report, part string, cocoon bool, n int) side {
 	}
 }
 
-// The figures of a crowd of goroutines or tasks that wait.
+// The figures of a crowd of waiting goroutines or tasks.
 const (
-	crowdBytes = iota // heap and stack, each
+	crowdBytes = iota // heap and stack, of each
 	crowdUp           // ms until all wait
 	crowdDown         // ms from then until all have ended
 )
@@ -73,8 +73,8 @@ func reportCrowd(r *report, name string, plain, cocoon figures) {
 	r.add(result{Name: name, Metric: "time", Value: cocoon[crowdUp] + cocoon[crowdDown], Unit: "ms", Peer: peer, PeerValue: plain[crowdUp] + plain[crowdDown]}, claim{atMost: 2})
 }
 
-// reportRetained takes the KiB that are alive when all requests have ended, and streams are idle
-// that came by the same connections.
+// reportRetained reports the KiB in use when all requests have ended, and streams on the same
+// connections are idle.
 func reportRetained(r *report, name string, plain, cocoon figures) {
 	r.add(result{Name: name, Metric: "heap", Value: cocoon[0], Unit: "KiB", Peer: "goroutines", PeerValue: plain[0]}, claim{atMost: 1, plus: 1024})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// What each request of a connection carries, and how many there are before its stream.
+// What each request of a connection carries, and how many requests precede its stream.
 const (
 	carried          = 64 << 10
 	requestsEachConn = 150
@@ -17,8 +17,8 @@ const (
 
 type carriedKey struct{}
 
-// retained is what is alive when requests have ended that carried much: each connection has many of
-// them, then becomes a stream that waits. The figure is in KiB.
+// retained measures the memory in use after requests that carried much have ended: each connection
+// has many of them, then becomes a stream that waits. The figure is in KiB.
 func retained(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	run := func(ctx context.Context, name string, f func(context.Context) error) error {
 		if rt == nil {
@@ -27,7 +27,7 @@ func retained(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 		return rt.Run(ctx, name, f)
 	}
 	request := func(ctx context.Context) error {
-		return cocoon.Block(ctx, func() error { // outside of a task it only calls
+		return cocoon.Block(ctx, func() error { // outside a task Block only calls the function
 			runtime.Gosched()
 			return nil
 		})
@@ -57,9 +57,10 @@ func retained(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	return figures{kept / 1024}, nil
 }
 
-// chain is a task that starts its successor and ends, again and again, as periodic jobs do.
+// chain is a task that starts its successor and ends, repeatedly, as periodic jobs do.
 func chain(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
-	const slices, beginning, end = 1000, 10, 900 // the first is left out: all is new then
+	// The first slice is left out: everything is new then.
+	const slices, beginning, end = 1000, 10, 900
 	each := max(1, c.N/slices)
 	var times []float64 // ns a link, of each slice
 	heap := map[int]float64{}

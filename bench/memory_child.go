@@ -15,14 +15,14 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// memoryConfig is what a process is told that measures memory.
+// memoryConfig is the configuration of a process that measures memory.
 type memoryConfig struct {
 	Part   string
 	Cocoon bool // tasks, or plain goroutines
 	N      int
 }
 
-// measureMemory is the process: it prints the figures of one part.
+// measureMemory is the body of the process: it prints the figures of one part.
 func measureMemory(c memoryConfig) error {
 	parts := map[string]func(memoryConfig, *cocoon.Runtime) (figures, error){
 		"blocked": blockedCrowd, "queued": queuedCrowd, "retained": retained, "chain": chain,
@@ -34,7 +34,8 @@ func measureMemory(c memoryConfig) error {
 	var rt *cocoon.Runtime
 	if c.Cocoon {
 		var err error
-		logger := slog.New(slog.NewTextHandler(io.Discard, nil)) // what the runtime logs is made, but not shown
+		// The runtime's log is written, but not shown.
+		logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 		if rt, err = cocoon.New(cocoon.Config{Logger: logger}); err != nil {
 			return err
 		}
@@ -46,9 +47,9 @@ func measureMemory(c memoryConfig) error {
 	return json.NewEncoder(os.Stdout).Encode(f)
 }
 
-// alive returns the bytes of heap and stack that are in use.
+// alive returns the bytes of heap and stack in use.
 func alive() (bytes float64) {
-	for range 3 { // what finalizers and pools hold goes with the second and third
+	for range 3 { // the second and third collection free the memory that finalizers and pools hold
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -56,14 +57,14 @@ func alive() (bytes float64) {
 	return float64(m.HeapAlloc + m.StackInuse)
 }
 
-// A crowd is looked at every glance until it is complete, but with patience only.
+// A crowd is checked every glance until it is complete, for at most patience.
 const (
 	crowdGlance   = time.Millisecond
 	crowdPatience = time.Minute
 )
 
 // blockedCrowd is a number of goroutines that wait for a channel, each inside a Block of its task
-// or as it is.
+// or without one.
 func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	var waiting atomic.Int64
 	release := make(chan struct{})
@@ -81,8 +82,7 @@ func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	return crowdFigures(c.N, member, func() bool { return waiting.Load() == int64(c.N) }, func() { close(release) })
 }
 
-// queuedCrowd is a number of goroutines that wait in the queue of a loop that is held, or for a
-// channel.
+// queuedCrowd is a number of goroutines that wait in the queue of a held loop, or for a channel.
 func queuedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	if rt == nil {
 		return blockedCrowd(c, nil)
@@ -92,7 +92,7 @@ func queuedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 	return crowdFigures(c.N, member, func() bool { return rt.Loop().Stats().Queued == c.N }, rt.Loop().Release)
 }
 
-// crowdFigures has that many goroutines call member, which waits, and lets all go when all do.
+// crowdFigures calls member, which waits, on n goroutines, and releases all of them when all wait.
 func crowdFigures(n int, member func() error, complete func() bool, release func()) (figures, error) {
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup

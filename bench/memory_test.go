@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMemory runs the section with little effort: which lines there are, not what they say.
+// TestMemory runs the section with little effort: it checks which lines there are, not their
+// figures.
 func TestMemory(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr}

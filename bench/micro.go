@@ -16,7 +16,7 @@ type effort struct {
 	span   time.Duration // of one side of a round
 }
 
-// micro measures what the parts cost, each beside its peer.
+// micro measures the cost of the parts, each in comparison with its peer.
 func micro(ctx context.Context, r *report) error {
 	return microWith(ctx, r, effort{rounds: 5, span: 200 * time.Millisecond})
 }
@@ -36,14 +36,14 @@ func microWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// figures are what one side of a round comes to.
+// figures are the results of one side of a round.
 type figures []float64
 
-// side measures one of the things that are compared.
+// side measures one of the compared things.
 type side func(ctx context.Context, e effort) (figures, error)
 
-// medians measures the sides in turn, round after round, so that what the machine does meanwhile
-// meets all of them. It returns the median of each figure of each side.
+// medians measures the sides in turn, round after round, so that disturbances of the machine affect
+// all sides. It returns the median of each figure of each side.
 func medians(ctx context.Context, e effort, sides ...side) ([]figures, error) {
 	rounds := make([][]figures, len(sides))
 	for range e.rounds {
@@ -74,17 +74,17 @@ func medians(ctx context.Context, e effort, sides ...side) ([]figures, error) {
 // The figures of perOperation.
 const (
 	ns     = iota
-	allocs // whole ones, as go test -benchmem counts
+	allocs // whole allocations, as go test -benchmem counts
 	bytes_
 )
 
 // slice is how long operations are timed together.
 const slice = time.Millisecond
 
-// perOperation calls f, which performs n operations, again and again for a span. The time of an
+// perOperation calls f, which performs n operations, repeatedly for a span. The time of an
 // operation is the median of slices of a millisecond: on a shared machine another process takes the
-// core for milliseconds, and that is not what the operation costs. Allocations are counted over the
-// whole span.
+// core for milliseconds, which is not part of the operation's cost. Allocations are counted over
+// the whole span.
 func perOperation(span time.Duration, f func(n int)) figures {
 	n := 1
 	for begin := time.Now(); n < 1<<30; n *= 2 {
@@ -111,7 +111,7 @@ func perOperation(span time.Duration, f func(n int)) figures {
 	}
 }
 
-// quantiles returns the values that half and 99 % of all do not exceed.
+// quantiles returns the median and the 99th percentile of the values.
 func quantiles(values []float64) (figures, error) {
 	if len(values) < 100 {
 		return nil, fmt.Errorf("%d values are too few for a 99th percentile; want 100", len(values))
@@ -120,8 +120,8 @@ func quantiles(values []float64) (figures, error) {
 	return figures{values[(len(values)-1)/2], values[(len(values)*99+99)/100-1]}, nil
 }
 
-// withRuntime calls f with a runtime that lives as long as the call, so that what is measured
-// beside it has the process as Go made it.
+// withRuntime calls f with a runtime that lives as long as the call, so that a peer's measurement
+// runs in a process without it.
 func withRuntime(cfg cocoon.Config, f func(rt *cocoon.Runtime) (figures, error)) (figures, error) {
 	rt, err := cocoon.New(cfg)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evalCase is a policy, a task to look at, and the same for expr, which knows no verdicts: numbers
-// stand for them.
+// evalCase is a policy, a task for it to read, and the same expression for expr, in which numbers
+// stand for verdicts.
 type evalCase struct {
 	name   string
 	spec   policy.Spec
@@ -45,11 +45,11 @@ var evalCases = []evalCase{
 	},
 }
 
-// microEval measures one evaluation of a policy in the isolate, from the values in Go variables,
-// which are written into its snapshot, to the outcome. The peer is expr's virtual machine, one that
-// is used again and again, over a struct that is written anew for each evaluation. "_notify_ns" is
-// the same policy all the way through the runtime: Notify takes the loop's lock, reads the clock,
-// fills the snapshot from the task that calls it, and evaluates.
+// microEval measures one evaluation of a policy in the isolate, from values in Go variables, which
+// are written to its snapshot, to the outcome. The peer is expr's virtual machine, reused, over a
+// struct written anew for each evaluation. "_notify_ns" is the same policy through the whole
+// runtime: Notify takes the loop's lock, reads the clock, fills the snapshot from the calling task,
+// and evaluates.
 func microEval(ctx context.Context, r *report, e effort) error {
 	const peer = "expr's VM"
 	for _, c := range evalCases {
@@ -107,7 +107,7 @@ func (c evalCase) isolated(ctx context.Context, e effort) (f figures, err error)
 	return f, err
 }
 
-// exprEnv is what the expressions of expr see.
+// exprEnv is the environment of the expressions for expr.
 type exprEnv struct {
 	Task struct {
 		Section        string        `expr:"section"`

@@ -8,10 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// microPoll measures what a safe point adds to an iteration of a loop that counts, while nothing is
-// asked of anybody: the poll that is inserted into code (safepoint.Poll), and SafePoint in a task,
-// which also keeps the breath. The loops are functions of their own, so that nothing around them
-// changes how they are compiled.
+// microPoll measures what a safe point adds to an iteration of a counting loop, while there are no
+// requests: the poll inserted into code (safepoint.Poll), and SafePoint in a task, which also keeps
+// the breath. The loops are separate functions, so that the surrounding code does not change how
+// they are compiled.
 func microPoll(ctx context.Context, r *report, e effort) error {
 	loop := func(body func(ctx context.Context, n int) int) side {
 		return func(ctx context.Context, e effort) (figures, error) {

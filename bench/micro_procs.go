@@ -14,10 +14,10 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// microProcs shows why a runtime has cocoon.SparePs more Ps than slots: the time of an echo over
-// loopback, as a client in another process sees it, while tasks that poll take all slots and a
-// policy looks every 100 µs, with none, one, and two Ps to spare. The echo is plain Go: a goroutine
-// that reads and writes.
+// microProcs shows why a runtime has cocoon.SparePs more Ps than slots. It measures the time of an
+// echo over loopback, as a client in another process sees it, while polling tasks take all slots
+// and a policy is evaluated every 100 µs, with zero, one, and two spare Ps. The echo is plain Go: a
+// goroutine that reads and writes.
 func microProcs(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, echoSide(0), echoSide(1), echoSide(2))
 	if err != nil {
@@ -55,7 +55,7 @@ func echoSide(spare int) side {
 	}
 }
 
-// echoes serves a client that it starts, and returns what that has measured.
+// echoes starts a client, serves it, and returns its measurement.
 func echoes(ctx context.Context, e effort) (f figures, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,14 +85,14 @@ func echoes(ctx context.Context, e effort) (f figures, err error) {
 	return f, client.Receive(&f)
 }
 
-// echoConfig is what the client of an echo is told.
+// echoConfig is the configuration of the client of an echo.
 type echoConfig struct {
 	Address string
 	Span    time.Duration
 }
 
-// echoClient is the other process: it sends a byte each millisecond, or when the one before it is
-// back, and prints the quantiles of the time each took.
+// echoClient is the other process: it sends a byte each millisecond, or when the previous byte is
+// back, and prints the quantiles of the round-trip times.
 func echoClient(c echoConfig) error {
 	conn, err := net.Dial("tcp", c.Address)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 func nothing(context.Context) error { return nil }
 
-// microRun measures Run of an empty function, from one goroutine, on a loop with one slot that
-// nobody else wants; its peer is starting a goroutine and hearing of its end.
+// microRun measures Run of an empty function, from one goroutine, on a loop with one slot that no
+// other task wants; its peer starts a goroutine and waits for its end.
 func microRun(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, runSide, goSide)
 	if err != nil {

@@ -9,21 +9,20 @@ import (
 )
 
 // microSwitch measures a switch: a preemptible task polls in a loop on the only slot, under the
-// ready-made preemption by enqueue, and another goroutine calls Run of an empty safe task, again
-// and again. The figure is the time of one such call, from its beginning to the beginning of the
-// next:
+// ready-made preemption by enqueue, and another goroutine repeatedly calls Run of an empty safe
+// task. The figure is the time of one such call, from its beginning to the beginning of the next:
 //
 //   - the safe task arrives, the policy is evaluated and posts the request, its goroutine parks;
 //   - the preemptible task polls, answers, is suspended, hands its slot over, parks;
 //   - the safe task runs and ends, and hands the slot back;
 //   - the preemptible task is ready to go on.
 //
-// On one P the preemptible task polls as soon as it gets the processor, so no time until a safe
-// point is in it, and no other core's wake-up; the peer, two goroutines that answer each other over
-// unbuffered channels, changes goroutines as often. "spread_ns" is the same with a P for each, as
-// they come by default: how fast other cores wake up is most of it, for both. What looks at the
-// clock is off, the breath, stalls and the bypass: when another process takes the core they act,
-// and it is not a switch that is measured then.
+// On one P the preemptible task polls as soon as it gets the processor, so the figure includes no
+// time until a safe point, and no wake-up of another core; the peer, two goroutines that send to
+// each other over unbuffered channels, changes goroutines as often. "spread_ns" is the same with a
+// P for each, as by default: for both, most of it is the wake-up time of other cores. Everything
+// that watches the clock is off, namely the breath, stalls and the bypass: it would act when
+// another process takes the core, and then the figure would not measure a switch.
 func microSwitch(ctx context.Context, r *report, e effort) error {
 	got, err := medians(ctx, e, switchSide(1), pingSide(1), switchSide(3), pingSide(3))
 	if err != nil {
@@ -36,7 +35,7 @@ func microSwitch(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// withProcs calls f with that GOMAXPROCS.
+// withProcs calls f with the given GOMAXPROCS.
 func withProcs(n int, f func() (figures, error)) (figures, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	return f()
@@ -53,9 +52,9 @@ func switchSide(ps int) side {
 	}
 }
 
-// turn is how often the preemptible task polls before it yields to Go's scheduler. When that takes
-// the processor from the other goroutine, each 10 ms or so, the preemptible task has nobody to make
-// room for and works, for 10 ms if it may: a fifth of all the time was that, and nobody switched in
+// turn is how often the preemptible task polls before it yields to Go's scheduler. If the scheduler
+// takes the processor from the other goroutine, each 10 ms or so, the preemptible task has no task
+// to yield to and works, for up to 10 ms: this took a fifth of all the time, without a switch in
 // it.
 const turn = 64
 
@@ -99,7 +98,8 @@ func switches(ctx context.Context, rt *cocoon.Runtime, e effort) (f figures, err
 	return f, err
 }
 
-// pingSide is a goroutine that answers another over unbuffered channels: a send and a receive each.
+// pingSide is two goroutines that respond to each other over unbuffered channels: a send and a
+// receive each.
 func pingSide(ps int) side {
 	return func(_ context.Context, e effort) (figures, error) {
 		return withProcs(ps, func() (figures, error) {

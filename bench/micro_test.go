@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// The tests' program too is started again: as the client of an echo, and as a server.
+// TestMain lets the tests' program, too, run as a child: as the client of an echo, and as a server.
 func TestMain(m *testing.M) {
 	if !roles.Play("bench") {
 		m.Run()
 	}
 }
 
-// TestMicro runs the section with little effort: which lines there are, not what they say.
+// TestMicro runs the section with little effort: it checks which lines there are, not their
+// figures.
 func TestMicro(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a ticker under load takes seconds to make a hundred ticks")

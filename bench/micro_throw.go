@@ -9,9 +9,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// microThrow measures how long after its time limit the verdict about a task falls, which its error
-// tells, and how long after it the task is gone: from the limit, counted from the call of Run, to
-// Run's return with the error. The other slots are taken by tasks that poll.
+// microThrow measures how long after its time limit the verdict on a task is reached (the task's
+// error contains the time), and how long after it the task has ended: from the limit, counted from
+// the call of Run, to Run's return with the error. Polling tasks take the other slots.
 func microThrow(ctx context.Context, r *report, e effort) error {
 	e.span *= 3
 	got, err := medians(ctx, e, throwSide)

@@ -12,20 +12,20 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// tickEvery is the interval of the policies that are timed.
+// tickEvery is the interval of the timed policies.
 const tickEvery = 100 * time.Microsecond
 
-// microTick measures how late the evaluations of a time policy come, in a runtime whose slots (as
-// many as there are processors) are all taken by preemptible tasks that do nothing but poll; its
-// peer is a time.Ticker in plain Go with as many goroutines that spin, and as many Ps.
+// microTick measures how late the evaluations of a time policy are, in a runtime in which
+// preemptible tasks that only poll take all slots (as many as there are processors). Its peer is a
+// time.Ticker in plain Go with as many spinning goroutines, and as many Ps.
 //
 // The policy measures itself, so that no tick is lost to an observer that would have to run as
-// well: from task.elapsed, the clock at the evaluation, and the time when it is due, it finds how
-// late it is, and counts that in one of a row of states. It is due an interval after it was due
-// before, as the runtime has it, or an interval after the last evaluation if that time has passed.
-// A quantile is the upper bound of the state it falls into.
+// well. From task.elapsed, the clock at the evaluation, and its due time, it computes how late it
+// is, and counts that in one of a row of states. It is next due an interval after its last due
+// time, as in the runtime, or an interval after the last evaluation if that time has passed. A
+// quantile is the upper bound of its state.
 func microTick(ctx context.Context, r *report, e effort) error {
-	e.span *= 10 // a ticker under load comes fifty times a second
+	e.span *= 10 // under load a ticker ticks fifty times a second
 	got, err := medians(ctx, e, policyTicks, tickerTicks)
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func microTick(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// lateBounds are the upper bounds of the counts, each a fifth above the one before; the last count
-// has none.
+// lateBounds are the upper bounds of the counts, each a fifth above the previous one; the last
+// count has none.
 var lateBounds = func() (bounds []time.Duration) {
 	for b := 5 * time.Microsecond; b < 20*time.Millisecond; b += b / 5 {
 		bounds = append(bounds, b)
@@ -50,11 +50,12 @@ var lateBounds = func() (bounds []time.Duration) {
 	return bounds
 }()
 
-// lateState is the name of a count's state.
+// lateState returns the name of a count's state.
 func lateState(i int) string { return fmt.Sprintf("late%d", i) }
 
-// tickPolicy counts how late it is. What comes before it is due, for the first time or because the
-// runtime's own idea of when it is due is an earlier one, makes it due an interval from there.
+// tickPolicy returns a policy that counts how late it is. An evaluation before the due time, the
+// first one or one for which the runtime's due time is earlier, makes the policy due an interval
+// later.
 func tickPolicy() (cocoon.Policy, map[string]any) {
 	states := map[string]any{"due": time.Duration(0)}
 	var count strings.Builder
@@ -97,7 +98,7 @@ func policyTicks(ctx context.Context, e effort) (figures, error) {
 	})
 }
 
-// counted returns how late each tick of the policy came, in µs.
+// counted returns how late each tick of the policy was, in µs.
 func counted(rt *cocoon.Runtime) (late []float64) {
 	for i := range len(lateBounds) + 1 {
 		n, _ := rt.State(lateState(i)).(int64)
@@ -108,8 +109,8 @@ func counted(rt *cocoon.Runtime) (late []float64) {
 	return late
 }
 
-// spin takes n slots by preemptible tasks that poll, the first of which has that name, and returns
-// when they run.
+// spin takes n slots by polling preemptible tasks, the first of which has the given name, and
+// returns when they run.
 func spin(ctx context.Context, rt *cocoon.Runtime, n int, name string) (stop func(), err error) {
 	var over atomic.Bool
 	var tasks []*cocoon.Handle
@@ -153,7 +154,8 @@ func tickerTicks(_ context.Context, e effort) (figures, error) {
 		<-ticker.C
 		now := time.Now()
 		late = append(late, max(0, float64(now.Sub(due))/1e3))
-		due = due.Add(max(tickEvery, now.Sub(due).Truncate(tickEvery)+tickEvery)) // the first tick after now
+		// The first tick after now.
+		due = due.Add(max(tickEvery, now.Sub(due).Truncate(tickEvery)+tickEvery))
 	}
 	ticker.Stop()
 	over.Store(true)

@@ -13,14 +13,14 @@ type nativeEffort struct {
 	span   time.Duration // of a measurement, of which a round has five
 }
 
-// native measures what code pays for the polls that cocoon build puts into it: benchmarks as the go
-// command builds them, and as cocoon does, in turn.
+// native measures the cost of the polls that cocoon build inserts: it runs benchmarks as built by
+// the go command, and as built by cocoon, in turn.
 func native(ctx context.Context, r *report) error {
 	return nativeWith(ctx, r, nativeEffort{rounds: 7, span: 2 * time.Millisecond}, programs, packages)
 }
 
-// nativeWith measures the benchmarks of the first suite one by one, and those of each of the others
-// together.
+// nativeWith measures the benchmarks of the first suite one by one, and the benchmarks of each
+// other suite together.
 func nativeWith(ctx context.Context, r *report, e nativeEffort, programs suite, packages []suite) error {
 	w, err := openWorkshop(r)
 	if err != nil {
@@ -62,7 +62,7 @@ func nativeWith(ctx context.Context, r *report, e nativeEffort, programs suite, 
 	return nil
 }
 
-// pair is what an operation takes in both builds, in nanoseconds.
+// pair is the time of an operation in both builds, in nanoseconds.
 type pair struct {
 	name           string
 	polls, plainly float64
@@ -74,8 +74,8 @@ func (p pair) result(metric string) result {
 	return result{Name: p.name, Metric: metric, Value: p.polls, Unit: "ns", Peer: "go build", PeerValue: p.plainly}
 }
 
-// geometricMean returns the pair of the geometric means, whose ratio is that of the ratios: a
-// benchmark counts as much as any other, however long it takes.
+// geometricMean returns the pair of the geometric means, so that its ratio is the geometric mean of
+// the ratios: each benchmark counts the same, however long it takes.
 func geometricMean(name string, all []pair) pair {
 	var polls, plainly float64
 	for _, p := range all {
@@ -95,8 +95,8 @@ func worstOf(all []pair) (worst pair) {
 	return worst
 }
 
-// compare runs each benchmark of both builds in turn, so that whatever the machine does for a
-// second meets both, and pairs the medians.
+// compare runs each benchmark of both builds in turn, so that a disturbance of a second affects
+// both, and pairs the medians.
 func (w *workshop) compare(ctx context.Context, e nativeEffort, s suite) (all []pair, err error) {
 	b, err := w.build(ctx, s)
 	if err != nil {

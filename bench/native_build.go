@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// built is the test program of a suite, as both commands build it.
+// built is the test program of a suite, as built by both commands.
 type built struct {
 	plain, polls string
-	folder       string // to run it in
+	folder       string // the folder to run it in
 	skip         string // the suite's
 }
 
@@ -25,7 +25,8 @@ func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
 		if from, err = w.copyModule(ctx, s.module); err != nil {
 			return b, err
 		}
-		pkg, flags = ".", append(flags, "-mod=mod") // its tests may need modules that its go.sum lacks
+		// Its tests may need modules that its go.sum lacks.
+		pkg, flags = ".", append(flags, "-mod=mod")
 	case s.choice == "":
 		pkg = "./" + s.name
 	}
@@ -47,8 +48,8 @@ func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
 	return b, err
 }
 
-// copyModule makes a copy that may be built in: the module cache is read-only, and the go command
-// builds the tests of a dependency with the main module's requirements.
+// copyModule makes a copy in which a build is possible: the module cache is read-only, and the go
+// command builds the tests of a dependency with the main module's requirements.
 func (w *workshop) copyModule(ctx context.Context, module string) (folder string, err error) {
 	out, err := output(ctx, w.folder, "go", "mod", "download", "-json", module)
 	if err != nil {

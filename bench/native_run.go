@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// timed is what one operation of a benchmark takes.
+// timed is the time of one operation of a benchmark.
 type timed struct {
 	name string // without "Benchmark"
 	ns   float64
 }
 
-// list returns the names of the functions.
+// list returns the names of the benchmark functions.
 func (b built) list(ctx context.Context) (names []string, err error) {
 	out, err := output(ctx, b.folder, b.plain, "-test.list=^Benchmark")
 	for name := range bytes.FieldsSeq(out) {
@@ -41,7 +41,7 @@ func (b built) compare(ctx context.Context, e nativeEffort, name string) (all []
 			}
 		}
 		if len(times[0])+len(times[1]) == 0 {
-			return nil, nil // all are left out
+			return nil, nil // all are skipped
 		}
 	}
 	for _, name := range order {
@@ -57,9 +57,9 @@ func (b built) compare(ctx context.Context, e nativeEffort, name string) (all []
 // often is how often a run measures each benchmark.
 const often = 5
 
-// run runs a function's benchmarks on one P, and with the collector as seldom as a little memory
-// allows: it has no polls, and when it comes is chance; but memory that is used for the first time
-// costs more than all else, and by chance, too.
+// run runs a function's benchmarks on one P, with garbage collections as rare as a small amount of
+// memory allows: the collector has no polls, and runs at random times. But the first use of memory
+// costs more than everything else, and also at random.
 func (b built) run(ctx context.Context, program, name string, span time.Duration) ([]timed, error) {
 	args := []string{"-test.run=^$", "-test.bench=^" + name + "$", "-test.cpu=1", "-test.benchtime=" + span.String(), "-test.count=" + strconv.Itoa(often)}
 	if b.skip != "" {
@@ -72,8 +72,8 @@ func (b built) run(ctx context.Context, program, name string, span time.Duration
 	return parseBenchmarks(out)
 }
 
-// parseBenchmarks finds the lines of results: a name, the number of operations, and the time of
-// one.
+// parseBenchmarks finds the lines of results: a name, the number of operations, and the time of one
+// operation.
 func parseBenchmarks(out []byte) (all []timed, err error) {
 	for line := range bytes.Lines(out) {
 		words := bytes.Fields(line)

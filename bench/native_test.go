@@ -51,7 +51,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// The programs are built both ways, and what is measured is theirs.
+// TestNative checks that the programs are built both ways, and that the measurements are theirs.
 func TestNative(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the cocoon command, and what it measures")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The sections about orders and turns report what they claim; the figures are nobody's concern
-// here.
+// TestFairAndQuantum checks that the sections about orders and turns report what they claim,
+// without checking the figures.
 func TestFairAndQuantum(t *testing.T) {
 	var out bytes.Buffer
 	r := &report{stdout: &out, stderr: &out, cores: 1}

@@ -16,15 +16,15 @@ type overloadFigures struct {
 	loadtest.Cost
 }
 
-// overload runs the example with its defaults: which of the limiters answers most in time, with
-// what latency of the critical class, and which is the first to act?
+// overload runs the example with its defaults, to measure which of the limiters responds most often
+// in time, with what latency for the critical class, and which acts first.
 func overload(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	program, err := w.buildExample(ctx, "../examples/overload", ".") // a module of its own
+	program, err := w.buildExample(ctx, "../examples/overload", ".") // a separate module
 	if err != nil {
 		return err
 	}

@@ -14,24 +14,25 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// pauses measures what a report of a stall, and the search for gaps, do to the others in a process
-// with many goroutines: the longest time that a goroutine sees between two wakes a millisecond
-// apart, less that millisecond; and the longest time that the world took to stop, other than for
-// the collector, as package runtime/metrics has it; what is done then takes microseconds. (Its
-// figure for the whole stop goes on until all threads are woken, when most have long run.) One task
-// spins without a safe point meanwhile, and another waits for its slot; the peer is the same with
-// reports and gaps turned off.
+// pauses measures how reporting a stall, and searching for gaps, affect the rest of a process with
+// many goroutines. It measures the longest time that a goroutine sees between two wake-ups that
+// should be a millisecond apart, less that millisecond. It also measures the longest time that the
+// world took to stop, other than for the garbage collector, according to package runtime/metrics;
+// the work after that takes microseconds. (The figure of runtime/metrics for the whole stop lasts
+// until all threads are woken, when most have long been running.) Meanwhile one task spins without
+// a safe point, and another waits for its slot. The peer is the same with reports and gaps turned
+// off.
 //
-// On each side the memory is collected once a second, and read by runtime.ReadMemStats, which stops
-// the world as shortly as a profile does. A profile of 100,000 goroutines leaves 130 MB, which
-// brings the next collection nearer; and one among so many goroutines makes a sleeper on two busy
-// cores up to 20 ms late, in plain Go as well. So the pause is compared with that of a process that
-// collects, as one with so many goroutines does.
+// On each side, once a second, the memory is collected, and read by runtime.ReadMemStats, which
+// stops the world for as short a time as a profile does. A profile of 100,000 goroutines leaves
+// 130 MB, which makes the next collection come sooner; and a collection among so many goroutines
+// makes a sleeper on two busy cores up to 20 ms late, in plain Go as well. So the peer of the pause
+// is a process that collects, as a process with so many goroutines does.
 func pauses(ctx context.Context, r *report) error {
 	return pauseWith(ctx, r, effort{rounds: 7, span: 3 * time.Second}, 100_000)
 }
 
-// pauseAbove is how much longer than without it the pause of a report may be, in ms.
+// pauseAbove is how much longer a pause may be with a report than without, in ms.
 const pauseAbove = 2
 
 func pauseWith(ctx context.Context, r *report, e effort, goroutines int) error {
@@ -61,7 +62,7 @@ func pauseWith(ctx context.Context, r *report, e effort, goroutines int) error {
 	return nil
 }
 
-// wait is a goroutine that waits, so many functions deep.
+// wait is a goroutine that waits, depth functions deep.
 //
 //go:noinline
 func wait(depth int, gate chan struct{}, begun *atomic.Int64) int {
@@ -73,7 +74,8 @@ func wait(depth int, gate chan struct{}, begun *atomic.Int64) int {
 	return 0
 }
 
-// pauseOf measures the worst pause while a task spins for the span in a runtime with that set-up.
+// pauseOf measures the worst pause while a task spins for the span in a runtime with the given
+// configuration.
 func pauseOf(cfg cocoon.Config) side {
 	return func(ctx context.Context, e effort) (figures, error) {
 		logged := make(firstLine, 1)
@@ -102,7 +104,8 @@ func pauseOf(cfg cocoon.Config) side {
 					}
 				}
 			})
-			missing := func() bool { return cfg.StallAfter >= 0 && len(logged) == 0 } // the machine may be busy
+			// The machine may be busy.
+			missing := func() bool { return cfg.StallAfter >= 0 && len(logged) == 0 }
 			for end := last.Add(e.span); last.Before(end) || missing() && last.Before(end.Add(9*e.span)); {
 				time.Sleep(time.Millisecond)
 				now := time.Now()
@@ -117,7 +120,7 @@ func pauseOf(cfg cocoon.Config) side {
 				err = errors.Join(err, errors.New("the stall was not reported while the task spun"))
 			}
 			for end := last.Add(9 * e.span); cfg.Gaps > 0 && len(rt.Gaps()) == 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) { // it is known when its stack is
+				if time.Now().After(end) { // the gap is known when its stack is
 					err = errors.Join(err, errors.New("no gap was found"))
 					break
 				}
@@ -127,7 +130,7 @@ func pauseOf(cfg cocoon.Config) side {
 	}
 }
 
-// firstLine notes that something was written.
+// firstLine records that something was written.
 type firstLine chan struct{}
 
 var _ io.Writer = firstLine(nil)
@@ -140,14 +143,14 @@ func (f firstLine) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// stopsOfTheWorld returns how many stops took how long to begin, other than the collector's.
+// stopsOfTheWorld returns a histogram of how long stops took to begin, other than the collector's.
 func stopsOfTheWorld() *metrics.Float64Histogram {
 	read := []metrics.Sample{{Name: "/sched/pauses/stopping/other:seconds"}}
 	metrics.Read(read)
 	return read[0].Value.Float64Histogram()
 }
 
-// longestSince returns the upper bound of the longest of those that are new, in ms.
+// longestSince returns the upper bound of the longest new stop, in ms.
 func longestSince(before *metrics.Float64Histogram) (longest float64) {
 	now := stopsOfTheWorld()
 	for i, n := range now.Counts {

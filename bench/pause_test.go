@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The section reports what it claims, and fails where a stall was not reported or no gap found.
+// TestPause checks that the section reports what it claims, and fails if a stall was not reported
+// or no gap was found.
 func TestPause(t *testing.T) {
 	var out bytes.Buffer
 	r := &report{stdout: &out, stderr: &out}

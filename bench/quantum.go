@@ -12,22 +12,22 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// quanta are the turns whose curve is drawn.
+// quanta are the quanta of the curve.
 var quanta = []time.Duration{100 * time.Microsecond, 300 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 30 * time.Millisecond}
 
 const (
-	longCrowd = 3                      // long tasks under way at any time, without end
-	longWork  = 20 * time.Millisecond  // of each, in steps between safe points
+	longCrowd = 3                      // long tasks in progress at any time, endlessly
+	longWork  = 20 * time.Millisecond  // of each long task, in steps between safe points
 	longStep  = 10 * time.Microsecond  //
 	shortWork = 50 * time.Microsecond  // of a short task
 	shortGap  = 4 * time.Millisecond   // between short tasks, on average
 	adaptLow  = 100 * time.Microsecond // the adaptive quantum while a short task waits
-	adaptHigh = 10 * time.Millisecond  // and among the long ones
+	adaptHigh = 10 * time.Millisecond  // the adaptive quantum among long tasks
 )
 
-// quantum draws the curve of the quantum: on one slot, long tasks take turns, and short ones come
-// in between. A short quantum costs the long ones, and a long one the short ones; the adaptive
-// quantum is to have both good ends.
+// quantum measures the curve of the quantum: on one slot, long tasks take turns, and short tasks
+// arrive in between. A short quantum costs long tasks throughput, and a long quantum costs short
+// tasks latency; the adaptive quantum should have both advantages.
 func quantum(ctx context.Context, r *report) error {
 	return quantumWith(ctx, r, effort{rounds: 3, span: time.Second})
 }
@@ -68,8 +68,8 @@ func quantumWith(ctx context.Context, r *report, e effort) error {
 	return nil
 }
 
-// quantumSide returns how long short tasks took at the median and the 99th percentile, in µs, and
-// how much work long ones did, in ms a second.
+// quantumSide returns the latency of short tasks at the median and the 99th percentile, in µs, and
+// the work of long tasks, in ms a second.
 func quantumSide(turns *cocoon.Policy) side {
 	return func(ctx context.Context, e effort) (figures, error) {
 		return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (figures, error) {
@@ -88,7 +88,7 @@ func quantumSide(turns *cocoon.Policy) side {
 	}
 }
 
-// mixed runs long tasks and short ones together for a span.
+// mixed runs long tasks and short tasks together for a span.
 func mixed(ctx context.Context, rt *cocoon.Runtime, span time.Duration) (figures, error) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
@@ -120,7 +120,7 @@ func mixed(ctx context.Context, rt *cocoon.Runtime, span time.Duration) (figures
 		crowd.Go(func() {
 			due := time.Now()
 			if rt.Run(ctx, "short", func(context.Context) error { spinFor(short); return nil }) != nil {
-				return // the end came first
+				return // the span ended first
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -136,8 +136,8 @@ func mixed(ctx context.Context, rt *cocoon.Runtime, span time.Duration) (figures
 	return append(f, done), nil
 }
 
-// speed is how many iterations of spinFor a nanosecond has, at best, measured once: so that all
-// sides do the same work, and count work and not time that others took.
+// speed is how many iterations of spinFor run in a nanosecond, at best, measured once: so all sides
+// do the same work, and a task counts its work and not the time that other processes took.
 var speed = sync.OnceValue(func() float64 {
 	const n = 1 << 16
 	best := time.Duration(1 << 62)
@@ -151,7 +151,7 @@ var speed = sync.OnceValue(func() float64 {
 
 var spun atomic.Uint64
 
-// spinFor does n iterations of work that the compiler cannot leave out.
+// spinFor does n iterations of work that the compiler cannot eliminate.
 func spinFor(n int) {
 	x := uint64(n)
 	for range n {

@@ -9,8 +9,8 @@ import (
 // rebuilds is how often a build with nothing to do is repeated.
 const rebuilds = 15
 
-// rebuild measures a second build with nothing changed, of the example redos: what does cocoon
-// build add to go build?
+// rebuild measures what cocoon build adds to go build in a second, unchanged build of the example
+// redos.
 func rebuild(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {
@@ -21,7 +21,8 @@ func rebuild(ctx context.Context, r *report) error {
 		return err
 	}
 	var took [2][]float64
-	for i := range 2 + rebuilds { // the first compiles, the second may be the first to remember what it has found
+	// The first build compiles, and the second may be the first to remember its findings.
+	for i := range 2 + rebuilds {
 		for j, command := range []string{"go", w.cocoon} {
 			begin := time.Now()
 			out := filepath.Join(w.folder, []string{"plain", "polls"}[j])

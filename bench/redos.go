@@ -19,8 +19,8 @@ type redosFigures struct {
 	loadtest.Cost
 }
 
-// redos builds the example by cocoon build and runs it with its defaults: does a server survive
-// evil regular expressions?
+// redos builds the example by cocoon build and runs it with its defaults, to measure whether a
+// server survives evil regular expressions.
 func redos(ctx context.Context, r *report) error {
 	w, err := openWorkshop(r)
 	if err != nil {
@@ -51,8 +51,8 @@ func redos(ctx context.Context, r *report) error {
 	r.add(result{Name: "cocoon", Metric: "ping_p99", Value: cocoon.PingP99, Unit: "µs", Peer: "idle", PeerValue: idle.PingP99}, claim{atMost: 3})
 	r.add(result{Name: "plain", Metric: "ping_p99", Value: plain.PingP99, Unit: "µs", Peer: "cocoon", PeerValue: cocoon.PingP99}, claim{})
 	r.add(result{Name: "cocoon", Metric: "wrong_benign", Value: cocoon.WrongBenign, Unit: "verdicts"}, upTo(0))
-	// Attacks keep the plain server's core busy for good: it is the idle one that a request's cost
-	// can be compared with.
+	// Attacks keep the plain server's core busy for good, so a request's cost is compared with the
+	// idle server's.
 	r.add(result{Name: "cocoon", Metric: "server_cpu", Value: cocoon.CPUus, Unit: "µs", Peer: "idle", PeerValue: idle.CPUus}, claim{})
 	r.add(result{Name: "cocoon", Metric: "server_switches", Value: cocoon.Switches, Unit: "switches", Peer: "idle", PeerValue: idle.Switches}, claim{})
 	return nil

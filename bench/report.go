@@ -19,23 +19,23 @@ type result struct {
 	Metric    string  `json:"metric"`
 	Value     float64 `json:"value"`
 	Unit      string  `json:"unit"`
-	Peer      string  `json:"peer"` // "" when there is nothing to compare with
+	Peer      string  `json:"peer"` // "" without a peer
 	PeerValue float64 `json:"peer_value"`
 	Ratio     float64 `json:"ratio"`           // Value / PeerValue; 0 without a peer
-	Cores     int     `json:"cores,omitempty"` // 0: as many as the section has without -cpus
+	Cores     int     `json:"cores,omitempty"` // 0: the section's default number
 }
 
-// claim is what a result must be. The zero claim claims nothing.
+// claim is a condition on a result. The zero claim has none.
 type claim struct {
 	atLeast, atMost float64  // the ratio; 0: no bound
-	plus            float64  // what a value may have beyond atMost times its peer's, in the result's unit
+	plus            float64  // allowance beyond atMost times the peer's value, in the result's unit
 	upTo            *float64 // the value, in the result's unit; nil: no bound
 }
 
 // upTo claims that a value is no greater than bound.
 func upTo(bound float64) claim { return claim{upTo: &bound} }
 
-// text writes the bounds for the table.
+// text formats the bounds for the table.
 func (c claim) text(unit string) string {
 	var bounds []string
 	if c.upTo != nil {
@@ -50,7 +50,7 @@ func (c claim) text(unit string) string {
 	return strings.Join(bounds, ", ")
 }
 
-// most writes the bound atMost, with what may come on top.
+// most formats the bound atMost, with its allowance.
 func (c claim) most(unit string) string {
 	if c.plus == 0 {
 		return fmt.Sprintf("%gx", c.atMost)
@@ -64,19 +64,19 @@ type row struct {
 	bound, met string // "" without a claim
 }
 
-// report takes results as they come: it prints JSON lines at once, a table at the end, and collects
-// broken claims.
+// report collects results: it prints JSON lines at once, a table at the end, and collects broken
+// claims.
 type report struct {
 	stdout, stderr io.Writer
 	json           bool
 	section        section
-	cores          int // how many the section measures on
+	cores          int // the number of cores on which the section measures
 	rows           []row
 	broken         error
 	writeErr       error
 }
 
-// begin begins a section, on so many cores or, with 0, on its own number.
+// begin begins a section, on the given number of cores, or with 0 on its default number.
 func (r *report) begin(s section, cpus int) {
 	r.section, r.cores = s, s.cores
 	if s.cores != 0 && cpus != 0 {
@@ -88,7 +88,7 @@ func (r *report) begin(s section, cpus int) {
 	}
 }
 
-// otherCores returns the number of cores where that is not the section's own, and else 0.
+// otherCores returns the number of cores if it is not the section's default, and otherwise 0.
 func (r *report) otherCores() int {
 	if r.cores == r.section.cores {
 		return 0
@@ -96,8 +96,8 @@ func (r *report) otherCores() int {
 	return r.cores
 }
 
-// place returns the cores for a server, and those for its client: so many as -cpus says, or else
-// one each where there are two.
+// place returns the cores for a server and for its client: as many as -cpus says, or by default one
+// each if there are two.
 func (r *report) place() (loadtest.Placement, error) {
 	flag := "auto"
 	if r.otherCores() != 0 {
@@ -110,7 +110,7 @@ func (r *report) place() (loadtest.Placement, error) {
 	return p, err
 }
 
-// progress says what is being measured.
+// progress reports what is being measured.
 func (r *report) progress(format string, args ...any) {
 	fmt.Fprintf(r.stderr, r.section.name+": "+format+"\n", args...)
 }

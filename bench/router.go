@@ -6,26 +6,28 @@ import (
 	"time"
 )
 
-// How the routers' servers are loaded: by so many connections that ask at once, and by so many
-// requests a second at moments drawn beforehand.
+// The load of the routers' servers: connections that each send the next request after the previous
+// response, and a number of requests a second at times drawn beforehand.
 const (
 	routerCrowd = 16
 	routerRate  = 2000
-	routerSpare = 64 // connections for the latter
+	routerSpare = 64 // connections for the requests at drawn times
 	routerItem  = "/items/1234"
 )
 
-// The claims of a server with the guide's policies: what it may cost.
+// The claims about the cost of a server with the guide's policies.
 var (
 	routerThroughput = claim{atLeast: 0.95}
 	routerTime       = claim{atMost: 1.08}
 	routerSwitches   = claim{atMost: 1.1}
-	fullSwitches     = claim{atMost: 1.1, plus: 0.05} // a plain server at full load waits for next to nothing: 0.04 an answer
+	// A plain server at full load hardly waits: 0.04 a response.
+	fullSwitches = claim{atMost: 1.1, plus: 0.05}
 )
 
-// routerSection measures what a realistic server pays: chi and gin with an item endpoint that
-// answers JSON, as docs/guide.md has them, with its policies, beside the same servers without
-// Cocoon. Each is a process on a core of its own; this one, on another, asks.
+// routerSection measures the cost in a realistic server: chi and gin with an item endpoint that
+// responds with JSON, as in docs/guide.md, with its policies, in comparison with the same servers
+// without Cocoon. Each server is a process on a separate core; this process, on another core, is
+// the client.
 func routerSection(ctx context.Context, r *report) error {
 	return routerWith(ctx, r, effort{rounds: 40, span: 100 * time.Millisecond}, effort{rounds: 9, span: time.Second})
 }
@@ -79,8 +81,8 @@ func routerWith(ctx context.Context, r *report, closed, open effort) (err error)
 	return nil
 }
 
-// reportRouter takes the figures of the closed loop and of the open one, each of the plain server
-// first.
+// reportRouter reports the figures of the closed loop and of the open one, for each with the plain
+// server first.
 func reportRouter(r *report, router string, plainFull, full, plainPart, part figures) {
 	for _, loop := range []struct {
 		name        string
@@ -102,7 +104,7 @@ func reportRouter(r *report, router string, plainFull, full, plainPart, part fig
 	}
 }
 
-// The figures of an open loop, beside those of any server under load.
+// The figures of an open loop, which follow those of any server under load.
 const (
 	openP50 = clientTime + 1 + iota // µs
 	openP99

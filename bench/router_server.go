@@ -15,19 +15,19 @@ import (
 	"github.com/cocoon-go/cocoon/cocoonhttp"
 )
 
-// guidePolicies is the document of docs/guide.md.
+// guidePolicies is the policy document of docs/guide.md.
 const guidePolicies = `version: 1
 
 tasks:
-  GET /items/{id}: safe        # may run while a report is suspended half-way
-  GET /report: preemptible     # may be suspended, between two rows
+  GET /items/{id}: safe        # may run while a report is suspended
+  GET /report: preemptible     # may be suspended between two rows
 
 preemption:
-  on: enqueue                  # an item that arrives goes before the reports that run
+  on: enqueue                  # an arriving item preempts the running reports
 
 limits:
   - func: GET /report
-    limit: 500ms               # of running, not of waiting
+    limit: 500ms               # of running time, not of waiting time
     reason: the report is too long
 
 policies:
@@ -38,13 +38,13 @@ policies:
         ? throw("too many reports") : continue()
 `
 
-// routerConfig is what a server process is told.
+// routerConfig is the configuration of a server process.
 type routerConfig struct {
 	Router string // chi or gin
 	Kind   string // plainServer or policiesServer
 }
 
-// serveRouter is the server process.
+// serveRouter is the body of the server process.
 func serveRouter(c routerConfig) error {
 	around := func(func(*http.Request) string) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler { return next }
@@ -65,10 +65,11 @@ func serveRouter(c routerConfig) error {
 	return serveHandler(handlers[c.Router](around))
 }
 
-// middlewareNamed is Cocoon's middleware with that name for requests, or none.
+// middlewareNamed returns Cocoon's middleware with the given function for task names, or no
+// middleware.
 type middlewareNamed = func(name func(*http.Request) string) func(http.Handler) http.Handler
 
-// item is what the servers offer.
+// item is the resource of the servers.
 type item struct {
 	ID    string   `json:"id"`
 	Name  string   `json:"name"`
@@ -77,7 +78,7 @@ type item struct {
 	Stock int      `json:"stock"`
 }
 
-// items is their store.
+// items is the store.
 var items = func() map[string]item {
 	all := map[string]item{}
 	for i := range 1000 {
@@ -87,7 +88,7 @@ var items = func() map[string]item {
 	return all
 }()
 
-// chiItems is a server as the guide has it for chi.
+// chiItems returns a server as the guide shows it for chi.
 func chiItems(cocoon middlewareNamed) http.Handler {
 	m := chi.NewRouter()
 	m.Use(middleware.Recoverer)
@@ -109,7 +110,7 @@ func chiItems(cocoon middlewareNamed) http.Handler {
 	return m
 }
 
-// ginItems is a server as the guide has it for gin.
+// ginItems returns a server as the guide shows it for gin.
 func ginItems(cocoon middlewareNamed) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestRouter runs the section with little effort: which lines there are, not what they say.
+// TestRouter runs the section with little effort: it checks which lines there are, not their
+// figures.
 func TestRouter(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr, section: section{cores: 1}, cores: 1}
@@ -34,7 +35,7 @@ func TestRouter(t *testing.T) {
 	}
 }
 
-// The policies are those of the guide.
+// TestGuidePolicies checks that the policies are the guide's.
 func TestGuidePolicies(t *testing.T) {
 	text, err := os.ReadFile("../cocoonhttp/testdata/guide/after/policies.yaml")
 	if err != nil || string(text) != guidePolicies {

@@ -12,16 +12,17 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// scale measures what Runs of an empty function come to on 1, 2, 4, 8 and 16 slots, as far as there
-// are cores, with as many goroutines as slots: slots are free, so nothing but what tasks share can
-// be in the way. There are as many Ps as slots, and no spare ones: the collector's work for one
-// core is not to be done by the others. Its peers are as many times one core's, in the same round.
+// scale measures the throughput of Runs of an empty function on 1, 2, 4, 8 and 16 slots, as far as
+// there are cores, with as many goroutines as slots: slots are free, so only what tasks share can
+// slow them down. There are as many Ps as slots, without spare ones, so that the collector's work
+// for one core is not done by other cores. The peers are multiples of the throughput on one core,
+// in the same round.
 //
-// With next to nothing else on the heap the collector is always at work. What it takes is seen
-// beside the same Runs with a tenth of its cycles, and with those where a policy sheds load; and
-// what would be left if Runs had one word in common, beside those that add to a counter. The clock,
-// which each core reads for itself, and a semaphore, a channel that all share, are what can be had
-// at best, and else.
+// With almost nothing else on the heap the garbage collector runs all the time. Three variants show
+// its share: the same Runs with a tenth of its cycles, Runs in which a policy sheds load, and Runs
+// that add to a counter, which show what would be left if all Runs shared one word. The clock,
+// which each core reads for itself, is the best case; a semaphore, a channel that all goroutines
+// share, is the usual alternative.
 func scale(ctx context.Context, r *report) error {
 	return scaleWith(ctx, r, effort{rounds: 5, span: 300 * time.Millisecond})
 }
@@ -94,10 +95,10 @@ func runRate(f func(context.Context) error, policies ...cocoon.Policy) func(core
 	}
 }
 
-// shedding refuses tasks while others wait for long, as a server would.
+// shedding refuses tasks while tasks have long been waiting, as a server would.
 var shedding = cocoon.Policy{Name: "shedding", On: cocoon.OnEnqueue, Expr: `queue.oldest > duration("50ms") ? throw("overloaded") : continue()`}
 
-// counting is a task that shares a word with all others.
+// counting is a task that shares a word with all other tasks.
 func counting(context.Context) error {
 	counter.Add(1)
 	return nil
@@ -105,7 +106,7 @@ func counting(context.Context) error {
 
 var counter atomic.Int64
 
-// seldomCollected has the heap grow to 40 MiB, instead of 4, between two collections.
+// seldomCollected makes the heap grow to 40 MiB, instead of 4, between two collections.
 func seldomCollected(rate func(cores int) side) func(cores int) side {
 	return func(cores int) side {
 		return func(ctx context.Context, e effort) (figures, error) {
@@ -139,8 +140,8 @@ func semaphoreRate(cores int) side {
 	}
 }
 
-// together has f perform operations on that many goroutines at once for a span. The figure is how
-// many there were a second, in millions, added up over the goroutines.
+// together runs f, which performs operations, on the given number of goroutines concurrently for a
+// span. The figure is the number of operations a second, in millions, summed over the goroutines.
 func together(goroutines int, span time.Duration, f func(n int) error) (figures, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(goroutines))
 	const batch = 1000

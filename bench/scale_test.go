@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestScale runs the section with little effort: which lines there are, not what they say.
+// TestScale runs the section with little effort: it checks which lines there are, not their
+// figures.
 func TestScale(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr, cores: 4}

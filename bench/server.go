@@ -11,13 +11,13 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// server is a process of this program that serves, and tells what it has used of the processors.
+// server is a server process of this program that reports its processor usage.
 type server struct {
 	child   *loadtest.Child
 	address string
 }
 
-// startServer starts a role of this program on some cores (nil: on any).
+// startServer starts a role of this program on the given cores (nil: on any).
 func startServer(ctx context.Context, role string, config any, cores []int, stderr io.Writer) (*server, error) {
 	child, err := loadtest.Start(ctx, role, config, cores, nil, stderr)
 	if err != nil {
@@ -33,12 +33,12 @@ func startServer(ctx context.Context, role string, config any, cores []int, stde
 // The figures of a server under load.
 const (
 	perSecond      = iota
-	serverTime     // µs of processor time an answer, the client's part left out
-	serverSwitches // context switches an answer, of all threads of the server
+	serverTime     // µs of processor time a response, without the client's
+	serverSwitches // context switches a response, of all threads of the server
 	clientTime
 )
 
-// measure measures a load, which returns how many answers there were.
+// measure measures a load, which returns the number of responses.
 func (s *server) measure(load func() (answers int64, err error)) (figures, error) {
 	before, err := s.child.Usage()
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *server) measure(load func() (answers int64, err error)) (figures, error
 	return figures{n / took.Seconds(), micros(used.CPU) / n, float64(used.Switches) / n, micros(mine.CPU) / n}, nil
 }
 
-// drive has so many clients ask at once for a span. ask returns how many answers it got.
+// drive runs the given number of clients concurrently for a span. ask returns the number of its
+// responses.
 func (s *server) drive(clients int, span time.Duration, ask func(client int, end time.Time) (int64, error)) (figures, error) {
 	return s.measure(func() (int64, error) {
 		var all sync.WaitGroup
@@ -78,8 +79,8 @@ func (s *server) drive(clients int, span time.Duration, ask func(client int, end
 }
 
 // apart returns the cores for the servers of a section, and moves this process, their client, to
-// the others until release is called. Where the section's own number of cores is all there are,
-// they share them.
+// the remaining cores until release is called. If the section's default number of cores is all
+// there are, servers and client share them.
 func (r *report) apart() (servers []int, release func() error, err error) {
 	if r.otherCores() == 0 && r.cores == everyCore {
 		return nil, func() error { return nil }, nil

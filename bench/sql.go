@@ -10,16 +10,17 @@ import (
 )
 
 // sqlSection measures transactions of PostgreSQL by pgx and database/sql: plain, and in tasks with
-// cocoonsql. In four ways: nothing is broken off; transactions are broken off in the midst of their
-// own work 25 times a second, by a limit there and by the end of a context here; and a pool is much
-// too small, without a limit and with one that the wait for a connection is longer than.
+// cocoonsql. There are four cases: no transaction is interrupted; transactions are interrupted
+// during their own work 25 times a second, in tasks by a limit and in plain Go by the end of a
+// context; and the pool is much too small, without a limit and with a limit shorter than the wait
+// for a connection.
 func sqlSection(ctx context.Context, r *report) error {
 	return sqlWith(ctx, r, effort{rounds: 15, span: 500 * time.Millisecond})
 }
 
 const (
-	sqlLimit = 5 * time.Millisecond  // of a transaction's running, which takes 0.1 ms
-	sqlRest  = 40 * time.Millisecond // between two transactions that are broken off: 25 a second
+	sqlLimit = 5 * time.Millisecond  // of a transaction's running time, which is 0.1 ms
+	sqlRest  = 40 * time.Millisecond // between two interrupted transactions: 25 a second
 )
 
 func sqlWith(ctx context.Context, r *report, e effort) (err error) {

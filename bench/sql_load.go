@@ -21,18 +21,18 @@ import (
 type ledgerLoad struct {
 	address              string
 	workers, connections int
-	limit                time.Duration // of a transfer's running; 0: none
-	rest                 time.Duration // until the next transfer that does not end by itself; 0: there are none
+	limit                time.Duration // of a transfer's running time; 0: none
+	rest                 time.Duration // until the next endless transfer; 0: there are none
 }
 
 // The figures of a load.
 const (
 	ledgerRate   = iota // transfers a second
-	ledgerLost          // connections lost for each transfer that was broken off
-	ledgerBroken        // share of the transfers that were broken off
+	ledgerLost          // connections lost for each interrupted transfer
+	ledgerBroken        // share of the transfers that were interrupted
 )
 
-// connecting counts the connections that are made.
+// connecting counts new connections.
 type connecting struct {
 	driver.Connector
 	made *atomic.Int64
@@ -43,7 +43,7 @@ func (c connecting) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(ctx)
 }
 
-// plain measures the load without Cocoon. What does not end by itself ends with its context.
+// plain measures the load without Cocoon. The end of its context ends an endless transfer.
 func (l ledgerLoad) plain(ctx context.Context, e effort) (figures, error) {
 	return l.measure(ctx, e, func(c driver.Connector) driver.Connector { return c }, func(ctx context.Context, endless bool, f func(context.Context, func() bool) error) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -55,7 +55,7 @@ func (l ledgerLoad) plain(ctx context.Context, e effort) (figures, error) {
 	})
 }
 
-// inTasks measures it in tasks. What does not end by itself is thrown out of at its limit.
+// inTasks measures the load in tasks. A throw ends an endless transfer at its limit.
 func (l ledgerLoad) inTasks(ctx context.Context, e effort) (_ figures, err error) {
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -82,8 +82,8 @@ func (l ledgerLoad) inTasks(ctx context.Context, e effort) (_ figures, err error
 	})
 }
 
-// measure runs the load for the span. As runs a transfer, whose own work asks at each step whether
-// it may go on.
+// measure runs the load for the span. as runs a transfer, and the transfer's own work asks at each
+// step whether it may go on.
 func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Connector) driver.Connector,
 	as func(ctx context.Context, endless bool, f func(context.Context, func() bool) error) error,
 ) (figures, error) {
@@ -102,14 +102,16 @@ func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Conn
 	for range l.workers {
 		all.Go(func() {
 			for time.Since(begin) < e.span {
-				due := l.rest > 0 && endless.Load() < int64(time.Since(begin)/l.rest) // two may see the same: there is one more then
+				// Two workers may see the same value, which makes one more.
+				due := l.rest > 0 && endless.Load() < int64(time.Since(begin)/l.rest)
 				if due {
 					endless.Add(1)
 				}
 				err := as(ctx, due, func(ctx context.Context, more func() bool) error {
 					err := transfer(ctx, db, due, more)
 					if err != nil && ctx.Err() != nil {
-						return context.Cause(ctx) // and not what pgx makes of it: a timeout of the connection
+						// Not what pgx makes of it, a timeout of the connection.
+						return context.Cause(ctx)
 					}
 					return err
 				})
@@ -137,8 +139,8 @@ func (l ledgerLoad) measure(ctx context.Context, e effort, wrap func(driver.Conn
 	return figures{done / seconds, lost, float64(broken.Load()) / max(1, done)}, nil
 }
 
-// transfer moves one from an account to another, with 0.1 ms of own work in the midst, or work
-// without end.
+// transfer moves an amount of one between two accounts, with 0.1 ms of its own work in the
+// transaction, or endless work.
 func transfer(ctx context.Context, db *sql.DB, endless bool, more func() bool) error {
 	from, to := rand.IntN(accounts), rand.IntN(accounts)
 	tx, err := db.BeginTx(ctx, nil)
@@ -155,7 +157,8 @@ func transfer(ctx context.Context, db *sql.DB, endless bool, more func() bool) e
 			return ctx.Err()
 		}
 	}
-	for _, id := range []int{min(from, to), max(from, to)} { // in one order, or two would wait for each other
+	// In the same order, or two transfers would deadlock.
+	for _, id := range []int{min(from, to), max(from, to)} {
 		change := 1
 		if id == from {
 			change = -1

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestSQL runs the section with little effort: which lines there are, and that the books balance.
+// TestSQL runs the section with little effort: it checks which lines there are, and that the books
+// balance.
 func TestSQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server of PostgreSQL takes seconds")

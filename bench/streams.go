@@ -9,14 +9,15 @@ import (
 	pb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// streamCrowds are how many streams there are at once, on one connection.
+// streamCrowds are the numbers of concurrent streams, on one connection.
 var streamCrowds = []int{1, 8, 64}
 
-// streamTime is the most that a message may cost a server with Cocoon, times gRPC alone.
+// streamTime is the maximum cost of a message for a server with Cocoon, as a multiple of gRPC
+// alone.
 const streamTime = 1.3
 
-// talk is one way in which client and server talk over a stream. It returns how many messages there
-// were until the end.
+// talk is a pattern of messages between client and server over a stream. It returns the number of
+// messages until the end.
 type talk struct {
 	name string
 	talk func(ctx context.Context, client pb.TestServiceClient, end time.Time) (int64, error)
@@ -24,8 +25,8 @@ type talk struct {
 
 var talks = []talk{{"ping-pong", pingPong}, {"upload", upload}, {"feed", listen}}
 
-// streams measures what a message of a stream costs: gRPC alone, with streams as tasks, and with
-// policies that concern them, each server a process of its own, and this one its client.
+// streams measures the cost of a message of a stream: gRPC alone, with streams as tasks, and with
+// policies that apply to them. Each server is a separate process, and this process is its client.
 func streams(ctx context.Context, r *report) error {
 	return streamsWith(ctx, r, effort{rounds: 20, span: 100 * time.Millisecond})
 }
@@ -72,7 +73,7 @@ func streamsWith(ctx context.Context, r *report, e effort) (err error) {
 	return nil
 }
 
-// pingPong sends a message, waits for its echo, and sends the next.
+// pingPong sends a message, waits for its echo, and sends the next one.
 func pingPong(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

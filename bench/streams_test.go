@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestStreams runs the section with little effort: which lines there are, not what they say.
+// TestStreams runs the section with little effort: it checks which lines there are, not their
+// figures.
 func TestStreams(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr}

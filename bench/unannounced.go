@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// waiting is a kind of handler that waits, and the clients that keep so many of them waiting.
+// waiting is a kind of handler that waits, and the clients that keep a number of them waiting.
 type waiting struct {
 	name   string
 	about  string
@@ -17,7 +17,7 @@ type waiting struct {
 	client func(ctx context.Context, v *visited, answers *atomic.Int64) error
 }
 
-// Without the last, those of every system.
+// waitings are the kinds of handlers. systemWaitings exist only on some systems.
 var waitings = append([]waiting{
 	{"streams", "200 event streams, an event each 200 ms", 200, watchEvents},
 	{"sleepers", "1000 requests at once that sleep 250 ms", 1000, askAgain},
@@ -28,24 +28,24 @@ var waitings = append([]waiting{
 	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
 }, systemWaitings...)
 
-// The three servers of a kind: as Go has it, in the middleware without a word of what it waits for,
-// and with cocoon.Block around each wait.
+// waitingKinds are the three servers of a kind: plain Go, in the middleware without announcing its
+// waits, and with cocoon.Block around each wait.
 var waitingKinds = []string{plainServer, cocoonServer, blockServer}
 
 const blockServer = "block"
 
-// Short requests come beside those that wait.
+// Short requests are sent in addition to the requests that wait.
 const (
 	shortRate   = 1000                   // a second
 	shortSpare  = 64                     // connections
-	settling    = 250 * time.Millisecond // in which the clients come, one by one
+	settling    = 250 * time.Millisecond // the time in which the clients start, one by one
 	waitingPath = "/wait"
 	shortPath   = "/short"
 )
 
-// unannounced measures servers that say nothing of what they wait for: how much those do that wait,
-// and how long short requests take beside them. Each is a process on a core of its own; this one,
-// on another, asks.
+// unannounced measures servers that do not announce their waits: the throughput of the requests
+// that wait, and the latency of short requests meanwhile. Each server is a process on a separate
+// core; this process, on another core, is the client.
 func unannounced(ctx context.Context, r *report) error {
 	return unannouncedWith(ctx, r, effort{rounds: 5, span: 500 * time.Millisecond}, waitings)
 }
@@ -92,7 +92,7 @@ func (w waiting) measure(ctx context.Context, r *report, e effort, cores []int) 
 	return nil
 }
 
-// reportWaiting takes the figures of the three servers of a kind.
+// reportWaiting reports the figures of the three servers of a kind.
 func reportWaiting(r *report, name string, plain, with, block figures) {
 	for _, peer := range []struct {
 		name               string
@@ -113,16 +113,17 @@ func reportWaiting(r *report, name string, plain, with, block figures) {
 	}
 }
 
-// waitsPerSecond is the figure of the answers to those that wait; it comes beside those of an open
-// loop, which are about the short requests and, what an answer costs the server, about both.
+// waitsPerSecond is the index of the rate of responses to requests that wait. It follows the
+// figures of an open loop, which cover only the short requests, except for the server's cost of a
+// response, which covers both.
 const waitsPerSecond = openP99 + 1
 
-// visited is a server and its clients. One goroutine uses it.
+// visited is a server and its clients. Only one goroutine may use it.
 type visited struct {
 	server *server
 	shorts []*httpClient
 
-	once     sync.Once // of what follows: a client that knows how long the answers are of those that wait
+	once     sync.Once // guards first, a client that knows the length of the slow responses
 	first    *httpClient
 	firstErr error
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A client of a handler that waits returns with the end of the context, or for an error.
+// A client of a waiting handler returns at the end of the context, or on an error.
 
 // hello connects, and hangs up at the end of ctx.
 func hello(ctx context.Context, address string) (net.Conn, error) {
@@ -25,8 +25,8 @@ func hello(ctx context.Context, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// askAgain asks for the same again and again. All answers have the same length, which the first
-// client learns.
+// askAgain repeats the same request. All responses have the same length, which the first client
+// learns.
 func askAgain(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	v.once.Do(func() { v.first, v.firstErr = newHTTPClient(v.server.address, waitingPath) })
 	if v.firstErr != nil {
@@ -45,7 +45,7 @@ func askAgain(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	}
 }
 
-// watchEvents follows a stream of events, and counts them.
+// watchEvents reads a stream of events, and counts them.
 func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	conn, err := hello(ctx, v.server.address)
 	if err != nil {
@@ -66,7 +66,7 @@ func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	return fmt.Errorf("a stream of status %s ended", response.Status)
 }
 
-// messagePause is between the echo of a message and the next one.
+// messagePause is the time between the echo of a message and the next message.
 const messagePause = 40 * time.Millisecond
 
 // sendMessages sends messages and waits for their echoes.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// queryDatabase is a handler that asks a database with few connections.
+// queryDatabase is a handler that queries a database with few connections.
 func queryDatabase(wait around) http.HandlerFunc {
 	db := sql.OpenDB(slowDatabase{})
 	db.SetMaxOpenConns(4)
@@ -27,7 +27,7 @@ func queryDatabase(wait around) http.HandlerFunc {
 	}
 }
 
-// slowDatabase is a driver whose connections answer each query by 1, after 2 ms.
+// slowDatabase is a driver with connections that return 1 for each query, after 2 ms.
 type slowDatabase struct{}
 
 func (slowDatabase) Connect(context.Context) (driver.Conn, error) { return slowConn{}, nil }

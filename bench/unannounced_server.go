@@ -18,14 +18,14 @@ import (
 	"github.com/cocoon-go/cocoon/cocoonhttp"
 )
 
-// waitingConfig is what a server process is told.
+// waitingConfig is the configuration of a server process.
 type waitingConfig struct {
 	Waiting  string
 	Kind     string // one of waitingKinds
 	Upstream string // a URL
 }
 
-// around calls f, which waits: inside a Block where the server says what it waits for.
+// around calls f, which waits: inside a Block if the server announces its waits.
 type around func(ctx context.Context, f func())
 
 func silently(_ context.Context, f func()) { f() }
@@ -37,7 +37,7 @@ func inBlock(ctx context.Context, f func()) {
 	})
 }
 
-// serveWaiting is the server process.
+// serveWaiting is the body of the server process.
 func serveWaiting(c waitingConfig) error {
 	wait := silently
 	if c.Kind == blockServer {
@@ -53,7 +53,7 @@ func serveWaiting(c waitingConfig) error {
 	if c.Kind == plainServer {
 		return serveHandler(mux)
 	}
-	// What the runtime logs is made, but not shown.
+	// The runtime's log is written, but not shown.
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func serveWaiting(c waitingConfig) error {
 	return serveHandler(cocoonhttp.Middleware(rt, cocoonhttp.Options{})(mux))
 }
 
-// waitingHandlers are the handlers by the names of waitings.
+// waitingHandlers returns the handlers by the names of waitings.
 func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 	handlers := map[string]http.Handler{
 		"streams":   streamEvents(wait),
@@ -76,7 +76,7 @@ func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 	return handlers
 }
 
-// waitFor is a handler that waits and answers.
+// waitFor is a handler that waits and responds.
 func waitFor(wait around, f func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		wait(r.Context(), f)
@@ -104,7 +104,7 @@ func streamEvents(wait around) http.HandlerFunc {
 	}
 }
 
-// waitForLock is a handler that does something slow under a lock.
+// waitForLock is a handler that does slow work under a lock.
 func waitForLock(wait around) http.HandlerFunc {
 	var mu sync.Mutex
 	return waitFor(wait, func() {
@@ -114,7 +114,7 @@ func waitForLock(wait around) http.HandlerFunc {
 	})
 }
 
-// handOff is a handler that has goroutines of the server's do the work.
+// handOff is a handler that hands its work to goroutines of the server.
 func handOff(wait around) http.HandlerFunc {
 	jobs := make(chan chan struct{})
 	for range 4 {
@@ -155,16 +155,17 @@ func echoMessages(wait around) http.HandlerFunc {
 func passOn(wait around, upstream string) http.HandlerFunc {
 	to, err := url.Parse(upstream)
 	if err != nil {
-		panic(err) // the section's own
+		panic(err) // the URL is the section's own
 	}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // at the end of a round its clients hang up
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // its clients hang up at the end of a round
 	return func(w http.ResponseWriter, r *http.Request) {
 		wait(r.Context(), func() { proxy.ServeHTTP(w, r) })
 	}
 }
 
-// upstreamHandler is what a proxy passes requests on to; it is not in the server's process.
+// upstreamHandler is the handler to which a proxy passes requests; it is not in the server's
+// process.
 var upstreamHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	time.Sleep(5 * time.Millisecond)
 	io.WriteString(w, "done")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// systemWaitings are those of systems with blocking pipes.
+// systemWaitings are the waitings of systems with blocking pipes.
 var systemWaitings = []waiting{
 	{"system call", "8 requests at once that read a pipe by a system call, for 5 ms", 8, askAgain},
 }
@@ -17,11 +17,11 @@ func addSystemHandlers(handlers map[string]http.Handler, wait around) {
 	handlers["system call"] = waitFor(wait, readPipe)
 }
 
-// readPipe reads, as code in C would, a pipe that another goroutine writes to later.
+// readPipe reads, as code in C would, from a pipe that another goroutine writes to later.
 func readPipe() {
 	var ends [2]int
 	if syscall.Pipe(ends[:]) != nil {
-		panic("no pipe") // net/http ends the connection, and its client tells
+		panic("no pipe") // net/http ends the connection, and the client reports it
 	}
 	defer syscall.Close(ends[0])
 	go func() {

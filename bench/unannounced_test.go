@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestUnannounced runs the section with little effort: which lines there are, not what they say. A
-// server with Cocoon may do nothing in so short a time, and the others may not.
+// TestUnannounced runs the section with little effort: it checks which lines there are, not their
+// figures. In so short a time a server with Cocoon may do nothing; the plain server may not.
 func TestUnannounced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("24 servers, most of which answer late, take seconds")
@@ -39,7 +39,7 @@ func TestUnannounced(t *testing.T) {
 	}
 }
 
-// A client that gets a wrong answer ends the section.
+// TestUnannouncedFails checks that a wrong response ends the section.
 func TestUnannouncedFails(t *testing.T) {
 	var out bytes.Buffer
 	r := &report{stdout: &out, stderr: &out, section: section{cores: 1}, cores: 1}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// workshop is where the programs of a section are built: a folder that goes away with it.
+// workshop is a folder in which the programs of a section are built, and which is removed with it.
 type workshop struct {
 	folder string
 	report *report
-	cocoon string // the command
+	cocoon string // the path of the cocoon command
 }
 
 func openWorkshop(r *report) (*workshop, error) {
@@ -25,37 +25,41 @@ func openWorkshop(r *report) (*workshop, error) {
 
 func (w *workshop) close() { os.RemoveAll(w.folder) }
 
-// buildCocoon builds the command of this repository.
+// buildCocoon builds this repository's command.
 func (w *workshop) buildCocoon(ctx context.Context) error {
 	w.report.progress("cocoon: building")
 	w.cocoon = filepath.Join(w.folder, "cocoon")
-	if _, err := output(ctx, "..", "go", "build", "-o", w.cocoon, "./cmd/cocoon"); err != nil { // go run -C bench runs here
+	// go run -C bench runs here.
+	if _, err := output(ctx, "..", "go", "build", "-o", w.cocoon, "./cmd/cocoon"); err != nil {
 		return fmt.Errorf("above the working directory (run with go run -C bench .): %w", err)
 	}
 	return nil
 }
 
-// buildExample builds an example, which is in that folder's module, and returns the program.
+// buildExample builds an example in the module of the given folder, and returns the path of the
+// program.
 func (w *workshop) buildExample(ctx context.Context, folder, pkg string) (program string, err error) {
 	program = filepath.Join(w.folder, "example")
-	if _, err := output(ctx, filepath.FromSlash(folder), "go", "build", "-o", program, pkg); err != nil { // go run -C bench runs here
+	// go run -C bench runs here.
+	if _, err := output(ctx, filepath.FromSlash(folder), "go", "build", "-o", program, pkg); err != nil {
 		return "", fmt.Errorf("in %s (run with go run -C bench .): %w", folder, err)
 	}
 	return program, nil
 }
 
-// output runs a command in a folder and returns what it prints. An error has what the command says
-// of it.
+// output runs a command in a folder and returns its output. An error includes the command's
+// message.
 func output(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
 	return outputWith(ctx, nil, folder, name, args...)
 }
 
-// outputWith does so with more variables in the command's environment.
+// outputWith is output with additional environment variables.
 func outputWith(ctx context.Context, env []string, folder, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Dir = folder
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the go command removes what it has begun
+	// The go command removes its unfinished output.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 15 * time.Second
 	out, err := cmd.Output()
 	if err == nil {

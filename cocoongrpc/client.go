@@ -9,23 +9,24 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// UnaryClientInterceptor is a grpc.UnaryClientInterceptor for calls that tasks make: a task, which
-// the call's context carries, gives its slot back during the call. Without a task it is not there.
+// UnaryClientInterceptor is a grpc.UnaryClientInterceptor for calls that tasks make. If the call's
+// context carries a task, the task gives its slot back during the call. Without a task, the
+// interceptor does nothing.
 //
 //	grpc.NewClient(target, grpc.WithChainUnaryInterceptor(cocoongrpc.UnaryClientInterceptor), …)
 //
-// A throw does not unwind gRPC: one that is due before the call is its error, a
-// *cocoon.PreemptedError; one that comes during the call ends it by the context, and unwinds the
-// task at its next safe point.
+// A throw does not unwind gRPC's code. If a throw is due before the call, the call returns it as
+// its error, a *cocoon.PreemptedError. If the throw comes during the call, it ends the call by the
+// context, and unwinds the task at its next safe point.
 func UnaryClientInterceptor(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
 	call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, answer, conn, opts...) })
 }
 
-// StreamClientInterceptor is a grpc.StreamClientInterceptor for streams that tasks open: the task
+// StreamClientInterceptor is a grpc.StreamClientInterceptor for streams that tasks open. The task
 // gives its slot back while the stream is opened, and while it sends, receives, or waits for the
-// header. A throw is treated as by UnaryClientInterceptor; the stream ends with its context, at the
-// latest with the task.
+// header. A throw has the same effect as in UnaryClientInterceptor. The stream ends with its
+// context, at the latest when the task ends.
 func StreamClientInterceptor(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
 	open grpc.Streamer, opts ...grpc.CallOption) (stream grpc.ClientStream, err error) {
 	if cocoon.TaskOf(ctx) == nil {

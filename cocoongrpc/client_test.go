@@ -15,8 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// serveItself serves the service as tasks, and returns a client of it whose calls give the slot
-// back.
+// serveItself serves the service as tasks, and returns a client of it that gives the slot back
+// during its calls.
 func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 	t.Helper()
 	srv := grpc.NewServer(interceptors(tasks, Options{})...)
@@ -25,7 +25,8 @@ func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 		grpc.WithChainUnaryInterceptor(UnaryClientInterceptor), grpc.WithChainStreamInterceptor(StreamClientInterceptor)))
 }
 
-// A server with one slot that calls itself: it would wait for ever if it kept the slot.
+// TestCallsItself checks a server with one slot that calls itself: it would wait forever if it kept
+// the slot.
 func TestCallsItself(t *testing.T) {
 	s := &service{unary: echo}
 	client := serveItself(t, exclusive(t, cocoon.LoopConfig{Slots: 1}), s)
@@ -61,7 +62,7 @@ func TestCallsItself(t *testing.T) {
 	must(t, err)
 }
 
-// needsSlot opens a stream each of whose calls ends when another task has had the slot.
+// needsSlot opens a stream on which each call returns when another task has had the slot.
 type needsSlot struct {
 	grpc.ClientStream
 	loop *cocoon.Loop
@@ -75,14 +76,16 @@ func (n *needsSlot) Header() (metadata.MD, error) { return nil, n.other() }
 func (n *needsSlot) SendMsg(any) error            { return n.other() }
 func (n *needsSlot) RecvMsg(any) error            { return n.other() }
 
-// other runs another task, on a goroutine of its own: on this one the task would make room for it.
+// other runs another task, on a separate goroutine: a task that runs on this goroutine would get
+// this task's slot.
 func (n *needsSlot) other() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return n.loop.Go(ctx, "other", func(context.Context) error { return nil }).Wait(context.Background())
 }
 
-// Each call of a stream gives the slot back, also those that rarely wait.
+// TestStreamGivesSlotBack checks that each call of a stream gives the slot back, even a call that
+// rarely waits.
 func TestStreamGivesSlotBack(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
 	must(t, loop.Run(context.Background(), "task", func(ctx context.Context) error {
@@ -95,8 +98,8 @@ func TestStreamGivesSlotBack(t *testing.T) {
 	}))
 }
 
-// A throw that is due ends the context of each call, and nobody is called; it unwinds the task at
-// its next safe point.
+// TestThrowBeforeCall checks that a due throw ends the context of each call, so that no call is
+// made, and that the throw unwinds the task at its next safe point.
 func TestThrowBeforeCall(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
 	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
@@ -129,7 +132,7 @@ func TestThrowBeforeCall(t *testing.T) {
 	}
 }
 
-// A throw during a call ends it by the context.
+// TestThrowDuringCall checks that a throw during a call ends the call by its context.
 func TestThrowDuringCall(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	tasks := make(chan *cocoon.Task, 1)
@@ -175,7 +178,7 @@ func recvNothing(ctx context.Context) error {
 	})
 }
 
-// Without a task the interceptors are not there.
+// TestClientWithoutTask checks that the interceptors do nothing without a task.
 func TestClientWithoutTask(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	client := serveItself(t, rt, &service{unary: echo, talk: recvAll})

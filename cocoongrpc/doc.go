@@ -1,5 +1,5 @@
-// Package cocoongrpc makes each call of a gRPC server a task, so that policies see it, may refuse
-// it, let others go first, or stop it:
+// Package cocoongrpc makes each call of a gRPC server a task, so that policies can see the call,
+// refuse it, let other calls go first, or stop it:
 //
 //	load := cocoongrpc.NewLoad(rt.Loop())
 //	o := cocoongrpc.Options{Load: load}
@@ -9,18 +9,20 @@
 //		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(rt, o)),
 //	)
 //
-// The task is named by the call's full method, "/shop.Items/Get", which is what a policy document
-// calls it under tasks, limits and match. The context of the handler carries it, for
+// The task is named by the call's full method, "/shop.Items/Get", and a policy document uses this
+// name under tasks, limits and match. The context of the handler carries the task, for
 // cocoon.SafePoint, Section and Block.
 //
 // A handler gives its slot back while it waits for a message of its stream, or for room to send
-// one: these are safe points. The client interceptors do the same for calls that a handler makes;
-// cocoon.Block for all else that waits. A unary call's request is read and decoded before its task
-// begins, and its answer encoded and sent after the task's end.
+// one; these waits are safe points. The client interceptors give the slot back during calls that a
+// handler makes. Use cocoon.Block for every other call that waits. A unary call's request is read
+// and decoded before its task begins, and its response is encoded and sent after the task has
+// ended.
 //
-// Load tells balancers how loaded the server is, with answers and out of band, so that they send
-// the next calls elsewhere.
+// Load reports the server's load to balancers, with responses and out of band, which then send the
+// next calls to other servers.
 //
-// The server's interceptors belong close to the handlers: inside of what recovers panics, which
-// would log a throw as a panic, and inside of what measures.
+// Place the server's interceptors close to the handlers. They belong inside interceptors that
+// recover panics, which would otherwise log a throw as a panic, and inside interceptors that
+// measure.
 package cocoongrpc

@@ -23,7 +23,7 @@ import (
 const policies = `
 version: 1
 tasks:
-  /grpc.testing.TestService/EmptyCall: safe          # may run while a long call is suspended half-way
+  /grpc.testing.TestService/EmptyCall: safe          # may run while a long call is suspended
   /grpc.testing.TestService/UnaryCall: preemptible
 preemption:
   on: enqueue
@@ -47,7 +47,8 @@ func (server) UnaryCall(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleRes
 	}
 }
 
-// A server with a short call and one without end, for two tenants; what their clients get.
+// Example serves a short call and an endless call to two tenants, and prints what their clients
+// get.
 func Example() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {

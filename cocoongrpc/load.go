@@ -12,46 +12,48 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Load is the load of a loop, as ORCA reports tell it to gRPC's and Envoy's balancers. It is an
-// orca.ServerMetricsProvider:
+// Load is the load of a loop, in the form of ORCA reports for gRPC's and Envoy's balancers. It is
+// an orca.ServerMetricsProvider:
 //
-//	orca.CallMetricsServerOption(load)                                              // with answers
-//	orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load})            // out of band
+//	orca.CallMetricsServerOption(load)                                    // with responses
+//	orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load})  // out of band
 //
-// and counts the calls of the interceptors that have it in their Options. A report holds:
+// It also counts the calls of the interceptors that have it in their Options. A report holds:
 //
-//	application_utilization    the share of slot time in use, and what waits beside: with as many tasks in the queue as there
-//	                           are slots it is 2. Never 0, which balancers take for unknown
+//	application_utilization    the share of slot time in use, plus queued tasks per slot: 2 if all
+//	                           slots are in use and as many tasks are queued; never 0, which
+//	                           balancers take for unknown
 //	rps_fractional             calls a second
-//	eps                        calls a second whose tasks were refused or thrown into
+//	eps                        calls a second that were refused or thrown into
 //	utilization["slots"]       the share of slot time in use, 0 to 1
 //	named_metrics["queue"]     tasks that wait for a slot
-//	named_metrics["refused"]   calls a second whose tasks never started
+//	named_metrics["refused"]   calls a second that never started
 //
-// All are averages over about a second. Balancers of the kind of weighted_round_robin send calls in
+// All values are averages over about a second. Balancers like weighted_round_robin send calls in
 // proportion to rps_fractional / (application_utilization + eps/rps_fractional). All methods are
-// safe for concurrent use. It has no goroutine: it looks at the loop when calls come and reports
-// are made, every 50 ms at most.
+// safe for concurrent use. Load has no goroutine: it reads the loop's statistics when calls arrive
+// and reports are made, every 50 ms at most.
 //
-// A report costs the server some 15 µs of processor time and its client 10, most of it in package
-// orca and in decoding. So a busy server does not send one with each answer: about a thousand
-// answers a second have one, any of them, and all where calls are 2 ms apart. Balancers look ten
-// times a second at most. Out of band reports cost nothing to speak of.
+// A report costs the server about 15 µs of processor time and the client 10 µs, mostly in package
+// orca and in decoding. So a busy server does not send a report with each response: about a
+// thousand responses a second have one, chosen at random, or all responses if calls are at least
+// 2 ms apart. Balancers read reports ten times a second at most. The cost of out-of-band reports is
+// negligible.
 type Load struct {
 	loop  *cocoon.Loop
 	start time.Time
-	due   atomic.Int64 // when to look at the loop again, in ns since start
-	tell  atomic.Int64 // from when on an answer has a report again, likewise
+	due   atomic.Int64 // when to read the loop's statistics again, in ns since start
+	tell  atomic.Int64 // the earliest time of the next report with a response, in ns since start
 
-	// What has been counted since start.
+	// Counts since start.
 	calls   atomic.Int64
 	refused atomic.Int64
 	thrown  atomic.Int64
 
-	// Guarded by mu.
+	// mu guards the fields below.
 	mu          sync.Mutex
-	at          int64  // of the last look, in ns since start
-	seen        counts // what had been counted then
+	at          int64  // the time of the last read, in ns since start
+	seen        counts // the counts at that time
 	rates       counts // a second
 	utilization float64
 	queue       float64 // tasks
@@ -65,11 +67,11 @@ const (
 	lookEvery  = int64(50 * time.Millisecond)
 	loadWindow = float64(time.Second)
 
-	// reportGap is how long answers have no report after one that had, at most; half of it on
-	// average.
+	// reportGap is the longest time without a report in a response after a response that had one;
+	// the average is half of it.
 	reportGap = int64(2 * time.Millisecond)
 
-	// leastUtilization is what a loop that has nothing to do reports.
+	// leastUtilization is the utilization that an idle loop reports.
 	leastUtilization = 0.001
 )
 
@@ -83,20 +85,21 @@ func NewLoad(loop *cocoon.Loop) *Load {
 	return l
 }
 
-// arrived counts a call, and reports whether its answer is to have a report.
+// arrived counts a call, and reports whether its response should have a report.
 func (l *Load) arrived() (report bool) {
 	l.calls.Add(1)
 	return l.tells(l.look())
 }
 
-// tells reports whether the answer to a call that comes now is to have a report. Chance decides for
-// how long others have none, so that no client goes without because another calls just before it.
+// tells reports whether the response to a call that arrives now should have a report. The gap until
+// the next report is random, so that no client goes without reports because another client always
+// calls just before it.
 func (l *Load) tells(now int64) bool {
 	from := l.tell.Load()
 	return now >= from && l.tell.CompareAndSwap(from, now+rand.Int64N(reportGap))
 }
 
-// failed counts one that was refused or, if it had started, thrown into.
+// failed counts a call that was thrown into if it had started, or refused if not.
 func (l *Load) failed(started bool) {
 	if started {
 		l.thrown.Add(1)
@@ -105,8 +108,8 @@ func (l *Load) failed(started bool) {
 	}
 }
 
-// look brings the averages up to date, if it is time, and returns the time. Of those who come at
-// once, one does.
+// look updates the averages, if they are due, and returns the time. Of concurrent callers, one does
+// the update.
 func (l *Load) look() (now int64) {
 	now, due := int64(time.Since(l.start)), l.due.Load()
 	if now < due || !l.due.CompareAndSwap(due, now+lookEvery) {
@@ -116,7 +119,7 @@ func (l *Load) look() (now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now <= l.at {
-		return now // overtaken by one that came later
+		return now // a later call was faster
 	}
 	span := float64(now - l.at)
 	weight := 1 - math.Exp(-span/loadWindow)
@@ -142,7 +145,7 @@ func (l *Load) ServerMetrics() *orca.ServerMetrics {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	application := l.utilization
-	if l.slots > 0 { // looked at
+	if l.slots > 0 { // there are statistics
 		application += l.queue / l.slots
 	}
 	return &orca.ServerMetrics{

@@ -47,7 +47,8 @@ func reportOf(t testing.TB, trailer metadata.MD) *orcapb.OrcaLoadReport {
 	return report
 }
 
-// Answers to calls that are 2 ms apart have a report each; of more, about a thousand a second.
+// TestReportsAreFew checks that each response has a report if calls are 2 ms apart, and that about
+// a thousand responses a second have one if there are more calls.
 func TestReportsAreFew(t *testing.T) {
 	l := NewLoad(start(t, cocoon.Config{}).Loop())
 	now := int64(0)
@@ -67,13 +68,13 @@ func TestReportsAreFew(t *testing.T) {
 	}
 }
 
-// untilTold waits until the answer to the next call has a report, whatever calls there were.
+// untilTold waits until the next response has a report, whatever calls there were.
 func untilTold() { time.Sleep(time.Duration(reportGap)) }
 
-// A busy loop with a queue says so, with each answer, that of a call which was refused too, and out
-// of band.
+// TestReports checks that a busy loop with a queue reports its load with each response, including
+// the response to a refused call, and out of band.
 func TestReports(t *testing.T) {
-	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // calls that wait keep their slots
+	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // waiting calls keep their slots
 	free := make(chan bool)
 	address, _ := serveLoad(t, loop, &service{
 		empty: func(context.Context) error { <-free; return nil },
@@ -120,7 +121,8 @@ func TestReports(t *testing.T) {
 	for how, report := range map[string]*orcapb.OrcaLoadReport{
 		"with a unary call": report, "with a stream": reportOf(t, refused.Trailer()), "out of band": outOfBand,
 	} {
-		check("application_utilization "+how, report.ApplicationUtilization, 2.5, 3) // of slots, and 4 waiting for 2
+		// Of the slots, plus 4 queued tasks for 2 slots.
+		check("application_utilization "+how, report.ApplicationUtilization, 2.5, 3)
 		check("slots "+how, report.Utilization["slots"], 0.8, 1)
 		check("queue "+how, report.NamedMetrics["queue"], 3, 4)
 		check("eps "+how, report.Eps, 1, report.RpsFractional)
@@ -140,7 +142,8 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// What a handler adds to its report is in its own, and in no other.
+// TestHandlersMetrics checks that metrics that a handler adds to its report are in that report
+// only.
 func TestHandlersMetrics(t *testing.T) {
 	address, load := serveLoad(t, start(t, cocoon.Config{}).Loop(), &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 		if r.ResponseSize > 0 {
@@ -162,7 +165,7 @@ func TestHandlersMetrics(t *testing.T) {
 					return
 				}
 				if id == 0 && len(trailer.Get("endpoint-load-metrics-bin")) == 0 {
-					continue // another call had the report
+					continue // another call's response had the report
 				}
 				r := reportOf(t, trailer)
 				_, own := r.NamedMetrics[fmt.Sprint(id)]
@@ -178,8 +181,8 @@ func TestHandlersMetrics(t *testing.T) {
 	}
 }
 
-// Rates are a second's, whoever asks how often: a thousand calls in a moment are less than a
-// thousand a second.
+// TestRates checks that rates are per second, however often they are read: a thousand calls at once
+// count as less than a thousand a second.
 func TestRates(t *testing.T) {
 	const calls = 1000
 	load := NewLoad(start(t, cocoon.Config{}).Loop())
@@ -210,15 +213,15 @@ type tally [2]int64
 
 func (b *balancing) tally() tally { return tally{b.calls[0].Load(), b.calls[1].Load()} }
 
-// share returns the first server's share of the calls since then.
+// share returns the first server's share of the calls since the given tally.
 func (b *balancing) share(since tally) float64 {
 	now := b.tally()
 	first, second := float64(now[0]-since[0]), float64(now[1]-since[1])
 	return first / (first + second)
 }
 
-// Two servers, behind a balancer that weighs them by their reports: when one gets other work to do,
-// calls go to the other; when it is done, they come back.
+// TestLoadMoves checks two servers behind a balancer that weighs them by their reports: when one
+// server gets other work, calls go to the other server; when the work is done, they come back.
 func TestLoadMoves(t *testing.T) {
 	b := &balancing{}
 	var loops []*cocoon.Loop
@@ -228,7 +231,7 @@ func TestLoadMoves(t *testing.T) {
 		loop := exclusive(t, cocoon.LoopConfig{Slots: 2})
 		address, _ := serveLoad(t, loop, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 			b.calls[i].Add(1)
-			time.Sleep(time.Millisecond) // it keeps its slot: stands for work, on a machine of its own
+			time.Sleep(time.Millisecond) // keeps its slot, as work on a separate machine would
 			return echo(ctx, r)
 		}})
 		loops = append(loops, loop)

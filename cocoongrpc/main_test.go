@@ -25,7 +25,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestMain fails the whole run when it leaves a goroutine.
+// TestMain fails the whole run if it leaks a goroutine.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if err := goleak.Find(); err != nil {
@@ -35,8 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep
-// busy.
+// patience is how long a test waits for what must happen: long enough for a busy machine.
 const patience = 20 * time.Second
 
 // start returns a runtime that is shut down at the end of the test, when all slots of its loops
@@ -61,9 +60,9 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 	return rt
 }
 
-// exclusive returns a loop whose slots the runtime never lends: a call that keeps a slot while it
-// waits holds up the others. On the default loop the runtime would lend that slot, and no test
-// would see that a Block is missing.
+// exclusive returns a loop with slots that the runtime never lends: a call that keeps a slot while
+// it waits holds up the other calls. On the default loop the runtime would lend that slot, and no
+// test would detect a missing Block.
 func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	t.Helper()
 	cfg.Name, cfg.Exclusive = "exclusive", true
@@ -72,8 +71,8 @@ func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	return loop
 }
 
-// service is the test service of gRPC, whose messages can be of any size. What a test does not set
-// is not implemented.
+// service is gRPC's test service. Its messages can be of any size. Methods that a test does not set
+// are unimplemented.
 type service struct {
 	pb.UnimplementedTestServiceServer
 	unary func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error)
@@ -82,7 +81,7 @@ type service struct {
 	feed  func(pb.TestService_StreamingOutputCallServer) error
 }
 
-// Full names of its methods.
+// Full names of the service's methods.
 const (
 	unaryMethod = "/grpc.testing.TestService/UnaryCall"
 	emptyMethod = "/grpc.testing.TestService/EmptyCall"
@@ -106,7 +105,7 @@ func (s *service) StreamingOutputCall(_ *pb.StreamingOutputCallRequest, stream p
 	return s.feed(stream)
 }
 
-// interceptors are a server's options for calls as tasks.
+// interceptors returns the server options that run calls as tasks.
 func interceptors(tasks Runner, o Options) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(UnaryServerInterceptor(tasks, o)),
@@ -131,7 +130,7 @@ func listen(t testing.TB, srv *grpc.Server) string {
 	return l.Addr().String()
 }
 
-// dial returns a client of that address.
+// dial returns a client of target.
 func dial(t testing.TB, target string, opts ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	opts = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, opts...)
@@ -149,14 +148,14 @@ func serve(t testing.TB, tasks Runner, o Options, s *service) pb.TestServiceClie
 	return pb.NewTestServiceClient(dial(t, listen(t, srv)))
 }
 
-// patient returns a context that ends when a test has waited long enough.
+// patient returns a context that ends after patience.
 func patient(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// echo answers a unary call by its payload.
+// echo responds to a unary call with its payload.
 func echo(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 	return &pb.SimpleResponse{Payload: r.Payload}, nil
 }
@@ -195,8 +194,8 @@ func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
 	return st
 }
 
-// eventually waits until ok holds. It is not for tasks: it sleeps, and a task that sleeps may lose
-// its slot.
+// eventually waits until ok holds. Tasks must not call it: it sleeps, and a task that sleeps may
+// lose its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {

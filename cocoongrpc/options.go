@@ -11,19 +11,21 @@ type Runner interface {
 	Run(ctx context.Context, name string, fn func(ctx context.Context) error) error
 }
 
-// Options are what the server's interceptors can be told; give both the same. The zero Options are
-// sound. method is the call's full method, as in "/shop.Items/Get".
+// Options configure the server's interceptors; give both interceptors the same Options. The zero
+// value is ready to use. method is the call's full method, as in "/shop.Items/Get".
 type Options struct {
-	// Name returns a call's task name; "" runs the call outside any task. It must not take names
-	// from the client: policies know only those that their author knew, and the runtime keeps each
-	// for ever. nil: the full method; "unmatched" for calls that grpc.UnknownServiceHandler serves,
-	// whose methods are the client's to choose (and for streams of a service without an
-	// implementation, which look the same); and "" for health checks, reflection, channelz and
-	// ORCA's reports, which have to go on when tasks wait, and have streams without end.
+	// Name returns a call's task name. If it returns "", the call runs outside any task. Name must
+	// not take names from the client: policies know only the names that their author knew, and the
+	// runtime never forgets a name. If Name is nil, the name is the full method, with two
+	// exceptions. Calls that grpc.UnknownServiceHandler serves are named "unmatched", because the
+	// client chooses their methods (as are streams of a service without an implementation, which
+	// look the same). Health checks, reflection, channelz and ORCA's reports have no task, because
+	// they must go on while tasks wait, and have endless streams.
 	Name func(ctx context.Context, method string) string
 
-	// Context returns the context that the task starts from, to give it a priority or labels; what
-	// it says counts before what a policy document says of the tasks of that name:
+	// Context returns the context that the task starts from, and can give the task a priority or
+	// labels. These take precedence over the priority and labels that a policy document gives to
+	// tasks of that name:
 	//
 	//	func(ctx context.Context, method string) context.Context {
 	//		if t := metadata.ValueFromIncomingContext(ctx, "tenant"); len(t) == 1 {
@@ -32,33 +34,34 @@ type Options struct {
 	//		return ctx
 	//	}
 	//
-	// nil: the call's.
+	// If Context is nil, the task starts from the call's context.
 	Context func(ctx context.Context, method string) context.Context
 
-	// Refuse returns the answer to a call whose task was refused or thrown into. err is what Run
-	// returned, or the handler: a *cocoon.PreemptedError, or one that wraps cocoon.ErrOverloaded,
-	// cocoon.ErrShutdown or the cause of a context that ended in the queue. It runs outside the
-	// task, and for a stream that waits for its client on a goroutine of its own. nil, or where it
-	// returns nil: a status, see UnaryServerInterceptor.
+	// Refuse returns the error for a call that was refused or thrown into. err is what Run or the
+	// handler returned: a *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded,
+	// cocoon.ErrShutdown or the cause of a context that ended in the queue. Refuse runs outside the
+	// task, and on a separate goroutine for a stream that waits for its client. If Refuse is nil or
+	// returns nil, the client gets the status that UnaryServerInterceptor describes.
 	Refuse func(ctx context.Context, method string, err error) error
 
-	// RetryAfter is when a refused client may come again: the RetryInfo of a status, and what tells
-	// clients with a retry policy when to make a call again whose handler was not called. 0: a
-	// second; negative: neither.
+	// RetryAfter is how long a refused client should wait before it tries again. It is sent in the
+	// RetryInfo of a status, and in the trailer that tells clients with a retry policy when to
+	// retry a call that did not reach its handler. 0 means one second; a negative value means that
+	// neither is sent.
 	RetryAfter time.Duration
 
-	// Load counts the calls, for load reports. nil: nobody does.
+	// Load counts the calls, for load reports. If Load is nil, calls are not counted.
 	Load *Load
 }
 
-// unmatched is the task name of calls whose method no service has.
+// unmatched is the task name of calls of unknown methods.
 const unmatched = "unmatched"
 
-// taskless are the services whose calls are no tasks.
+// taskless are the services with calls that run outside any task.
 var taskless = []string{"/grpc.health.", "/grpc.reflection.", "/grpc.channelz.", "/xds.service.orca."}
 
-// name returns the name of a call's task, or "" for none. known says that the server has the
-// method: whatever clients send, there are only as many names as methods.
+// name returns the name of a call's task, or "" for none. known reports that the server has the
+// method: there are only as many names as methods, whatever clients send.
 func (o *Options) name(ctx context.Context, method string, known bool) string {
 	if o.Name != nil {
 		return o.Name(ctx, method)

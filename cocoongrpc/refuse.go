@@ -19,20 +19,20 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// domain says in an ErrorInfo whose reasons they are.
+// domain is the domain of the reasons in an ErrorInfo.
 const domain = "github.com/cocoon-go/cocoon"
 
-// timeLimits is how the names of policies begin that limit time: those of policy.TimeLimit, of
-// limits in a document, and of whoever wants the same answer.
+// timeLimits is the prefix of the names of policies that limit time: policies of policy.TimeLimit,
+// of limits in a document, and any other policy that should result in the same status.
 const timeLimits = "time-limit/"
 
-// pushback is the trailer by which a server tells clients with a retry policy when to try again, in
-// ms, or with a negative number not to (gRFC A6).
+// pushback is the trailer by which a server tells clients with a retry policy when to retry, in ms;
+// a negative number means never (gRFC A6).
 const pushback = "grpc-retry-pushback-ms"
 
-// refuse returns the error that answers a call whose task was refused or thrown into. ctx is the
-// call's; started says that its handler has begun. Such a call must not be made again by a client
-// that knows nothing of it, whatever the answer says: half of what it does may be done.
+// refuse returns the error for a call that was refused or thrown into. ctx is the call's; started
+// reports that its handler has begun. A client must not retry such a call blindly, whatever the
+// status, because the handler may have done half of its work.
 func (s *server) refuse(ctx context.Context, method string, thrown error, started bool) error {
 	if started {
 		halfDone(ctx)
@@ -50,9 +50,10 @@ func (s *server) refuse(ctx context.Context, method string, thrown error, starte
 	return answer.Err()
 }
 
-// halfDone tells clients with a retry policy that this call must not be made again.
+// halfDone tells clients with a retry policy not to retry this call.
 func halfDone(ctx context.Context) {
-	grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1")) // its error is that there is no stream, as in a test of a handler
+	// It fails only without a stream, as in a test of a handler.
+	grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1"))
 }
 
 // answerTo returns the status for a throw or a refusal.
@@ -78,19 +79,19 @@ func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
 	plain := status.New(code, message)
 	detailed, err := plain.WithDetails(details...)
 	if err != nil {
-		return plain // the text of a reason is not valid UTF-8
+		return plain // a reason's text is not valid UTF-8
 	}
 	return detailed
 }
 
-// again returns when a client that got this code may come again, and whether that may help.
+// again returns when a client that got this code should retry, and whether a retry may help.
 func (o *Options) again(code codes.Code) (after time.Duration, ok bool) {
 	ok = o.RetryAfter >= 0 && (code == codes.ResourceExhausted || code == codes.Unavailable)
 	return cmp.Or(o.RetryAfter, time.Second), ok
 }
 
-// classify tells the client what happened. Of a throw it learns the reason, but not the place in
-// the program that PreemptedError.Error names.
+// classify returns what the client is told. For a throw, that includes the reason, but not the
+// place in the program that PreemptedError.Error names.
 func classify(ctx context.Context, thrown error) (code codes.Code, reason, message string) {
 	var p *cocoon.PreemptedError
 	errors.As(thrown, &p)
@@ -112,8 +113,8 @@ func classify(ctx context.Context, thrown error) (code codes.Code, reason, messa
 	}
 }
 
-// ended returns the code for a call whose context has ended, or that which Options.Context made of
-// it.
+// ended returns the code for a call after the end of its context, or of the context that
+// Options.Context derived from it.
 func ended(ctx context.Context, thrown error) codes.Code {
 	if err := ctx.Err(); err != nil {
 		thrown = err

@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// details returns what there is in a status.
+// details returns the details of a status.
 func details(t *testing.T, st *status.Status) (info *errdetails.ErrorInfo, retry *errdetails.RetryInfo) {
 	t.Helper()
 	for _, d := range st.Details() {
@@ -111,7 +111,7 @@ func TestAnswerTo(t *testing.T) {
 	}
 }
 
-// What clients get to see of policies, over a connection.
+// TestPolicies checks what clients see of policies, over a connection.
 func TestPolicies(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	loadPolicies(t, rt, `
@@ -170,7 +170,7 @@ policies:
 	}
 }
 
-// Options.Refuse answers, but for what it leaves to the default.
+// TestRefuse checks that Options.Refuse chooses the error, and that nil leaves it to the default.
 func TestRefuse(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	type call struct {
@@ -209,15 +209,15 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// throwInto has the calling handler's task thrown into.
+// throwInto makes the runtime throw into the calling handler's task.
 func throwInto(ctx context.Context) error {
 	cocoon.TaskOf(ctx).Cancel()
 	cocoon.SafePoint(ctx)
 	return errors.New("it was not thrown into")
 }
 
-// A throw that the handler's code recovers as it does any panic is answered like a throw. Other
-// statuses are the handler's own.
+// TestRecoveredThrow checks that a throw that the handler's code recovers like any panic results in
+// the status of a throw. Other statuses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
@@ -266,8 +266,8 @@ func TestRecoveredThrow(t *testing.T) {
 	}
 }
 
-// A stream whose handler takes the end of its context for the client's going has not come to its
-// end.
+// TestUnheardThrow checks that a stream does not count as complete if its handler returned because
+// a throw ended its context.
 func TestUnheardThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")

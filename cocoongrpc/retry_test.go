@@ -16,7 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// eager is a client's retry policy that makes each call again, at once, whatever it fails with.
+// eager is a client's retry policy that retries each call at once, whatever its error.
 const eager = `{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.001s", "maxBackoff": "0.001s",
 	"backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED", "CANCELLED", "ABORTED"]}}]}`
 
@@ -28,7 +28,8 @@ func serveEager(t testing.TB, tasks Runner, o Options, s *service) pb.TestServic
 	return pb.NewTestServiceClient(dial(t, listen(t, srv), grpc.WithDefaultServiceConfig(eager)))
 }
 
-// A client with a retry policy makes a call again that was refused, when the server says.
+// TestRefusedIsRetried checks that a client with a retry policy retries a refused call, at the time
+// that the server gives.
 func TestRefusedIsRetried(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, `policies: [{name: thrice, on: enqueue, expr: 'arriving.labels["again"] == "2" ? continue() : throw("come again")'}]`)
@@ -65,8 +66,9 @@ func TestRefusedIsRetried(t *testing.T) {
 	}
 }
 
-// What was thrown half-way is not retried: not by a policy's throw, a time limit, Cancel, or a
-// section's; and whatever Options.Refuse answers.
+// TestHalfDoneIsNotRetried checks that a call that was thrown into after it had started is not
+// retried: not after a policy's throw, a time limit, Cancel, or a section's throw, and whatever
+// Options.Refuse returns.
 func TestHalfDoneIsNotRetried(t *testing.T) {
 	for name, c := range map[string]struct {
 		policies string
@@ -105,7 +107,7 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 			}
 		})
 	}
-	// So is one that waits for its client.
+	// A stream that waits for its client is not retried either.
 	rt := start(t, cocoon.Config{})
 	var calls atomic.Int32
 	client := serveEager(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
@@ -120,7 +122,7 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 	}
 }
 
-// recvNone returns how a stream ends that has no messages.
+// recvNone returns the error that ends a stream without messages.
 func recvNone(s pb.TestService_FullDuplexCallClient) error {
 	switch _, err := s.Recv(); {
 	case err == nil:

@@ -16,30 +16,33 @@ import (
 )
 
 // UnaryServerInterceptor returns an interceptor that runs each unary call as a task of the runtime
-// or loop, on the server's goroutine. The call's context is the task's: when its deadline has
-// passed or its client has gone, the task is cancelled, as policies see it (task.cancelled), and
-// one that waits does not start. Panics of the handler pass through.
+// or loop, on the server's goroutine. The call's context is the parent of the task's. When the
+// call's deadline has passed or its client has disconnected, policies see the task as cancelled
+// (task.cancelled), and a queued task does not start. Panics of the handler pass through.
 //
-// A task that is refused or thrown into is answered by a status:
+// If a task is refused or thrown into, its client gets a status:
 //
-//	ResourceExhausted  a policy refused the task, or threw into it; or the queue is at its MaxQueue
-//	DeadlineExceeded   a time limit: a policy named "time-limit/…", as those of limits in a document are; or the call's
-//	                   own deadline passed in the queue
-//	Unavailable        the runtime shuts down
-//	Canceled           Task.Cancel, or the client has gone
+//	ResourceExhausted  a policy refused the task, or threw into it; or the queue is full
+//	DeadlineExceeded   a time limit: a policy named "time-limit/…", as a document's limits are; or
+//	                   the call's own deadline passed in the queue
+//	Unavailable        the runtime is shutting down
+//	Canceled           Task.Cancel, or the client has disconnected
 //
-// Its details are an ErrorInfo of the domain "github.com/cocoon-go/cocoon", with a reason (REFUSED,
-// THROWN, OVERLOADED, TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata policy, reason,
-// task, section and started, as far as there are; and, where it may help to come again, a
-// RetryInfo. A client with a retry policy of gRPC's makes a call again whose handler was not
-// called, after that time, by the trailer grpc-retry-pushback-ms; and none that was stopped
-// half-way. A handler that returns such an error itself, as it has it from cocoon.Section, is
-// answered the same way; so is one that was thrown into and fails without a status, or with
-// Internal, Unknown or Canceled, as it does with code inside that recovers panics, or when its
-// context ends; and one that returns what it has when a throw has ended its context, for its client
-// is to know. Other codes are the handler's own, but clients are told not to make the call again.
+// The status has an ErrorInfo detail of the domain "github.com/cocoon-go/cocoon", with a reason
+// (REFUSED, THROWN, OVERLOADED, TIME_LIMIT, SHUTDOWN, CANCELLED, CALL_ENDED) and the metadata
+// policy, reason, task, section and started, as far as they are known. Where a retry may help, the
+// status also has a RetryInfo detail. A client with a gRPC retry policy retries a call that did not
+// reach its handler, after the time in the trailer grpc-retry-pushback-ms; the trailer keeps it
+// from retrying a call that was stopped halfway.
 //
-// Cost: about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
+// The client gets such a status in three other cases too: if the handler returns such an error
+// itself, for example from cocoon.Section; if the handler was thrown into and fails without a
+// status, or with Internal, Unknown or Canceled, as happens if code inside it recovers panics, or
+// when its context ends; and if a throw has ended the handler's context and the handler returns a
+// partial result without an error. Other codes are the handler's own, but clients are told not to
+// retry the call.
+//
+// The interceptor costs about 0.4 µs a call (bench: grpc). It panics if tasks is nil.
 func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor {
 	s := newServer("UnaryServerInterceptor", tasks, o)
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (answer any, err error) {
@@ -59,19 +62,21 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 }
 
 // StreamServerInterceptor returns an interceptor that does for streams what UnaryServerInterceptor
-// does for unary calls: each is one task, from its begin to its end. While the handler sends and
-// receives, its slot is for whoever needs one; it takes part in the queue again afterwards. A send
-// and a receive return a throw as their error, a *cocoon.PreemptedError, and unwind nobody; only a
-// handler that goes on regardless is thrown into there. A throw also ends a SendMsg or RecvMsg that
-// the client holds up, and with it the stream; but not a SendMsg where net/http serves gRPC
-// (grpc.Server.ServeHTTP) and the client does not read: it ends with the connection.
+// does for unary calls: each stream is one task, from its start to its end. While the handler sends
+// and receives, it gives its slot back; it queues for a slot again afterwards. When a throw is due,
+// a send or a receive returns it as its error, a *cocoon.PreemptedError, and unwinds no code; only
+// a handler that ignores the error and goes on is thrown into there. A throw also ends a SendMsg or
+// RecvMsg that the client holds up, and with it the stream. The exception is a SendMsg on
+// net/http's server (grpc.Server.ServeHTTP) while the client does not read: it ends with the
+// connection.
 //
-// Goroutines that a handler starts may use the stream as always; they are no part of the task, and
-// a handler that waits for them does so inside cocoon.Block.
+// Goroutines that a handler starts may use the stream as usual. They are not part of the task, and
+// a handler that waits for them should do so inside cocoon.Block.
 //
-// Cost: that of a unary call, and 0.11 µs a message where no task waits for a slot (bench: grpc).
-// With gRPC around, a message took the server 1.0 to 1.4 times the processor time of gRPC alone,
-// ping-pong and one way, over 1 to 64 streams (bench: streams). It panics if tasks is nil.
+// A stream costs as much as a unary call, and 0.11 µs a message if no task waits for a slot (bench:
+// grpc). Including gRPC, a message took the server 1.0 to 1.4 times the processor time of gRPC
+// alone, ping-pong and one way, over 1 to 64 streams (bench: streams). The interceptor panics if
+// tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
 	s := newServer("StreamServerInterceptor", tasks, o)
 	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
@@ -102,7 +107,7 @@ func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerIntercept
 	}
 }
 
-// server is what both interceptors are made of.
+// server is the common part of both interceptors.
 type server struct {
 	tasks   Runner
 	options Options
@@ -115,12 +120,13 @@ func newServer(name string, tasks Runner, o Options) *server {
 	return &server{tasks, o}
 }
 
-// run runs next as the call's task, and reports whether next was called. thrown says why the task
-// was refused or thrown into; err is what next returned otherwise.
+// run runs next as the call's task, and reports whether next was called. thrown is the reason if
+// the task was refused or thrown into; otherwise err is what next returned.
 func (s *server) run(ctx context.Context, method, name string, next func(context.Context) error) (started bool, thrown, err error) {
 	if s.options.Load != nil {
 		if s.options.Load.arrived() {
-			orca.CallMetricsRecorderFromContext(ctx) // only a call that has asked for its recorder has a report in its answer
+			// A response has a report only if the call has asked for its recorder.
+			orca.CallMetricsRecorderFromContext(ctx)
 		}
 	}
 	call := ctx
@@ -144,8 +150,8 @@ func (s *server) run(ctx context.Context, method, name string, next func(context
 	return started, thrown, err
 }
 
-// unheard returns the throw into the task that has ended ctx and has not come to the handler, or
-// nil. One into a section is the affair of who opened it.
+// unheard returns the throw into the task that has ended ctx but has not reached the handler, or
+// nil. A throw into a section is left to the code that opened the section.
 func unheard(ctx context.Context) error {
 	var p *cocoon.PreemptedError
 	if errors.As(context.Cause(ctx), &p) && p.Section == "" && p.Where() == "" {
@@ -154,15 +160,16 @@ func unheard(ctx context.Context) error {
 	return nil
 }
 
-// broken are the codes of handlers that were thrown into and know nothing of it.
+// broken are the codes that a handler returns if it was thrown into without noticing it.
 var broken = []codes.Code{codes.Canceled, codes.Internal, codes.Unknown}
 
-// says reports whether an error is of one of these codes; it is Unknown if it has none.
+// says reports whether an error has one of these codes; an error without a code counts as Unknown.
 func says(err error, some []codes.Code) bool { return slices.Contains(some, status.Code(err)) }
 
-// behind returns the throw or the refusal that is the reason for a handler's error, or nil: it is
-// returned as it is, or the handler was thrown into and says only that it broke, as code does that
-// recovers all panics, or that its context has ended. Called within the task.
+// behind returns the throw or the refusal that caused a handler's error, or nil. Either the error
+// is the throw or the refusal itself, or the handler was thrown into and reports only a failure, as
+// code that recovers all panics does, or the end of its context. behind must be called within the
+// task.
 func behind(ctx context.Context, err error) error {
 	_, ok := status.FromError(err)
 	var p *cocoon.PreemptedError

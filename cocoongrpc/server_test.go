@@ -22,7 +22,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A call is a task with its method's name, of the kind that is registered, with what
+// TestTask checks that a call is a task with its method's name, of the registered kind, with what
 // Options.Context gives it, in the call's context.
 func TestTask(t *testing.T) {
 	rt := start(t, cocoon.Config{})
@@ -64,7 +64,8 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// A document gives a method its priority and labels; what Options.Context says counts before it.
+// TestDocument checks that a document sets a method's priority and labels, and that Options.Context
+// takes precedence.
 func TestDocument(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, `
@@ -97,7 +98,8 @@ policies:
 	wantCode(t, err, codes.ResourceExhausted)
 }
 
-// What a handler returns is the client's, with the answer beside for other interceptors.
+// TestErrors checks that the client gets what a handler returns, and that other interceptors also
+// see the response next to an error.
 func TestErrors(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	own := errors.New("own")
@@ -128,7 +130,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Panics pass through, as they were, and the slot is free again.
+// TestPanic checks that panics pass through unchanged, and that the slot is free again.
 func TestPanic(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
 	own := errors.New("own")
@@ -168,7 +170,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A call whose deadline passes, or whose client goes, while it is queued: its handler never runs.
+// TestEndsInTheQueue checks that a handler never runs if the deadline of its call passes, or the
+// client disconnects, while the call is queued.
 func TestEndsInTheQueue(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
@@ -211,7 +214,8 @@ func TestEndsInTheQueue(t *testing.T) {
 	}
 }
 
-// Policies see that the client of a call that runs has gone, or that its deadline has passed.
+// TestCallerGone checks that policies see that the client of a running call has disconnected, or
+// that the call's deadline has passed.
 func TestCallerGone(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, `policies: [{name: gone, every: 1ms, expr: 'task.cancelled ? throw("gone") : continue()'}]`)
@@ -252,7 +256,7 @@ func TestCallerGone(t *testing.T) {
 	}
 }
 
-// A queue at its bound refuses.
+// TestOverloaded checks that a full queue refuses calls.
 func TestOverloaded(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
@@ -277,7 +281,8 @@ func TestOverloaded(t *testing.T) {
 	calls.Wait()
 }
 
-// Whatever methods clients ask for, there are only as many names of tasks as methods.
+// TestManyMethods checks that there are only as many task names as methods, whatever methods
+// clients ask for.
 func TestManyMethods(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	srv := grpc.NewServer(append(interceptors(rt, Options{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
@@ -299,7 +304,8 @@ func TestManyMethods(t *testing.T) {
 	clients.Wait()
 }
 
-// Health checks, reflection and ORCA's reports go on while tasks wait, and hold no slot.
+// TestTaskless checks that health checks, reflection and ORCA's reports go on while tasks wait, and
+// hold no slot.
 func TestTaskless(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
@@ -335,7 +341,7 @@ func TestTaskless(t *testing.T) {
 	calls.Wait()
 }
 
-// Options.Name decides, also that a call is no task.
+// TestName checks that Options.Name decides the name, and whether a call is a task.
 func TestName(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	names := make(chan string, 1)

@@ -9,18 +9,18 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// lastAnswers is how long the answers of those that were thrown into at the end have to get out.
+// lastAnswers is how long the statuses of calls that were thrown into at the end have to be sent.
 const lastAnswers = time.Second
 
-// Shutdown ends a server and then its runtime. It drains first: no new connections and calls, and
-// those in flight run to their end. When ctx ends before that, what is left is thrown into, and
-// answered Unavailable; connections that are still in use a second after that are closed. The error
-// is that of rt.Shutdown, which names the tasks that did not end even then; a call that had to be
-// thrown into is none.
+// Shutdown shuts down a server and then its runtime. It drains first: the server accepts no new
+// connections and calls, and calls in flight run to completion. If ctx ends before that, the
+// remaining calls are thrown into, with the status Unavailable. Connections still in use a second
+// later are closed. Shutdown returns the error of rt.Shutdown, which names the tasks that had not
+// ended even then; a call that had to be thrown into is not an error.
 //
-// Streams that are no tasks and have no end (health watches, ORCA's reports) keep their connections
-// in use, as they do in grpc.Server.GracefulStop: until their client ends them, or ctx and that
-// second are over.
+// Endless streams outside tasks (health watches, ORCA's reports) keep their connections in use, as
+// they do in grpc.Server.GracefulStop, until their client ends them, or until ctx has ended and the
+// additional second is over.
 func Shutdown(ctx context.Context, srv *grpc.Server, rt *cocoon.Runtime) error {
 	drained := make(chan struct{})
 	go func() {
@@ -38,7 +38,8 @@ func Shutdown(ctx context.Context, srv *grpc.Server, rt *cocoon.Runtime) error {
 	select {
 	case <-drained:
 	case <-last.C:
-		go srv.Stop() // it may have to wait for the lock that GracefulStop has until the last handler ends
+		// It may wait for the lock that GracefulStop holds until the last handler returns.
+		go srv.Stop()
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// stopping is a server that a test shuts down itself.
+// stopping returns a server that the test shuts down itself.
 func stopping(t *testing.T, s *service) (*grpc.Server, *cocoon.Runtime, *grpc.ClientConn) {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Slots: 2, Logger: slog.New(slog.DiscardHandler)})
@@ -33,8 +33,8 @@ func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 200*time.Millisecond)
 }
 
-// A shutdown under load: whole answers or Unavailable, and those that would never end are thrown
-// out.
+// TestShutdown checks a shutdown under load: clients get complete responses or Unavailable, and
+// endless calls are thrown into.
 func TestShutdown(t *testing.T) {
 	begun := make(chan bool, 3)
 	note := func() { begun <- true }
@@ -83,7 +83,7 @@ func TestShutdown(t *testing.T) {
 	ctx, cancel := soon()
 	defer cancel()
 	must(t, Shutdown(ctx, srv, rt))
-	for err = nil; err == nil; { // it begins to read when the server is gone
+	for err = nil; err == nil; { // it begins to read when the server has ended
 		_, err = slow.Recv()
 	}
 	wantCode(t, err, codes.Unavailable)
@@ -94,7 +94,8 @@ func TestShutdown(t *testing.T) {
 	t.Logf("%d whole answers", whole.Load())
 }
 
-// With nothing to do it does not wait for ctx, but for calls that are about to end.
+// TestShutdownDrains checks that Shutdown waits for calls to end, but not for ctx when nothing is
+// left to do.
 func TestShutdownDrains(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})
@@ -116,8 +117,8 @@ func TestShutdownDrains(t *testing.T) {
 	must(t, receive(t, "the shutdown", down))
 }
 
-// A stream that is no task, and a handler that ignores its throw, do not hold it up for ever; the
-// latter is named.
+// TestShutdownGivesUp checks that a stream outside tasks, and a handler that ignores its throw, do
+// not hold up Shutdown forever, and that the error names the handler.
 func TestShutdownGivesUp(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})

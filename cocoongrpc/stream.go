@@ -14,23 +14,22 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// serverStream is the stream of a handler that runs as a task. The slot is for others while it
-// waits for the client, always and not only once that turns out slow, because the client decides
-// how slow.
+// serverStream is the stream of a handler that runs as a task. Each wait for the client gives the
+// slot back, even if the wait turns out short, because its duration is up to the client.
 type serverStream struct {
 	grpc.ServerStream
 	caller tell.Caller
 	refuse func(thrown error, started bool) (answer error)
 
 	watch   sync.Once
-	waiting atomic.Int32 // sends and receives under way, also on goroutines that the handler started
+	waiting atomic.Int32 // sends and receives in progress, on any goroutine
 	broken  atomic.Bool  // the task was thrown into
 
-	// Guarded by mu.
+	// mu guards the fields below.
 	mu     sync.Mutex
-	stop   func() bool // of watching ctx; nil as long as nothing has waited
+	stop   func() bool // stops watching ctx; nil until the first wait
 	thrown error       // into the task
-	answer error       // to thrown, once there is one
+	answer error       // the status for thrown, once it is set
 	ended  bool
 }
 
@@ -55,7 +54,7 @@ func (s *serverStream) RecvMsg(m any) error {
 	})
 }
 
-// begin notes a send or a receive. It takes no lock, but for the first, and where the task was
+// begin records a send or a receive. It takes a lock only the first time, and when the task was
 // thrown into.
 func (s *serverStream) begin() {
 	s.waiting.Add(1)
@@ -67,13 +66,13 @@ func (s *serverStream) begin() {
 			stop()
 		}
 	})
-	if s.broken.Load() { // before, interrupt has seen that something waits
+	if s.broken.Load() { // if broken is set later, interrupt sees that a call waits
 		s.release()
 	}
 }
 
-// interrupt is called when the task's context has ended. Where the client has gone, or time is up,
-// the stream ends by itself; a throw it does not know of.
+// interrupt is called when the task's context has ended. If the client has disconnected, or the
+// deadline has passed, gRPC ends the stream by itself; gRPC does not know of a throw.
 func (s *serverStream) interrupt() {
 	var p *cocoon.PreemptedError
 	if errors.As(context.Cause(s.caller.Ctx), &p) {
@@ -85,11 +84,12 @@ func (s *serverStream) interrupt() {
 	}
 }
 
-// release ends the waiting of a task that was thrown into, by the end of its stream: by its status,
-// since there is no other way to end a send or a receive but to cancel the stream's context, whose
-// status it would be then. The method is not in the interface, but what there is behind it has it
-// (TestThrowEndsWaiting); without it, the throw would wait for the client. With net/http's server
-// the status itself waits behind a message that the client does not read; so it holds no lock.
+// release ends the waits of a task after a throw, by ending its stream with a status. The only
+// other way to end a send or a receive is to cancel the stream's context, and the client would then
+// get the status of the cancellation. The method WriteStatus is not in the interface, but gRPC's
+// implementations have it (TestThrowEndsWaiting); without it, the throw would wait for the client.
+// With net/http's server, writing the status itself waits behind a message that the client does not
+// read, so release holds no lock meanwhile.
 func (s *serverStream) release() {
 	answer := s.last()
 	if answer == nil {
@@ -97,11 +97,12 @@ func (s *serverStream) release() {
 	}
 	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
-		transport.WriteStatus(status.Convert(answer)) // its error is that the client has gone
+		// It fails only if the client has disconnected.
+		transport.WriteStatus(status.Convert(answer))
 	}
 }
 
-// last returns the answer that ends the stream, if there is something to end and nobody has.
+// last returns the status that ends the stream, if the task waits and the stream has not ended yet.
 func (s *serverStream) last() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *serverStream) last() error {
 }
 
 // cutOff returns the throw that has ended the stream while the task waited for the client, or nil.
-// Whatever the handler says after that is about the stream's end.
+// The handler's own error is then only a consequence of the stream's end.
 func (s *serverStream) cutOff() error {
 	if !s.broken.Load() {
 		return nil
@@ -127,7 +128,7 @@ func (s *serverStream) cutOff() error {
 	return s.thrown
 }
 
-// refused returns the answer to a throw, which the client may have already.
+// refused returns the status for a throw, which the client may have already.
 func (s *serverStream) refused(thrown error, started bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

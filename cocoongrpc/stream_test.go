@@ -19,7 +19,7 @@ import (
 
 var large = &pb.StreamingOutputCallResponse{Payload: &pb.Payload{Body: make([]byte, 1<<18)}}
 
-// sendAll sends without end, so that a client that does not read holds it up.
+// sendAll sends endlessly, so that a client that does not read holds it up.
 func sendAll(s interface {
 	Send(*pb.StreamingOutputCallResponse) error
 }) error {
@@ -41,8 +41,8 @@ func recvAll(s pb.TestService_FullDuplexCallServer) error {
 	}
 }
 
-// Clients that do not read, and clients that do not send, hold no slot; what they hold up ends by a
-// throw, and answered as any throw.
+// TestThrowEndsWaiting checks that clients that do not read, and clients that do not send, hold no
+// slot, and that a throw ends the blocked calls, with the status of any throw.
 func TestThrowEndsWaiting(t *testing.T) {
 	for name, wait := range map[string]func(pb.TestService_FullDuplexCallServer) error{
 		"send": func(s pb.TestService_FullDuplexCallServer) error { return sendAll(s) },
@@ -77,7 +77,8 @@ func TestThrowEndsWaiting(t *testing.T) {
 				must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
 				task := receive(t, "the task", begun)
 				eventually(t, "the task to block", func() bool { return loop.Stats().Busy == 0 })
-				_, err = client.UnaryCall(patient(t), &pb.SimpleRequest{}) // in its slot
+				// In the slot of the stream that waits.
+				_, err = client.UnaryCall(patient(t), &pb.SimpleRequest{})
 				must(t, err)
 				task.Cancel()
 				for err = nil; err == nil; {
@@ -98,7 +99,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 
 func own(t testing.TB, srv *grpc.Server) *grpc.ClientConn { return dial(t, listen(t, srv)) }
 
-// netHTTP serves by net/http's server.
+// netHTTP serves gRPC with net/http's server.
 func netHTTP(t testing.TB, srv *grpc.Server) *grpc.ClientConn {
 	s := httptest.NewUnstartedServer(srv)
 	s.EnableHTTP2 = true
@@ -109,7 +110,7 @@ func netHTTP(t testing.TB, srv *grpc.Server) *grpc.ClientConn {
 	return dial(t, s.Listener.Addr().String(), grpc.WithTransportCredentials(trust))
 }
 
-// A throw that a Section catches leaves the stream to the handler.
+// TestSectionAnswers checks that a throw that a Section catches leaves the stream to the handler.
 func TestSectionAnswers(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	loadPolicies(t, rt, "limits: [{func: step, limit: 1ms}]")
@@ -130,8 +131,8 @@ func TestSectionAnswers(t *testing.T) {
 	}
 }
 
-// A client that goes mid-stream cancels the task; the handler hears it from the stream and its
-// context.
+// TestClientGone checks that a client that disconnects during a stream cancels the task, and that
+// the handler learns of it from the stream and its context.
 func TestClientGone(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	begun, heard := make(chan bool, 1), make(chan [2]error, 1)
@@ -157,7 +158,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// Many streams on one slot, all of which echo, in order.
+// TestCrowd checks that many streams on one slot all echo, in order.
 func TestCrowd(t *testing.T) {
 	const streams, messages = 50, 100
 	rt := start(t, cocoon.Config{Slots: 1})
@@ -204,8 +205,8 @@ func TestCrowd(t *testing.T) {
 	all.Wait()
 }
 
-// Throws at any moment of streams that are busy: each ends by its end or by a status of a throw,
-// and no slot is lost.
+// TestThrowAnyTime checks throws into busy streams at arbitrary times: each stream completes or
+// ends with the status of a throw, and no slot is lost.
 func TestThrowAnyTime(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	tasks := make(chan *cocoon.Task, 100)
@@ -225,7 +226,8 @@ func TestThrowAnyTime(t *testing.T) {
 			}
 			all.Go(func() {
 				for stream.Send(&pb.StreamingOutputCallRequest{}) == nil {
-					time.Sleep(50 * time.Microsecond) // or the clients leave the servers no processor
+					// Or the clients leave the servers no processor time.
+					time.Sleep(50 * time.Microsecond)
 				}
 			})
 			for err = nil; err == nil; {
@@ -237,7 +239,7 @@ func TestThrowAnyTime(t *testing.T) {
 	for i := range streams {
 		task := receive(t, "a task", tasks)
 		all.Go(func() {
-			time.Sleep(time.Duration(i%8) * 100 * time.Microsecond) // at any moment
+			time.Sleep(time.Duration(i%8) * 100 * time.Microsecond) // at an arbitrary time
 			task.Cancel()
 		})
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw is the error of a send or a receive, and unwinds nothing around them. Whatever the
-// handler makes of it, the client hears of the throw; one that ignores errors is stopped.
+// TestCallsTellOfThrow checks that a send or a receive returns a throw as its error, and does not
+// unwind the code around it. The client gets the status of the throw, whatever the handler does
+// with the error; a handler that ignores errors is stopped.
 func TestCallsTellOfThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, call := range map[string]func(s pb.TestService_FullDuplexCallServer) error{
@@ -62,8 +63,9 @@ func TestCallsTellOfThrow(t *testing.T) {
 	}
 }
 
-// A handler that returns what it has when a throw has ended its context has no answer; and one
-// whose code makes a failure of its own of that is not called again.
+// TestUnaryAfterThrow checks that the client does not get the partial result that a handler returns
+// after a throw has ended its context, and that a call is not retried if the handler turns the
+// throw into an error of its own.
 func TestUnaryAfterThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {
@@ -92,7 +94,8 @@ func TestUnaryAfterThrow(t *testing.T) {
 	}
 }
 
-// So is a failure that code makes of the throw itself.
+// TestRecoveredIsNotRetried checks the same for an error that code creates when it recovers the
+// throw.
 func TestRecoveredIsNotRetried(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	var calls atomic.Int32

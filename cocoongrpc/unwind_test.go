@@ -13,13 +13,14 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// What rewritten packages call: polls count only in programs that have some.
+// holdLink is what rewritten packages call: polls count only in programs with rewritten packages.
 //
 //go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
 var holdLink func(pkg, file string, lines []int)
 
-// Polls inside of a client's calls do not throw, in Invoke and in the methods of its streams: what
-// a call has taken of its connection would not be given back.
+// TestClientIsNotUnwound checks that polls inside a client's calls do not throw, in Invoke and in
+// the methods of its streams: a throw would leave the resources of the connection that the call had
+// taken.
 func TestClientIsNotUnwound(t *testing.T) {
 	holdLink("a/rewritten/package", "", nil)
 	rt := start(t, cocoon.Config{})
@@ -55,7 +56,7 @@ func TestClientIsNotUnwound(t *testing.T) {
 				call(ctx)
 				behind = true
 				for end := time.Now().Add(patience); time.Now().Before(end); {
-					safepoint.Poll() // of several, because the word is lowered now and then
+					safepoint.Poll() // several, because the word is lowered now and then
 				}
 				return nil
 			})

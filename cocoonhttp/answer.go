@@ -12,43 +12,42 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// holdSize is how much of an answer is held back. It is what net/http's own writer of a response
-// holds: so what fits in here also fits in there, and to pass it on at the end of a handler never
-// blocks.
+// holdSize is how many bytes of a response are held back. It equals the buffer of net/http's own
+// response writer, so passing the held bytes on when the handler has returned never blocks.
 const holdSize = 2048
 
 var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
 
-// answer is what a handler that runs as a task has written. It holds the status and the first bytes
-// back, so that a throw can still become another answer, and so that a small answer costs no Block.
-// Like every http.ResponseWriter it is used by one goroutine at a time.
+// answer is the response of a handler that runs as a task. It holds back the status and the first
+// bytes, so that a throw can still replace the response, and so that a small response costs no
+// Block. Like every http.ResponseWriter, it is used by one goroutine at a time.
 type answer struct {
 	under   http.ResponseWriter
 	request *http.Request   // the server's
 	ctx     context.Context // the task's; nil before it has begun
-	io      *blocking       // nil as long as nothing has blocked
+	io      *blocking       // nil until the first call that blocks
 
 	asked  bool   // the handler has asked for the header
-	before copied // as it was then
+	before copied // the header at that time
 
 	status  int    // 0: the handler has not decided yet
-	late    bool   // it decided after it had recovered the throw
-	early   bool   // it decided before there was a throw
-	lost    bool   // a throw kept some of what it wrote from the client
-	header  copied // the header as it was when it had
-	length  int64  // of the body, as the header declares it; -1: it does not
+	late    bool   // the handler decided after it had recovered the throw
+	early   bool   // the handler decided before any throw
+	lost    bool   // because of a throw, the client did not get everything that the handler wrote
+	header  copied // the header at the time of the decision
+	length  int64  // of the body, as the header declares it; -1: not declared
 	written int64  // by the handler
 	buffer  *[holdSize]byte
-	held    []byte // what is held back, in buffer
-	err     error  // of the first write that went wrong
+	held    []byte // the bytes held back, in buffer
+	err     error  // of the first write that failed
 
-	sent     bool // the header has been passed on: no other answer is possible
-	exposed  bool // the handler has the writer below, so nobody knows what it has sent
-	duplex   bool // the handler may read while it writes, so the server leaves the body to it
+	sent     bool // the header has been passed on: the response cannot be replaced
+	exposed  bool // the handler has the underlying writer, and may have written to it
+	duplex   bool // the handler may read while it writes: the server leaves the body to it
 	hijacked bool
 }
 
-// blocking returns how the task waits for its client.
+// blocking returns the state of the task's blocking reads and writes.
 func (a *answer) blocking() *blocking {
 	if a.io == nil {
 		a.io = &blocking{under: a.under, Caller: tell.Caller{Ctx: a.ctx}}
@@ -56,8 +55,8 @@ func (a *answer) blocking() *blocking {
 	return a.io
 }
 
-// Header implements http.ResponseWriter. As long as nobody asks, there is nothing to copy, here and
-// in net/http.
+// Header implements http.ResponseWriter. Until the handler calls it, neither this package nor
+// net/http has a header to copy.
 func (a *answer) Header() http.Header {
 	h := a.under.Header()
 	if !a.asked {
@@ -70,15 +69,16 @@ func (a *answer) Header() http.Header {
 	return h
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers are sent at once; others are
-// held.
+// WriteHeader implements http.ResponseWriter. It sends informational responses at once and holds
+// back all other responses.
 func (a *answer) WriteHeader(status int) {
 	switch {
 	case a.hijacked:
 		a.complain("response.WriteHeader on hijacked connection")
 	case a.status != 0:
 		if status == http.StatusInternalServerError {
-			a.late = false // it recovers just now: what was decided before is half an answer
+			// The handler is recovering: its earlier response is incomplete.
+			a.late = false
 		}
 		a.complain("superfluous response.WriteHeader call")
 	case status < 100 || status > 999:
@@ -93,8 +93,8 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// decide fixes the status and the header, as WriteHeader does: what the handler does to the header
-// later counts for trailers only.
+// decide fixes the status and the header, as WriteHeader does: later changes to the header count
+// for trailers only.
 func (a *answer) decide(status int) {
 	a.status, a.length = status, -1
 	p := tell.Thrown(a.ctx)
@@ -112,10 +112,11 @@ func (a *answer) decide(status int) {
 	}
 }
 
-// recovered reports whether the handler has recovered the throw, as far as that can be seen. Code
-// that brings its answer to an end while the throw unwinds it decides nothing, and neither does
-// another goroutine then; nor one that was told. What calls recover counts as unwinding until it
-// returns: it is known by its status, for half an answer has another.
+// recovered reports whether the handler has recovered the throw, as far as the middleware can tell.
+// A deferred function that completes the response while the throw unwinds does not count, nor does
+// another goroutine at that time, nor a handler that got the throw as the error of a call. A
+// deferred function that calls recover still counts as unwinding until it returns, so its status
+// has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
 func (a *answer) recovered(p *cocoon.PreemptedError) bool {
 	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.io != nil && a.io.Told(p) {
 		return false
@@ -123,8 +124,8 @@ func (a *answer) recovered(p *cocoon.PreemptedError) bool {
 	return a.status >= 400 || !goroutine.Unwinding()
 }
 
-// whole reports whether the handler had decided before there was a throw, and has then said all
-// that its header declares.
+// whole reports whether the handler decided before any throw, and has since written as many bytes
+// as its header declares.
 func (a *answer) whole() bool { return a.early && !a.lost && a.written == a.length }
 
 // Write implements io.Writer.
@@ -150,8 +151,8 @@ func (a *answer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// fits makes room for n bytes, and reports false if they are to be passed on instead: because they
-// are too many, or because the writer below has an error to return for them.
+// fits makes room for n bytes. It reports false if the bytes must be passed on instead, because
+// they are too many or because the underlying writer has an error to return for them.
 func (a *answer) fits(n int) bool {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
@@ -177,7 +178,7 @@ func (a *answer) fits(n int) bool {
 	return true
 }
 
-// pass sends what is held, and then calls write for as many bytes.
+// pass sends the held bytes, and then calls write for the given number of bytes.
 func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 	if a.hijacked {
 		if bytes > 0 {
@@ -196,7 +197,7 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 	return n, err
 }
 
-// send passes on what is held, if anything is. It may block unless it is the first to be sent.
+// send passes on the held bytes, if there are any. Only the first send is sure not to block.
 func (a *answer) send() error {
 	first := a.status != 0 && !a.sent
 	if first {
@@ -207,7 +208,7 @@ func (a *answer) send() error {
 	case len(a.held) == 0 || a.err != nil:
 		return a.err
 	case first:
-		_, a.err = a.under.Write(a.held) // if that is all, the server finds the length
+		_, a.err = a.under.Write(a.held) // if this is the whole body, the server adds its length
 	default:
 		_, a.err = a.put(a.held)
 	}
@@ -215,7 +216,7 @@ func (a *answer) send() error {
 	return a.err
 }
 
-// sendHeader passes on the header as it was when the handler decided about it.
+// sendHeader passes on the header as it was when the handler decided on the response.
 func (a *answer) sendHeader() {
 	if !a.asked {
 		a.under.WriteHeader(a.status)
@@ -241,7 +242,7 @@ func (a *answer) release() {
 	}
 }
 
-// bodyAllowed reports whether answers of the status have a body.
+// bodyAllowed reports whether responses with the status have a body.
 func bodyAllowed(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// handlers answer in all the ways there are. What a client gets must not depend on the middleware.
+// handlers respond in every way that the tests know. What a client gets must not depend on the
+// middleware.
 func handlers(t *testing.T) map[string]http.HandlerFunc {
 	file := filepath.Join(t.TempDir(), "file.txt")
 	must(t, os.WriteFile(file, []byte(strings.Repeat("0123456789", 50_000)), 0o600))
@@ -155,7 +156,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// recount panics if a write that must fail did not, so that it shows.
+// recount panics if a write that must fail succeeded, so that the test notices.
 func recount(_ int, err error) {
 	if err == nil {
 		panic("the write did not fail")
@@ -180,7 +181,7 @@ func TestSameOverHTTP1(t *testing.T) {
 	}
 }
 
-// outer is a middleware around.
+// outer is a surrounding middleware.
 func outer(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Outer", "1")
@@ -188,7 +189,7 @@ func outer(h http.Handler) http.Handler {
 	})
 }
 
-// same fails unless two texts are.
+// same fails the test unless got equals want.
 func same(t *testing.T, got, want string) {
 	t.Helper()
 	if got != want {
@@ -196,7 +197,7 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-// answers sends what may be several requests and describes all that comes back.
+// answers sends one or more requests, and describes everything that comes back.
 func answers(t *testing.T, s *httptest.Server, request string) string {
 	c, r := dial(t, s)
 	send(t, c, request)
@@ -210,17 +211,17 @@ func answers(t *testing.T, s *httptest.Server, request string) string {
 	}
 }
 
-// describe tells what an answer says: not when, and not in which pieces.
+// describe returns the content of a response, without times and chunk boundaries.
 func describe(resp *http.Response) string {
 	body, err := io.ReadAll(resp.Body)
 	if resp.Body.Close(); err != nil {
-		body, err = nil, errors.New("cut") // it depends on the pieces how much of it arrived, and how it ended
+		body, err = nil, errors.New("cut") // how much arrived, and how it ended, depends on timing
 	}
 	resp.Header.Del("Date")
 	return fmt.Sprintln(resp.Proto, resp.StatusCode, resp.Close, resp.Header, resp.ContentLength, resp.TransferEncoding, len(body), string(body), err, resp.Trailer)
 }
 
-// The same over HTTP/2, as its client sees it.
+// TestSameOverHTTP2 checks the same over HTTP/2, as its client sees it.
 func TestSameOverHTTP2(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, h := range handlers(t) {

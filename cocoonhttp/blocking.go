@@ -10,19 +10,20 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// blocking is how a task waits for its client: without its slot, and not for ever. A throw ends the
-// task's context, but a read or a write that a client holds up does not look at that; so their
-// deadlines are set into the past, and the connection is of no more use. What does not wait is left
-// alone: its handler may come to its end before it hears of the throw. It hears by the error of its
-// call.
+// blocking is the state of a task's waits for its client. The task waits without its slot, and a
+// throw ends the wait. A throw ends the task's context, but a read or a write that a client holds
+// up does not watch the context; so a throw sets their deadlines into the past, and the connection
+// is then of no more use. A handler that does not wait is left alone: it may return before it
+// notices the throw. The handler learns of the throw by the error of its call.
 type blocking struct {
 	tell.Caller
 	under http.ResponseWriter
 
-	// Guarded by mu: when the request has ended, the connection is the next one's.
+	// mu guards the fields below: when the request has ended, the connection belongs to the next
+	// request.
 	mu      sync.Mutex
-	stop    func() bool // of watching ctx; nil as long as nothing has blocked
-	unread  bool        // the handler has begun to read the body, and may come back for more
+	stop    func() bool // stops watching ctx; nil until the first call that blocks
+	unread  bool        // the handler has begun to read the body, and may read more
 	writing bool
 	thrown  bool // into the task
 	cut     bool // a deadline is in the past
@@ -32,11 +33,11 @@ type blocking struct {
 // longAgo is a deadline that has passed.
 var longAgo = time.Unix(1, 0)
 
-// control returns what sets the connection's deadlines, and flushes.
+// control returns the controller that sets the connection's deadlines, and flushes.
 func (b *blocking) control() *http.ResponseController { return http.NewResponseController(b.under) }
 
-// read calls fn, which reads from the client, while the slot is given to others. fn reports whether
-// there may be more to read.
+// read calls fn, which reads from the client, while the task gives its slot back. fn reports
+// whether there may be more to read.
 func (b *blocking) read(fn func() (more bool, err error)) error {
 	return b.Call(func() error {
 		b.begin(&b.unread)
@@ -48,13 +49,14 @@ func (b *blocking) read(fn func() (more bool, err error)) error {
 	})
 }
 
-// briefly is how many bytes are written without giving the slot up beforehand: a client takes that
-// much at once, as a rule.
+// briefly is the largest write for which the task keeps its slot until the write is found waiting. A
+// client that reads has room for it.
 const briefly = 64 << 10
 
-// write calls fn, which writes what cannot be taken back to the client, while the slot is given to
-// others. While a throw unwinds the handler, nothing is written: what code does then to bring its
-// answer to an end makes no whole one of it.
+// write calls fn, which irrevocably writes so many bytes to the client. The task gives its slot back
+// meanwhile: at once for a large write, and as soon as the runtime finds it waiting for any other.
+// While a throw unwinds the handler, nothing is written: deferred functions that complete the
+// response at that time do not make it whole.
 func (b *blocking) write(bytes int, fn func() error) error {
 	if bytes > briefly {
 		return b.Call(func() error { return b.writeNow(fn) })
@@ -71,7 +73,7 @@ func (b *blocking) writeNow(fn func() error) error {
 	return fn()
 }
 
-// begin sees to it that a throw ends what begins.
+// begin makes a throw end the read or write that begins.
 func (b *blocking) begin(what *bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +82,7 @@ func (b *blocking) begin(what *bool) {
 		b.stop = inside.OnThrow(b.Ctx, b.interrupt)
 	}
 	if b.thrown {
-		b.cutOff() // it is another goroutine of the handler's that begins
+		b.cutOff() // another goroutine of the handler begins a call after the throw
 	}
 }
 
@@ -100,7 +102,7 @@ func (b *blocking) interrupt() {
 	}
 }
 
-// cutOff ends what waits for the client. Called under mu.
+// cutOff ends the calls that wait for the client. b.mu must be held.
 func (b *blocking) cutOff() {
 	if b.ended {
 		return
@@ -115,12 +117,12 @@ func (b *blocking) cutOff() {
 	}
 }
 
-// hit reports whether a throw has come to the handler itself, and not only ended its context.
+// hit reports whether a throw has come to the handler itself, and has not only ended its context.
 func hit(p *cocoon.PreemptedError) bool { return p != nil && p.Where() != "" }
 
-// end is called when the handler has returned, and reports whether a throw has cut something off.
-// If the handler was thrown into it cuts off the rest of a body, should interrupt not have come to
-// that yet: net/http would wait for it before it sends an answer.
+// end is called when the handler has returned, and reports whether a throw has cut a read or a
+// write off. If the handler was thrown into and interrupt has not run yet, end cuts off the rest of
+// a body, because net/http would wait for the body before it sends a response.
 func (b *blocking) end(thrown bool) (cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A connection that has answered a throw is as good as any: what waited for the client, and has
-// ended, was not cut off.
+// TestConnectionLivesOnAfterItsBody checks that a connection is reused after a response to a throw,
+// if every wait for the client had ended by then and so was not cut off.
 func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,8 @@ func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 	}
 }
 
-// A handler that returns before it hears of a throw has answered.
+// TestThrowUnheard checks that the client gets the response of a handler that returns before it
+// notices a throw.
 func TestThrowUnheard(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +56,7 @@ func TestThrowUnheard(t *testing.T) {
 			cocoon.TaskOf(r.Context()).Cancel()
 			<-r.Context().Done()
 			for range 1000 {
-				runtime.Gosched() // for what the end of the context has started
+				runtime.Gosched() // lets the goroutines run that the end of the context has started
 			}
 		}
 		io.WriteString(w, "whole") // it is held back, so it is no safe point
@@ -73,8 +74,8 @@ func TestThrowUnheard(t *testing.T) {
 	}
 }
 
-// A throw does not wait for the rest of a body that the handler has begun to read, and the
-// connection ends with it.
+// TestThrowWithBodyUnread checks that a throw does not wait for the rest of a body that the handler
+// has begun to read, and that the connection ends with the response.
 func TestThrowWithBodyUnread(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +94,7 @@ func TestThrowWithBodyUnread(t *testing.T) {
 	}
 }
 
-// late is the connection of a client whose last bytes come just as a throw cuts it off.
+// late is the connection of a client whose last bytes arrive just as a throw cuts it off.
 type late struct {
 	*httptest.ResponseRecorder
 	throw func()
@@ -108,7 +109,8 @@ func (l late) Read(p []byte) (int, error) {
 	return copy(p, "late"), io.EOF
 }
 
-// A connection whose deadline has passed is not used again, also when it looks whole.
+// TestCutOffConnectionEnds checks that a connection is not used again after its deadline, even if
+// it looks intact.
 func TestCutOffConnectionEnds(t *testing.T) {
 	_, loop := oneSlot(t)
 	for name, read := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -133,8 +135,9 @@ func TestCutOffConnectionEnds(t *testing.T) {
 	}
 }
 
-// An answer that had begun, of which nothing may have left the server, is cut at once: net/http
-// would wait for the rest of the body first, and the client for the server.
+// TestCutDoesNotWaitForBody checks that a response that had begun is cut at once, even if none of
+// it may have left the server: net/http would wait for the rest of the body first, and the client
+// for the server.
 func TestCutDoesNotWaitForBody(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +146,7 @@ func TestCutDoesNotWaitForBody(t *testing.T) {
 			w.(http.Flusher).Flush()
 		}
 		w.Write(make([]byte, holdSize-500))
-		w.Write(make([]byte, 1000)) // now the server has the first
+		w.Write(make([]byte, 1000)) // now the server has the first bytes
 		throwInto(r.Context())
 	})
 	for name, request := range map[string]string{

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// body is a request's body. A read gives the slot back always, and not only once it turns out slow,
-// because the client decides how slow.
+// body is a request's body. Each read gives the slot back, even if the read turns out fast, because
+// its duration is up to the client.
 type body struct {
 	io.ReadCloser
 	io      *blocking
 	drained atomic.Bool
 
-	// Whose body it is: the server's request, which gets the trailer, and the handler's.
+	// server is the server's request, which gets the trailer; handler is the handler's copy.
 	server, handler *http.Request
 }
 
@@ -30,7 +30,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close implements io.Closer. The server reads what is left, to use the connection again.
+// Close implements io.Closer. The server reads the rest of the body, to reuse the connection.
 func (b *body) Close() (err error) {
 	if b.drained.Load() {
 		return b.ReadCloser.Close()

@@ -22,10 +22,10 @@ type asked struct {
 	body    int // its length
 	chunked bool
 	last    bool
-	expects bool // it sends its body when it is told to go on
+	expects bool // it sends its body when the server tells it to continue
 }
 
-// ask makes up a request.
+// ask returns a random request.
 func ask(rng *rand.Rand, last bool) asked {
 	a := asked{plan: planOf(rng.Uint64()), method: "GET", version: "1.1", last: last}
 	switch rng.IntN(8) {
@@ -42,7 +42,7 @@ func ask(rng *rand.Rand, last bool) asked {
 	return a
 }
 
-// raw is the request as it is sent: its header, and its body.
+// raw returns the request as it is sent: its header, and its body.
 func (a asked) raw() (header, content []byte) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s /?n=%d HTTP/%s\r\nHost: a\r\n", a.method, a.number, a.version)
@@ -70,7 +70,7 @@ func (a asked) raw() (header, content []byte) {
 	return b.Bytes(), append(content, "0\r\n\r\n"...)
 }
 
-// check tells what an answer is: whole, refused, or cut. Anything else is an error.
+// check reports whether a response is whole, refused or cut. Anything else is an error.
 func (a asked) check(resp *http.Response) (kind string, err error) {
 	body, readErr := io.ReadAll(resp.Body)
 	switch {
@@ -95,8 +95,8 @@ func (a asked) check(resp *http.Response) (kind string, err error) {
 	return "whole", nil
 }
 
-// pipeline sends requests without waiting for answers, and checks each that comes. Some clients
-// leave before the end.
+// pipeline sends requests without waiting for responses, and checks each response that comes. Some
+// clients leave before the end.
 func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -116,7 +116,7 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 			text = append(text, content...)
 		}
 	}
-	if rng.IntN(10) == 0 { // it leaves, in the midst of its requests or before its answers
+	if rng.IntN(10) == 0 { // it leaves while it sends its requests, or before their responses
 		c.Write(text[:rng.IntN(len(text)+1)])
 		count("left")
 		return nil
@@ -140,8 +140,8 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	return answered(all, bufio.NewReader(c), func() { told <- struct{}{} }, count)
 }
 
-// answered reads the answers to requests of one connection, in their order. It calls goOn when the
-// server wants the body of the last.
+// answered reads the responses to the requests of one connection, in their order. It calls goOn
+// when the server wants the body of the last request.
 func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)) error {
 	for i := 0; i < len(all); {
 		a := all[i]

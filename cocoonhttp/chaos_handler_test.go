@@ -15,7 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// pattern returns the bytes that belong to a number, from a place on.
+// pattern returns n bytes of the byte sequence that belongs to a number, starting at from.
 func pattern(number uint64, from, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -25,14 +25,14 @@ func pattern(number uint64, from, n int) []byte {
 	return b
 }
 
-// plan is what a request's handler is to do. Its number says everything, so client and server need
-// not talk about it.
+// plan is what a request's handler does. It follows from its number alone, so client and server
+// need not exchange it.
 type plan struct {
 	*rand.Rand
 	number   uint64
-	length   int // of the answer
+	length   int // of the response
 	declared bool
-	recovers bool // it answers a throw itself
+	recovers bool // it responds to a throw itself
 }
 
 func planOf(number uint64) *plan {
@@ -43,8 +43,8 @@ func planOf(number uint64) *plan {
 	return p
 }
 
-// chaos is a handler that does what a request's plan says, with the carelessness of usual handlers:
-// when a call fails, or its context has ended, it returns.
+// chaos is a handler that carries out a request's plan, as carelessly as usual handlers: when a
+// call fails, or its context has ended, it returns.
 type chaos struct {
 	http.ResponseWriter
 	*plan
@@ -85,7 +85,7 @@ func (c *chaos) run() {
 	}
 }
 
-// rescue answers a throw as the handler's own code may, if the answer has not begun.
+// rescue responds to a throw as the handler's own code may, if the response has not begun.
 func (c *chaos) rescue() {
 	p := recover()
 	if _, thrown := p.(*cocoon.PreemptedError); p != nil && !thrown {
@@ -98,7 +98,7 @@ func (c *chaos) rescue() {
 	}
 }
 
-// step does one thing, and reports whether the handler goes on.
+// step does one random thing, and reports whether the handler goes on.
 func (c *chaos) step() bool {
 	switch c.IntN(15) {
 	case 0, 1:
@@ -115,7 +115,7 @@ func (c *chaos) step() bool {
 		if c.IntN(4) == 0 {
 			throwInto(c.ctx)
 		}
-	case 7: // a wait that nobody announces
+	case 7: // an unannounced wait
 		select {
 		case <-c.ctx.Done():
 			return false
@@ -129,7 +129,7 @@ func (c *chaos) step() bool {
 		}
 	case 10:
 		return cocoon.BlockCall(c.ctx, c.ctx.Err) == nil
-	case 11: // a goroutine that reads, as that of a proxy's client
+	case 11: // a goroutine that reads, as a proxy's client does
 		var ok bool
 		n := c.IntN(3000)
 		cocoon.Block(c.ctx, func() error {
@@ -144,7 +144,8 @@ func (c *chaos) step() bool {
 	case 13:
 		return c.pipe(c.IntN(4000))
 	case 14:
-		if c.IntN(4) == 0 && c.r.ProtoAtLeast(1, 1) { // to older clients half an answer is a whole one, without the middleware too
+		// Older clients take an incomplete response for whole, without the middleware too.
+		if c.IntN(4) == 0 && c.r.ProtoAtLeast(1, 1) {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -181,7 +182,8 @@ func (c *chaos) readBody(n int) bool {
 	}
 	c.read += n
 	switch err {
-	case nil, io.EOF, io.ErrUnexpectedEOF, http.ErrBodyReadAfterClose: // the server closes it when the answer begins
+	// The server closes it when the response begins.
+	case nil, io.EOF, io.ErrUnexpectedEOF, http.ErrBodyReadAfterClose:
 		return true
 	}
 	return false
@@ -197,7 +199,7 @@ func (c *chaos) write(n int) bool {
 	return err == nil && c.ctx.Err() == nil
 }
 
-// pipe copies from a pipe that is written in pieces.
+// pipe copies from a pipe with a writer that writes in pieces.
 func (c *chaos) pipe(n int) bool {
 	n = min(n, c.length-c.written)
 	from, to, err := os.Pipe()

@@ -17,9 +17,9 @@ var (
 	chaosSeed = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
 )
 
-// Whatever handlers do and clients send, and whenever they are thrown into or leave: every answer
-// that a client takes for whole is whole, byte by byte; others are refused, or visibly cut; none is
-// missing, and nothing is left behind. make chaos runs it for long.
+// TestChaos checks responses under random handlers, clients, throws and disconnects. Every response
+// that a client takes for whole is whole, byte by byte. Every other response is refused, or visibly
+// cut. No response is missing, and nothing leaks. make chaos runs it for a long time.
 func TestChaos(t *testing.T) {
 	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
 		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },
@@ -53,7 +53,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// chaosServer is a server with the policies of TestChaos, and what became of its answers.
+// chaosServer is a server with the policies of TestChaos, and the counts of its responses.
 type chaosServer struct {
 	address string
 	url     string

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// complain logs what a handler did wrong, with the handler's line, as net/http does for HTTP/1. Its
-// own line would name the caller of its writer, which is this package.
+// complain logs a handler's mistake with the handler's line, as net/http does for HTTP/1. net/http
+// itself would log the caller of its writer, which is this package.
 func (a *answer) complain(what string) {
 	if a.request == nil || a.request.ProtoMajor != 1 {
 		return
@@ -24,10 +24,10 @@ func (a *answer) complain(what string) {
 	log.Print(text)
 }
 
-// own is how the names of this package's functions begin.
+// own is the prefix of the names of this package's functions.
 const own = "github.com/cocoon-go/cocoon/cocoonhttp."
 
-// caller returns the first frame that is neither net/http's nor this package's.
+// caller returns the first frame outside net/http, package cocoon and this package.
 func caller() (f runtime.Frame) {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -11,8 +11,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// What the server logs of a handler's mistakes names the handler's line, as it does without the
-// middleware.
+// TestComplaintsNameTheHandler checks that the server's log of a handler's mistakes names the
+// handler's line, as it does without the middleware.
 func TestComplaintsNameTheHandler(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, h := range map[string]http.HandlerFunc{
@@ -40,7 +40,8 @@ func TestComplaintsNameTheHandler(t *testing.T) {
 			t.Run(name+" "+protocol, func(t *testing.T) {
 				said := func(h http.Handler) string {
 					var logged bytes.Buffer
-					ended := make(chan struct{}) // the server does not wait for who has hijacked a connection
+					// The server does not wait for a handler that has hijacked.
+					ended := make(chan struct{})
 					s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						defer close(ended)
 						h.ServeHTTP(w, r)

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// ReadFrom implements io.ReaderFrom. Files go to the writer below, which may have the kernel copy
-// them. To read pipes and connections is to wait. Of other sources nobody knows whether reading
-// them is waiting or work, so they are read while the task has its slot.
+// ReadFrom implements io.ReaderFrom. Files go to the underlying writer, which may have the kernel
+// copy them. Reading a pipe or a connection is a wait. For any other source it is unknown whether
+// reading is a wait or work, so the task keeps its slot while it reads.
 func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	file := isFile(src)
 	under, ok := a.under.(io.ReaderFrom)
@@ -47,8 +47,8 @@ func (a *answer) FlushError() error {
 	return err
 }
 
-// control returns what sets the connection's deadlines, and flushes.
+// control returns the controller that sets the connection's deadlines, and flushes.
 func (a *answer) control() *http.ResponseController { return http.NewResponseController(a.under) }
 
-// copies are buffers to copy answers with.
+// copies are buffers to copy responses with.
 var copies = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}

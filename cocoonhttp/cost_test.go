@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// sink is a writer with the skills of a server's, that costs nothing.
+// sink is a writer with the optional interfaces of a server's writer, and no cost.
 type sink struct{ header http.Header }
 
 func (s *sink) Header() http.Header                          { return s.header }
@@ -21,8 +21,8 @@ func (s *sink) WriteHeader(int)                              {}
 func (s *sink) Flush()                                       {}
 func (s *sink) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, http.ErrNotSupported }
 
-// BenchmarkMiddleware is what the middleware costs a request, without a server around: see bench
-// http for one with.
+// BenchmarkMiddleware measures what the middleware costs a request, without a server around it. The
+// http benchmark in bench measures it with a server.
 func BenchmarkMiddleware(b *testing.B) {
 	rt, err := cocoon.New(cocoon.Config{KeepProcs: true, Breath: -1})
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 
 const crowd = 10_000
 
-// Ten thousand clients that are half-way through their bodies hold nobody up, and all get their
-// answers.
+// TestTenThousandConnections checks that ten thousand clients halfway through their bodies hold up
+// no other request, and that all of them get their responses.
 func TestTenThousandConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
 	var limit syscall.Rlimit
 	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	if limit.Cur < crowd+200 { // package os has raised it as far as it goes
+	if limit.Cur < crowd+200 { // package os has raised it to the maximum
 		t.Skipf("a process may have %d files open; want %d for as many connections", limit.Cur, crowd+200)
 	}
-	c := startChild(t) // a process of its own, for it needs as many
+	c := startChild(t) // a separate process, because it needs as many
 	conns := make([]net.Conn, crowd)
 	defer func() {
 		for _, conn := range conns {
@@ -59,7 +59,7 @@ func TestTenThousandConnections(t *testing.T) {
 		}
 		return err
 	})
-	c.blocked(t, crowd) // which asks the server, that goes on answering
+	c.blocked(t, crowd) // this asks the server, which still responds
 	each(func(i int) error {
 		if _, err := io.WriteString(conns[i], "whole"); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// got tells what a client makes of an answer.
+// got reports how a client understands a response.
 func got(s *httptest.Server, method string) string {
 	r, err := http.NewRequest(method, s.URL, nil)
 	if err != nil {
@@ -37,8 +37,9 @@ func got(s *httptest.Server, method string) string {
 	return fmt.Sprint(resp.StatusCode, " ", string(body))
 }
 
-// What a handler decides when a throw has ended its context, or refused one of its calls, is the
-// throw's: whatever status it takes that for, and whatever it makes of the rest.
+// TestDecidedAfterThrow checks that a response that the handler decides after a throw has ended its
+// context, or refused one of its calls, is replaced as for any throw: whatever status the handler
+// chooses, and whatever it writes after that.
 func TestDecidedAfterThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	waits := map[string]func(ctx context.Context){
@@ -90,7 +91,8 @@ func TestDecidedAfterThrow(t *testing.T) {
 	}
 }
 
-// A proxy takes the end of its context for its upstream's fault, with and without Block.
+// TestProxyAfterThrow checks a proxy, which takes the end of its context for a fault of its
+// upstream, with and without Block.
 func TestProxyAfterThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	upstream := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,8 +127,8 @@ func TestProxyAfterThrow(t *testing.T) {
 	}
 }
 
-// What code does while a throw unwinds it, to bring its answer to an end, is neither sent nor taken
-// for one.
+// TestEndedWhileUnwinding checks that a response that deferred functions complete while a throw
+// unwinds them is not sent, and does not count as a response.
 func TestEndedWhileUnwinding(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, last := range map[string]func(w http.ResponseWriter){
@@ -146,7 +148,7 @@ func TestEndedWhileUnwinding(t *testing.T) {
 	}
 }
 
-// compressor writes nothing before its Close, as compressing writers do that wait for enough.
+// compressor writes nothing before its Close, as compressing writers do that wait for enough input.
 type compressor struct {
 	http.ResponseWriter
 	status int
@@ -165,8 +167,9 @@ func (c *compressor) Close() {
 	c.ResponseWriter.Write(c.kept)
 }
 
-// A writer inside that decides while the throw unwinds has half an answer, whatever its status, and
-// whoever recovers the throw around it. Who recovers it and decides has an answer of his own.
+// TestDecidedWhileUnwinding checks that a writer inside the handler that decides while the throw
+// unwinds has an incomplete response, whatever its status, and whatever surrounding code recovers
+// the throw. Code that recovers the throw and then decides has a response of its own.
 func TestDecidedWhileUnwinding(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
@@ -197,7 +200,8 @@ func TestDecidedWhileUnwinding(t *testing.T) {
 	}
 }
 
-// A middleware around that recovers whatever panics makes no whole answer of one that was cut.
+// TestAbortRecoveredAround checks that a surrounding middleware that recovers all panics does not
+// turn a cut response into a whole one.
 func TestAbortRecoveredAround(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	inner := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

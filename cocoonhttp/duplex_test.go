@@ -14,9 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A handler that may read while it writes, and ends before it has read anything, leaves its body to
-// nobody: the requests that the client has sent behind it are read by one goroutine at a time, and
-// answered.
+// TestDuplexUnread checks that a handler in full duplex mode that returns without reading does not
+// leave its body unread: one goroutine at a time reads the requests that the client has sent after
+// it, and they get a response.
 func TestDuplexUnread(t *testing.T) {
 	full := func(w http.ResponseWriter) { http.NewResponseController(w).EnableFullDuplex() }
 	for name, c := range map[string]struct {
@@ -47,7 +47,8 @@ func TestDuplexUnread(t *testing.T) {
 			mux.HandleFunc("/read", func(w http.ResponseWriter, r *http.Request) {
 				var body []byte
 				var done sync.WaitGroup
-				done.Go(func() { body, _ = io.ReadAll(r.Body) }) // as http.Transport reads that of httputil.ReverseProxy
+				// As http.Transport reads the body for httputil.ReverseProxy.
+				done.Go(func() { body, _ = io.ReadAll(r.Body) })
 				done.Wait()
 				w.Write(body)
 			})
@@ -79,8 +80,8 @@ func TestDuplexUnread(t *testing.T) {
 	}
 }
 
-// A client that sends the rest of its body when it has the answer, as it may where both go on side
-// by side, gets it.
+// TestDuplexAnswerFirst checks that, in full duplex mode, a client that sends the rest of its body
+// only after the response gets the response.
 func TestDuplexAnswerFirst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

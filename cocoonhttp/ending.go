@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// drop forgets what the handler wrote and did to the header.
+// drop discards what the handler wrote, and its changes to the header.
 func (a *answer) drop() {
 	a.release()
 	if a.asked {
@@ -14,8 +14,8 @@ func (a *answer) drop() {
 	}
 }
 
-// last has the server close the connection behind the answer, but not before the client can have
-// read it.
+// last makes the server close the connection after the response, but not before the client has had
+// time to read it.
 func (a *answer) last() {
 	lingers(a.under)
 	a.Header().Set("Connection", "close")
@@ -24,9 +24,10 @@ func (a *answer) last() {
 	}
 }
 
-// lingers has net/http's server wait a moment before it closes the connection: what a client goes
-// on to send would reset it, and lose the answer. The server does that where it has given up a body
-// itself, and where http.MaxBytesReader tells it that a body is too long; so one does.
+// lingers makes net/http's server wait a moment before it closes the connection: if the client sent
+// more after the close, the connection would be reset and the response lost. The server waits after
+// it has given up on a body itself, and after http.MaxBytesReader tells it that a body is too long;
+// so lingers uses a http.MaxBytesReader.
 func lingers(w http.ResponseWriter) {
 	for {
 		around, ok := w.(interface{ Unwrap() http.ResponseWriter })
@@ -38,9 +39,9 @@ func lingers(w http.ResponseWriter) {
 	http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// abort ends an answer of which some may have been sent, so that the client can tell that it is no
-// whole one. No middleware around can make one of it: what recovers the panic finds that nothing
-// can be written any more.
+// abort ends a response of which some may have been sent, in a way that shows the client that the
+// response is incomplete. No surrounding middleware can turn it into a complete one: middleware
+// that recovers the panic finds that its writes fail.
 func (a *answer) abort() {
 	a.control().SetReadDeadline(longAgo) // or the server would wait for the rest of the body first
 	a.control().SetWriteDeadline(longAgo)
@@ -50,8 +51,9 @@ func (a *answer) abort() {
 	panic(http.ErrAbortHandler)
 }
 
-// settleBody closes a body that the server has left to the handler, when the answer is complete.
-// What the client is told goes out before, for it may wait for that before it sends the rest.
+// settleBody closes a body that the server has left to the handler, when the response is complete.
+// The response goes out first, because the client may wait for it before it sends the rest of the
+// body.
 func (e *exchange) settleBody() {
 	if e.duplex && (e.body == nil || !e.body.drained.Load()) {
 		e.control().Flush()
@@ -59,11 +61,11 @@ func (e *exchange) settleBody() {
 	}
 }
 
-// closeBody closes the request's body, of which nobody may have read anything. The server does that
-// before it answers, but not where reading and writing may go on side by side: there it comes to
-// that at the very end, and begins to look for the next request in a goroutine that reads beside
-// the next request's own readers (golang/go#68560). They panic, where nobody recovers it. Of a
-// client that waits to be told to go on the server never uses the connection again.
+// closeBody closes the request's body, which may be unread. The server normally does that before it
+// responds. In full duplex mode, however, it closes the body at the very end, and looks for the
+// next request in a goroutine that reads concurrently with the next request's own readers
+// (golang/go#68560). The readers panic, and nothing recovers the panic. If the client waits for
+// "100 Continue", the server never reuses the connection.
 func (e *exchange) closeBody() {
 	if b := e.request.Body; e.request.ProtoMajor == 1 && b != nil && b != http.NoBody && e.request.Header.Get("Expect") == "" {
 		b.Close()

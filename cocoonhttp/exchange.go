@@ -10,27 +10,28 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// exchange is a request and its answer, as long as they are under way. Exchanges are used again,
-// because at tens of thousands of requests a second a task's garbage costs more than the rest of it
-// (bench: http). So the handler gets none of it but its writer, which ends with the exchange.
+// exchange is a request and its response while they are in progress. Exchanges are reused, because
+// at tens of thousands of requests a second a task's garbage costs more than the rest of the task
+// (bench: http). For that reason the handler gets no part of the exchange except its writer, which
+// is detached when the exchange ends.
 type exchange struct {
 	answer
 	handler *handler
-	found   http.Handler // what to call; nil: all that the middleware is around
+	found   http.Handler // the handler to call; nil: the wrapped one
 	writer  *writer      // nil before the task has begun
 	body    *body        // the handler's; nil if the request has none
 	run     func(ctx context.Context) error
 
-	// A throw into the task that has not ended the handler: its code recovered it, saw only that
-	// its context ended or that a call failed, or has not heard of it at all.
+	// survived is a throw into the task that has not ended the handler: the handler recovered it,
+	// saw only that its context ended or that a call failed, or has not noticed it at all.
 	survived *cocoon.PreemptedError
 
-	// Kept from one request to the next.
-	like reflect.Type // of the last writer below; the next one is of the same
-	can  skills       // of such
+	// The fields below are kept from one request to the next.
+	like reflect.Type // type of the last underlying writer; the next one usually has the same
+	can  skills       // of that type
 }
 
-// given is what a handler is given: one piece of garbage instead of two.
+// given is what a handler receives. It is one allocation instead of two.
 type given struct {
 	request http.Request
 	writer  writer
@@ -42,8 +43,8 @@ var exchanges = sync.Pool{New: func() any {
 	return e
 }}
 
-// serve is the task: it calls the handler. What that has learned about the request, the server and
-// middlewares around may use.
+// serve is the task: it calls the handler. It copies what the handler has learned about the request
+// to the server's request, for the server and surrounding middleware.
 func (e *exchange) serve(ctx context.Context) (err error) {
 	e.ctx = ctx
 	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
@@ -58,7 +59,8 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 	}
 	returned := false
 	defer func() {
-		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm // the server removes the form's files
+		// The server removes the form's files.
+		e.request.Pattern, e.request.MultipartForm = r.Pattern, r.MultipartForm
 		if returned {
 			return
 		}
@@ -75,8 +77,8 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// gaveUp returns the throw that a handler was told of, where it has given its answer up: proxies
-// abort what they cannot copy to its end. Other panics go on.
+// gaveUp returns the throw that the handler was told of, if the handler then gave its response up:
+// proxies abort a response if they cannot copy all of it. Other panics go on.
 func gaveUp(r any, p *cocoon.PreemptedError) error {
 	switch r {
 	case nil: // runtime.Goexit
@@ -90,12 +92,12 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 	panic(r)
 }
 
-// broken reports whether the handler was to be thrown into and has returned all the same, without
-// an answer of which somebody could know that it is whole and its own. What code decides when its
-// calls fail and its context ends is nobody's answer: it takes its client for gone, so it says
-// anything, nothing, or no more. Code that recovers all panics answers 500, or leaves the answer as
-// it is. An answer is the handler's own when it is as long as a header declares that was decided
-// before, and when the handler recovered the throw and then decided.
+// broken reports whether the handler should have been thrown into but has returned normally, with a
+// response that cannot be trusted to be complete and the handler's own. If its calls fail and its
+// context ends, a handler assumes that its client has disconnected, so its response may be
+// anything, nothing, or cut short. Code that recovers all panics responds with 500, or leaves the
+// response as it is. A response is the handler's own if it has the length that its header declared
+// before the throw, or if the handler recovered the throw and then decided.
 func (e *exchange) broken() bool {
 	switch p := e.survived; {
 	case p == nil || e.whole():
@@ -109,8 +111,8 @@ func (e *exchange) broken() bool {
 	}
 }
 
-// settle passes on the end of the answer when the handler has returned, or another answer in its
-// place; err says why, if it was refused or thrown into. The task has ended, so it may block.
+// settle sends the rest of the response when the handler has returned, or a different response if
+// the task was refused or thrown into; err is the reason. The task has ended, so settle may block.
 func (e *exchange) settle(err error) {
 	if err == nil && e.broken() {
 		err = e.survived
@@ -118,17 +120,17 @@ func (e *exchange) settle(err error) {
 	cut := e.ended(err != nil || e.survived != nil)
 	switch {
 	case e.hijacked:
-		return // the connection is the handler's affair
+		return // the connection belongs to the handler
 	case err == nil && !cut:
 		e.send()
 		e.settleBody()
 		return
 	case e.sent || e.exposed:
-		e.abort() // too late for another answer
+		e.abort() // too late for another response
 	case err != nil:
 		e.drop()
 	}
-	if cut && e.request.ProtoMajor == 1 { // a stream of HTTP/2 ends by itself
+	if cut && e.request.ProtoMajor == 1 { // an HTTP/2 stream ends by itself
 		e.last()
 	}
 	if err == nil {
@@ -139,12 +141,12 @@ func (e *exchange) settle(err error) {
 		e.closeBody()
 	}
 	e.handler.refuse(e.under, e.request, err)
-	e.sent, e.status = true, http.StatusServiceUnavailable // or what Refuse has made of it
+	e.sent, e.status = true, http.StatusServiceUnavailable // or the status that Refuse has sent
 	e.settleBody()
 }
 
-// ended ends what the handler began to read and to write, and reports whether a throw has cut that
-// off.
+// ended ends the reads and writes that the handler began, and reports whether a throw has cut any
+// of them off.
 func (e *exchange) ended(thrown bool) (cut bool) {
 	if e.io == nil {
 		return false
@@ -157,7 +159,8 @@ func (e *exchange) ended(thrown bool) (cut bool) {
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
 	if e.ended(false) && e.request.ProtoMajor == 1 && !e.hijacked {
-		e.under.Header().Set("Connection", "close") // the handler panicked, and somebody around may answer
+		// The handler panicked, and a surrounding middleware may respond.
+		e.under.Header().Set("Connection", "close")
 	}
 	if e.writer != nil {
 		e.writer.leave(e)

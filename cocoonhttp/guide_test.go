@@ -25,10 +25,11 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// diff returns all lines of two texts, each behind ' ', '-' or '+'.
+// diff returns all lines of two texts, each prefixed by ' ', '-' or '+'.
 func diff(before, after string) (lines []string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
-	common := make([][]int, len(a)+1) // common[i][j] is how many lines a[i:] and b[j:] have in common
+	// common[i][j] is how many lines a[i:] and b[j:] have in common.
+	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
@@ -55,8 +56,8 @@ func diff(before, after string) (lines []string) {
 	return lines
 }
 
-// TestGuideText: what docs/guide.md shows is what is built and run here, and is as short as it
-// says.
+// TestGuideText checks that docs/guide.md shows the programs built and run here, and that the
+// programs are as short as it says.
 func TestGuideText(t *testing.T) {
 	before, after := read(t, guide+"/before/main.go"), read(t, guide+"/after/main.go")
 	lines := diff(before, after)

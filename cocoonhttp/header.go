@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// copied is what a header was at some time. The values are shared, because nobody changes them in
-// place. It is a list and not a map, so that an exchange can use its memory again: two maps were a
-// tenth of what a small request left to the collector.
+// copied is a snapshot of a header. The values are shared, because no code changes them in place.
+// It is a list and not a map, so that an exchange can reuse its memory: two maps were a tenth of
+// the garbage of a small request.
 type copied []field
 
 type field struct {
@@ -23,7 +23,7 @@ func (c *copied) take(h http.Header) {
 	}
 }
 
-// of reports whether h is as it was.
+// of reports whether h is unchanged since the copy.
 func (c copied) of(h http.Header) bool {
 	if len(c) != len(h) {
 		return false
@@ -36,7 +36,7 @@ func (c copied) of(h http.Header) bool {
 	return true
 }
 
-// restore gives h the content that it had.
+// restore gives h the content of the copy.
 func (c copied) restore(h http.Header) {
 	clear(h)
 	for _, f := range c {
@@ -44,9 +44,10 @@ func (c copied) restore(h http.Header) {
 	}
 }
 
-// inform sends an informational answer. HTTP/2 passes the map itself to the goroutine that writes,
-// and does not wait for that when the stream ends meanwhile. A header with a length is copied
-// before, because a length has no place in such an answer; so it gets one for that moment.
+// inform sends an informational response. HTTP/2 passes the header map itself to the goroutine that
+// writes, and does not wait for that goroutine if the stream ends meanwhile. HTTP/2 copies a header
+// that has a Content-Length, because a length has no place in an informational response; so inform
+// adds one for the duration of the call.
 func (a *answer) inform(status int) {
 	h := a.under.Header()
 	if _, ok := h["Content-Length"]; !ok && a.request != nil && a.request.ProtoMajor == 2 {
@@ -66,16 +67,16 @@ func (c copied) get(name string) string {
 	return ""
 }
 
-// set gives the copy a field with one value, in place of the one that it has.
+// set replaces all values of a field of the copy by one value.
 func (c *copied) set(name, value string) {
 	*c = slices.DeleteFunc(*c, func(f field) bool { return f.name == name })
 	*c = append(*c, field{name, []string{value}})
 }
 
-// keptFields is how many fields an exchange has room for when it is used again.
+// keptFields is how many fields a reused exchange has room for.
 const keptFields = 32
 
-// forget empties the copy, and keeps its memory unless it is a lot.
+// forget empties the copy. It keeps the memory unless the copy is large.
 func (c *copied) forget() {
 	if cap(*c) > keptFields {
 		*c = nil

@@ -13,14 +13,14 @@ import (
 )
 
 // hijacked is a connection that a handler has taken over from the server. Its task gives the slot
-// back while it reads and writes, and a throw into the task ends them; goroutines that the handler
-// starts use it as any connection.
+// back while it reads and writes, and a throw into the task ends these calls. Goroutines that the
+// handler starts use it like any connection.
 type hijacked struct {
 	net.Conn
 	caller tell.Caller
 }
 
-// takeOver wraps a connection, and the server's buffers of it. What they hold stays in them.
+// takeOver wraps a connection and the server's buffers for it. The buffers keep their content.
 func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
 	h := &hijacked{Conn: c, caller: tell.Caller{Ctx: ctx}}
 	context.AfterFunc(ctx, func() {
@@ -31,7 +31,7 @@ func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.
 	n := buffered.Reader.Buffered()
 	early, _ := buffered.Reader.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), h), max(4096, n))
-	r.Peek(n) // into its buffer: handlers ask how much there is
+	r.Peek(n) // into its buffer: handlers check Buffered
 	return h, bufio.NewReadWriter(r, bufio.NewWriter(h))
 }
 
@@ -53,12 +53,13 @@ func (h *hijacked) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// CloseWrite closes the direction to the client, as that of a *net.TCPConn or a *tls.Conn does.
+// CloseWrite closes the sending direction, to the client, as the methods of *net.TCPConn and
+// *tls.Conn do.
 func (h *hijacked) CloseWrite() error {
 	return h.caller.Call(func() error { return closeWrite(h.Conn) })
 }
 
-// closeWrite closes one direction of a connection that can do that.
+// closeWrite closes the sending direction of a connection that has a CloseWrite method.
 func closeWrite(c any) error {
 	if c, ok := c.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -66,5 +67,5 @@ func closeWrite(c any) error {
 	return fmt.Errorf("cocoonhttp: CloseWrite of a %T: %w", c, http.ErrNotSupported)
 }
 
-// NetConn returns the connection itself, as that of a *tls.Conn does.
+// NetConn returns the underlying connection, as the method of *tls.Conn does.
 func (h *hijacked) NetConn() net.Conn { return h.Conn }

@@ -16,8 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// upgrade is a handler of a protocol that answers each line with the same; ended gets what it ends
-// with.
+// upgrade is a handler of a protocol that echoes each line; ended receives its final error.
 func upgrade(t *testing.T, ended chan<- error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "echo" {
@@ -78,14 +77,14 @@ func switched(t *testing.T, r *bufio.Reader) {
 	}
 }
 
-// A connection that was hijacked holds nobody up, and its task ends when the client goes, or by a
-// throw.
+// TestHijack checks that a hijacked connection holds up no other request, and that its task ends
+// when the client disconnects, or by a throw.
 func TestHijack(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
 	s := handle(t, loop, upgrade(t, ended))
 	c, r := dial(t, s)
-	send(t, c, upgradeRequest+"early\n") // before the answer
+	send(t, c, upgradeRequest+"early\n") // before the response
 	switched(t, r)
 	echo(t, nil, r, "early\n")
 	for range 3 {
@@ -113,9 +112,9 @@ func TestHijack(t *testing.T) {
 	}
 }
 
-// A client that never reads from a connection that was hijacked holds nobody up, and a throw ends
-// the write: without another answer, because the connection is the handler's affair. The write
-// returns first, and then the handler is thrown into.
+// TestHijackedClientNeverReads checks that a client that never reads from a hijacked connection
+// holds up no other request, and that a throw ends the write. There is no other response, because
+// the connection belongs to the handler. The write returns first; then the handler is thrown into.
 func TestHijackedClientNeverReads(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ended := make(chan error, 1)
@@ -131,13 +130,13 @@ func TestHijackedClientNeverReads(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		defer func() { // the throw, on its way
+		defer func() { // recovers the throw and passes it on
 			err, _ := recover().(error)
 			ended <- err
 			panic(err)
 		}()
 		for {
-			// Packages for web sockets release their locks here, and not by defer.
+			// Web socket packages release their locks here, and not by defer.
 			if _, err := io.WriteString(c, strings.Repeat("x", 1<<16)); err != nil {
 				told.Add(1)
 			}
@@ -159,7 +158,8 @@ func TestHijackedClientNeverReads(t *testing.T) {
 	}
 }
 
-// What is there before the handler reads counts as buffered, as without the middleware.
+// TestHijackBuffered checks that bytes that arrive before the handler reads count as buffered, as
+// they do without the middleware.
 func TestHijackBuffered(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	counts := make(chan int, 1)
@@ -179,8 +179,8 @@ func TestHijackBuffered(t *testing.T) {
 	}
 }
 
-// What was written before is sent first, and goroutines of the handler use the connection like any
-// other.
+// TestHijackAfterWrite checks that held bytes are sent before the hijack, and that goroutines of
+// the handler use the connection like any other connection.
 func TestHijackAfterWrite(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -209,7 +209,7 @@ func TestHijackAfterWrite(t *testing.T) {
 	}
 }
 
-// proxyTo serves a proxy to a backend, whose requests are tasks, in a Block or not.
+// proxyTo serves a proxy to a backend. The proxy's requests are tasks, in a Block if block is true.
 func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *httptest.Server {
 	target, err := url.Parse(backend.URL)
 	must(t, err)
@@ -229,8 +229,9 @@ func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *
 	})
 }
 
-// To close one direction passes through, of the connection that was hijacked and of an answer that
-// switched protocols, each of which a proxy does when the other side has.
+// TestCloseWriteThroughProxy checks that closing one direction passes through a hijacked connection
+// and through a response that switched protocols: a proxy closes each when the other side has
+// closed.
 func TestCloseWriteThroughProxy(t *testing.T) {
 	back, loop := oneSlot(t)
 	front := start(t, cocoon.Config{Slots: 1})
@@ -251,7 +252,8 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 	c, r := dial(t, proxyTo(t, front, backend, false))
 	send(t, c, upgradeRequest)
 	switched(t, r)
-	if got, err := io.ReadAll(r); string(got) != "hello" || err != nil { // the server has ended its side
+	// The server has closed its side.
+	if got, err := io.ReadAll(r); string(got) != "hello" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	send(t, c, "still there")
@@ -259,8 +261,9 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 	eventually(t, "the backend to end", func() bool { return back.Stats().Tasks == 0 })
 }
 
-// An upgrade through a proxy, both of which are tasks. The proxy waits for its goroutines, which
-// nobody can see: so its slot is lent, or, better, its handler is in a Block.
+// TestUpgradeThroughProxy checks an upgrade through a proxy, where proxy and backend run as tasks.
+// The proxy waits for its goroutines, which the runtime cannot see: so the runtime lends its slot,
+// or, better, the handler is in a Block.
 func TestUpgradeThroughProxy(t *testing.T) {
 	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// TestMain fails the whole run when it leaves a goroutine. The tests' program is also the server
-// that TestSIGTERM ends.
+// TestMain fails the whole run if it leaks a goroutine. The tests' program is also the server that
+// TestSIGTERM ends.
 func TestMain(m *testing.M) {
 	if os.Getenv(termServer) != "" {
 		if err := serveUntilTerm(); err != nil {
@@ -39,8 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep
-// busy.
+// patience is how long a test waits for what must happen: long enough for a busy machine.
 const patience = 20 * time.Second
 
 // start returns a runtime that is shut down at the end of the test, when all slots of its loops
@@ -68,8 +67,8 @@ func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
 }
 
 // oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
-// that keeps the slot while it waits holds up all others. On the default loop the runtime would
-// lend that slot, and no test would see that a Block is missing.
+// that keeps the slot while it waits holds up all other requests. On the default loop the runtime
+// would lend that slot, and no test would detect a missing Block.
 func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
 	rt := start(t, cocoon.Config{})
@@ -78,7 +77,7 @@ func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
 	return rt, loop
 }
 
-// busy is how many slots of a runtime are taken.
+// busy returns how many slots of a runtime are taken.
 func busy(rt *cocoon.Runtime) (n int) {
 	for _, s := range rt.Stats().Loops {
 		n += s.Busy
@@ -103,7 +102,7 @@ func serve(t testing.TB, h http.Handler, change ...func(*httptest.Server)) *http
 	return s
 }
 
-// quiet is a log that nobody reads.
+// quiet discards its messages.
 var quiet = log.New(io.Discard, "", 0)
 
 func http2(s *httptest.Server) { s.EnableHTTP2 = true }
@@ -114,7 +113,7 @@ func handle(t testing.TB, rt Runner, h http.HandlerFunc, change ...func(*httptes
 	return serve(t, Middleware(rt, Options{})(h), change...)
 }
 
-// get makes a request, and returns its answer with the whole body.
+// get makes a request, and returns the response with the whole body.
 func get(t testing.TB, s *httptest.Server, path string) (*http.Response, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -131,7 +130,7 @@ func get(t testing.TB, s *httptest.Server, path string) (*http.Response, string)
 	return resp, string(body)
 }
 
-// dial opens a connection, with a reader of its answers.
+// dial opens a connection, with a reader of its responses.
 func dial(t testing.TB, s *httptest.Server) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -150,7 +149,7 @@ func send(t testing.TB, c net.Conn, text string) {
 	}
 }
 
-// throwInto has the calling handler's task thrown into.
+// throwInto makes the runtime throw into the calling handler's task.
 func throwInto(ctx context.Context) {
 	cocoon.TaskOf(ctx).Cancel()
 	cocoon.SafePoint(ctx)
@@ -168,8 +167,8 @@ func keepSlot(c <-chan struct{}) error {
 	return fmt.Errorf("the slot was kept for %v in vain", patience)
 }
 
-// eventually waits until ok holds. It is not for tasks: it sleeps, and a task that sleeps may lose
-// its slot.
+// eventually waits until ok holds. Tasks must not call it: it sleeps, and a task that sleeps may
+// lose its slot.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
@@ -179,7 +178,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// stacks returns those of all goroutines.
+// stacks returns the stacks of all goroutines.
 func stacks() []byte {
 	buf := make([]byte, 1<<20)
 	return buf[:runtime.Stack(buf, true)]

@@ -12,66 +12,73 @@ type Runner interface {
 	Run(ctx context.Context, name string, fn func(ctx context.Context) error) error
 }
 
-// Options are what Middleware can be told. The zero Options are sound.
+// Options configure Middleware. The zero value is ready to use.
 type Options struct {
-	// Name returns a request's task name; "" handles the request outside any task, as a health
-	// check may want. It must not take names from the client: policies know only those that their
-	// author knew, and the runtime keeps each for ever. nil: see Middleware.
+	// Name returns a request's task name. If it returns "", the request is handled outside any
+	// task, as may suit a health check. Name must not take names from the client: policies know
+	// only the names that their author knew, and the runtime never forgets a name. If Name is nil,
+	// the task is named as described at Middleware.
 	Name func(*http.Request) string
 
-	// Context returns the context that the task starts from, to give it a priority or labels; what
-	// it says counts before what a policy document says of the tasks of that name:
+	// Context returns the context that the task starts from, and can give the task a priority or
+	// labels. These take precedence over the priority and labels that a policy document gives to
+	// tasks of that name:
 	//
 	//	func(r *http.Request) context.Context {
 	//		return cocoon.WithLabel(r.Context(), "tenant", tenantOf(r))
 	//	}
 	//
-	// nil: the request's.
+	// If Context is nil, the task starts from the request's context.
 	Context func(*http.Request) context.Context
 
-	// Refuse answers a request whose task was refused or thrown into. err is what Run returned: a
-	// *cocoon.PreemptedError, or one that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or the
-	// cause of a context that ended in the queue. It runs outside the task, with the header as it
-	// was before the handler and Retry-After. nil: 503, with its text.
+	// Refuse responds to a request that was refused or thrown into. err is what Run returned: a
+	// *cocoon.PreemptedError, or an error that wraps cocoon.ErrOverloaded, cocoon.ErrShutdown or
+	// the cause of a context that ended in the queue. Refuse runs outside the task. It finds the
+	// header as it was before the handler ran, plus Retry-After. If Refuse is nil, the response is
+	// 503 with its status text.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 
-	// RetryAfter is when a refused client may come again; whole seconds are sent, rounded up. 0: a
-	// second; negative: no such header.
+	// RetryAfter is how long a refused client should wait before it tries again. It is sent in
+	// whole seconds, rounded up. 0 means one second; a negative value means no Retry-After header.
 	RetryAfter time.Duration
 }
 
 // Middleware returns a middleware that runs each request as a task of the runtime or loop, on the
 // server's goroutine.
 //
-// A task has the name of the pattern that its request matches, as in "GET /items/{id}": in the
-// handler that is wrapped, if that is an *http.ServeMux (or has a Handler method like it), or else
-// in the mux around it (http.Request.Pattern); and "unmatched" without one. CONNECT requests are
-// not looked up in the wrapped mux.
+// A task has the name of the pattern that its request matches, as in "GET /items/{id}". If the
+// wrapped handler is an *http.ServeMux, or has a Handler method like it, Middleware asks it for the
+// pattern. Otherwise the pattern comes from the surrounding mux (http.Request.Pattern). A request
+// without a pattern is named "unmatched". Middleware does not look up CONNECT requests in the
+// wrapped mux.
 //
-// When the client has gone the task is cancelled, as policies see it (task.cancelled). A task that
-// is refused or thrown into is answered by Options.Refuse. To make that possible, an answer is held
-// back until it outgrows 2 KiB, is flushed, or the handler returns. If some of it is sent already,
-// the request is aborted as http.ErrAbortHandler does, so that the client can tell; connections of
-// HTTP/1.0 are reset. Whatever a handler decides after a throw is treated in the same way: it saw
-// only that its context ended, or that a call failed. Its own are answers that have the length
-// which their header declared before the throw, those after a throw that a Section caught, and
-// those after a throw that the handler recovered, but for 500, for none at all, and for a status
-// below 400 that is decided while the throw unwinds. Panics of the handler pass through, but for
-// http.ErrAbortHandler after a throw.
+// When the client disconnects, policies see its task as cancelled (task.cancelled). If a task is
+// refused or thrown into, Options.Refuse responds. To make that possible, a response is held back
+// until it outgrows 2 KiB, is flushed, or the handler returns. If part of a response has been sent
+// when the throw comes, the request is aborted as http.ErrAbortHandler does, so that the client can
+// tell that the response is incomplete; HTTP/1.0 connections are reset.
 //
-// A throw that is due is the error of what the handler writes, flushes and reads, a
-// *cocoon.PreemptedError, and unwinds no code around that; only a handler that goes on regardless
-// is thrown into there. It also ends reads and writes that a client holds up, by their deadlines;
-// of HTTP/1, the connection is not used again then.
+// A response that the handler decides on after a throw is replaced or aborted in the same way,
+// because the handler saw only that its context ended or that a call failed. Three kinds of
+// response still count as the handler's own: a response of exactly the length that its header
+// declared before the throw; a response after a throw that a Section caught; and a response after a
+// throw that the handler recovered, unless its status is 500, unless the handler wrote none, and
+// unless the handler chose a status below 400 while the throw was unwinding. Panics of the handler
+// pass through, except http.ErrAbortHandler after a throw.
 //
-// Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as without; a connection
-// that was hijacked gives the slot back while the handler's goroutine reads or writes it, and its
-// NetConn method returns the real one. Not supported is http.CloseNotifier, which is deprecated;
-// and http.MaxBytesReader does not tell the server to close the connection, unless it stands
-// outside (http.MaxBytesHandler).
+// When a throw is due, the handler's writes, flushes and reads return it as their error, a
+// *cocoon.PreemptedError, and do not unwind the calling code. Only a handler that ignores the error
+// and goes on is thrown into at such a call. A throw also ends reads and writes that a client holds
+// up, by setting their deadlines; an HTTP/1 connection is then not used again.
 //
-// Cost: about half a microsecond a request (BenchmarkMiddleware), and what the runtime costs
-// (bench: http). It panics if tasks is nil.
+// Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as they do without the
+// middleware. A hijacked connection gives the slot back while the handler's goroutine reads or
+// writes it, and its NetConn method returns the underlying connection. The deprecated
+// http.CloseNotifier is not supported. http.MaxBytesReader does not tell the server to close the
+// connection, unless it is applied outside the middleware (http.MaxBytesHandler).
+//
+// The middleware costs about half a microsecond a request (BenchmarkMiddleware), in addition to the
+// cost of the runtime (bench: http). Middleware panics if tasks is nil.
 func Middleware(tasks Runner, o Options) func(http.Handler) http.Handler {
 	if tasks == nil {
 		panic("cocoonhttp: Middleware: the runtime is nil; want what cocoon.New returned, or one of its loops")
@@ -89,16 +96,16 @@ func Middleware(tasks Runner, o Options) func(http.Handler) http.Handler {
 	}
 }
 
-// handler is a handler whose requests are tasks.
+// handler runs each request as a task.
 type handler struct {
 	tasks      Runner
 	next       http.Handler
-	router     router // next, if it can say which pattern a request matches
+	router     router // next, if it can tell which pattern a request matches
 	options    Options
 	retryAfter string // "" for no header
 }
 
-// router is what *http.ServeMux is.
+// router is the part of *http.ServeMux that route uses.
 type router interface {
 	Handler(*http.Request) (h http.Handler, pattern string)
 }
@@ -106,19 +113,20 @@ type router interface {
 // unmatched is the task name of requests that no pattern matches.
 const unmatched = "unmatched"
 
-// route returns the name of a request's task, and what to call if that is not the whole mux.
-// Whatever the client sends, there are only as many names as patterns. It notes the pattern in the
-// request, which may never come to the mux.
+// route returns the name of a request's task, and the handler to call instead of the whole mux, if
+// any. There are only as many names as patterns, whatever the client sends. route records the
+// pattern in the request, because the request may never reach the mux.
 func (h *handler) route(r *http.Request) (name string, found http.Handler) {
 	if h.options.Name != nil {
 		return h.options.Name(r), nil
 	}
-	// For CONNECT the mux may return a path of the client's.
+	// For CONNECT the mux may return a path that the client chose.
 	if h.router != nil && r.Method != http.MethodConnect {
 		if found, pattern := h.router.Handler(r); pattern != "" {
 			r.Pattern = pattern
 			if _, ok := h.router.(*http.ServeMux); ok && !strings.Contains(pattern, "{") && r.RequestURI != "*" {
-				return pattern, found // the mux would look for the same again; but only it can set wildcards
+				// The mux would find the same handler; but only the mux can set wildcards.
+				return pattern, found
 			}
 			return pattern, nil
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A task has the name of the pattern, wherever the middleware stands, and never one of the
-// client's.
+// TestName checks that a task has the name of the pattern, wherever the middleware stands, and
+// never a name from the client.
 func TestName(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	tell := func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// A request that is refused matches its pattern all the same, for those who log or count it.
+// TestPatternOfTheRefused checks that a refused request has its pattern, for middleware that logs
+// or counts it.
 func TestPatternOfTheRefused(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "closed", On: cocoon.OnEnqueue, Expr: `throw("closed")`})
@@ -96,7 +97,8 @@ func TestPatternOfTheRefused(t *testing.T) {
 	}
 }
 
-// A request whose task has no name is no task: it is answered while others wait.
+// TestNoTask checks that a request with an empty task name runs outside any task: it gets its
+// response while tasks wait.
 func TestNoTask(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	defer full(t, rt)()
@@ -110,7 +112,7 @@ func TestNoTask(t *testing.T) {
 	}
 }
 
-// Priority and labels come with the context.
+// TestContext checks that the context sets priority and labels.
 func TestContext(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "no-guests", On: cocoon.OnEnqueue,
@@ -128,8 +130,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A document gives a route its kind, priority and labels; what the context of a request says counts
-// before it.
+// TestDocument checks that a document sets a route's kind, priority and labels, and that the
+// context of a request takes precedence.
 func TestDocument(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	must(t, rt.LoadPolicies(strings.NewReader(`
@@ -188,7 +190,8 @@ func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
 	}
 }
 
-// Whatever keeps a task from starting is 503, with the error at hand.
+// TestRefused checks that whatever keeps a task from starting results in a 503, and that Refuse
+// gets the error.
 func TestRefused(t *testing.T) {
 	var seen error
 	options := func(o Options) Options {
@@ -251,8 +254,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// What the handler has learned about the request is seen outside, and the server removes the files
-// of a form.
+// TestRequestOutside checks that surrounding middleware sees what the handler has learned about the
+// request, and that the server removes the files of a form.
 func TestRequestOutside(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	mux := http.NewServeMux()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// refuse answers a request whose task did not start or was thrown into.
+// refuse responds to a request if its task did not start or was thrown into.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if h.retryAfter != "" {
 		w.Header().Set("Retry-After", h.retryAfter)
@@ -19,7 +19,7 @@ func unavailable(w http.ResponseWriter, _ *http.Request, _ error) {
 	http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 }
 
-// retryAfter returns the header's value, "" for none.
+// retryAfter returns the value of the Retry-After header, "" for none.
 func retryAfter(d time.Duration) string {
 	switch {
 	case d < 0:

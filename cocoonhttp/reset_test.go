@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Where the end of the connection is the end of the answer, a cut answer ends by a reset: clients
-// of HTTP/1.0, as many proxies are, would take it for whole.
+// TestCutWithoutLength checks that a cut response ends by a reset if the end of the connection
+// marks the end of the response: HTTP/1.0 clients, as many proxies are, would take it for whole.
 func TestCutWithoutLength(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
@@ -63,7 +63,7 @@ func TestCutWithoutLength(t *testing.T) {
 	}
 }
 
-// So does one that is cut off in the midst of a write that the client holds up.
+// TestCutInAWrite checks the same for a response cut off during a write that the client holds up.
 func TestCutInAWrite(t *testing.T) {
 	for name, h := range map[string]func(w http.ResponseWriter){
 		"large":   func(w http.ResponseWriter) { w.Write(make([]byte, 1<<20)) },
@@ -106,8 +106,8 @@ func TestCutInAWrite(t *testing.T) {
 	}
 }
 
-// Who uploads and is stopped half-way gets the answer, whatever it sends after that: Go's client
-// takes a connection that is reset for its error.
+// TestStoppedUploadIsAnswered checks that a client gets the response when its upload is stopped
+// halfway, whatever it sends after that: Go's client reports a reset connection as its error.
 func TestStoppedUploadIsAnswered(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

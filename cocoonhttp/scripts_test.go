@@ -19,8 +19,8 @@ var (
 	scriptsSeed = flag.Uint64("scripts.seed", 0, "of the scripts; 0: one of the time")
 )
 
-// Whatever clients send over HTTP/1, in whatever pieces, they hear the same with the middleware as
-// without. make chaos sends many more.
+// TestScripts checks that clients receive the same over HTTP/1 with the middleware as without,
+// whatever they send and in whatever pieces. make chaos sends many more scripts.
 func TestScripts(t *testing.T) {
 	seed := *scriptsSeed
 	if seed == 0 {
@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		s := newScript(rng, paths)
 		got, want := s.send(t, hybrid), s.send(t, stock)
-		for range 10 { // a server that closes before it has read all resets, and what arrives before that depends on the moment
+		for range 10 { // a server that closes early resets; what arrives before varies
 			if got == want {
 				break
 			}
@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// script is what a client sends, and in which pieces.
+// script is what a client sends, and how it splits it into writes.
 type script struct {
 	text    string
 	methods []string
@@ -75,7 +75,7 @@ func newScript(rng *rand.Rand, paths []string) (s script) {
 	return s
 }
 
-// rawRequest writes a request, and returns its method. Behind the last the server closes the
+// rawRequest writes a request, and returns its method. After the last request the server closes the
 // connection.
 func rawRequest(rng *rand.Rand, b *strings.Builder, path string, last bool) (method string) {
 	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
@@ -116,7 +116,7 @@ func rawRequest(rng *rand.Rand, b *strings.Builder, path string, last bool) (met
 	return method
 }
 
-// send sends the script, and tells all that comes back.
+// send sends the script, and describes everything that comes back.
 func (s script) send(t *testing.T, to *httptest.Server) string {
 	c, r := dial(t, to)
 	defer c.Close()

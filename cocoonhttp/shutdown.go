@@ -10,16 +10,17 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// lastAnswers is how long those that were thrown into at the end have for their 503.
+// lastAnswers is how long requests have for their 503 after a throw at the end.
 const lastAnswers = time.Second
 
-// Shutdown ends a server, or several that run tasks of one runtime, and then the runtime. It drains
-// first: no new connections, and requests in flight run to their end. No server waits for
-// connections that handlers have taken over, as those of web sockets: their tasks are cancelled
-// then (http.Server.RegisterOnShutdown is where to say goodbye). When ctx ends before that, what is
-// left is thrown into, and answered like any throw; connections that are still not idle within a
-// second after that are closed. The error is that of rt.Shutdown, which names the tasks that did
-// not end even then; a request that had to be thrown into is none.
+// Shutdown shuts down a server, or several servers that run tasks of one runtime, and then the
+// runtime. It drains first: the servers accept no new connections, and requests in flight run to
+// completion. Shutdown does not wait for connections that handlers have taken over, as for web
+// sockets: it cancels the tasks of these handlers after the drain (use
+// http.Server.RegisterOnShutdown to say goodbye). If ctx ends before that, the remaining tasks are
+// thrown into, with the response that any throw gets. Connections that are not idle within another
+// second are closed. Shutdown returns the error of rt.Shutdown, which names the tasks that had not
+// ended even then; a request that had to be thrown into is not an error.
 func Shutdown(ctx context.Context, srv *http.Server, rt *cocoon.Runtime, more ...*http.Server) error {
 	servers := append([]*http.Server{srv}, more...)
 	drained := each(servers, func(s *http.Server) error { return s.Shutdown(ctx) })
@@ -44,7 +45,7 @@ func Shutdown(ctx context.Context, srv *http.Server, rt *cocoon.Runtime, more ..
 	return errors.Join(err, closed)
 }
 
-// each calls fn for all servers at the same time, and returns what errors there were.
+// each calls fn for all servers at the same time, and returns their errors.
 func each(servers []*http.Server, fn func(*http.Server) error) error {
 	errs := make([]error, len(servers))
 	var all sync.WaitGroup

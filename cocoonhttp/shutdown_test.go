@@ -13,13 +13,14 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Who is thrown into at the end has time for an answer: Shutdown returns behind it.
+// TestShutdownWaitsForAnswers checks that tasks thrown into at the end have time for a response,
+// and that Shutdown returns after it.
 func TestShutdownWaitsForAnswers(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	running := make(chan struct{})
 	answered := false
 	o := Options{Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
-		time.Sleep(50 * time.Millisecond) // an answer that takes its time
+		time.Sleep(50 * time.Millisecond) // a response that takes its time
 		answered = true
 		unavailable(w, r, err)
 	}}
@@ -41,7 +42,8 @@ func TestShutdownWaitsForAnswers(t *testing.T) {
 	}
 }
 
-// A handler that does not hear loses its connection, and is named.
+// TestShutdownDeaf checks that a handler that ignores the throw loses its connection, and that the
+// error names it.
 func TestShutdownDeaf(t *testing.T) {
 	rt, err := cocoon.New(cocoon.Config{Slots: 1})
 	must(t, err)
@@ -66,8 +68,8 @@ func TestShutdownDeaf(t *testing.T) {
 	must(t, rt.Shutdown(context.Background()))
 }
 
-// It drains first: nobody can connect any more, while a request in flight goes on as before, with
-// tasks of its own, to its whole answer.
+// TestShutdownDrains checks that Shutdown drains first: no client can connect any more, while a
+// request in flight goes on as before, including its own tasks, until its response is complete.
 func TestShutdownDrains(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2})
 	running, gate := make(chan struct{}), make(chan struct{})
@@ -110,7 +112,8 @@ func TestShutdownDrains(t *testing.T) {
 	}
 }
 
-// Several servers drain side by side, and then their runtime ends.
+// TestShutdownSeveral checks that several servers drain concurrently, and that their runtime ends
+// after them.
 func TestShutdownSeveral(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	var servers []*http.Server
@@ -145,7 +148,8 @@ func TestShutdownSeveral(t *testing.T) {
 	must(t, receive(t, "the end", ended))
 }
 
-// What is left of each when the time is over is thrown into, and answered.
+// TestShutdownSeveralThrows checks that the requests left when the time is over are thrown into and
+// get a response, on each server.
 func TestShutdownSeveralThrows(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 3})
 	var servers []*http.Server
@@ -171,7 +175,8 @@ func TestShutdownSeveralThrows(t *testing.T) {
 	}
 }
 
-// A connection that a handler has taken over holds up no shutdown.
+// TestShutdownEndsHijacked checks that a connection that a handler has taken over does not hold up
+// Shutdown.
 func TestShutdownEndsHijacked(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	ended := make(chan error, 1)
@@ -187,7 +192,7 @@ func TestShutdownEndsHijacked(t *testing.T) {
 	if err := receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrCancelled) || time.Since(begin) > patience/2 {
 		t.Errorf("the handler ended with %v after %v", err, time.Since(begin))
 	}
-	eventually(t, "the task to be forgotten", func() bool { // by its server's goroutine, after its end
+	eventually(t, "the task to be forgotten", func() bool { // its server's goroutine does that, after the task has ended
 		taken.mu.Lock()
 		defer taken.mu.Unlock()
 		return len(taken.of[s.Config]) == 0

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// A client that sends its body byte by byte holds nobody up.
+// TestSlowBody checks that a client that sends its body byte by byte holds up no other request.
 func TestSlowBody(t *testing.T) {
 	_, loop := oneSlot(t)
 	mux := http.NewServeMux()
@@ -33,7 +33,7 @@ func TestSlowBody(t *testing.T) {
 			c, r := dial(t, s)
 			send(t, c, "POST / HTTP/1.1\r\nHost: a\r\n"+frame[0]+"\r\n\r\n")
 			for range 20 {
-				get(t, s, "/") // while the other waits for the next byte
+				get(t, s, "/") // while the slow request waits for its next byte
 				send(t, c, fmt.Sprintf(frame[1], "x"))
 			}
 			if name == "chunked" {
@@ -48,7 +48,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// To close the body of a client that is slow is to read the rest of it.
+// TestSlowBodyIsClosed checks that closing the body of a slow client is a wait, because it reads
+// the rest of the body.
 func TestSlowBodyIsClosed(t *testing.T) {
 	rt, loop := oneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,8 @@ func past() context.Context {
 	return ctx
 }
 
-// A client that never reads holds nobody up, and neither keeps its task from being thrown into.
+// TestClientNeverReads checks that a client that never reads holds up no other request, and does
+// not keep its task from being thrown into.
 func TestClientNeverReads(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +94,7 @@ func TestClientNeverReads(t *testing.T) {
 				if r.URL.Path != "/endless" {
 					return
 				}
-				defer func() { // the throw, on its way
+				defer func() { // recovers the throw and passes it on
 					err, _ := recover().(error)
 					failed <- err
 					panic(err)
@@ -120,7 +122,7 @@ func TestClientNeverReads(t *testing.T) {
 	}
 }
 
-// The same for informational answers.
+// TestClientNeverReadsHints checks the same for informational responses.
 func TestClientNeverReadsHints(t *testing.T) {
 	rt, loop := oneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +139,7 @@ func TestClientNeverReadsHints(t *testing.T) {
 			t.Fatal("the task keeps its slot")
 		}
 		if busy(rt) != 0 || rt.Stats().Tasks == 0 {
-			quiet = time.Now() // it still gets rid of them
+			quiet = time.Now() // it is still sending responses
 		}
 	}
 	shut, cancel := context.WithTimeout(past(), patience)
@@ -145,7 +147,8 @@ func TestClientNeverReadsHints(t *testing.T) {
 	must(t, rt.Shutdown(shut))
 }
 
-// A throw into a task that waits for its body does not wait for the client, who hears of it.
+// TestThrowWhileReading checks that a throw into a task that waits for its body does not wait for
+// the client, and that the client gets a response.
 func TestThrowWhileReading(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +176,7 @@ func TestThrowWhileReading(t *testing.T) {
 	}
 }
 
-// A client that leaves is seen by policies.
+// TestClientLeaves checks that policies see the disconnect of a client.
 func TestClientLeaves(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +211,8 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// A context that somebody else ends is nothing but that: the handler can still answer.
+// TestContextEndsAround checks that a handler can still respond after surrounding code has ended
+// its context.
 func TestContextEndsAround(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	var end context.CancelFunc

@@ -12,9 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// isFile reports whether a source is a file on a disk, or the beginning of one as http.ServeContent
-// has it: to read it is to wait for the disk at most. It need not be an *os.File: io.Copy hides the
-// file's own WriteTo in another type.
+// isFile reports whether a source is a regular file, or the first part of one as http.ServeContent
+// passes it: reading it waits for the disk at most. It need not be an *os.File, because io.Copy
+// wraps the file in another type to hide the file's own WriteTo.
 func isFile(src io.Reader) bool {
 	if limited, ok := src.(*io.LimitedReader); ok {
 		src = limited.R
@@ -30,13 +30,13 @@ func isFile(src io.Reader) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// source is a pipe or a connection, of which a handler copies its answer. To read it is to wait for
-// who writes it, so the slot is given to others, and a throw ends it.
+// source is a pipe or a connection that a handler copies to its response. Reading it waits for its
+// writer, so the task gives its slot back, and a throw ends the read.
 type source struct {
 	io.Reader
 	deadline deadline
 	caller   *tell.Caller
-	stop     func() bool // of watching ctx
+	stop     func() bool // stops watching ctx
 
 	mu    sync.Mutex
 	cut   bool // its deadline is in the past
@@ -45,8 +45,8 @@ type source struct {
 
 type deadline interface{ SetReadDeadline(time.Time) error }
 
-// waiting returns a source that is read as one that waits, if it can be interrupted; nil if not.
-// Its end must be called.
+// waiting returns a source that reads src as a wait, if reads of src can be interrupted, or else
+// nil. The caller must call its end method.
 func waiting(ctx context.Context, caller *tell.Caller, src io.Reader) *source {
 	from := src
 	if limited, ok := src.(*io.LimitedReader); ok {
@@ -79,7 +79,7 @@ func (s *source) interrupt() {
 	}
 }
 
-// end leaves the source without a deadline: its owner may have use for it.
+// end leaves the source without a deadline, because its owner may go on to use it.
 func (s *source) end() {
 	s.stop()
 	s.mu.Lock()

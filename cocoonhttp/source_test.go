@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// kernels is a listener whose connections count the copies that the kernel could do.
+// kernels is a listener with connections that count the copies that the kernel could do.
 type kernels struct {
 	net.Listener
 	copies atomic.Int64
@@ -46,7 +46,8 @@ func (c kernelConn) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{src})
 }
 
-// A file is sent by the kernel in all the ways in which it is without the middleware.
+// TestFilesBySendfile checks that the kernel sends a file in every case in which it does so without
+// the middleware.
 func TestFilesBySendfile(t *testing.T) {
 	text := strings.Repeat("0123456789", 50_000)
 	file := filepath.Join(t.TempDir(), "file")
@@ -84,8 +85,8 @@ func TestFilesBySendfile(t *testing.T) {
 	}
 }
 
-// To copy from a pipe or a connection is to wait: others run meanwhile, a throw ends it, and the
-// source is as it was.
+// TestCopyWaits checks that copying from a pipe or a connection is a wait: other tasks run
+// meanwhile, a throw ends the copy, and the source has no deadline afterwards.
 func TestCopyWaits(t *testing.T) {
 	for name, make := range map[string]func() (from io.ReadCloser, to io.WriteCloser){
 		"a pipe": func() (io.ReadCloser, io.WriteCloser) {
@@ -140,7 +141,7 @@ func TestCopyWaits(t *testing.T) {
 	}
 }
 
-// receive1 calls fn in a goroutine, and returns where its result will be.
+// receive1 calls fn in a goroutine, and returns a channel for its result.
 func receive1[T any](fn func() T) <-chan T {
 	c := make(chan T, 1)
 	go func() { c <- fn() }()

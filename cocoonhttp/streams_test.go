@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Many streams of one HTTP/2 connection wait, run and are thrown into side by side.
+// TestManyStreams checks that many streams of one HTTP/2 connection wait, run and are thrown into
+// concurrently.
 func TestManyStreams(t *testing.T) {
 	rt, loop := oneSlot(t)
 	const streams = 200

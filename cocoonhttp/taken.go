@@ -8,15 +8,15 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// taken are the tasks that have taken a connection over, by the server that does not know of it any
-// more: who ends the server ends them.
+// taken are the tasks that have taken over a connection, by server. The server no longer knows
+// these connections, so Shutdown ends the tasks.
 var taken struct {
 	mu sync.Mutex
 	of map[*http.Server]map[*cocoon.Task]bool
 }
 
-// take notes that the task of ctx is about to take over the request's connection. forget is for
-// when it does not.
+// take records that the task of ctx is about to take over the request's connection. The caller
+// calls forget if it does not.
 func take(ctx context.Context, r *http.Request) (forget func()) {
 	task := cocoon.TaskOf(ctx)
 	srv, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
@@ -43,7 +43,7 @@ func take(ctx context.Context, r *http.Request) (forget func()) {
 	return forget
 }
 
-// cancelTaken ends the tasks that have taken over connections of the server.
+// cancelTaken cancels the tasks that have taken over connections of the server.
 func cancelTaken(srv *http.Server) {
 	taken.mu.Lock()
 	var tasks []*cocoon.Task

@@ -23,7 +23,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// termServer is the environment in which the tests' program is a server, until it gets SIGTERM.
+// termServer is the environment variable that makes the tests' program a server until it gets
+// SIGTERM.
 const termServer = "COCOONHTTP_TERM_SERVER"
 
 // serveUntilTerm prints its address, and serves until SIGTERM.
@@ -57,7 +58,7 @@ func serveUntilTerm() error {
 		return err
 	}
 	fmt.Println(listener.Addr())
-	go func() { // who has started it and is gone without a signal, as a test is that takes too long
+	go func() { // the parent may die without a signal, as a test that times out does
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	}()
@@ -77,7 +78,7 @@ func serveUntilTerm() error {
 	return <-done
 }
 
-// child is a server in another process.
+// child is a server in a separate process.
 type child struct {
 	*exec.Cmd
 	url string
@@ -90,7 +91,7 @@ func startChild(t *testing.T) *child {
 	c := &child{Cmd: exec.Command(self)}
 	c.Env = append(os.Environ(), termServer+"=1")
 	c.Stderr = os.Stderr
-	_, err = c.StdinPipe() // it ends with us, see serveUntilTerm
+	_, err = c.StdinPipe() // closed when this process ends, see serveUntilTerm
 	must(t, err)
 	out, err := c.StdoutPipe()
 	must(t, err)
@@ -106,7 +107,7 @@ func (c *child) dial() (net.Conn, error) {
 	return net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 }
 
-// blocked waits until the child has so many tasks that wait for their clients.
+// blocked waits until n tasks of the child wait for their clients.
 func (c *child) blocked(t *testing.T, n int) {
 	t.Helper()
 	eventually(t, "tasks to block", func() bool {
@@ -119,7 +120,8 @@ func (c *child) blocked(t *testing.T, n int) {
 	})
 }
 
-// On SIGTERM under load a server answers whom it can, throws the others out, and exits with 0.
+// TestSIGTERM checks that on SIGTERM under load a server responds to as many requests as possible,
+// throws into the rest, and exits with 0.
 func TestSIGTERM(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM")
@@ -133,7 +135,7 @@ func TestSIGTERM(t *testing.T) {
 			for {
 				resp, err := client.Get(c.url + "/quick")
 				if err != nil {
-					return // there is no server any more
+					return // the server has ended
 				}
 				body, err := io.ReadAll(resp.Body)
 				resp.Body.Close()
@@ -157,7 +159,7 @@ func TestSIGTERM(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		send(t, conn, request)
 		if strings.Contains(request, "endless") {
-			return // it never reads
+			return // this client never reads
 		}
 		go func() {
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

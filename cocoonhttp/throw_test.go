@@ -15,8 +15,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw is 503 as long as nothing has been sent; then the request is aborted, and the client can
-// tell.
+// TestThrow checks that a throw becomes a 503 as long as nothing has been sent, and after that
+// aborts the request, so that the client can tell.
 func TestThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -44,7 +44,8 @@ func TestThrow(t *testing.T) {
 					throwInto(r.Context())
 					t.Error("it was not thrown into")
 				}, change...)
-				resp, err := s.Client().Post(s.URL, "", strings.NewReader("")) // which no client tries again
+				// A POST, because the client retries a GET.
+				resp, err := s.Client().Post(s.URL, "", strings.NewReader(""))
 				if err == nil {
 					defer resp.Body.Close()
 					_, err = io.ReadAll(resp.Body)
@@ -66,7 +67,7 @@ func TestThrow(t *testing.T) {
 	}
 }
 
-// Two answers of the same connection: the one after a throw is whole.
+// TestConnectionLivesOn checks that the response after a throw, on the same connection, is whole.
 func TestConnectionLivesOn(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +90,7 @@ func TestConnectionLivesOn(t *testing.T) {
 	}
 }
 
-// Panics pass through, as they were; what was held is not sent.
+// TestPanic checks that panics pass through unchanged, and that held bytes are then not sent.
 func TestPanic(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	own := errors.New("own")
@@ -112,8 +113,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A panic after a partial write, whatever it is, passes through as it was; the client cannot take
-// what it got for a whole answer, and the slot is free again.
+// TestPanicAfterPartialWrite checks that any panic after a partial write passes through unchanged,
+// that the client cannot take what it got for a whole response, and that the slot is free again.
 func TestPanicAfterPartialWrite(t *testing.T) {
 	for name, write := range map[string]func(w http.ResponseWriter){
 		"held":    func(w http.ResponseWriter) { io.WriteString(w, "half") },
@@ -142,7 +143,8 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 						}()
 						h.ServeHTTP(w, r)
 					}), change...)
-					resp, err := s.Client().Post(s.URL, "", strings.NewReader("")) // which no client tries again
+					// A POST, because the client retries a GET.
+					resp, err := s.Client().Post(s.URL, "", strings.NewReader(""))
 					if err == nil {
 						_, err = io.ReadAll(resp.Body)
 						resp.Body.Close()
@@ -157,14 +159,15 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 	}
 }
 
-// A policy stops a handler that polls, and Options.Refuse hears which.
+// TestPolicyThrows checks that a policy stops a handler that polls, and that Options.Refuse gets
+// the policy's error.
 func TestPolicyThrows(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: \"GET /slow/{id}\", limit: 1ms}]\n")))
 	heard := make(chan error, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /slow/{id}", func(w http.ResponseWriter, r *http.Request) {
-		for { // not until its context ends, which may be before it hears of the throw
+		for { // not until its context ends, which may be before the throw arrives
 			cocoon.SafePoint(r.Context())
 		}
 	})
@@ -179,7 +182,7 @@ func TestPolicyThrows(t *testing.T) {
 	}
 }
 
-// A throw that a Section catches is the handler's to answer.
+// TestSectionAnswers checks that the handler can respond to a throw that a Section catches.
 func TestSectionAnswers(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
@@ -198,9 +201,9 @@ func TestSectionAnswers(t *testing.T) {
 	}
 }
 
-// A throw that the handler's code recovers, and answers by 500 as it does any panic, or not at all
-// as it does when its client has gone, is answered like a throw. Other answers are the handler's
-// own.
+// TestRecoveredThrow checks the responses of a handler that recovers a throw. A 500, as for any
+// panic, or no response, as for a client that has disconnected, is replaced as for any throw. Other
+// responses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -238,7 +241,8 @@ func TestRecoveredThrow(t *testing.T) {
 	}
 }
 
-// The error says where a handler was that ignored errors, not what it was called through.
+// TestThrowSaysWhere checks that the error names the line of a handler that ignored errors, and not
+// a frame below it.
 func TestThrowSaysWhere(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
@@ -271,9 +275,9 @@ func TestThrowSaysWhere(t *testing.T) {
 	}
 }
 
-// An answer that had begun when the throw came, and whose handler did not end by it, may be half an
-// answer: recovering code finds that it cannot answer any more, and leaves it so (chi's Recoverer
-// behind its Logger).
+// TestRecoveredInTheMidst checks a response that had begun when the throw came, from a handler that
+// the throw did not end. Such a response may be incomplete: recovering code can no longer respond,
+// and leaves the response so (chi's Recoverer behind its Logger).
 func TestRecoveredInTheMidst(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {
@@ -311,8 +315,9 @@ func TestRecoveredInTheMidst(t *testing.T) {
 	}
 }
 
-// An answer that had begun when the throw came is the handler's own if it is as long as its header
-// says. Of others nobody knows what the handler would have said, had its context not ended.
+// TestThrowTooLate checks that a response that had begun when the throw came is the handler's own
+// if it has the length that its header declares. For any other response it is unknown what the
+// handler would have written if its context had not ended.
 func TestThrowTooLate(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {
@@ -351,8 +356,8 @@ func TestThrowTooLate(t *testing.T) {
 	}
 }
 
-// Handlers return without a word when their context ends, for their client has gone; after a throw
-// it has not.
+// TestThrowEndsTheContext checks handlers that return without a response when their context ends,
+// because their client must have disconnected. After a throw the client is still connected.
 func TestThrowEndsTheContext(t *testing.T) {
 	rt := start(t, cocoon.Config{StallAfter: -1})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A throw never unwinds what is around a read or a write of the client's: it is their error.
+// TestCallsTellOfThrow checks that a throw never unwinds the code around a read from or a write to
+// the client: the call returns the throw as its error.
 func TestCallsTellOfThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	large, text := make([]byte, 2*holdSize), strings.Repeat("x", 2*holdSize)
@@ -40,7 +41,7 @@ func TestCallsTellOfThrow(t *testing.T) {
 				var mu sync.Mutex
 				s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 					cocoon.TaskOf(r.Context()).Cancel()
-					for range 2 { // the second by code that looks at the last error only
+					for range 2 { // twice, for code that looks at the last error only
 						mu.Lock()
 						err := call(w, r)
 						mu.Unlock()
@@ -60,7 +61,8 @@ func TestCallsTellOfThrow(t *testing.T) {
 	}
 }
 
-// A throw into a section is told in the same way, and ends the section that goes on regardless.
+// TestCallsTellOfSectionsThrow checks that calls return a throw into a section in the same way, and
+// that the throw ends a section that goes on regardless.
 func TestCallsTellOfSectionsThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
@@ -98,7 +100,8 @@ func TestCallsTellOfSectionsThrow(t *testing.T) {
 	}
 }
 
-// What was lost of an answer makes none of it whole, whoever ignores the error.
+// TestIgnoredErrorIsNoAnswer checks that a response with lost bytes does not count as whole, even
+// if the handler ignores the error.
 func TestIgnoredErrorIsNoAnswer(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for name, throw := range map[string]func(ctx context.Context){
@@ -123,8 +126,8 @@ func TestIgnoredErrorIsNoAnswer(t *testing.T) {
 	}
 }
 
-// The temporary files of a form that was stopped half-way are removed by the package that has made
-// them.
+// TestStoppedFormLeavesNoFiles checks that the package that parses a form removes the temporary
+// files of a form if its upload was stopped halfway.
 func TestStoppedFormLeavesNoFiles(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	dir := t.TempDir()

@@ -9,14 +9,14 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// Transport is an http.RoundTripper for requests that tasks make: a task, which the request's
-// context carries, gives its slot back during the call and while it reads the answer's body.
-// Without a task in the context it is its Base.
+// Transport is an http.RoundTripper for requests that tasks make. If the request's context carries
+// a task, the task gives its slot back during the call and while it reads the response's body.
+// Without a task in the context, Transport behaves as its Base.
 //
-// A throw does not unwind the client's code: one that is due before the call is its error, a
-// *cocoon.PreemptedError inside an *url.Error; one that comes during the call ends it by the
-// request's context, and unwinds the task at its next safe point. The reads of the body are none:
-// they return the throw as their error too.
+// A throw does not unwind the client's code. If a throw is due before the call, the call returns it
+// as its error, a *cocoon.PreemptedError inside an *url.Error. If the throw comes during the call,
+// it ends the call by the request's context, and unwinds the task at its next safe point. Reads of
+// the body are not safe points: they return the throw as their error too.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -45,7 +45,7 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 	})
 	switch {
 	case !called && r.Body != nil:
-		r.Body.Close() // a RoundTripper does that, also when it errs
+		r.Body.Close() // a RoundTripper must do that, even if it returns an error
 	case answer != nil && answer.Body != nil && answer.Body != http.NoBody:
 		answer.Body = received(ctx, answer.Body)
 	}
@@ -59,7 +59,8 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// received wraps the body of an answer. That of a switch of protocols can also be written.
+// received wraps the body of a response. The body of a response that switches protocols can be
+// written too.
 func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
 	in := &incoming{ReadCloser: b, caller: tell.Caller{Ctx: ctx}}
 	if w, ok := b.(io.Writer); ok {
@@ -68,7 +69,7 @@ func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
 	return in
 }
 
-// incoming is the body of an answer.
+// incoming is the body of a response.
 type incoming struct {
 	io.ReadCloser
 	caller tell.Caller
@@ -83,7 +84,7 @@ func (b *incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// duplex is the body of an answer that switched protocols.
+// duplex is the body of a response that switched protocols.
 type duplex struct {
 	*incoming
 	w io.Writer
@@ -98,7 +99,7 @@ func (d *duplex) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// CloseWrite closes the direction to the server.
+// CloseWrite closes the sending direction, to the server.
 func (d *duplex) CloseWrite() error {
 	return d.caller.Call(func() error { return closeWrite(d.w) })
 }

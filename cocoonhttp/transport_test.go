@@ -13,13 +13,13 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// While a task waits for somebody else's answer, or its body, others run.
+// TestTransport checks that other tasks run while a task waits for a response or its body.
 func TestTransport(t *testing.T) {
 	_, loop := oneSlot(t)
 	var front string
-	answered := make(chan struct{}) // the task has the answer, but for the rest of its body
+	answered := make(chan struct{}) // the task has the response, except for the rest of its body
 	other := func() {
-		resp, err := http.Get(front + "/other") // it needs the slot of the task that is waiting for us
+		resp, err := http.Get(front + "/other") // it needs the slot of the task that waits for it
 		if err != nil {
 			t.Error(err)
 			return
@@ -60,7 +60,7 @@ func TestTransport(t *testing.T) {
 	resp.Body.Close()
 }
 
-// watched is a body that tells whether it was closed.
+// watched is a body that records whether it was closed.
 type watched struct {
 	io.Reader
 	closed atomic.Bool
@@ -72,8 +72,9 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A throw is the client's error when it is due before the call, and leaves the answer to the task
-// when it comes later: nothing of the client is unwound, nothing stays open.
+// TestTransportThrow checks that a throw due before the call is the client's error, and that a
+// later throw leaves the response to the task: no code of the client is unwound, and nothing stays
+// open.
 func TestTransportThrow(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	sent, answer := &watched{Reader: strings.NewReader("x")}, &watched{Reader: strings.NewReader("y")}
@@ -109,7 +110,8 @@ func TestTransportThrow(t *testing.T) {
 	}
 }
 
-// Who has switched protocols gives the slot back while the other side does not read.
+// TestTransportUpgraded checks that a task that has switched protocols gives its slot back while
+// the peer does not read.
 func TestTransportUpgraded(t *testing.T) {
 	rt, loop := oneSlot(t)
 	ours, theirs := net.Pipe()

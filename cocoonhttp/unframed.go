@@ -7,9 +7,9 @@ import (
 	"net"
 )
 
-// endsWithConnection reports whether the end of the connection is the end of the answer's body, so
-// that the client would take the one for the other: that of HTTP/1.0, and that of a handler which
-// wants no chunks.
+// endsWithConnection reports whether the end of the connection marks the end of the response's
+// body, so that the client would take a cut for the end. This holds for HTTP/1.0, and for handlers
+// that turn chunked encoding off.
 func (a *answer) endsWithConnection() bool {
 	if a.request == nil || a.request.ProtoMajor != 1 {
 		return false
@@ -17,14 +17,14 @@ func (a *answer) endsWithConnection() bool {
 	return a.request.ProtoMinor == 0 || a.under.Header().Get("Transfer-Encoding") == "identity"
 }
 
-// reset ends the connection by a reset, which no client takes for an end.
+// reset ends the connection by a reset, which no client takes for the end of a response.
 func (a *answer) reset() {
 	c, _, err := a.control().Hijack()
 	if err != nil {
-		return // a writer around that cannot do it; the server closes the connection
+		return // a surrounding writer does not support it; the server closes the connection
 	}
 	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn() // without the alert that tells a whole one
+		c = t.NetConn() // without the close_notify alert, which would mark a clean end
 	}
 	if t, ok := c.(*net.TCPConn); ok {
 		t.SetLinger(0)
@@ -32,12 +32,13 @@ func (a *answer) reset() {
 	c.Close()
 }
 
-// unframed reports whether nothing but the end of the connection tells where the answer ends.
+// unframed reports whether only the end of the connection tells where the response ends.
 func (a *answer) unframed() bool { return a.length < 0 && a.endsWithConnection() }
 
-// put writes to the writer below. When a write fails, as one does that a throw cuts off, net/http
-// closes the connection: to a client that is the end of an answer without frames, and there is
-// nothing left to reset. It does not close it where it has a source to copy from, or flushes.
+// put writes to the underlying writer. When a write fails, for example because a throw cut it off,
+// net/http closes the connection. For a client, this is the end of an unframed response, and the
+// connection can no longer be reset. net/http does not close the connection if the failing call is
+// ReadFrom or Flush, so put uses these.
 func (a *answer) put(p []byte) (n int, err error) {
 	if !a.unframed() {
 		return a.under.Write(p)

@@ -10,25 +10,26 @@ import (
 	"time"
 )
 
-// writer is the http.ResponseWriter of a handler. It leads to the answer as long as the handler
-// runs: after that the answer is another request's.
+// writer is the http.ResponseWriter of a handler. It leads to the answer while the handler runs;
+// after that, the answer belongs to another request.
 type writer struct {
-	answer *answer // of the handler; then nil, or what others write around it
+	answer *answer // the handler's; later nil, or the response of surrounding code
 
-	// What is left when the handler has ended.
+	// The fields below are set when the handler has returned.
 	under    http.ResponseWriter
-	request  *http.Request // the server's; nil as long as the handler runs
-	status   int16         // that of the answer; 0: none has been sent yet
+	request  *http.Request // the server's; nil while the handler runs
+	status   int16         // of the response; 0: none has been sent yet
 	hijacked bool
 }
 
-// errEnded is what a handler hears that goes on writing when its request has ended.
+// errEnded is the error of a write after the request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
 
-// live returns the answer. When the handler has ended it leads to the writer below as long as the
-// server has the request, for frameworks leave the writer that they were given in its place, and
-// write their answer to the handler's error to it (echo.WrapMiddleware). After that it leads
-// nowhere: the writer below may be another request's too.
+// live returns the answer. After the handler has returned, live leads to the underlying writer as
+// long as the server has the request, because frameworks leave the handler's writer in their
+// context, and use it to respond to the handler's error (echo.WrapMiddleware). When the server has
+// finished the request, live leads nowhere: the underlying writer may belong to another request
+// too.
 func (w *writer) live() *answer {
 	if w.request == nil {
 		return w.answer
@@ -45,7 +46,7 @@ func (w *writer) live() *answer {
 	return w.answer
 }
 
-// leave parts the writer from the answer of its handler, which has ended.
+// leave detaches the writer from the answer of its handler, which has returned.
 func (w *writer) leave(e *exchange) {
 	*w = writer{under: e.under, request: e.request, hijacked: e.hijacked}
 	if e.sent {
@@ -90,8 +91,8 @@ func (w *writer) EnableFullDuplex() error {
 	return a.control().EnableFullDuplex()
 }
 
-// Unwrap returns the writer below. What is held is sent first, and from now on nothing is held, and
-// a throw aborts the request, because nobody knows what has been sent.
+// Unwrap returns the underlying writer. It sends the held bytes first. From then on nothing is held
+// back, and a throw aborts the request, because it is unknown what has been sent.
 func (w *writer) Unwrap() http.ResponseWriter {
 	a := w.live()
 	a.send()
@@ -99,16 +100,16 @@ func (w *writer) Unwrap() http.ResponseWriter {
 	return a.under
 }
 
-// Handlers ask by type assertion what a writer can do, so it must be able to do what the one below
-// it is, and no more. (ReaderFrom and StringWriter promise nothing but speed.) What net/http has is
-// one pointer, and costs no allocation.
+// Handlers find out by type assertion what a writer can do, so it must have exactly the optional
+// interfaces of the underlying writer. (ReaderFrom and StringWriter promise only speed.) The
+// combinations that net/http has are one pointer, and cost no allocation.
 type (
 	flusher  struct{ *writer }
 	hijacker struct{ flusher } // HTTP/1
 	pusher   struct{ flusher } // HTTP/2
 )
 
-// skills is what a http.ResponseWriter can do beside the usual.
+// skills are the optional interfaces of a http.ResponseWriter.
 type skills uint8
 
 const (

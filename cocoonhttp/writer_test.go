@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// What an answer can do is what the writer below it can.
+// TestFacets checks that a writer has exactly the optional interfaces of the writer below it.
 func TestFacets(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	can := func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +53,7 @@ func TestFacets(t *testing.T) {
 		"false false true": struct {
 			W
 			P
-		}{W: base}, // that of http.TimeoutHandler
+		}{W: base}, // as http.TimeoutHandler has
 		"true true false": struct {
 			W
 			F
@@ -89,7 +89,7 @@ func TestFacets(t *testing.T) {
 func TestPush(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		// Go's client refuses pushes, which shows that ours arrives where it should.
+		// Go's client refuses pushes, which shows that the push arrives there.
 		if err := w.(http.Pusher).Push("/a.css", nil); err == nil || err.Error() != "feature not supported" {
 			t.Errorf("push: %v", err)
 		}
@@ -97,7 +97,7 @@ func TestPush(t *testing.T) {
 	get(t, s, "/")
 }
 
-// Deadlines and full duplex arrive at the connection.
+// TestResponseController checks that deadlines and full duplex take effect on the connection.
 func TestResponseController(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func TestResponseController(t *testing.T) {
 		if err := c.SetWriteDeadline(time.Now().Add(time.Hour)); err != nil {
 			t.Error(err)
 		}
-		for r := bufio.NewReader(r.Body); ; { // an echo, line by line, while the body comes in
+		for r := bufio.NewReader(r.Body); ; { // echoes line by line while the body comes in
 			line, err := r.ReadString('\n')
 			if err != nil {
 				break
@@ -124,7 +124,7 @@ func TestResponseController(t *testing.T) {
 	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
 	for i, line := range []string{"one\n", "two\n", "three\n"} {
 		send(t, c, fmt.Sprintf("%x\r\n%s\r\n", len(line), line))
-		for i == 0 { // the header comes with the first
+		for i == 0 { // the header comes with the first line
 			if l, err := r.ReadString('\n'); err != nil || l == "\r\n" {
 				must(t, err)
 				break
@@ -139,7 +139,7 @@ func TestResponseController(t *testing.T) {
 	send(t, c, "0\r\n\r\n")
 }
 
-// Deadlines that a handler sets end its reads and writes.
+// TestDeadlines checks that deadlines that a handler sets end its reads and writes.
 func TestDeadlines(t *testing.T) {
 	for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		for name, h := range map[string]func(w http.ResponseWriter, r *http.Request) error{
@@ -181,7 +181,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// A handler that goes on writing when it has ended hears so, and reaches no other request.
+// TestAfterTheEnd checks that a handler that writes after its end gets an error, and reaches no
+// other request.
 func TestAfterTheEnd(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	var kept http.ResponseWriter
@@ -209,7 +210,8 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A handler that asks for more than there is below gets an error, and can answer with one.
+// TestHijackOverHTTP2 checks that a handler that asks for an interface that the connection lacks
+// gets an error, and can respond with one.
 func TestHijackOverHTTP2(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, body := range []string{"", "cannot upgrade"} {
@@ -228,7 +230,8 @@ func TestHijackOverHTTP2(t *testing.T) {
 	}
 }
 
-// What goes through a writer that was unwrapped, and what goes around it, arrives in order.
+// TestUnwrapInBetween checks that writes through an unwrapped writer and writes around it arrive in
+// order.
 func TestUnwrapInBetween(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -243,8 +246,8 @@ func TestUnwrapInBetween(t *testing.T) {
 	}
 }
 
-// Frameworks answer a handler's error when the handler has ended, to the writer that it had
-// (echo.WrapMiddleware).
+// TestAroundTheHandler checks that frameworks can respond to a handler's error, after the handler
+// has returned, through the writer that the handler had (echo.WrapMiddleware).
 func TestAroundTheHandler(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	for _, c := range []struct {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Parts of connections, each with one of the interfaces that change what database/sql does.
+// Parts of connections, each with one of the interfaces that change database/sql's behavior by
+// their presence.
 type (
 	canExec     struct{ driver.ExecerContext }
 	canQuery    struct{ driver.QueryerContext }
@@ -14,7 +15,7 @@ type (
 	canValidate struct{ driver.Validator }
 )
 
-// claims are what database/sql asks of a connection before it calls it.
+// claims are the optional interfaces that database/sql checks for before a call.
 type claims struct{ executes, queries, resets, validates bool }
 
 func claimsOf(c any) (has claims) {
@@ -25,8 +26,8 @@ func claimsOf(c any) (has claims) {
 	return has
 }
 
-// A wrapped connection claims what the driver's does and no more: database/sql keeps or closes
-// connections by that.
+// TestClaims checks that a wrapped connection has exactly the optional interfaces of the driver's
+// connection, because database/sql keeps or closes connections accordingly.
 func TestClaims(t *testing.T) {
 	type least = legacyConn
 	seen := map[claims]bool{}
@@ -121,8 +122,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Raw gives the driver's own connection, in a task and outside, of a driver that is wrapped and of
-// one that is not.
+// TestRaw checks that Raw passes the driver's own connection, in a task and outside, for a wrapped
+// driver and for one without a wrapper.
 func TestRaw(t *testing.T) {
 	_, loop := start(t)
 	db := open(t, modern(&server{}))

@@ -8,9 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// conn is a connection. It implements what a driver may leave out, each in the way that
-// database/sql takes for leaving it out: so nothing is lost, and nothing pretended. What changes
-// what database/sql does is in types of its own: see variants.go.
+// conn is a connection. It implements the optional interfaces of a driver. Where the driver lacks
+// one, conn returns what database/sql treats as its absence, so that the wrapper neither hides nor
+// adds a feature. Interfaces that change database/sql's behavior by their mere presence are
+// separate types: see variants.go.
 type conn struct{ driver.Conn }
 
 // Unwrap returns the driver's own connection, see Raw.
@@ -72,8 +73,8 @@ func (c *conn) query(ctx context.Context, query string, args []driver.NamedValue
 	return queried(ctx, func() (driver.Rows, error) { return c.Conn.(driver.Queryer).Query(query, values) })
 }
 
-// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip has database/sql convert the
-// value itself.
+// CheckNamedValue implements driver.NamedValueChecker. driver.ErrSkip makes database/sql convert
+// the value itself.
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error { return checkValue(c.Conn, v) }
 
 func checkValue(by any, v *driver.NamedValue) error {

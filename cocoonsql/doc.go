@@ -3,24 +3,25 @@
 //
 //	db, err := cocoonsql.Open("postgres", dsn) // instead of sql.Open
 //
-// A task is known by the context of a call (QueryContext, ExecContext, BeginTx): pass that which
-// the task was given. What has no context of its own, such as Rows.Next and Tx.Commit, counts as a
-// call of the task whose context the rows or the transaction were made with. Without a task, a
-// wrapped driver does what the driver does.
+// The context of a call (QueryContext, ExecContext, BeginTx) identifies the task: pass the context
+// that the task got. Calls without a context, such as Rows.Next and Tx.Commit, count as calls of
+// the task that made the rows or the transaction with its context. Without a task, a wrapped driver
+// behaves like the driver.
 //
-// A throw never unwinds database/sql or the driver, which would lose the connection: one that is
-// due before a call is the call's error, a *cocoon.PreemptedError, and a Commit rolls back; one
-// that comes meanwhile unwinds the task at its next safe point. A call that is under way ends with
-// its context, as usual. While a throw unwinds the task, deferred calls are made; and at any time
-// those with a context that cannot end, as that of context.WithoutCancel. A transaction that was
-// thrown out of costs no connection: the driver's context for its end is not ended by the throw.
+// A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
+// due before a call, the call returns it as its error, a *cocoon.PreemptedError, and a Commit rolls
+// back. If the throw comes during a call, it unwinds the task at its next safe point; the call ends
+// with its context, as usual. Deferred calls are made while a throw unwinds the task. Calls with a
+// context that cannot end, as returned by context.WithoutCancel, are made at any time. A throw out
+// of a transaction costs no connection, because it does not end the context that the driver uses to
+// end the transaction.
 //
-// The wait for a connection, where sql.DB.SetMaxOpenConns allows fewer than tasks want, is not seen
-// by a driver. It is found as any wait that is not announced: it does not count as running, and the
-// slot is lent.
+// If sql.DB.SetMaxOpenConns allows fewer connections than tasks need, tasks wait for a connection.
+// A driver does not see this wait. The runtime detects it like any unannounced wait: it does not
+// count as running, and the runtime lends the slot.
 //
-// sql.Conn.Raw gives the wrapper; Raw of this package gives the driver's own connection.
+// sql.Conn.Raw passes the wrapper; Raw of this package passes the driver's own connection.
 //
-// It is for databases on the other side of a connection. One that runs in the process, such as
-// SQLite, works during its calls, and would do so without a slot.
+// The package is for databases at the other end of a connection. A database that runs in the
+// process, such as SQLite, works during its calls, and would work without a slot.
 package cocoonsql

@@ -12,13 +12,13 @@ import (
 	"sync"
 )
 
-// server is a database that keeps a list of values, and a record of what it was asked. Each request
-// passes gate, in which a test may make it wait.
+// server is a database that keeps a list of values, and a record of its requests. Each request
+// passes gate, in which a test may delay it.
 type server struct {
 	mu     sync.Mutex
 	values []driver.Value
 	asked  []string
-	open   int // connections, statements, transactions and rows that are not closed
+	open   int // open connections, statements, transactions and rows
 	gate   func(what string)
 }
 
@@ -44,7 +44,7 @@ func (s *server) exec(args []any) driver.Result {
 
 var errRefused = errors.New("refused by the server")
 
-// legacyDriver has nothing but what a driver must have; modernDriver all that it may.
+// legacyDriver implements only the required interfaces; modernDriver implements all optional ones.
 type legacyDriver struct{ *server }
 type modernDriver struct{ legacyDriver }
 
@@ -136,8 +136,8 @@ func (r *legacyRows) Next(row []driver.Value) error {
 	return nil
 }
 
-// middleDriver is of the time of Go 1.7: shortcuts without contexts, and statements that convert
-// columns.
+// middleDriver is a driver from the time of Go 1.7: shortcuts without contexts, and statements that
+// convert columns.
 type middleDriver struct{ legacyDriver }
 type middleConn struct{ legacyConn }
 type middleStmt struct{ legacyStmt }
@@ -231,7 +231,7 @@ func valuesOf(args []driver.NamedValue) (all []any) {
 	return all
 }
 
-// point is a type that only the driver knows; remove an argument that is an instruction to it.
+// point is a type that only the driver knows; remove tells the driver to remove an argument.
 type point struct{ x, y int }
 type remove struct{}
 

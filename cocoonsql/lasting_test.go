@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// keeper is a connection that keeps the context of its transaction, as that of pgx does.
+// keeper is a connection that keeps the context of its transaction, as pgx's connection does.
 type keeper struct {
 	legacyConn
 	last context.Context
@@ -23,7 +23,8 @@ func (k *keeper) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, er
 }
 
 // inTransaction calls f in a task that has begun a transaction, with the task's context and the
-// driver's. Beside database/sql, which would roll back by itself when the task's has ended.
+// driver's. It bypasses database/sql, which would roll back by itself when the task's context has
+// ended.
 func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context.Context)) {
 	t.Helper()
 	_, loop := start(t)
@@ -48,8 +49,8 @@ func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context
 	}
 }
 
-// A throw that ends the task's context does not end that of its transaction: the driver needs it
-// for the rollback.
+// TestThrowLeavesTheTransactionItsContext checks that a throw that ends the task's context does not
+// end its transaction's context: the driver needs it for the rollback.
 func TestThrowLeavesTheTransactionItsContext(t *testing.T) {
 	inTransaction(t, context.Background(), func(ctx, theirs context.Context) {
 		go cocoon.TaskOf(ctx).Cancel()
@@ -61,7 +62,8 @@ func TestThrowLeavesTheTransactionItsContext(t *testing.T) {
 	})
 }
 
-// The end of the caller's context ends it, with its error and its cause.
+// TestTransactionEndsWithItsCaller checks that the end of the caller's context ends the
+// transaction's, with its error and its cause.
 func TestTransactionEndsWithItsCaller(t *testing.T) {
 	reason := errors.New("the client has gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -86,8 +88,8 @@ func TestTransactionEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// A server that does not answer does not hold a transaction that was thrown out of for ever, and a
-// deadline is a deadline.
+// TestLastingEndsLate checks that a server that does not respond cannot keep a transaction open
+// forever after a throw, and that a deadline still takes effect.
 func TestLastingEndsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -103,7 +105,7 @@ func TestLastingEndsLate(t *testing.T) {
 		if synctest.Wait(); !errors.Is(l.Err(), context.Canceled) {
 			t.Error("it did not end")
 		}
-		early := last(ctx) // its context has ended before, and nothing has begun
+		early := last(ctx) // ctx has ended already, and no transaction has begun
 		defer early.end()
 		if synctest.Wait(); early.Err() == nil {
 			t.Error("before the transaction has begun a throw does not end it")

@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Open is sql.Open with the driver of that name wrapped.
+// Open is sql.Open with the named driver wrapped.
 func Open(driverName, dataSourceName string) (*sql.DB, error) {
 	db, err := sql.Open(driverName, dataSourceName)
 	if err != nil {
@@ -29,7 +29,7 @@ func Open(driverName, dataSourceName string) (*sql.DB, error) {
 	return sql.OpenDB(Connector(c)), nil
 }
 
-// named connects with a driver that makes no connectors.
+// named is a connector for a driver that makes no connectors.
 type named struct {
 	driver driver.Driver
 	name   string
@@ -38,7 +38,8 @@ type named struct {
 func (n named) Connect(context.Context) (driver.Conn, error) { return n.driver.Open(n.name) }
 func (n named) Driver() driver.Driver                        { return n.driver }
 
-// Connector wraps a connector, for sql.OpenDB. Its Driver is that of c. It panics if c is nil.
+// Connector wraps a connector, for sql.OpenDB. Its Driver method returns the driver of c. It panics
+// if c is nil.
 func Connector(c driver.Connector) driver.Connector {
 	if c == nil {
 		panic("cocoonsql: Connector: the connector is nil; want that of a driver")
@@ -65,9 +66,9 @@ func (c connector) Close() error {
 	return nil
 }
 
-// call makes a call of the driver while the task's slot is given to others. Where a throw has ended
-// ctx it is the error instead: some drivers close a connection that they are to use with a context
-// which has ended.
+// call makes a call of the driver while the task gives its slot back. If a throw has ended ctx,
+// call returns the throw instead, because some drivers close a connection on a call with an ended
+// context.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
 	err = cocoon.BlockCall(ctx, func() (err error) {
 		if err := thrown(ctx); err != nil {
@@ -88,11 +89,11 @@ func thrown(ctx context.Context) error {
 	return nil
 }
 
-// errNamed is that of database/sql for drivers which know no names.
+// errNamed is the error that database/sql returns for drivers without named parameters.
 var errNamed = errors.New("cocoonsql: the driver does not support named parameters; pass them by position")
 
-// positional returns the values for the interfaces of drivers from before there were names and
-// contexts, unless ctx has ended.
+// positional returns the values for driver interfaces without names and contexts, unless ctx has
+// ended.
 func positional(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
 	values := make([]driver.Value, len(args))
 	for i, a := range args {

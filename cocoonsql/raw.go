@@ -8,17 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Raw is sql.Conn.Raw, but that f is given the driver's own connection, wrapped or not:
-//
-//	err := cocoonsql.Raw(ctx, c, func(conn any) error {
-//		_, err := conn.(*stdlib.Conn).Conn().CopyFrom(ctx, table, columns, rows)
-//		return err
-//	})
-//
-// sql.Conn.Raw gives f what database/sql holds, which is the wrapper; no wrapper can be of the
-// driver's type. Like any call of the driver it gives the task's slot to others, and is not thrown
-// out of: a panic in f would cost the connection. A throw that is due already is the error, and f
-// is not called.
+// Raw is sql.Conn.Raw, except that f gets the driver's own connection, whether the driver is
+// wrapped or not:
 func Raw(ctx context.Context, c *sql.Conn, f func(driverConn any) error) error {
 	return cocoon.BlockCall(ctx, func() error {
 		if err := thrown(ctx); err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// rows are the rows of a query. What a driver may leave out has the answer that database/sql gives
-// in its place.
+// rows are the rows of a query. For an optional method that the driver lacks, rows returns the
+// values that database/sql uses in its place.
 type rows struct {
 	driver.Rows
 	ctx  context.Context // of the query
-	slow bool            // the row before came late, or there was none
+	slow bool            // the previous row came late, or there was none
 }
 
-// slowRow is what it takes a row to come that was waited for. Drivers read many rows at once, and
-// hand most of them out in less than a microsecond: to give the slot back for each would have the
-// task wait for it again a thousand times. So it is given back for the first row, and for those
-// that come after a slow one. (bodies of requests are another matter: who sends those may be
-// hostile.)
+// slowRow is the least time after which a row counts as waited for. Drivers read many rows at once,
+// and return most of them in less than a microsecond. If each row gave the slot back, the task
+// would wait for its slot a thousand times. So rows gives the slot back for the first row, and for
+// each row after a slow row. (Bodies of HTTP requests always give it back, because their sender may
+// be hostile.)
 const slowRow = 50 * time.Microsecond
 
 func queried(ctx context.Context, query func() (driver.Rows, error)) (driver.Rows, error) {
@@ -63,7 +63,7 @@ func (r *rows) NextResultSet() error {
 	return cocoon.BlockCall(r.ctx, n.NextResultSet)
 }
 
-// Close implements driver.Rows. It may have to read the rest.
+// Close implements driver.Rows. It may have to read the remaining rows.
 func (r *rows) Close() error { return release(r.ctx, r.Rows.Close) }
 
 // ColumnTypeScanType implements driver.RowsColumnTypeScanType.

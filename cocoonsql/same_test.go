@@ -19,7 +19,7 @@ func drivers(s *server) map[string]driver.Driver {
 	return map[string]driver.Driver{"legacy": legacyDriver{s}, "middle": middleDriver{legacyDriver{s}}, "modern": modernDriver{legacyDriver{s}}}
 }
 
-// script uses all there is of database/sql, and returns what it got to see.
+// script uses every feature of database/sql, and returns the results.
 func script(db *sql.DB) string {
 	var seen strings.Builder
 	tell := func(what string, values ...any) { fmt.Fprintln(&seen, what, fmt.Sprint(values...)) }
@@ -111,14 +111,15 @@ func script(db *sql.DB) string {
 	return seen.String()
 }
 
-// A program sees the same of a driver that is wrapped, and the server is asked the same.
+// TestSame checks that a program gets the same results from a wrapped driver, and that the server
+// gets the same requests.
 func TestSame(t *testing.T) {
 	for name := range drivers(nil) {
 		t.Run(name, func(t *testing.T) {
 			plain, wrapped := &server{}, &server{}
 			want := script(sql.OpenDB(connectorOf(t, drivers(plain)[name])))
 			got := script(sql.OpenDB(Connector(connectorOf(t, drivers(wrapped)[name]))))
-			// An error that we make instead of database/sql begins with our name.
+			// An error that cocoonsql returns in place of database/sql begins with its own name.
 			got = strings.ReplaceAll(got, errNamed.Error(), "sql: driver does not support the use of Named Parameters")
 			if got != want {
 				t.Errorf("a program sees\n%s\nwithout the wrapper\n%s", got, want)

@@ -14,8 +14,8 @@ import (
 )
 
 // start returns a runtime, and a loop of it with one slot that the runtime never lends: a task that
-// keeps the slot while it waits holds up all others. On the default loop the runtime would lend
-// that slot, and no test would see that a Block is missing.
+// keeps the slot while it waits holds up all other tasks. On the default loop the runtime would
+// lend that slot, and no test would detect a missing Block.
 func start(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -42,7 +42,7 @@ func open(t *testing.T, d driver.Driver) *sql.DB {
 
 func modern(s *server) driver.Driver { return modernDriver{legacyDriver{s}} }
 
-// use makes each call of a driver that a task waits for.
+// use makes each kind of driver call that waits.
 func use(ctx context.Context, db *sql.DB) error {
 	if err := db.PingContext(ctx); err != nil {
 		return err
@@ -95,7 +95,7 @@ func readAll(rows *sql.Rows) error {
 	}
 }
 
-// While the database takes its time, others have the slot.
+// TestSlotIsGivenBack checks that other tasks get the slot during each call of the database.
 func TestSlotIsGivenBack(t *testing.T) {
 	for name := range drivers(nil) {
 		t.Run(name, func(t *testing.T) {
@@ -104,11 +104,11 @@ func TestSlotIsGivenBack(t *testing.T) {
 			db := open(t, drivers(s)[name])
 			s.gate = func(what string) {
 				if what == "valid?" || t.Failed() {
-					return // a question to the driver, not to the database
+					return // a call of the driver that does not reach the database
 				}
 				time.Sleep(2 * slowRow)
-				// Another goroutine needs the slot of the task that is waiting for us. On this one
-				// the task would make room for it.
+				// Another goroutine needs the slot of the waiting task. A task on this goroutine
+				// would get this task's slot.
 				ran := make(chan error, 1)
 				go func() { ran <- loop.Run(context.Background(), "other", func(context.Context) error { return nil }) }()
 				select {
@@ -128,7 +128,8 @@ func TestSlotIsGivenBack(t *testing.T) {
 	}
 }
 
-// A throw at any moment leaves nothing open: the connection goes back to the pool, or is closed.
+// TestThrowAtEachCall checks that a throw at any call leaves nothing open: the connection returns
+// to the pool, or is closed.
 func TestThrowAtEachCall(t *testing.T) {
 	count := func() int {
 		s := &server{}
@@ -158,8 +159,8 @@ func TestThrowAtEachCall(t *testing.T) {
 			cocoon.SafePoint(ctx)
 			return err
 		})
-		// A transaction whose context ends is rolled back by database/sql, on a goroutine of its
-		// own: it may take a moment.
+		// When its context ends, database/sql rolls a transaction back on a separate goroutine: it
+		// may take a moment.
 		for end := time.Now().Add(20 * time.Second); db.Stats().InUse != 0; time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(end) {
 				t.Fatalf("thrown at call %d: %d connections are lost", at, db.Stats().InUse)
@@ -175,8 +176,8 @@ func TestThrowAtEachCall(t *testing.T) {
 	}
 }
 
-// A throw towards a section, which leaves the context alone, comes just before the commit: the
-// transaction is whole, and the connection is clean when the next one gets it.
+// TestThrowBeforeCommit checks a throw into a section, which does not end the context, just before
+// the commit: the transaction is complete, and the connection is clean for its next user.
 func TestThrowBeforeCommit(t *testing.T) {
 	rt, loop := start(t)
 	s := &server{}
@@ -211,8 +212,8 @@ func TestThrowBeforeCommit(t *testing.T) {
 	}
 }
 
-// With a throw due, a call is refused; one that is clean-up, by its context, is made, though the
-// task returns and does not unwind.
+// TestCleanUpWithAThrowDue checks that calls are refused while a throw is due, and that clean-up
+// calls, recognized by their context, are made, even if the task returns without unwinding.
 func TestCleanUpWithAThrowDue(t *testing.T) {
 	_, loop := start(t)
 	s := &server{}
@@ -240,7 +241,7 @@ func TestCleanUpWithAThrowDue(t *testing.T) {
 	}
 }
 
-// Rows that are there already are read in one go.
+// TestQuickRowsKeepTheSlot checks that available rows are read without giving the slot back.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
 	_, loop := start(t)
 	s := &server{}

@@ -9,11 +9,11 @@ import (
 type stmt struct {
 	driver.Stmt
 	conn driver.Conn     // the driver's
-	ctx  context.Context // with which it was prepared
+	ctx  context.Context // the context that prepared it
 }
 
-// converting is a statement of a driver that has a driver.ColumnConverter. It is a type of its own,
-// because there is no way to implement that and to say no.
+// converting is a statement of a driver that has a driver.ColumnConverter. It is a separate type,
+// because an implementation of that interface cannot decline.
 type converting struct {
 	stmt
 	converter columnConverter
@@ -61,7 +61,8 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	return queried(ctx, func() (driver.Rows, error) { return s.Stmt.Query(values) })
 }
 
-// CheckNamedValue implements driver.NamedValueChecker: that of the statement, or of its connection.
+// CheckNamedValue implements driver.NamedValueChecker with the checker of the statement, or else of
+// its connection.
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 	if _, ok := s.Stmt.(driver.NamedValueChecker); ok {
 		return checkValue(s.Stmt, v)

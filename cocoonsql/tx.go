@@ -33,7 +33,8 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	return t, nil
 }
 
-// beginPlain begins a transaction with a driver that knows no options, as database/sql does.
+// beginPlain begins a transaction with a driver that does not support options, as database/sql
+// does.
 func (c *conn) beginPlain(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if opts.Isolation != driver.IsolationLevel(sql.LevelDefault) {
 		return nil, errors.New("cocoonsql: the driver does not support isolation levels; use sql.LevelDefault")
@@ -53,18 +54,18 @@ func (c *conn) beginPlain(ctx context.Context, opts driver.TxOptions) (driver.Tx
 type tx struct {
 	driver.Tx
 	ctx     context.Context
-	lasting *lasting // the driver's; nil without a task
+	lasting *lasting // for the driver; nil without a task
 }
 
-// ended is called when the driver needs its context no more.
+// ended is called when the driver no longer needs its context.
 func (t *tx) ended() {
 	if t.lasting != nil {
 		t.lasting.end()
 	}
 }
 
-// Commit implements driver.Tx. With a throw that is due it rolls back: after a Commit, whatever it
-// returned, database/sql takes the connection for free of the transaction.
+// Commit implements driver.Tx. If a throw is due, Commit rolls back: after a Commit, whatever it
+// returned, database/sql assumes that the transaction on the connection has ended.
 func (t *tx) Commit() error {
 	called := false
 	_, err := call(t.ctx, func() (struct{}, error) {
@@ -78,15 +79,15 @@ func (t *tx) Commit() error {
 	return err
 }
 
-// Rollback implements driver.Tx. It is always called: a throw that is due does not keep a
-// transaction open.
+// Rollback implements driver.Tx. The driver's Rollback is always called: a due throw does not keep
+// a transaction open.
 func (t *tx) Rollback() error {
 	defer t.ended()
 	return release(t.ctx, t.Tx.Rollback)
 }
 
-// release makes a call that gives something back to the database, and so must not be left out for a
-// throw.
+// release makes a call that returns something to the database. A throw must not prevent such a
+// call.
 func release(ctx context.Context, fn func() error) error {
 	called := false
 	err := cocoon.BlockCall(ctx, func() error { called = true; return fn() })

@@ -5,16 +5,16 @@ import (
 	"database/sql/driver"
 )
 
-// Four things a wrapper must not claim for a driver that lacks them, because database/sql goes by
-// the claim and not by what a call returns:
+// A wrapper must not implement four interfaces for a driver that lacks them, because database/sql
+// decides by their presence and not by what a call returns:
 //
-//   - ExecerContext and QueryerContext: the arguments are converted before, without knowing the
-//     statement;
-//   - SessionResetter and Validator: a connection whose driver has both is kept when its
-//     transaction is rolled back for a context that has ended, and closed else.
+//   - ExecerContext and QueryerContext: database/sql converts the arguments earlier, without
+//     knowing the statement;
+//   - SessionResetter and Validator: if a transaction is rolled back because its context has ended,
+//     database/sql keeps a connection that has both, and closes any other.
 //
-// So each combination is a type of its own. The parts hold the connection and do not embed it: it
-// would be embedded twice.
+// So each combination is a separate type. The parts hold the connection and do not embed it,
+// because it would be embedded twice.
 type (
 	execs     struct{ of *conn }
 	queries   struct{ of *conn }
@@ -34,7 +34,8 @@ func (q queries) QueryContext(ctx context.Context, query string, args []driver.N
 
 // ResetSession implements driver.SessionResetter.
 func (r resets) ResetSession(ctx context.Context) error {
-	return release(ctx, func() error { return r.of.ResetSession(ctx) }) // or the next task would find what this one left
+	// Or the next task would find this task's session state.
+	return release(ctx, func() error { return r.of.ResetSession(ctx) })
 }
 
 // IsValid implements driver.Validator.

@@ -14,7 +14,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// engines are stores over both of wazero's engines: the compiler, where there is one, and its
+// engines are stores over both of wazero's engines: the compiler, where supported, and its
 // fallback.
 func engines(t testing.TB) []*Store {
 	var stores []*Store
@@ -29,7 +29,7 @@ func engines(t testing.TB) []*Store {
 	return stores
 }
 
-// result is an evaluation in a form that can be compared: only what fired of the values, the text
+// result is an evaluation in comparable form: only the values of the sites that fired, and the text
 // of the error.
 func result(out stubs.Outcome, err error) string {
 	if err != nil {
@@ -48,8 +48,8 @@ func result(out stubs.Outcome, err error) string {
 	return s
 }
 
-// agree evaluates the program over the snapshots with every evaluator and fails where they differ,
-// or where the interpreter exceeds the bound. It returns the interpreter's results.
+// agree evaluates the program over the snapshots with every evaluator. It fails if the results
+// differ, or if the interpreter exceeds the bound. It returns the interpreter's results.
 func agree(t testing.TB, stores []*Store, p *policy.Program, snapshots ...[]uint64) []string {
 	t.Helper()
 	want := make([]string, len(snapshots))
@@ -91,7 +91,7 @@ func agreeOnRandom(t testing.TB, stores []*Store, data []byte) []string {
 	return agree(t, stores, p, c.snapshot(), c.snapshot(), c.snapshot())
 }
 
-// TestAgreeRandom runs random programs, and counts results so that a generator that says nothing
+// TestAgreeRandom runs random programs. It counts results, so that a generator of trivial programs
 // cannot pass.
 func TestAgreeRandom(t *testing.T) {
 	stores := engines(t)
@@ -117,7 +117,7 @@ func TestAgreeRandom(t *testing.T) {
 	}
 }
 
-// kind names a result coarsely.
+// kind classifies a result.
 func kind(r string) string {
 	for _, k := range []string{"integer overflow", "division by zero", "number out of the range of integers"} {
 		if strings.Contains(r, k) {
@@ -131,7 +131,7 @@ func kind(r string) string {
 }
 
 // FuzzAgree runs the programs and snapshots that the bytes choose. Run it with
-// -fuzzminimizetime=10x: minimising long inputs takes the fuzzer longer than finding them.
+// -fuzzminimizetime=10x: the fuzzer takes longer to minimise long inputs than to find them.
 func FuzzAgree(f *testing.F) {
 	stores := engines(f)
 	f.Add([]byte{})

@@ -64,8 +64,8 @@ func (g *generator) unary(n *policy.Node) {
 	}
 }
 
-// truncate turns the float on the stack into an integer, if there is one for it, or into the
-// farthest duration. The limits are exact as floats, and NaN fails both comparisons.
+// truncate converts the float on the stack to an integer, if it is in range, or to the longest
+// duration. The limits are exact as floats, and NaN fails both comparisons.
 func (g *generator) truncate(n *policy.Node) {
 	const limit = 1 << 63
 	g.tee(g.f)
@@ -125,8 +125,8 @@ func (g *generator) result(n *policy.Node) {
 	g.set(g.r)
 }
 
-// checkSum: a sum overflowed when its sign differs from both operands', a difference when the
-// operands' signs differ and its sign is not that of x.
+// checkSum checks for overflow: a sum has overflowed if its sign differs from both operands', a
+// difference if the operands' signs differ and its sign differs from x's.
 func (g *generator) checkSum(n *policy.Node) {
 	third := g.r
 	if n.Op == policy.OpSub {
@@ -143,8 +143,9 @@ func (g *generator) checkSum(n *policy.Node) {
 	g.overflow(n)
 }
 
-// checkProduct: factors that fit 32 bits, the usual case, cannot overflow, and a division is saved.
-// Else x*y is right if it divides back to y; x = -1 is apart because MinInt64 / -1 traps.
+// checkProduct checks for overflow. Factors that fit in 32 bits, the usual case, cannot overflow,
+// which saves a division. Otherwise x*y is right if it divides back to y; x = -1 is a special case
+// because MinInt64 / -1 traps.
 func (g *generator) checkProduct(n *policy.Node) {
 	for _, factor := range []int{g.x, g.y} {
 		g.get(factor)
@@ -173,8 +174,8 @@ func (g *generator) checkProduct(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// overflow ends the evaluation if the i32 on the stack is not 0; but a duration becomes the
-// farthest, in r, to the side that the operands tell.
+// overflow ends the evaluation if the i32 on the stack is not 0. A duration does not overflow: it
+// becomes the longest one, in r, with the sign that follows from the operands.
 func (g *generator) overflow(n *policy.Node) {
 	if n.Type != stubs.Duration {
 		g.failIf(overflow, n)
@@ -187,15 +188,15 @@ func (g *generator) overflow(n *policy.Node) {
 		g.op(opI64Xor)
 	}
 	g.i64(63)
-	g.op(opI64ShrS) // 0, or all ones below 0
+	g.op(opI64ShrS) // 0, or all ones if negative
 	g.i64(math.MaxInt64)
 	g.op(opI64Xor)
 	g.set(g.r)
 	g.op(opEnd)
 }
 
-// divide computes r, but for the two cases in which a machine's division traps. MinInt64 % -1 is 0
-// and needs no check.
+// divide computes r, except in the two cases in which a machine's division traps. MinInt64 % -1 is
+// 0 and needs no check.
 func (g *generator) divide(n *policy.Node) {
 	g.get(g.y)
 	g.op(opI64Eqz)

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The two policies of the paper, by hand: a time limit on a section, and a switch when something
-// safe waits.
+// The two policies of the paper, written by hand: a time limit on a section, and a switch when a
+// safe task waits.
 var (
 	regexLimit = &policy.Program{
 		Words: 2, Reasons: []string{"regex took too long"},
@@ -30,7 +30,7 @@ var (
 	}
 )
 
-// BenchmarkEval is one evaluation, writing the snapshot included.
+// BenchmarkEval measures one evaluation, including writing the snapshot.
 func BenchmarkEval(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -55,8 +55,8 @@ func benchmarkEval(b *testing.B, p *policy.Program, snapshot []uint64) {
 	}
 }
 
-// BenchmarkExpr is the same by expr's virtual machine, reused, over a struct. The limits are
-// fields, because expr would parse duration("100ms") in every run.
+// BenchmarkExpr measures the same with expr's virtual machine, reused, over a struct. The limits
+// are fields, because expr would otherwise parse duration("100ms") in every run.
 func BenchmarkExpr(b *testing.B) {
 	type task struct {
 		Section string        `expr:"section"`
@@ -90,7 +90,7 @@ func BenchmarkExpr(b *testing.B) {
 	}
 }
 
-// BenchmarkInterpret is the reference interpreter.
+// BenchmarkInterpret measures the reference interpreter.
 func BenchmarkInterpret(b *testing.B) {
 	snapshot := []uint64{2, uint64(stubs.Kinds[1]), uint64(2 * time.Millisecond)}
 	b.ReportAllocs()
@@ -101,7 +101,8 @@ func BenchmarkInterpret(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is a policy from IR to machine code, BenchmarkNewEvaluator an instance of it.
+// BenchmarkCompile measures the translation of a policy from IR to machine code,
+// BenchmarkNewEvaluator the creation of an instance.
 func BenchmarkCompile(b *testing.B) {
 	s := engines(b)[0]
 	for b.Loop() {
@@ -128,8 +129,8 @@ func BenchmarkNewEvaluator(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is what a step of the cost table takes, by kind of operation: a chain of eight for
-// each of a thousand elements of a range, all executed.
+// BenchmarkStep measures a step of the cost table, by kind of operation: a chain of eight
+// operations for each of a thousand elements of a range, all executed.
 func BenchmarkStep(b *testing.B) {
 	i, half := local(stubs.Int, 0), read(stubs.Float, 1)
 	chain := func(op policy.Op, first, operand *policy.Node) *policy.Node {

@@ -2,7 +2,8 @@ package isolate
 
 import "encoding/binary"
 
-// The part of WebAssembly's binary format (core specification 1.0, chapter 5) that policies need.
+// This file writes the part of WebAssembly's binary format (core specification 1.0, chapter 5) that
+// policies need.
 
 // Value types, and the type of a block without a value.
 const (
@@ -12,7 +13,7 @@ const (
 	noType  byte = 0x40
 )
 
-// Instructions, under the names of the specification.
+// Instructions, with the names of the specification.
 const (
 	opBlock  byte = 0x02
 	opLoop   byte = 0x03
@@ -82,17 +83,20 @@ const (
 	opI64ReinterpretF64 byte = 0xbd
 )
 
-// exportNames are the names of the one function (kind 0) and the one memory (kind 2) of a module.
+// exportNames are the export names of a module's one function (kind 0) and one memory (kind 2).
 var exportNames = [...]string{0: "policy", 2: "memory"}
 
-// module encodes a module without imports: one memory of exactly that many pages and one function
-// "() -> i64" with those locals and that body, both exported.
+// module encodes a module without imports: one memory of exactly the given number of pages, and one
+// function "() -> i64" with the given locals and body, both exported.
 func module(pages int, locals []byte, body []byte) []byte {
 	m := []byte{0, 'a', 's', 'm', 1, 0, 0, 0}
-	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})                 // types: one, no parameters, one result
-	m = section(m, 3, []byte{1, 0})                                   // functions: one, of type 0
-	m = section(m, 5, unsigned(unsigned([]byte{1, 1}, pages), pages)) // memories: one, minimum = maximum
-	m = section(m, 7, export(export([]byte{2}, 0), 2))                // exports: function 0, memory 0
+	// Types: one, no parameters, one result.
+	m = section(m, 1, []byte{1, 0x60, 0, 1, typeI64})
+	m = section(m, 3, []byte{1, 0}) // functions: one, of type 0
+	// Memories: one, minimum = maximum.
+	m = section(m, 5, unsigned(unsigned([]byte{1, 1}, pages), pages))
+	// Exports: function 0, memory 0.
+	m = section(m, 7, export(export([]byte{2}, 0), 2))
 	return section(m, 10, append([]byte{1}, sized(function(locals, body))...))
 }
 
@@ -107,8 +111,8 @@ func export(b []byte, kind byte) []byte {
 	return append(append(append(b, byte(len(name))), name...), kind, 0)
 }
 
-// function encodes locals and body. Locals are declared one by one: runs of one type would be
-// shorter, nothing else.
+// function encodes locals and body. Locals are declared one by one; runs of one type would only be
+// shorter.
 func function(locals []byte, body []byte) []byte {
 	f := unsigned(nil, len(locals))
 	for _, t := range locals {

@@ -61,8 +61,7 @@ func effect(site int, operand *policy.Node) *policy.Node {
 	return &policy.Node{Op: policy.OpEffect, Type: stubs.Unit, Index: site, Pos: 7, A: operand}
 }
 
-// evaluator makes an evaluator of the program in a store of its own, on the engine that NewStore
-// chooses.
+// evaluator makes an evaluator of the program in a new store, on the engine that NewStore chooses.
 func evaluator(t testing.TB, p *policy.Program) *Evaluator {
 	t.Helper()
 	s, err := NewStore(context.Background())

@@ -8,9 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The conformance body: what the language means, case by case, of every evaluator. An expression is
-// seen through the effect that it is the operand of; "continue 0 1 0:0x2a" is the verdict, its
-// reason, the fired bits, and site 0's value.
+// conformance defines the language case by case, for every evaluator. The test observes an
+// expression as the operand of an effect: "continue 0 1 0:0x2a" is the verdict, its reason, the
+// fired bits, and site 0's value.
 var conformance = []struct {
 	name     string
 	value    *policy.Node // the operand of site 0
@@ -109,7 +109,7 @@ var (
 	fails  = compare(policy.OpEq, integer(1), arithmetic(policy.OpDiv, 1, 0))
 )
 
-// list is a snapshot with a list at word 1, and at its ends words that are not elements.
+// list returns a snapshot with a list at word 1, surrounded by words outside the list.
 func list(length uint64, elements ...uint64) []uint64 {
 	return append(append([]uint64{5, length}, elements...), 5)
 }
@@ -128,8 +128,8 @@ func arithmetic(op policy.Op, a, b int64) *policy.Node {
 	return operation(op, stubs.Int, integer(a), integer(b))
 }
 
-// failedWith is the result of an evaluation that fails; the builders put every operation at offset
-// 7.
+// failedWith is the result of an evaluation that fails; the builders place every operation at
+// offset 7.
 func failedWith(err error) string {
 	return result(stubs.Outcome{}, &policy.EvalError{Pos: 7, Err: err})
 }
@@ -150,8 +150,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestArithmeticEdges runs every operation over every pair of extremes, read from the snapshot so
-// that nothing is constant.
+// TestArithmeticEdges runs every operation over every pair of extremes. The operands are read from
+// the snapshot so that no operand is constant.
 func TestArithmeticEdges(t *testing.T) {
 	stores := engines(t)
 	for _, operands := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Float, stubs.Name} {

@@ -13,15 +13,15 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Evaluator is one instance of a policy. Fill Snapshot, call Eval, again and again. One goroutine
-// at a time may use it: its memory and its stack hold one evaluation. Close alone may be called at
-// any time.
+// Evaluator is one instance of a policy. To evaluate, fill Snapshot and call Eval, any number of
+// times. Only one goroutine at a time may use it, because its memory and its stack hold one
+// evaluation; only Close may be called at any time.
 type Evaluator struct {
 	instance api.Module
-	function api.Function // of this evaluator alone: wazero's functions hold a stack, sharing one gives wrong results silently
-	result   [1]uint64    // what function returned
-	snapshot []uint64     // views of the instance's memory, which never grows and so never moves
-	fired    *uint64      // nil without sites
+	function api.Function // holds a stack: sharing it would silently give wrong results
+	result   [1]uint64    // the result of function
+	snapshot []uint64     // view of the instance's memory, which never grows and so never moves
+	fired    *uint64      // a view too; nil without sites
 	values   []uint64
 }
 
@@ -36,20 +36,20 @@ func newEvaluator(p *policy.Program, instance api.Module) *Evaluator {
 	return e
 }
 
-// memoryWords views a whole memory as words: little-endian, as NewStore has made sure of, and
-// aligned, because Go aligns what is as large as a page.
+// memoryWords returns a view of a whole memory as words. They are little-endian, which NewStore
+// checks, and aligned, because Go aligns allocations of a page or more.
 func memoryWords(m api.Memory) []uint64 {
 	b, _ := m.Read(0, m.Size())
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/wordBytes)
 }
 
-// Snapshot returns the words that the policy reads, laid out as the program's Reads say. They are
-// the policy's own memory: writing them is all it takes, they keep their values, and the slice is
-// the same for the evaluator's life.
+// Snapshot returns the words that the policy reads, in the layout of the program's Reads. They are
+// the policy's own memory: write to them to set values, which persist. The slice is the same for
+// the life of the evaluator.
 func (e *Evaluator) Snapshot() []uint64 { return e.snapshot }
 
-// Eval evaluates the policy over the snapshot as it is. The outcome's Values are good until the
-// next Eval. The error is a *policy.EvalError, the same as policy.Interpret gives, or ErrClosed;
+// Eval evaluates the policy over the current snapshot. The outcome's Values are valid until the
+// next Eval. The error is a *policy.EvalError, the same as policy.Interpret returns, or ErrClosed;
 // the outcome is then the zero Outcome, and the evaluator stays usable. Without an error Eval does
 // not allocate and takes some tens of nanoseconds (BenchmarkEval).
 func (e *Evaluator) Eval() (stubs.Outcome, error) {
@@ -68,7 +68,7 @@ func (e *Evaluator) Eval() (stubs.Outcome, error) {
 	return out, nil
 }
 
-// callError tells a closed instance from what should not happen, a trap.
+// callError distinguishes a closed instance from a trap, which should not happen.
 func callError(err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) {
@@ -77,6 +77,6 @@ func callError(err error) error {
 	return fmt.Errorf("isolate: %w", err)
 }
 
-// Close frees the instance; Eval then returns ErrClosed. The snapshot may still be written, to no
-// effect. A second Close does nothing.
+// Close frees the instance; Eval then returns ErrClosed. Writing to the snapshot is still allowed,
+// and has no effect. A second Close does nothing.
 func (e *Evaluator) Close() error { return e.instance.Close(context.Background()) }

@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// TestEvalLeavesNothing evaluates in turn with effects, with an error, and without either.
+// TestEvalLeavesNothing evaluates alternately with effects, with an error, and without either.
 func TestEvalLeavesNothing(t *testing.T) {
 	divide := operation(policy.OpDiv, stubs.Int, integer(10), read(stubs.Int, 0))
 	p := &policy.Program{
@@ -39,8 +39,8 @@ func TestEvalLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestEvalAfterTrap: no program traps, and if one did, the error would be its own and the evaluator
-// usable.
+// TestEvalAfterTrap checks that if a program trapped, which no program does, the error would be
+// distinct and the evaluator usable.
 func TestEvalAfterTrap(t *testing.T) {
 	const unreachable = 0
 	g := &generator{}

@@ -8,18 +8,18 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// generator turns a program into the body of a WebAssembly function. Every node leaves its value on
-// the operand stack: a Bool as an i32 that is 0 or 1, a Float as an f64, every other word and a
-// verdict as an i64, a Unit as nothing. WebAssembly's own validation is the second check of its
-// work: a wrongly typed program does not compile.
+// generator translates a program into the body of a WebAssembly function. Every node leaves its
+// value on the operand stack: a Bool as an i32, 0 or 1, a Float as an f64, every other word and a
+// verdict as an i64, and a Unit not at all. WebAssembly's validation is a second check: a wrongly
+// typed program does not compile.
 type generator struct {
 	program *policy.Program
 	code    []byte
-	locals  []byte // types: first the program's, then scratch
-	fired   int    // local: bits of the sites that fired
+	locals  []byte // types: first the program's locals, then scratch
+	fired   int    // local: bits of the sites that have fired
 	x, y, r int    // locals: operands and result of a checked operation, dead between operations
-	f       int    // local: a float, likewise
-	err     error  // the first thing that cannot be translated
+	f       int    // local: a float, dead between operations
+	err     error  // the first construct that cannot be translated
 }
 
 // generate encodes the program as a module.
@@ -40,8 +40,8 @@ func generate(p *policy.Program) ([]byte, error) {
 	return module(size, g.locals, g.code), nil
 }
 
-// body is the whole function: the verdict, then the fired bits, whose local starts at 0 in every
-// call, so that nothing is left of the evaluation before.
+// body generates the whole function: the verdict, then the fired bits. Their local starts at 0 in
+// every call, so that nothing remains of the previous evaluation.
 func (g *generator) body() {
 	if len(g.program.Sites) == 0 {
 		g.node(g.program.Root)

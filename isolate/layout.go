@@ -7,13 +7,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A policy's linear memory: the snapshot from address 0, then the word of fired bits, then a word
-// for each site's operand. A function without sites writes nothing.
+// A policy's linear memory contains the snapshot from address 0, then the word of fired bits, then
+// a word for each site's operand. A function without sites writes nothing.
 
 const (
 	wordBytes = 8
 	pageBytes = 1 << 16
-	maxPages  = 16 // a snapshot of 131,000 words: far beyond what fits a policy's cost
+	maxPages  = 16 // a snapshot of 131,000 words: far more than a policy's cost bound allows
 )
 
 func firedAddress(p *policy.Program) int { return p.Words * wordBytes }
@@ -31,13 +31,13 @@ func pages(p *policy.Program) (int, error) {
 	return (valueAddress(p, len(p.Sites)) + pageBytes - 1) / pageBytes, nil
 }
 
-// What a function returns is one word. A verdict has the decision in its low byte and a throw's
-// reason above. An error has the top bit set, then the class, then the position in the text: an
-// early return, because a trap would cost microseconds and lose the position.
+// A function returns one word. A verdict has the decision in its low byte and a throw's reason in
+// the higher bytes. An error has the top bit set, then the class, then the position in the text. An
+// error is an early return, because a trap would cost microseconds and lose the position.
 
 const failed = 1 << 63
 
-// classes are the errors of an evaluation by the class under which a result word names them.
+// classes are the errors of an evaluation, by their class in a result word.
 var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber}
 
 const (

@@ -3,7 +3,7 @@ package isolate
 import "github.com/cocoon-go/cocoon/policy"
 
 // quantifier generates a loop over the source: k counts the elements up to n, and any, all and none
-// leave it with the element that decides.
+// leave the loop at the element that decides:
 //
 //	k = 0; n = length
 //	block
@@ -50,8 +50,8 @@ func (g *generator) quantifier(n *policy.Node) {
 	g.op(opEnd)
 }
 
-// decide evaluates the predicate. Two blocks out is the end of the quantifier: loop and if are in
-// between.
+// decide evaluates the predicate. It branches out of two blocks, loop and if, to the end of the
+// quantifier.
 func (g *generator) decide(n *policy.Node, count int) {
 	switch n.Op {
 	case policy.OpCount:
@@ -74,8 +74,8 @@ func (g *generator) decide(n *policy.Node, count int) {
 	g.op(opBrIf, 2, opDrop)
 }
 
-// length prepares the source's number of elements and returns what puts it on the stack. The length
-// word of a list counts as unsigned and is cut off at the greatest length, so that no element lies
+// length prepares the source's number of elements and returns a function that puts it on the stack.
+// The length word of a list is unsigned and limited to the greatest length, so that no element lies
 // outside the list.
 func (g *generator) length(s policy.Source) func() {
 	limit := uint64(s.Bound())

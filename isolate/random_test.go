@@ -8,8 +8,8 @@ import (
 )
 
 // choices is a stream of decisions read from bytes, so that a fuzzer's mutations of the bytes are
-// mutations of the program. At its end every decision is 0, which the generator below makes the
-// smallest thing there is.
+// mutations of the program. At its end every decision is 0, for which the generator below makes the
+// smallest possible construct.
 type choices struct{ data []byte }
 
 func (c *choices) below(n int) int {
@@ -46,7 +46,7 @@ func (c *choices) word(t stubs.Type) uint64 {
 	return extremes[t][c.below(len(extremes[t]))]
 }
 
-// snapshot chooses words; bools and lengths are malformed at times.
+// snapshot chooses words; some bools and lengths are malformed.
 func (c *choices) snapshot() []uint64 {
 	s := make([]uint64, words)
 	for i := range 2 * len(scalars) {
@@ -77,7 +77,7 @@ func randomProgram(c *choices) *policy.Program {
 	return &p.Program
 }
 
-// node makes a node of type t; its position is its number, so that positions of errors can be
+// node makes a node of type t. Its position is its number, so that positions of errors can be
 // compared.
 func (p *program) node(t stubs.Type, depth int) *policy.Node {
 	p.nodes++

@@ -70,8 +70,8 @@ func TestCompileLong(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfManyPages puts the outcome behind a snapshot that is larger than a page, at the
-// greatest size there is.
+// TestSnapshotOfManyPages puts the outcome after a snapshot larger than a page, up to the maximum
+// size.
 func TestSnapshotOfManyPages(t *testing.T) {
 	words := maxPages*pageBytes/wordBytes - 1 - stubs.MaxSites
 	p := &policy.Program{
@@ -116,7 +116,7 @@ func TestClose(t *testing.T) {
 	}
 	twice(all[0].Close)
 	check("after the evaluator's close", ErrClosed, nil, nil, nil)
-	all[0].Snapshot()[0] = 1 // the memory of a closed evaluator is still there
+	all[0].Snapshot()[0] = 1 // the memory of a closed evaluator remains
 	twice(m.Close)
 	check("after the module's close", ErrClosed, nil, nil, nil)
 	if _, err := m.NewEvaluator(); err != ErrClosed {
@@ -138,8 +138,8 @@ func TestClose(t *testing.T) {
 	twice(twin.Close, all[1].Close, all[2].Close)
 }
 
-// TestHammer evaluates in many goroutines, each result checked, while others compile, make and
-// close, and at the end closes the store under them.
+// TestHammer evaluates in many goroutines and checks each result, while other goroutines compile,
+// make and close, and at the end closes the store during their work.
 func TestHammer(t *testing.T) {
 	s, err := NewStore(context.Background())
 	if err != nil {
@@ -150,7 +150,7 @@ func TestHammer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var users, churn sync.WaitGroup
-	var enough sync.WaitGroup // every user has evaluated often
+	var enough sync.WaitGroup // every user has evaluated many times
 	done := make(chan struct{})
 	for u := range 8 {
 		enough.Add(1)
@@ -209,7 +209,7 @@ func hammer(t *testing.T, m *Module, user int, often func()) {
 	}
 }
 
-// churnOnce compiles a policy that the users have, and one of its own, evaluates each once, and
+// churnOnce compiles a policy that the users have, and a different one, evaluates each once, and
 // closes them.
 func churnOnce(t *testing.T, s *Store) {
 	for _, p := range []*policy.Program{headOfLine, {Root: verdict(stubs.Switch, 0)}} {

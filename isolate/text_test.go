@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// textEnvs are for an event policy and for a time policy: arriving.* is for the one, interval() for
-// the other.
+// textEnvs are for an event policy and for a time policy: arriving.* belongs to the first,
+// interval() to the second.
 var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Funcs: funcs}, {On: stubs.Tick, States: states, Funcs: funcs}}
 
 var (
@@ -28,8 +28,7 @@ func envOf(text string) policy.Env {
 	return textEnvs[0]
 }
 
-// texts are policies as people write them, with one snapshot each (what it does not name is 0) and
-// its result.
+// texts are typical policies, with one snapshot each (values not named are 0) and its result.
 var texts = []struct {
 	text  string
 	state map[string]any
@@ -79,7 +78,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// snapshotOf lays values out as the program reads them.
+// snapshotOf lays out values as the program reads them.
 func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 {
 	s := make([]uint64, p.Words)
 	set := func(offset int, value any) {
@@ -118,14 +117,14 @@ func path(r policy.Read) string {
 	return stub.Path
 }
 
-// FuzzText: whatever verifies compiles, stays within its bound and means the same to every
-// evaluator, over snapshots that no runtime would ever make.
+// FuzzText checks that every text that verifies also compiles, stays within its bound and has the
+// same result in every evaluator, even over snapshots that no runtime would make.
 func FuzzText(f *testing.F) {
 	stores := engines(f)
 	for i, c := range texts {
 		f.Add(c.text, uint64(i))
 	}
-	f.Add(`non.(A"0")A0(A"")A()A()`, uint64(0)) // once took Parse out of its brackets
+	f.Add(`non.(A"0")A0(A"")A()A()`, uint64(0)) // once made Parse leave its brackets
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		p, err := policy.Parse(text, envOf(text))
 		if err != nil {
@@ -163,7 +162,7 @@ func randomSnapshot(p *policy.Program, random *rand.Rand) []uint64 {
 	return s
 }
 
-// TestCompileVerified goes the public way.
+// TestCompileVerified uses the public API.
 func TestCompileVerified(t *testing.T) {
 	p, err := policy.Parse(`queue.length > 2 ? switch() : continue()`, textEnvs[0])
 	if err != nil {

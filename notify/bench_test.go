@@ -16,8 +16,8 @@ func BenchmarkNow(b *testing.B) {
 	}
 }
 
-// BenchmarkWakeAt gives what a wish costs who has it: when the timer is due earlier anyway, when it
-// is not but the thread is awake or will be, and when the thread must be woken.
+// BenchmarkWakeAt measures what WakeAt costs its caller: when the timer is due earlier anyway, when
+// it is due later but the thread is awake or soon will be, and when the thread must be woken.
 func BenchmarkWakeAt(b *testing.B) {
 	b.Run("due earlier", func(b *testing.B) {
 		timer, _ := reporting(b, newSleeper(), once)
@@ -46,9 +46,9 @@ func BenchmarkWakeAt(b *testing.B) {
 	})
 }
 
-// BenchmarkTickLateness gives how late a tick of 100 µs comes while goroutines that never block
-// spin on every P but the spare ones: the timer, and time.Ticker beside it. One iteration is one
-// tick.
+// BenchmarkTickLateness measures how late a tick of 100 µs is while goroutines that never block
+// spin on every P except the spare ones: for the timer, and for time.Ticker in comparison. One
+// iteration is one tick.
 func BenchmarkTickLateness(b *testing.B) {
 	const every = int64(100 * time.Microsecond)
 	for _, source := range []struct {
@@ -105,7 +105,7 @@ func BenchmarkTickLateness(b *testing.B) {
 	}
 }
 
-// after returns the first tick of the series next, next+every, ... that is later than now.
+// after returns the first tick of the series next, next+every, ... after now.
 func after(next, now, every int64) int64 {
 	next += every
 	if next <= now {
@@ -114,7 +114,7 @@ func after(next, now, every int64) int64 {
 	return next
 }
 
-// spinning keeps n goroutines busy on n+spare Ps until the function it returns is called.
+// spinning keeps n goroutines busy on n+spare Ps until the returned function is called.
 func spinning(n, spare int) (stop func()) {
 	procs := runtime.GOMAXPROCS(n + spare)
 	var stopped atomic.Bool

@@ -7,22 +7,22 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// A goroutine in a bubble of testing/synctest sees the bubble's time, and what it makes belongs to
-// the bubble: goroutines, which the bubble waits for, and channels, which end the process when they
-// are used from outside. Cocoon's time is real, and what a runtime is made of may be met inside and
-// outside of bubbles; so it has to come from outside.
+// A goroutine in a bubble of testing/synctest sees the bubble's time, and its new goroutines and
+// channels belong to the bubble: the bubble waits for its goroutines, and using its channels from
+// outside ends the process. Cocoon's time is real, and the parts of a runtime may be used inside
+// and outside bubbles; so a runtime must be created outside.
 
-// nanotime is the monotonic clock, for goroutines in bubbles as well. Its name is one that the
-// runtime keeps for others.
+// nanotime is the monotonic clock, for goroutines in bubbles as well. The Go runtime keeps this
+// name stable for linkname users.
 //
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// realBase is what base is on the clock of nanotime.
+// realBase is base on the clock of nanotime.
 var realBase = nanotime() - int64(time.Since(base))
 
-// plausible is longer than any process lives. In a bubble time.Since(base) is decades, or less than
-// nothing: the bubble's time begins with the year 2000, and is not monotonic.
+// plausible is longer than the life of any process. In a bubble time.Since(base) is decades, or
+// negative: the bubble's time begins with the year 2000, and is not monotonic.
 const plausible = uint64(1) << 58
 
 // Clock returns Now, and whether the calling goroutine is in a bubble of testing/synctest. It costs
@@ -40,10 +40,10 @@ func Bubbled() bool {
 	return bubbled
 }
 
-// Outside calls f outside of any bubble, and returns when it has ended: on the calling goroutine if
-// that is in none, else on another, to which Go offers one way: cleanups run outside of bubbles
-// (package testing/synctest). That takes a collection of garbage, a millisecond or more, in tests
-// only. f must not panic.
+// Outside calls f outside any bubble, and returns when f has returned. It calls f on the calling
+// goroutine, or, if this is in a bubble, on a different one. Go offers one way to get a goroutine
+// outside the bubble: cleanups run outside bubbles (package testing/synctest). That takes a garbage
+// collection, a millisecond or more, in tests only. f must not panic.
 func Outside(f func()) {
 	if !Bubbled() {
 		f()
@@ -57,16 +57,16 @@ func Outside(f func()) {
 	for !done.Load() {
 		runtime.GC()
 		for range 100 {
-			runtime.Gosched() // to sleep would take the bubble's time
+			runtime.Gosched() // sleeping would advance the bubble's time
 		}
 	}
 }
 
-// leave has f called by the cleanup of an object that is garbage at once. The cleanup's own
-// goroutine serves others too, so f gets another.
+// leave makes an object that becomes garbage at once, and lets its cleanup call f. The cleanup's
+// goroutine also runs other cleanups, so f gets a separate goroutine.
 //
 //go:noinline
 func leave(f func()) {
-	type object struct{ _ *object } // with a pointer: it shares its memory with no other
+	type object struct{ _ *object } // the pointer keeps it from sharing memory
 	runtime.AddCleanup(new(object), func(f func()) { go f() }, f)
 }

@@ -14,7 +14,7 @@ func TestBubble(t *testing.T) {
 	begin := Now()
 	channel := new(atomic.Pointer[chan int])
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(1000 * time.Hour) // of the bubble
+		time.Sleep(1000 * time.Hour) // in the bubble's time
 		now, bubbled := Clock()
 		if d := now - begin; !bubbled || d < 0 || d > int64(time.Hour) {
 			t.Errorf("in the bubble: %v, and %v passed; want true, and real time", bubbled, time.Duration(d))
@@ -36,8 +36,9 @@ func TestBubble(t *testing.T) {
 	}
 }
 
-// A timer whose thread is started from a bubble runs outside: it can use what is outside, the
-// bubble's time goes on while it sleeps, and the bubble ends without it.
+// TestTimerStartedInABubble checks that a timer runs outside if a bubble starts its thread: it can
+// use what is outside, the bubble's time goes on while the timer sleeps, and the bubble ends
+// without it.
 func TestTimerStartedInABubble(t *testing.T) {
 	ran := make(chan bool, 1)
 	timer := NewTimer(func(int64) int64 {

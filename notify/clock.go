@@ -1,5 +1,5 @@
-// Package notify brings the two kinds of notification about: ticks, by a timer that keeps its time
-// however busy the process is, and events, by a hub that knows who listens to what.
+// Package notify implements the two kinds of notification: ticks, by a timer that keeps its time
+// however busy the process is, and events, by a hub that knows the listeners of each event.
 package notify
 
 import (
@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Never is a time that does not come.
+// Never is a time in the unreachable future.
 const Never = math.MaxInt64
 
 var base = time.Now().Add(-time.Nanosecond)
 
-// Now returns the time in nanoseconds on the clock that everything in Cocoon uses: monotonic,
-// positive, and starting near zero with the process. In a bubble of testing/synctest it is real
-// time all the same. It costs one reading of the system's clock, about 25 ns (BenchmarkNow).
+// Now returns the time in nanoseconds on the clock that all of Cocoon uses: monotonic, positive,
+// and starting near zero with the process. It is real time even in a bubble of testing/synctest. It
+// costs one reading of the system's clock, about 25 ns (BenchmarkNow).
 func Now() int64 {
 	now, _ := Clock()
 	return now

@@ -10,28 +10,28 @@ import (
 // maxEvents is the number of events that a mask can name.
 const maxEvents = 16
 
-// Hub knows who listens to which event. An event is one bit of a mask. Reading is one atomic load:
-// events are raised on the hot path of every task, subscriptions change once in a while, so a
-// change copies everything.
+// Hub knows the listeners of each event. An event is one bit of a mask. Reading is one atomic load,
+// because events are raised on the hot path of every task. Subscriptions change rarely, so a change
+// copies everything.
 //
 // The zero Hub has no listeners and is ready for use. All methods are safe for concurrent use.
 type Hub[T comparable] struct {
 	mu            sync.Mutex
 	subscriptions []Subscription[T]              // in order of arrival; guarded by mu
-	listeners     atomic.Pointer[[maxEvents][]T] // by number of the event's bit; what it points to never changes
+	listeners     atomic.Pointer[[maxEvents][]T] // by number of the event's bit; immutable
 }
 
-// Subscription is a listener, with the mask of the events that it listens to.
+// Subscription is a listener, with the mask of its events.
 type Subscription[T comparable] struct {
 	Listener T
 	Events   uint16
 }
 
-// Exchange ends the subscriptions of the listeners in out, and begins those of in, in their order
-// and behind all others. No reader sees one half of it. A listener that is in both gets a new mask
-// and a new place; one of out that has no subscription is passed over. It panics on an empty mask,
-// and on a listener that would be subscribed twice. Who has called Listeners before may still
-// notify those of out.
+// Exchange ends the subscriptions of the listeners in out, and adds the subscriptions in in, in
+// order and after all existing ones. No reader sees half of a change. A listener in both gets a new
+// mask and a new position; Exchange ignores a listener in out that has no subscription. It panics
+// on an empty mask, and on a listener that would be subscribed twice. A caller that has called
+// Listeners before may still notify the listeners in out.
 func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,9 +58,10 @@ func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	h.publish()
 }
 
-// Listeners returns who listens to the event, in order of subscription. The event must be a single
-// bit; else it panics. The slice is shared: it must not be modified, and does not change when
-// subscriptions do. The call takes no lock and allocates nothing, about 1 ns (BenchmarkListeners).
+// Listeners returns the listeners of the event, in order of subscription. The event must be a
+// single bit; otherwise Listeners panics. The slice is shared: it must not be modified, and does
+// not change when subscriptions do. The call takes no lock and allocates nothing; it takes about
+// 1 ns (BenchmarkListeners).
 func (h *Hub[T]) Listeners(event uint16) []T {
 	if bits.OnesCount16(event) != 1 {
 		panic("notify: Listeners of a set of events; want exactly one bit set")
@@ -72,7 +73,7 @@ func (h *Hub[T]) Listeners(event uint16) []T {
 	return all[bits.TrailingZeros16(event)]
 }
 
-// publish replaces what Listeners reads. It is called with mu held.
+// publish replaces the lists that Listeners reads. mu must be held.
 func (h *Hub[T]) publish() {
 	all := new([maxEvents][]T)
 	for _, s := range h.subscriptions {
@@ -82,7 +83,7 @@ func (h *Hub[T]) publish() {
 		}
 	}
 	for e := range all {
-		all[e] = slices.Clip(all[e]) // an append by a reader must not write into the shared array
+		all[e] = slices.Clip(all[e]) // a reader's append must not write into the shared array
 	}
 	h.listeners.Store(all)
 }

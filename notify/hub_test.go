@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// to is a subscription.
+// to returns a subscription.
 func to[T comparable](events uint16, listener T) Subscription[T] {
 	return Subscription[T]{listener, events}
 }
@@ -19,7 +19,7 @@ func TestHub(t *testing.T) {
 		name    string
 		out     []string
 		in      []Subscription[string]
-		a, b, c string // who listens to each, afterwards
+		a, b, c string // the listeners of each event afterwards
 	}{
 		{"nobody", nil, nil, "", "", ""},
 		{"a stranger leaves", []string{"x"}, nil, "", "", ""},
@@ -84,8 +84,8 @@ func TestListenersDoNotChangeUnderTheReader(t *testing.T) {
 	}
 }
 
-// Readers see whole exchanges only: there is always one listener of each changer, and it is never
-// two.
+// TestHubUnderConcurrentChange checks that readers see only whole exchanges: each changer always
+// has one listener, and never two.
 func TestHubUnderConcurrentChange(t *testing.T) {
 	var h Hub[int]
 	const changers = 4

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A panic in a handler ends the process with the handler's trace: the test runs itself again to see
-// that.
+// TestPanicInTheHandlerEndsTheProcess checks that a panic in a handler ends the process with the
+// handler's trace. The test runs itself as a child for that.
 func TestPanicInTheHandlerEndsTheProcess(t *testing.T) {
 	const mark = "NOTIFY_TEST_PANIC"
 	if os.Getenv(mark) != "" {

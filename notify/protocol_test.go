@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A wish that comes while the handler runs is for another run.
+// TestWishDuringTheHandler checks that a request made while the handler runs causes another run.
 func TestWishDuringTheHandler(t *testing.T) { eachSleeper(t, testWishDuringTheHandler) }
 
 func testWishDuringTheHandler(t *testing.T, thread func() sleeper) {
@@ -38,9 +38,9 @@ func awaitCount(t testing.TB, n *atomic.Int64, want int64) {
 	}
 }
 
-// Many goroutines wish for random times, all at once. Each waits for a run at or after its time; a
-// wish that got lost is never answered, for a handler that did not see it does not ask for it
-// either.
+// TestHammer makes many goroutines request random times concurrently. Each waits for a run at or
+// after its time. A lost request is never served, because a handler that did not see it does not
+// request it either.
 func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
 
 func testHammer(t *testing.T, thread func() sleeper) {
@@ -93,10 +93,10 @@ func testHammer(t *testing.T, thread func() sleeper) {
 	wg.Wait()
 }
 
-// One wish at a time, made as the thread is about to sleep after the last one, and at the instant
-// at which somebody else wishes for a distant time. Nothing but the protocol gets the thread up,
-// and nothing heals a wish that was overwritten. The handler lingers for a random moment, so that
-// the next wish falls on every step of the thread's way to sleep.
+// TestWishAtBedtime makes one request at a time, just as the thread is about to sleep after the
+// last one, and just as another goroutine requests a distant time. Only the protocol wakes the
+// thread, and a request that was overwritten is not repeated. The handler lingers for a random
+// time, so that the next request falls on every step before the thread's sleep.
 func TestWishAtBedtime(t *testing.T) { eachSleeper(t, testWishAtBedtime) }
 
 func testWishAtBedtime(t *testing.T, thread func() sleeper) {
@@ -126,7 +126,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 				continue
 			}
 			seen = now
-			far-- // always earlier than the last one, so that want is written
+			far-- // always earlier than the last request, so that want is written
 			linger(random, 50)
 			timer.WakeAt(far)
 		}
@@ -181,7 +181,7 @@ func testClose(t *testing.T, thread func() sleeper) {
 	}
 }
 
-// Close, WakeAt and the start of the thread meet in every order.
+// TestCloseAgainstWakeAt checks Close, WakeAt and the start of the thread in every order.
 func TestCloseAgainstWakeAt(t *testing.T) { eachSleeper(t, testCloseAgainstWakeAt) }
 
 func testCloseAgainstWakeAt(t *testing.T, thread func() sleeper) {
@@ -192,7 +192,7 @@ func testCloseAgainstWakeAt(t *testing.T, thread func() sleeper) {
 				t.Error("two handlers at once")
 			}
 			running.Store(false)
-			return now // at once, again and again
+			return now // at once, repeatedly
 		}, thread())
 		var wg sync.WaitGroup
 		for range 3 {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The thread sleeps in the way that it was told last, also when it was told on its way to sleep.
+// TestRelaxIsHeardAtBedtime checks that the thread sleeps in the way that was set last, even if it
+// was set just before the sleep.
 func TestRelaxIsHeardAtBedtime(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	timer, runs := reporting(t, newSleeper(), once)
@@ -20,7 +21,8 @@ func TestRelaxIsHeardAtBedtime(t *testing.T) {
 			want = parked
 		}
 		timer.Relax(want == parked)
-		if i%3 == 0 { // have it run, so that it goes to sleep again while it is told the next
+		// Run the handler, so that the thread goes to sleep again while the mode changes.
+		if i%3 == 0 {
 			timer.WakeAt(0)
 			for range random.IntN(2000) {
 				timer.want.Load()
@@ -35,7 +37,7 @@ func TestRelaxIsHeardAtBedtime(t *testing.T) {
 	}
 }
 
-// A relaxed timer that was never set starts no thread.
+// TestRelaxStartsNoThread checks that a relaxed timer that was never set starts no thread.
 func TestRelaxStartsNoThread(t *testing.T) {
 	timer := NewTimer(once)
 	defer timer.Close()
@@ -46,8 +48,9 @@ func TestRelaxStartsNoThread(t *testing.T) {
 	}
 }
 
-// On one P, a relaxed timer that sleeps leaves the P to others: a goroutine that sends to another,
-// and so on, is not held up until the Go runtime takes the P back from a system call.
+// TestRelaxedTimerKeepsNoP checks that on one P, a sleeping relaxed timer leaves the P to other
+// goroutines: goroutines that send to each other in turn do not have to wait until the Go runtime
+// takes the P back from a system call.
 func TestRelaxedTimerKeepsNoP(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	timer, runs := reporting(t, relaxedSleeper{newSleeper()}, func(now int64) int64 { return now + int64(time.Millisecond) })

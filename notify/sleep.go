@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// sleeper is how a timer's thread sleeps. All but wake are called on the thread.
+// sleeper is how a timer's thread sleeps. All methods except wake are called on the thread.
 type sleeper interface {
 	enter() // before the first sleep
 	leave() // at the thread's end
-	// onThread reports whether the caller is the thread, where that can be told, else false.
+	// onThread reports whether the caller is known to be the thread.
 	onThread() bool
-	// sleep returns at the time at, or after wake, or for no reason. It does not sleep when *state
-	// is not asleep any more. now is the time of the call, before at.
+	// sleep returns at the time at, after wake, or spuriously. It does not sleep unless *state is
+	// asleep. now is the time of the call, before at.
 	sleep(state *atomic.Uint32, at, now int64)
-	// wake ends a sleep, also one that is about to begin. Called after *state was taken from asleep
-	// to awake.
+	// wake ends a sleep, even if the sleep is about to begin. It is called after *state was changed
+	// from asleep to awake.
 	wake(state *atomic.Uint32)
 }
 
 // goSleeper sleeps by Go's own timer: for relaxed timers, and for systems without a futex. It is as
-// punctual as the scheduler lets it be.
+// punctual as the Go scheduler.
 type goSleeper struct {
 	timer *time.Timer
 	woken chan struct{} // holds a wake that the thread has not seen
@@ -56,6 +56,6 @@ func (s *goSleeper) sleep(_ *atomic.Uint32, at, now int64) {
 func (s *goSleeper) wake(*atomic.Uint32) {
 	select {
 	case s.woken <- struct{}{}:
-	default: // an earlier wake is still to be seen, and serves for this one
+	default: // the thread has yet to see an earlier wake, which serves for this one too
 	}
 }

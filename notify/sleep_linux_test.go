@@ -37,7 +37,7 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 	}
 	timer.Close()
 	if s.thread == os.Getpid() {
-		return // it was the process's first thread, which Go parks for good instead
+		return // it was the process's first thread, which Go parks instead of ending it
 	}
 	dir := fmt.Sprintf("/proc/self/task/%d", s.thread)
 	for start := Now(); ; {
@@ -71,8 +71,8 @@ func TestCloseFromTheHandlerIsRefused(t *testing.T) {
 	}
 }
 
-// The kernel's clock and Now differ by a constant, measured once: a deadline given to the kernel
-// comes neither early nor far off.
+// TestMonotonicBase checks that the kernel's clock and Now differ by a constant, measured once: a
+// deadline passed to the kernel is neither early nor far off.
 func TestMonotonicBase(t *testing.T) {
 	for range 100 {
 		before := Now()
@@ -81,14 +81,15 @@ func TestMonotonicBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := Now()
-		const reading = int64(time.Microsecond) // of one clock, undisturbed; the base may be as much too great
+		// Of one clock, undisturbed; the base may be too great by as much.
+		const reading = int64(time.Microsecond)
 		if now := ts.Nano() - monotonicBase; now < before-reading || now > after {
 			t.Fatalf("the kernel's clock says %d, Now %d before and %d after", now, before, after)
 		}
 	}
 }
 
-// ownSlice returns the calling thread's time slice in ns; 0 where the kernel does not tell.
+// ownSlice returns the calling thread's time slice in ns; 0 if the kernel does not provide it.
 func ownSlice(t *testing.T) uint64 {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil {

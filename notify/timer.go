@@ -7,47 +7,48 @@ import (
 )
 
 // Timer runs a handler at given times, punctually even while every P and every core is busy: one
-// goroutine, locked to its thread, sleeps to absolute deadlines by the system call and goes through
-// no run queue on its way back. Where that is not needed it can be told to sleep as other
-// goroutines do, which takes no P along: see Relax.
+// goroutine, locked to its thread, sleeps to absolute deadlines in a system call, and does not wait
+// in a run queue afterwards. If such precision is not needed, Relax makes the timer sleep as other
+// goroutines do, without keeping a P.
 //
-// Where goroutines that do not block keep Ps busy, leave two more: asleep in its system call the
-// thread goes on holding its P, and the network poller needs another. With one to share, a tick of
-// 100 µs has sysmon take the P away and the thread ask for it back all the time, and connections
-// wait meanwhile: a loopback echo took 0.2 ms at p50 and 3 ms at p99 instead of 0.05 and 0.2. A
-// third brings nothing. On a virtual machine of two cores a tick of 100 µs costs a quarter of a
-// core, one of 1 ms a thirtieth: set the timer to Never while there is nothing to watch.
+// If goroutines that do not block keep Ps busy, provide two more Ps: the thread keeps its P while
+// it sleeps in its system call, and the network poller needs another. If they share one P, then
+// with a tick of 100 µs sysmon takes the P away and the thread asks for it back all the time, and
+// connections wait meanwhile: a loopback echo took 0.2 ms at p50 and 3 ms at p99 instead of 0.05
+// and 0.2. A third P has no effect. On a virtual machine with two cores a tick of 100 µs costs a
+// quarter of a core, and a tick of 1 ms a thirtieth: set the timer to Never while there is nothing
+// to watch.
 //
-// Two words are shared between the thread and those who call WakeAt: want, the earliest time at
-// which the handler must run, and state, in which the thread says that it sleeps. The protocol:
+// The thread and the callers of WakeAt share two words: want, the earliest time at which the
+// handler must run, and state, in which the thread announces its sleep. The protocol:
 //
-//  1. WakeAt lowers want to its time, by compare-and-swap; want that is as early already ends it
-//     here.
-//  2. Then it reads state. asleep or parked: it swaps in awake, and the one who succeeds wakes the
-//     thread, by the system call or by a channel. unstarted: the one who swaps in awake starts the
-//     thread.
+//  1. WakeAt lowers want to its time, by compare-and-swap. If want is as early already, WakeAt
+//     returns.
+//  2. Then it reads state. If it is asleep or parked, WakeAt swaps in awake, and the caller that
+//     succeeds wakes the thread, by the system call or by a channel. If it is unstarted, the caller
+//     that swaps in awake starts the thread.
 //  3. The thread, when it has nothing to do, stores how it will sleep, asleep or parked, and only
-//     then reads want and relaxed. If that time has come it stores awake and goes to 5. If it is to
-//     sleep in the other way it begins 3 anew.
-//  4. Otherwise it sleeps until that time. asleep: on condition that state still is, for the system
-//     compares and queues the thread in one step. parked: on a channel that keeps one waking, so
-//     that none comes too early to be heard. Whatever ended the sleep, it stores awake and goes
-//     back to 3.
-//  5. It swaps Never for want, and only then runs the handler. What the handler returns lowers want
-//     as in 1.
+//     then reads want and relaxed. If that time has come, it stores awake and goes to 5. If it must
+//     sleep in the other way, it repeats 3.
+//  4. Otherwise it sleeps until that time. An asleep thread sleeps only if state is still asleep,
+//     because the system compares and queues the thread in one step. A parked thread waits on a
+//     channel that keeps one wake-up, so that no wake-up is too early to be seen. When the sleep
+//     ends for any reason, the thread stores awake and goes back to 3.
+//  5. It swaps Never for want, and only then runs the handler. The handler's result lowers want as
+//     in 1.
 //
-// No wish is lost. WakeAt writes want and then reads state; the thread writes state and then reads
-// want. These are sequentially consistent, so at least one sees what the other wrote: either the
-// thread sleeps no longer than the wish, or WakeAt sees asleep or parked and takes it away; then
-// step 4 does not begin to sleep, or is woken. When WakeAt finds state changed before it could take
-// it away, by the thread or by another, the thread has been awake since the wish was written, and
-// reads want before it sleeps again. A wish that comes while the handler runs comes after the swap
-// of 5, so the handler runs again for it. Waking in vain costs one turn of the loop; so does a
-// waking that the channel has kept from an earlier sleep, that ended by itself. Relax is to relaxed
-// what WakeAt is to want.
+// No request is lost. WakeAt writes want and then reads state; the thread writes state and then
+// reads want. These accesses are sequentially consistent, so at least one side sees what the other
+// wrote. Either the thread sleeps no longer than the request allows, or WakeAt sees asleep or
+// parked and replaces it; then step 4 does not begin to sleep, or is woken. If the thread or
+// another caller changes state before WakeAt can replace it, the thread has been awake since the
+// request was written, and reads want before it sleeps again. A request made while the handler runs
+// comes after the swap of 5, so the handler runs again for it. An unnecessary wake-up costs one
+// turn of the loop; so does a wake-up that the channel has kept from an earlier sleep that ended by
+// itself. Relax treats relaxed as WakeAt treats want.
 //
-// Closing is a wish that nothing can be earlier than: want holds closed from then on, the thread
-// ends when it reads it, and WakeAt returns at step 1.
+// Closing is a request earlier than any other: want holds closed from then on, the thread ends when
+// it reads it, and WakeAt returns at step 1.
 type Timer struct {
 	want    atomic.Int64
 	state   atomic.Uint32
@@ -62,22 +63,22 @@ type Timer struct {
 const (
 	unstarted uint32 = iota
 	awake
-	asleep // by thread
+	asleep // sleeping by thread
 	over   // closed without having started
-	parked // asleep by park
+	parked // sleeping by park
 )
 
-// closed is what want holds once the timer is closed: earlier than any time.
+// closed is the value of want once the timer is closed: earlier than any time.
 const closed = math.MinInt64
 
-// NewTimer returns a timer that is not set. Its thread starts with the first WakeAt, so that an
-// idle process has none; close it when done, or the thread stays.
+// NewTimer returns a timer that has not been set. Its thread starts with the first WakeAt, so that
+// an idle process has none. Close the timer when done, or the thread stays.
 //
 // The handler runs on the timer's thread, one run at a time, and gets the time at which it was
-// started. It returns the time of its next run, or Never: it is then run at that time or earlier,
-// when WakeAt asks for that. A time that has passed means at once. The handler must not block, for
-// everything else that is due waits meanwhile; it must not call Close. A panic in it ends the
-// process, as in any goroutine.
+// started. It returns the time of its next run, or Never: it then runs at that time, or earlier if
+// WakeAt asks for that. A time in the past means at once. The handler must not block, because
+// everything else waits meanwhile, and must not call Close. A panic in it ends the process, as in
+// any goroutine.
 func NewTimer(handle func(now int64) (next int64)) *Timer {
 	if handle == nil {
 		panic("notify: NewTimer of a nil handler; want the function to run")
@@ -91,11 +92,11 @@ func newTimer(handle func(now int64) (next int64), thread sleeper) *Timer {
 	return t
 }
 
-// WakeAt has the handler run at the time at (of Now), or earlier. A time that has passed means as
-// soon as possible. What the handler is to see must be published, by an atomic or a lock, before
-// the call. After Close it does nothing.
+// WakeAt makes the handler run at the time at (of Now), or earlier. A time in the past means as
+// soon as possible. Data for the handler must be published, by an atomic or a lock, before the
+// call. After Close, WakeAt does nothing.
 //
-// It is safe for concurrent use, and costs an atomic load when the timer is due by then anyway,
+// It is safe for concurrent use. It costs an atomic load if the timer is due by then anyway, or
 // else at most one system call that does not block (BenchmarkWakeAt).
 func (t *Timer) WakeAt(at int64) {
 	if t.lower(at) {
@@ -103,12 +104,12 @@ func (t *Timer) WakeAt(at int64) {
 	}
 }
 
-// Relax tells the timer whether it may be as late as Go's own timers are: when every P is busy,
-// until one becomes free, which is up to 10 ms and more. Its goroutine then parks as others do, and
-// keeps no P from them; a thread that sleeps in a system call keeps one until the Go runtime takes
-// it back, which on the only P stops the process for up to 10 ms. A timer is not relaxed at first.
+// Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
+// one becomes free, which is up to 10 ms and more. Its goroutine then parks as usual, and keeps no
+// P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back, which
+// on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //
-// It is safe for concurrent use, and costs what WakeAt costs.
+// Relax is safe for concurrent use, and costs as much as WakeAt.
 func (t *Timer) Relax(relaxed bool) {
 	if t.relaxed.Swap(relaxed) != relaxed && t.state.Load() != unstarted {
 		t.rouse()
@@ -117,7 +118,7 @@ func (t *Timer) Relax(relaxed bool) {
 
 // lower is step 1 of the protocol. It reports whether want was later than at.
 func (t *Timer) lower(at int64) bool {
-	at = max(at, closed+1) // however long past, a time does not close the timer
+	at = max(at, closed+1) // a time in the past must not close the timer
 	for {
 		w := t.want.Load()
 		if w <= at {
@@ -147,9 +148,10 @@ func (t *Timer) rouse() {
 	}
 }
 
-// Close stops the timer and returns when its thread has ended and the handler runs no more. It may
-// be called again, and by several goroutines; each waits. Called from the handler, which it would
-// wait for, it panics where it can tell (Linux), else it never returns.
+// Close stops the timer and returns when its thread has ended and the handler no longer runs. It
+// may be called again, and by several goroutines; each call waits. If the handler calls Close,
+// which would wait for the handler, Close panics if it can detect that (Linux), and otherwise never
+// returns.
 func (t *Timer) Close() {
 	if t.thread.onThread() {
 		panic("notify: Close called from the timer's own handler, which it waits for; return Never from it, and close elsewhere")
@@ -166,7 +168,7 @@ func (t *Timer) Close() {
 // run is the thread: steps 3 to 5.
 func (t *Timer) run() {
 	defer close(t.ended)
-	// Never unlocked: a goroutine that ends locked takes its thread, and what was set for it,
+	// Never unlocked: a goroutine that ends locked takes its thread and the thread's settings
 	// along.
 	runtime.LockOSThread()
 	t.thread.enter()
@@ -191,7 +193,7 @@ func (t *Timer) run() {
 		if want == closed {
 			return
 		}
-		// Failing means that want became even earlier; the next turn takes that.
+		// If this fails, want became even earlier; the next turn handles it.
 		if t.want.CompareAndSwap(want, Never) {
 			t.lower(t.handle(now))
 		}

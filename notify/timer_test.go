@@ -15,11 +15,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come: long enough for a machine that others keep
-// busy.
+// patience is how long a test waits for what must happen: long enough for a busy machine.
 const patience = 20 * time.Second
 
-// eachSleeper runs the test with the system's way to sleep, and with the one for systems without a
+// eachSleeper runs the test with the system's sleeper, and with the one for systems without a
 // futex.
 func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
 	t.Run("system", func(t *testing.T) { test(t, newSleeper) })
@@ -28,8 +27,8 @@ func eachSleeper(t *testing.T, test func(t *testing.T, thread func() sleeper)) {
 	t.Run("restless", func(t *testing.T) { test(t, func() sleeper { return restlessSleeper{newSleeper()} }) })
 }
 
-// relaxedSleeper and restlessSleeper tell makeTimer to relax the timer, and to change its mind all
-// the time.
+// relaxedSleeper and restlessSleeper make makeTimer relax the timer, and change its mode all the
+// time.
 type (
 	relaxedSleeper  struct{ sleeper }
 	restlessSleeper struct{ sleeper }
@@ -63,7 +62,7 @@ func reporting(t testing.TB, thread sleeper, next func(now int64) int64) (*Timer
 	timer := makeTimer(t, func(now int64) int64 {
 		select {
 		case runs <- now:
-		default: // a test that lost interest
+		default: // the test no longer reads
 		}
 		return next(now)
 	}, thread)
@@ -120,7 +119,7 @@ func testEarlierWishShortensTheSleep(t *testing.T, thread func() sleeper) {
 	}
 }
 
-// awaitAsleep returns when the thread has announced to sleep.
+// awaitAsleep returns when the thread has announced its sleep.
 func awaitAsleep(t testing.TB, timer *Timer) {
 	t.Helper()
 	for start := Now(); timer.state.Load() != asleep && timer.state.Load() != parked; runtime.Gosched() {

@@ -2,10 +2,10 @@ package safepoint
 
 import "sync/atomic"
 
-// Held tells where in a file of rewritten code locks are held. A poll in a function that is called
-// there is no safe point: unwound, it might leave the lock locked for ever, and suspended, it would
-// hold up who waits for the lock. Only the slow path looks, and so the fast one need not count
-// locks.
+// Held lists the lines in a file of rewritten code where locks are held. A poll in a function
+// called on these lines is not a safe point: a throw might leave the lock locked forever, and a
+// suspension would hold up the goroutines that wait for the lock. Only the slow path checks this,
+// so the fast path need not count locks.
 type Held struct {
 	Package string // as in the names of functions
 	File    string // without its folder
@@ -30,6 +30,6 @@ func hold(pkg, file string, lines []int) {
 	}
 }
 
-// AllHeld returns a list of where locks are held in all rewritten files that have been initialised,
-// or nil. It is safe for concurrent use, and its elements do not change.
+// AllHeld returns a list of the locked lines of all rewritten files that have been initialised, or
+// nil. It is safe for concurrent use, and its elements do not change.
 func AllHeld() *Held { return held.Load() }

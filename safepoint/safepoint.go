@@ -1,29 +1,31 @@
-// Package safepoint holds the poll: the one place where running code meets the wish to preempt it.
+// Package safepoint holds the poll: the one place where running code checks for preemption
+// requests.
 //
 // Instrumented code links to this package alone, so it imports nothing but sync/atomic. The
 // protocol:
 //
 //  1. The runtime installs its slow path once, with Attach, before the first Raise.
-//  2. Whoever wants a task preempted calls Raise, and then puts the request where the slow path
-//     will find it (on the task). Raise comes first: the task may poll for another's sake, find the
-//     request at once, and lower the word for it; the other way round it would lower what was not
-//     yet raised. A poll in between finds the word up and no request, and goes on; the next one
-//     finds it.
-//  3. A poll loads the word. Zero, the usual case, costs the load and a branch. Otherwise it calls
-//     the slow path, which finds the task of the current goroutine and its request; there may be
-//     none, for the word belongs to the process.
-//  4. Whoever takes the request off the task, to answer or to withdraw it, calls Lower, once for
-//     its Raise. The word counts the unanswered requests, so an answer never hides another one.
+//  2. To preempt a task, the requester calls Raise, and then puts the request where the slow path
+//     will find it (on the task). Raise comes first, because the task may poll for the sake of
+//     another request, find this one at once, and lower the word for it; in the opposite order it
+//     would lower a word that was not yet raised. A poll in between finds the word raised and no
+//     request, and goes on; the next poll finds the request.
+//  3. A poll loads the word. Zero, the usual case, costs the load and a branch. Otherwise the poll
+//     calls the slow path, which finds the task of the current goroutine and its request. There may
+//     be no request, because the word is shared by the process.
+//  4. The goroutine that takes the request off the task, to answer or to withdraw it, calls Lower,
+//     once for each Raise. The word counts the unanswered requests, so answering one request never
+//     hides another.
 //
-// While the word is up every poll of the process takes the slow path; so it is raised briefly, and
-// lowered early.
+// While the word is raised, every poll of the process takes the slow path; so it is raised briefly,
+// and lowered early.
 package safepoint
 
 import "sync/atomic"
 
 // lines separates the word from its neighbours: two cache lines, because processors fetch them in
-// pairs and arm64 has some of 128 bytes. Every core polls the word, so a neighbour's writes would
-// slow down all of them.
+// pairs and some arm64 processors have lines of 128 bytes. Every core polls the word, so writes to
+// a neighbour would slow down all of them.
 const lines = 128
 
 var word struct {
@@ -34,21 +36,21 @@ var word struct {
 
 var slowPath atomic.Pointer[func()]
 
-// Poll is a safe point: it returns at once, unless requests are out; then it calls the slow path,
-// which may suspend the calling goroutine or panic to unwind it. Any goroutine may call it, at any
-// place where both are acceptable.
+// Poll is a safe point. It returns at once if there are no requests. Otherwise it calls the slow
+// path, which may suspend the calling goroutine or panic to unwind it. Any goroutine may call it,
+// at any place where both are acceptable.
 //
-// Poll is inlined: a load and a branch, about half a nanosecond alone and nothing between other
-// work (BenchmarkPoll).
+// Poll is inlined: it is a load and a branch, and costs about half a nanosecond alone and nothing
+// between other work (BenchmarkPoll).
 func Poll() {
 	if word.requests.Load() != 0 {
 		Answer()
 	}
 }
 
-// Answer is what Poll does while the word is up. Code from cocoon build looks at the word itself
-// instead of calling Poll, for in very large functions the compiler inlines nothing of Poll's size.
-// It stays out of line, to keep them small.
+// Answer is the slow part of Poll, for a raised word. Code from cocoon build checks the word itself
+// instead of calling Poll, because in very large functions the compiler does not inline functions
+// of Poll's size. Answer is not inlined, to keep them small.
 //
 //go:noinline
 func Answer() {
@@ -57,10 +59,10 @@ func Answer() {
 	}
 }
 
-// Attach installs the slow path, for the life of the process. It is called on the goroutine that
-// polls, by many at a time, and also when the request is another goroutine's. A second Attach
-// panics, as does a nil function: functions cannot be compared, and two owners of one word would
-// each answer the other's requests.
+// Attach installs the slow path, for the life of the process. The slow path is called on the
+// goroutine that polls, concurrently by many goroutines, and also when the request is for another
+// goroutine. A second Attach panics, as does a nil function: functions cannot be compared, and two
+// owners of one word would each answer the other's requests.
 func Attach(slow func()) {
 	if slow == nil {
 		panic("safepoint: Attach of a nil function; want the slow path of the poll")
@@ -73,8 +75,8 @@ func Attach(slow func()) {
 // Raise announces one more unanswered request. It is safe for concurrent use.
 func Raise() { word.requests.Add(1) }
 
-// Lower takes back one Raise. It is safe for concurrent use. With none to take back it panics and
-// changes nothing: some request was answered twice.
+// Lower reverts one Raise. It is safe for concurrent use. Without a Raise to revert it panics and
+// changes nothing, because a request was then answered twice.
 func Lower() {
 	for {
 		n := word.requests.Load()
@@ -87,5 +89,5 @@ func Lower() {
 	}
 }
 
-// Raised reports whether requests are out, that is, whether polls take the slow path now.
+// Raised reports whether there are unanswered requests, so that polls take the slow path.
 func Raised() bool { return word.requests.Load() != 0 }

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// The process has one slow path, so the tests share one, attached here, and say in hook what it
-// does for them.
+// hook is the slow path of the current test. The process has one slow path, so the tests share one,
+// attached in init.
 var hook atomic.Pointer[func()]
 
 func init() {
@@ -105,8 +105,8 @@ func TestWithoutSlowPathPollDoesNothing(t *testing.T) {
 	}
 }
 
-// Requests come and are answered all at once, by the protocol; none is lost, and none is lowered
-// that was not raised.
+// TestConcurrentRequests makes and answers requests concurrently, by the protocol: no request is
+// lost, and no request is lowered that was not raised.
 func TestConcurrentRequests(t *testing.T) {
 	const askers, each = 4, 2000
 	var pending, answered atomic.Int64
@@ -154,8 +154,8 @@ func TestWordHasItsCacheLinesToItself(t *testing.T) {
 	}
 }
 
-// The cost of a safe point is that of Poll being inlined; the compiler's own account says that it
-// is.
+// TestPollIsInlined checks the compiler's report that Poll is inlined, on which the cost of a safe
+// point depends.
 func TestPollIsInlined(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {

@@ -53,7 +53,8 @@ func (c *client) trailers(stream uint32, fields ...string) {
 	must(c.t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}))
 }
 
-// heard tells what came on each of so many streams until all have ended: not in which pieces.
+// heard describes what came on each of the first streams until all of them have ended, without
+// frame boundaries.
 func (c *client) heard(streams int) string {
 	said, ended := map[uint32]string{}, map[uint32]bool{}
 	end := func(stream uint32) { ended[stream] = true; said[stream] += " end" }
@@ -80,7 +81,7 @@ func (c *client) heard(streams int) string {
 			if said[stream] += string(f.Data()); f.StreamEnded() {
 				end(stream)
 			}
-			if n := uint32(len(f.Data())); n > 0 { // as much as it took
+			if n := uint32(len(f.Data())); n > 0 { // grants as much as the frame used
 				c.WriteWindowUpdate(0, n)
 				if !f.StreamEnded() {
 					c.WriteWindowUpdate(stream, n)
@@ -102,7 +103,7 @@ func (c *client) heard(streams int) string {
 	return fmt.Sprint(said)
 }
 
-// scripts are what clients do, with the number of streams that they open.
+// scripts are the clients' behaviours. Each returns its number of streams.
 var scripts = map[string]func(c *client, path string) (streams int){
 	"GET":  func(c *client, path string) int { c.ask(1, "GET", path, true); return 1 },
 	"HEAD": func(c *client, path string) int { c.ask(1, "HEAD", path, true); return 1 },
@@ -156,13 +157,13 @@ var scripts = map[string]func(c *client, path string) (streams int){
 	},
 }
 
-// What a client hears does not depend on the middleware.
+// TestSameOverHTTP2 checks that what a client receives does not depend on the middleware.
 func TestSameOverHTTP2(t *testing.T) {
 	stock, hybrid := serve(t, handlers()), serve(t, tasks(t, handlers()))
 	for name, script := range scripts {
 		for _, path := range []string{"/", "/nothing", "/none", "/large", "/pieces", "/length", "/hints", "/trailers", "/read", "/echo", "/some", "/panic", "/half"} {
 			for window, settings := range map[string][]http2.Setting{"": nil, " small windows": {{ID: http2.SettingInitialWindowSize, Val: 900}}} {
-				if name == "a stream again" { // what comes before the reset depends on the moment
+				if name == "a stream again" { // what comes before the reset depends on timing
 					continue
 				}
 				t.Run(name+" "+path+window, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 var whole = flag.Bool("h2spec", false, "run all cases of h2spec; one in eight otherwise")
 
-// The server does as well with each case of h2spec as net/http alone.
+// TestH2Spec checks that the server passes each case of h2spec that net/http alone passes.
 func TestH2Spec(t *testing.T) {
 	stock, hybrid := serve(t, handlers()), serve(t, tasks(t, handlers()))
 	n := 0
@@ -29,7 +29,7 @@ func TestH2Spec(t *testing.T) {
 		all.Go(func() {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
-			for range 8 { // whether a case is passed may depend on the moment
+			for range 8 { // whether a case passes may depend on timing
 				if run(c, hybrid) == nil || run(c, stock) != nil {
 					return
 				}

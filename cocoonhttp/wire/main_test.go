@@ -1,5 +1,5 @@
-// Package wire compares what cocoonhttp puts on a connection of HTTP/2 with what net/http does,
-// frame by frame. It is a module of its own, for the framer and h2spec.
+// Package wire compares the HTTP/2 frames of cocoonhttp with the frames of net/http. It is a
+// separate module because it depends on the framer and on h2spec.
 package wire
 
 import (
@@ -41,7 +41,7 @@ func tasks(t testing.TB, h http.Handler) http.Handler {
 	return cocoonhttp.Middleware(rt, cocoonhttp.Options{})(h)
 }
 
-// serve serves HTTP/2 in the clear, and returns where.
+// serve serves HTTP/2 without TLS, and returns the address.
 func serve(t testing.TB, h http.Handler) *net.TCPAddr {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -52,7 +52,7 @@ func serve(t testing.TB, h http.Handler) *net.TCPAddr {
 	return l.Addr().(*net.TCPAddr)
 }
 
-// handlers answer in the ways there are, by path.
+// handlers returns a handler that responds in many ways, by path.
 func handlers() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") })

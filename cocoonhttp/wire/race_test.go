@@ -12,14 +12,15 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A stream may end while the server's own goroutine encodes an informational answer: the header is
-// not changed under its hands. The race detector tells, or the runtime itself.
+// TestHeaderWhileHintsAreWritten checks that the header is not changed while the server's own
+// goroutine encodes an informational response, even if the stream ends meanwhile. The race detector
+// or the runtime itself reports a violation.
 func TestHeaderWhileHintsAreWritten(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
 	to := serve(t, tasks(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		text := strings.Repeat("x", 20_000)
-		for i := range 1000 { // which takes a while to encode
+		for i := range 1000 { // enough to take a while to encode
 			w.Header().Set(fmt.Sprint("X-", i), text)
 		}
 		close(begun)

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoonsql"
 )
 
-// script uses a database in the usual ways, and returns what it got to see.
+// script uses a database in the usual ways, and returns the results.
 func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 	var seen strings.Builder
 	tell := func(what string, values ...any) { fmt.Fprintln(&seen, what, fmt.Sprint(values...)) }
@@ -61,8 +61,8 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 		must(t, odd.Rollback())
 	}
 
-	// A transaction whose context ends: whether database/sql keeps the connection is for the
-	// driver's claims to say.
+	// A transaction after the end of its context: the driver's interfaces decide whether
+	// database/sql keeps the connection.
 	gone, cancel := context.WithCancel(ctx)
 	tx, err = db.BeginTx(gone, nil)
 	must(t, err)
@@ -84,7 +84,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// A program sees the same of a driver that is wrapped, in a task and outside.
+// TestDriversAreTheSame checks that a program gets the same results from a wrapped driver, in a
+// task and outside.
 func TestDriversAreTheSame(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		rt := runtimeOf(t, cocoon.Config{Slots: 1})
@@ -101,8 +102,8 @@ func TestDriversAreTheSame(t *testing.T) {
 	})
 }
 
-// The wrapper claims to database/sql what the driver claims, and Raw gives the driver's own
-// connection.
+// TestDriversOwnConnections checks that the wrapper has the same optional interfaces as the driver,
+// and that Raw passes the driver's own connection.
 func TestDriversOwnConnections(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		ctx := context.Background()
@@ -144,8 +145,8 @@ func claims(c any) [4]bool {
 	return [4]bool{executes, queries, resets, validates}
 }
 
-// A throw in the midst of a transaction, in the task's own code, rolls back and costs no
-// connection.
+// TestThrowCostsNoConnection checks that a throw in the task's own code during a transaction rolls
+// back and costs no connection.
 func TestThrowCostsNoConnection(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		rt := runtimeOf(t, cocoon.Config{Slots: 1})
@@ -189,15 +190,15 @@ func TestThrowCostsNoConnection(t *testing.T) {
 		if n != 0 {
 			t.Errorf("%d rows of transactions that were thrown out of", n)
 		}
-		// A task whose processor is taken for 0.5 ms just then does not answer in time: its context
-		// ends, and with it the connections of some drivers, as by any cancellation.
+		// A task that loses its processor for 0.5 ms at that moment does not respond in time: its
+		// context ends, and some drivers then close the connection, as on any cancellation.
 		if used := len(connections); used > 6 {
 			t.Errorf("20 throws have cost %d connections", used-1)
 		}
 	})
 }
 
-// Deferred clean-up is made while a throw unwinds the task.
+// TestCleanUpDuringAThrow checks that deferred clean-up is made while a throw unwinds the task.
 func TestCleanUpDuringAThrow(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		rt := runtimeOf(t, cocoon.Config{Slots: 1})

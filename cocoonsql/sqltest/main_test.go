@@ -1,7 +1,7 @@
-// Package sqltest tries cocoonsql with the drivers and databases of the real world: PostgreSQL by
-// pgx and lib/pq, MySQL or MariaDB, SQLite; and the hooks and pools of the guide with the servers
-// they are for. It is a module of its own, so that who uses Cocoon does not download them. Package
-// servers starts the servers; where one is not installed its tests are skipped.
+// Package sqltest tests cocoonsql with real drivers and databases: PostgreSQL by pgx and lib/pq,
+// MySQL or MariaDB, and SQLite. It also tests the guide's hooks and pools with their servers. It is
+// a separate module, so that users of Cocoon do not download these dependencies. Package servers
+// starts the servers; tests of missing servers are skipped.
 package sqltest
 
 import (
@@ -57,8 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// address returns where the server is, or skips the test, and says what to do, where it is not
-// installed.
+// address returns the server's address. If the server is not installed, it skips the test, with a
+// message about how to install it.
 func (l *lazy) address(t testing.TB) string {
 	t.Helper()
 	s, err := l.get()
@@ -76,7 +76,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// database is a driver of database/sql and a database that it may use.
+// database is a driver of database/sql, and how to use its database.
 type database struct {
 	name, driver string
 	dsn          func(t testing.TB) string
@@ -95,7 +95,7 @@ var databases = []database{
 	}, parameter: question},
 }
 
-// eachDatabase calls f for each database that there is.
+// eachDatabase calls f for each available database.
 func eachDatabase(t *testing.T, f func(t *testing.T, d database, dsn string)) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) { f(t, d, d.dsn(t)) })
@@ -127,7 +127,7 @@ func opened(t testing.TB, open func(driver, dsn string) (*sql.DB, error), driver
 	return db
 }
 
-// spin keeps a core busy for that long, and may be thrown out of.
+// spin keeps a core busy for the given time. A throw can end it.
 func spin(ctx context.Context, d time.Duration) {
 	for begin := time.Now(); time.Since(begin) < d; {
 		cocoon.SafePoint(ctx)

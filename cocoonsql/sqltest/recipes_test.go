@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// docs/guide.md shows the recipes as they are.
+// TestGuideShowsRecipes checks that docs/guide.md shows the recipes unchanged.
 func TestGuideShowsRecipes(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/guide.md")
 	must(t, err)
@@ -28,8 +28,8 @@ func TestGuideShowsRecipes(t *testing.T) {
 	}
 }
 
-// exclusive returns a loop of one slot that is never lent: who waits and does not say so holds up
-// all others.
+// exclusive returns a loop of one slot, which is never lent: a task that waits without giving the
+// slot back holds up all other tasks.
 func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	rt := runtimeOf(t, cocoon.Config{})
 	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
@@ -37,8 +37,8 @@ func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	return rt, loop
 }
 
-// waitsAside reports an error if wait keeps others from running; release ends the wait, and comes
-// from another task.
+// waitsAside reports an error if wait keeps other tasks from running; release ends the wait, and
+// runs in another task.
 func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) error, release func(ctx context.Context) error) {
 	t.Helper()
 	began := make(chan struct{})
@@ -53,8 +53,8 @@ func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) 
 	must(t, h.Wait(ctx))
 }
 
-// All calls of go-redis give the slot to others: commands, pipelines, transactions, and the wait
-// for a connection.
+// TestRedisHook checks that all calls of go-redis give the slot back: commands, pipelines,
+// transactions, and the wait for a connection.
 func TestRedisHook(t *testing.T) {
 	at := redisd.address(t)
 	rt, loop := exclusive(t)
@@ -78,8 +78,8 @@ func TestRedisHook(t *testing.T) {
 	})
 }
 
-// A throw that is due ends the context of commands, and each of a pipeline says so; clean-up is
-// sent.
+// TestRedisHookAndThrows checks that a due throw ends the context of commands, and is the error of
+// each command of a pipeline, and that clean-up commands are sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
 	_, loop := exclusive(t)
@@ -120,8 +120,8 @@ func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
 	return pool
 }
 
-// The calls of pgx give the slot to others, also while they wait for a lock in the database, or for
-// a connection.
+// TestPgxSlots checks that the calls of pgx give the slot back, also while they wait for a lock in
+// the database, or for a connection.
 func TestPgxSlots(t *testing.T) {
 	pool := pgxPool(t, 2)
 	_, loop := exclusive(t)
@@ -146,7 +146,7 @@ func TestPgxSlots(t *testing.T) {
 	}, func(context.Context) error { hold.Release(); last.Release(); return nil })
 }
 
-// A throw in a transaction of pgx rolls back and costs no connection.
+// TestPgxInTx checks that a throw in a transaction of pgx rolls back and costs no connection.
 func TestPgxInTx(t *testing.T) {
 	pool := pgxPool(t, 1)
 	ctx := context.Background()

@@ -20,9 +20,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// soakServer is a server as services are: transactions, a cache with locks in it, an event stream,
-// a proxy. Each answer ends with the line "end". A request with ?long works without end at some
-// point, so it is thrown out of.
+// soakServer is a typical server: transactions, a cache with locks in it, an event stream, a proxy.
+// Each response ends with the line "end". A request with ?long works endlessly at some point, and
+// is then thrown into.
 type soakServer struct {
 	db    *sql.DB
 	cache *redis.Client
@@ -42,7 +42,7 @@ limits:
 
 const soakAccounts = 100
 
-// newSoakServer starts the server on clients that the caller closes.
+// newSoakServer starts the server with clients that the caller closes.
 func newSoakServer(t *testing.T, rt *cocoon.Runtime, db *sql.DB, cache *redis.Client) *soakServer {
 	s := &soakServer{db: db, cache: cache}
 	for _, q := range []string{
@@ -83,7 +83,7 @@ func (s *soakServer) stop() {
 	s.back.Close()
 }
 
-// work is the handler's own: 0.1 ms or, if it is asked for, without end.
+// work is the handler's own work: 0.1 ms, or endless if the request asks for that.
 func work(r *http.Request) {
 	if d := 100 * time.Microsecond; r.FormValue("long") == "" {
 		spin(r.Context(), d)
@@ -128,11 +128,11 @@ func (s *soakServer) move(r *http.Request, id int64) error {
 	return tx.Commit()
 }
 
-// cached keeps a lock in the cache while it works.
+// cached holds a lock in the cache while it works.
 func (s *soakServer) cached(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	lock := fmt.Sprint("lock:", s.ids.Add(1))
-	// Deferred before: whether the lock was set is not known where the call ends with an error.
+	// Deferred before the call: if the call fails, it is unknown whether the lock was set.
 	defer s.cache.Del(context.WithoutCancel(ctx), lock)
 	if err := s.cache.SetNX(ctx, lock, 1, 0).Err(); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -26,17 +26,17 @@ var soakFor = flag.Duration("soak", 3*time.Second, "how long TestSoak keeps the 
 
 var discard = log.New(io.Discard, "", 0)
 
-// outcomes are what clients got to see.
+// outcomes are what clients received.
 type outcomes struct {
 	whole, refused, cut atomic.Int64
 
 	mu        sync.Mutex
-	transfers []int64 // that were answered as done
+	transfers []int64 // reported as done
 }
 
-// A server with transactions, a cache, a stream and a proxy, whose handlers are thrown out of 50
-// times a second: each answer is whole, refused, or seen to be cut; the books balance; and
-// afterwards all is as before.
+// TestSoak runs a server with transactions, a cache, a stream and a proxy, and throws into its
+// handlers 50 times a second. Each response is whole, refused, or visibly cut; the books balance;
+// and afterwards nothing has leaked.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes ", *soakFor)
@@ -63,7 +63,7 @@ func TestSoak(t *testing.T) {
 	if throws := o.refused.Load() + o.cut.Load(); throws < int64(5*soakFor.Seconds()) {
 		t.Errorf("only %d requests were thrown out of", throws)
 	}
-	if after.goroutines > before.goroutines+16 { // pools may be fuller
+	if after.goroutines > before.goroutines+16 { // the pools may hold more
 		buf := make([]byte, 1<<16)
 		t.Errorf("%d goroutines, before there were %d:\n%s", after.goroutines, before.goroutines, buf[:runtime.Stack(buf, true)])
 	}
@@ -75,8 +75,8 @@ func TestSoak(t *testing.T) {
 	client.CloseIdleConnections()
 }
 
-// load sends requests for a while: eight clients as fast as they are answered, and 50 a second that
-// are thrown out of.
+// load sends requests for a while: eight clients as fast as responses arrive, and 50 endless
+// requests a second.
 func (s *soakServer) load(t *testing.T, client *http.Client, o *outcomes, span time.Duration) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -95,7 +95,7 @@ func (s *soakServer) load(t *testing.T, client *http.Client, o *outcomes, span t
 	}
 }
 
-// ask sends a request, and fails the test if its answer is half of one and does not look so.
+// ask sends a request, and fails the test if the response is incomplete without a visible cut.
 func (s *soakServer) ask(t *testing.T, client *http.Client, o *outcomes, query string) {
 	method, path := "GET", []string{"/transfer", "/transfer", "/cached", "/stream", "/proxied"}[rand.IntN(5)]
 	if path == "/transfer" {
@@ -129,13 +129,13 @@ func (s *soakServer) ask(t *testing.T, client *http.Client, o *outcomes, query s
 	}
 }
 
-// rest is what a process has that rests.
+// rest is what an idle process holds.
 type rest struct {
 	goroutines int
 	heap       uint64
 }
 
-// settled waits until all that requests had is given back, and returns what is left.
+// settled waits until all resources of the requests are released, and returns what is left.
 func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Client) rest {
 	ctx := context.Background()
 	eventually(t, "all tasks to end", func() bool { return rt.Stats().Tasks == 0 })
@@ -157,7 +157,7 @@ func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Clie
 		return busy == 0 && locks == 0 && all == s.db.Stats().OpenConnections
 	})
 	client.CloseIdleConnections()
-	time.Sleep(200 * time.Millisecond) // for goroutines that are about to end
+	time.Sleep(200 * time.Millisecond) // lets goroutines end
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -165,7 +165,8 @@ func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Clie
 	return rest{runtime.NumGoroutine(), m.HeapAlloc}
 }
 
-// checkBooks compares the accounts with the ledger, and the ledger with what clients were told.
+// checkBooks compares the accounts with the ledger, and the ledger with the responses that clients
+// got.
 func (s *soakServer) checkBooks(t *testing.T, admin *sql.DB, o *outcomes) {
 	var wrong, entries int
 	must(t, admin.QueryRow(`select count(*) from soak_accounts a where money <> 1000

@@ -34,7 +34,7 @@ func open(t *testing.T) (*cocoon.Loop, *sql.DB) {
 	return loop, db
 }
 
-// Statements, named parameters, transactions, types of columns and errors come through.
+// TestSQLite checks that statements, named parameters, transactions, column types and errors work.
 func TestSQLite(t *testing.T) {
 	loop, db := open(t)
 	must(t, loop.Run(context.Background(), "use", func(ctx context.Context) error {
@@ -80,7 +80,8 @@ func TestSQLite(t *testing.T) {
 	}))
 }
 
-// A throw ends a query that would never end, and the connection is whole after it.
+// TestThrowEndsAQuery checks that a throw ends an endless query, and that the connection works
+// afterwards.
 func TestThrowEndsAQuery(t *testing.T) {
 	loop, db := open(t)
 	db.SetMaxOpenConns(1)
@@ -94,7 +95,8 @@ func TestThrowEndsAQuery(t *testing.T) {
 			t.Fatal("the query does not begin")
 		}
 	}
-	must(t, loop.Run(context.Background(), "other", func(context.Context) error { return nil })) // it has no slot
+	// It has no slot.
+	must(t, loop.Run(context.Background(), "other", func(context.Context) error { return nil }))
 	h.Cancel()
 	if err := h.Wait(context.Background()); err == nil {
 		t.Error("the query ended by itself")

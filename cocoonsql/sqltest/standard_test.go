@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Files of the module in which package database/sql is tested with each connector wrapped. Its
-// tests look into connections and rows, so they get the driver's own there.
+// standardFiles are files of the module in which package database/sql is tested with each connector
+// wrapped. Its tests inspect connections and rows, so there they get the driver's own.
 var standardFiles = map[string]string{
 	"race/race.go": "package race\n\nconst Enabled = false\n",
 	"asan/asan.go": "package asan\n\nconst Enabled = false\n",
@@ -43,21 +43,22 @@ func part(of any, name string) any { return reflect.ValueOf(of).Elem().FieldByNa
 `,
 }
 
-// Each edit must apply somewhere, or the tests would be of something else.
+// standardEdits are the edits of these files. Each must apply somewhere, or the tests would not
+// test the wrapper.
 var standardEdits = []struct{ from, to string }{
 	{`func OpenDB\(c driver\.Connector\) \*DB \{`, "func OpenDB(c driver.Connector) *DB {\n\tc = wrap(c)"},
 	{`([\w.\[\]]+\.ci)\.\(\*`, "own($1).(*"},
 	{`(\w+\.rowsi)\.\(\*`, "part($1, \"Rows\").(*"},
 	{`(\w+\.txi)\.\(\*`, "part($1, \"Tx\").(*"},
-	{`f\(dc\.ci\)`, "f(own(dc.ci))"}, // as cocoonsql.Raw does
+	{`f\(dc\.ci\)`, "f(own(dc.ci))"}, // as in cocoonsql.Raw
 	{`"internal/(race|asan|testenv)"`, `"standard/$1"`},
 }
 
-// A test that is about the type of the connector itself.
+// standardSkips is a test that checks the type of the connector itself.
 const standardSkips = `^TestOpenConnector$`
 
-// The tests of package database/sql pass when all its connections, statements, transactions and
-// rows are wrapped.
+// TestStandardLibrary checks that the tests of package database/sql pass when all its connections,
+// statements, transactions and rows are wrapped.
 func TestStandardLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and tests a package of its own")

@@ -18,7 +18,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// TestMain lets the test binary play the server, as the program does.
+// TestMain lets the test binary run as the server, as the program does.
 func TestMain(m *testing.M) {
 	if !roles.Play("abandoned") {
 		os.Exit(m.Run())
@@ -37,8 +37,9 @@ func TestSizeOfTheValue(t *testing.T) {
 	}
 }
 
-// TestEveryMode runs the whole program, with a small value. Whether work is stopped depends on how
-// the test was built; that the client's leaving ends it, or else it ends by itself, does not.
+// TestEveryMode runs the whole program, with a small value. How the test was built determines
+// whether work is stopped; in either case the client's disconnect ends the work, or it ends by
+// itself.
 func TestEveryMode(t *testing.T) {
 	var stdout bytes.Buffer
 	if err := run(t.Context(), []string{"-json", "-size", "4", "-rounds", "3"}, &stdout, t.Output()); err != nil {
@@ -92,7 +93,8 @@ func TestBadCommandLines(t *testing.T) {
 	}
 }
 
-// endless is a value whose encoding never ends, but passes safe points, however the test was built.
+// endless is a value with an encoding that never ends, but reaches safe points, however the test
+// was built.
 type endless struct{ begun chan<- struct{} }
 
 func (e endless) MarshalJSON() ([]byte, error) {
@@ -102,8 +104,8 @@ func (e endless) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// TestClientLeaves: work that passes safe points is stopped when the client leaves, and the server
-// says by what.
+// TestClientLeaves checks that work that reaches safe points is stopped when the client
+// disconnects, and that the server reports the policy that stopped it.
 func TestClientLeaves(t *testing.T) {
 	rt, err := startRuntime()
 	if err != nil {

@@ -19,7 +19,7 @@ type figures struct {
 	LatenessMaxus int64  `json:"lateness_max_us"`
 }
 
-// newResults returns what prints the figures.
+// newResults returns the printer of the figures.
 func newResults(stdout io.Writer, json bool) *loadtest.Results {
 	return loadtest.NewResults(stdout, json, "mode", "work", "client left", "stopped", "in 10 ms", "late p50", "p99", "max")
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// bound is how soon work should be stopped that nobody waits for.
+// bound is how soon abandoned work should be stopped.
 const bound = 10 * time.Millisecond
 
-// experiment leaves a server alone with its work, round after round.
+// experiment abandons a server's work, round after round.
 type experiment struct {
 	mode   string
 	config serverConfig
 	rounds int
-	cores  []int // of the server
+	cores  []int // the server's
 	stderr io.Writer
 }
 
-// outcome is what became of the work of one mode.
+// outcome is the result of one mode.
 type outcome struct {
 	Mode    string
-	Alone   time.Duration // what the work takes when the client waits
-	Left    int           // how often the client left before the work had ended
+	Alone   time.Duration // the duration of the work if the client waits
+	Left    int           // how often the client disconnected before the work had ended
 	Stopped int
-	InTime  int                // of them, within bound
-	Late    loadtest.Latencies // how long after that the work ended
+	InTime  int                // how many of them ended within bound
+	Late    loadtest.Latencies // how long after the disconnect the work ended
 }
 
 func (e experiment) run(ctx context.Context, console *loadtest.Console) (o outcome, err error) {
@@ -43,7 +43,7 @@ func (e experiment) run(ctx context.Context, console *loadtest.Console) (o outco
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	c := client{http: loadtest.NewClient(), url: "http://" + address}
 	o.Mode = e.mode
-	for i := range 3 { // json.Marshal keeps its buffers, so the first times take longer
+	for i := range 3 { // json.Marshal keeps its buffers, so the first rounds take longer
 		patient, err := c.wait(ctx)
 		if err != nil {
 			return o, err
@@ -75,13 +75,13 @@ func (e experiment) run(ctx context.Context, console *loadtest.Console) (o outco
 	return o, nil
 }
 
-// client asks for the value.
+// client requests the value.
 type client struct {
 	http *http.Client
 	url  string
 }
 
-// wait asks and waits, as a client should.
+// wait requests the value and waits for it, as a client should.
 func (c client) wait(ctx context.Context) (export, error) {
 	if err := c.export(ctx); err != nil {
 		return export{}, err
@@ -89,8 +89,9 @@ func (c client) wait(ctx context.Context) (export, error) {
 	return c.ended(ctx)
 }
 
-// leave asks, closes the connection after a time, and returns when that was and what became of the
-// work. When the answer came before, it left as it should, afterwards.
+// leave requests the value, closes the connection after a time, and returns the time of the close
+// and the result of the work. If the response came before, the client has disconnected normally,
+// after it.
 func (c client) leave(ctx context.Context, after time.Duration) (left time.Time, end export, err error) {
 	impatient, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +114,7 @@ func (c client) leave(ctx context.Context, after time.Duration) (left time.Time,
 	return left, end, err
 }
 
-// export asks for the value, and throws it away.
+// export requests the value, and discards it.
 func (c client) export(ctx context.Context) error {
 	return c.get(ctx, "/export", func(body io.Reader) error {
 		_, err := io.Copy(io.Discard, body)
@@ -121,7 +122,7 @@ func (c client) export(ctx context.Context) error {
 	})
 }
 
-// ended asks what became of the work, and waits until it has ended.
+// ended asks for the result of the work, and waits until the work has ended.
 func (c client) ended(ctx context.Context) (end export, err error) {
 	err = c.get(ctx, "/ended", func(body io.Reader) error { return json.NewDecoder(body).Decode(&end) })
 	return end, err

@@ -1,14 +1,14 @@
-// Abandoned shows what becomes of work whose client has gone.
+// Abandoned shows what happens to work after its client has disconnected.
 //
-// A net/http server answers with a large value in JSON. A client asks for it and leaves before the
-// answer comes, at one moment of the work after another. With plain net/http json.Marshal runs to
-// its end, for nobody: it takes no context (golang/go#50678). With Cocoon the ready-made policy
-// policy.CallerGone stops it.
+// A net/http server responds with a large value in JSON. A client requests the value and
+// disconnects before the response, in each round at a different time. With plain net/http
+// json.Marshal runs to its end for no client, because it takes no context (golang/go#50678). With
+// Cocoon the ready-made policy policy.CallerGone stops it.
 //
 //	go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned
 //
-// builds it with safe points in encoding/json and in its buffers. Built by the go command alone it
-// runs too, and says that nothing can be stopped.
+// builds it with safe points in encoding/json and in its buffers. Built by the go command alone,
+// the program runs too, and reports that nothing can be stopped.
 package main
 
 import (
@@ -37,10 +37,10 @@ with safe points in bytes, too, in the midst of a buffer's growth. Usage:
 
 `
 
-// roles are those of the child processes.
+// roles are the roles of the child processes.
 var roles = loadtest.Roles{"server": loadtest.Role(serve)}
 
-// modes say whether the server uses Cocoon.
+// modes are the servers with and without Cocoon.
 var modes = []struct {
 	name   string
 	cocoon bool
@@ -48,7 +48,7 @@ var modes = []struct {
 
 func main() { roles.Main("abandoned", run) }
 
-// options is the command line.
+// options are the options of the command line.
 type options struct {
 	json   bool
 	size   int // of the value in JSON, in MB
@@ -79,7 +79,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// run is the program as its user calls it.
+// run runs the program with the user's arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

@@ -12,27 +12,27 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// serverConfig is what the experiment tells a server process.
+// serverConfig is the configuration of a server process.
 type serverConfig struct {
 	Size   int  // of the value, in MB
 	Cocoon bool // whether work is done in tasks, under policy.CallerGone
 }
 
-// export is what became of one request for the value.
+// export is the result of one request for the value.
 type export struct {
-	Ended   int64         // the work, by the clock of the machine, in ns: the client's clock is the same
-	Took    time.Duration // the work
-	Stopped string        // what stopped it; "": it ran to its end
+	Ended   int64         // when the work ended, in ns, by the machine's clock, as the client's
+	Took    time.Duration // the duration of the work
+	Stopped string        // what stopped the work; "": it ran to completion
 }
 
-// server offers one value.
+// server serves one value.
 type server struct {
 	value any
 	do    func(ctx context.Context, work func() error) error
 	ended chan export
 }
 
-// serve is the server process.
+// serve is the body of the server process.
 func serve(config serverConfig) error {
 	s := server{value: makeValue(config.Size), do: plain, ended: make(chan export, 1)}
 	if !config.Cocoon {
@@ -46,7 +46,7 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(s.handler()), rt.Shutdown(context.Background()))
 }
 
-// startRuntime starts a runtime that stops tasks whose client has gone.
+// startRuntime starts a runtime that stops tasks when their client disconnects.
 func startRuntime() (*cocoon.Runtime, error) {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
@@ -65,10 +65,11 @@ func inTask(rt *cocoon.Runtime) func(ctx context.Context, work func() error) err
 	}
 }
 
-// plain does the work as any net/http server does.
+// plain does the work in the handler, as any net/http server does.
 func plain(_ context.Context, work func() error) error { return work() }
 
-// handler answers /export with the value, and then /ended, once, with what became of that.
+// handler responds to /export with the value, and to the next /ended, once, with the result of that
+// work.
 func (s server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /export", func(w http.ResponseWriter, r *http.Request) {

@@ -16,8 +16,8 @@ type address struct {
 
 const customerSize = 190
 
-// makeValue returns a value of size MB of JSON. Its customers share what can be shared: the size is
-// that of the JSON.
+// makeValue returns a value of size MB of JSON. Its customers share data in memory; size is the
+// length of the JSON.
 func makeValue(size int) []customer {
 	emails := []string{"ada@example.com", "lovelace@example.org"}
 	home := &address{"12 St James's Square <rear building>", "London"}

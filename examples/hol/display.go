@@ -21,7 +21,7 @@ type figures struct {
 	loadtest.Cost
 }
 
-// display shows progress as it comes, and the results.
+// display shows the progress and the results.
 type display struct {
 	console *loadtest.Console
 	results *loadtest.Results
@@ -42,7 +42,7 @@ func (d *display) progress(m mode, l load, p progress) {
 		min(p.Elapsed, total).Seconds(), total.Seconds(), p.Gets, p.Scans))
 }
 
-// result takes the outcome of a mode.
+// result shows the outcome of a mode.
 func (d *display) result(m mode, o outcome) {
 	d.console.Late(m.Name, o.Late)
 	d.console.Clear()

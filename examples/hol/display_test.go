@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// The table, and the warning about a generator that could not keep its own schedule, which is part
-// of what it measured.
+// TestDisplay checks the table, and the warning about a generator that could not keep its own
+// schedule, which affects what it measured.
 func TestDisplay(t *testing.T) {
 	const ms = time.Millisecond
 	var stdout, stderr bytes.Buffer

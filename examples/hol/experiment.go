@@ -13,9 +13,9 @@ import (
 
 // experiment runs every mode against the same database and the same schedule.
 type experiment struct {
-	load      load // without an address; of modes without scans the scan rate does not count
+	load      load // without an address; modes without scans ignore the scan rate
 	placement loadtest.Placement
-	stderr    io.Writer // of the children too
+	stderr    io.Writer // also for the children
 }
 
 // run fills a database in a temporary folder, runs the modes one after another, and removes the

@@ -12,34 +12,34 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// drain bounds how long the generator waits for the responses that are left when its schedule has
-// ended.
+// drain is how long the generator waits for the outstanding responses when its schedule has ended.
 const drain = 10 * time.Second
 
 type progress struct {
 	Elapsed     time.Duration
-	Gets, Scans int64 // answered so far
+	Gets, Scans int64 // completed so far
 }
 
-// sample is what became of one request. Times count from the generator's start.
+// sample is the result of one request. Times count from the generator's start.
 type sample struct {
 	sent, finished time.Duration
 	usage          usage // of a usageReading
 	err            error
 }
 
-// generator sends the requests of a schedule at their moments, whatever became of the earlier ones.
+// generator sends the requests of a schedule at their times, whether or not earlier requests have
+// their responses.
 type generator struct {
 	load     load
 	schedule []request
-	samples  []sample // one a request of the schedule, written by that request's goroutine
+	samples  []sample // one for each request of the schedule, written by that request's goroutine
 	totals   []uint64 // totals[i] is the value of the orders before i
 	client   *http.Client
 	start    time.Time
 	done     [3]atomic.Int64 // by kind: requests that have their sample
 }
 
-// generate is the generator process.
+// generate is the body of the generator process.
 func generate(l load) error {
 	g := newGenerator(l)
 	return loadtest.Generate(g.drive, g.progress, func() outcome { return summarize(l, g.schedule, g.samples) })
@@ -64,7 +64,7 @@ func (g *generator) progress() progress {
 	return progress{time.Since(g.start), g.done[get].Load(), g.done[scan].Load()}
 }
 
-// drive sends the schedule and waits for all responses, for drain at most.
+// drive sends the schedule and waits for all responses, at most for drain.
 func (g *generator) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.WarmUp+g.load.Duration+drain,
 		fmt.Errorf("no answer %v after the end of the schedule", drain))

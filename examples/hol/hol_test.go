@@ -16,7 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// TestMain lets the test binary play the server and the generator, as the program does.
+// TestMain lets the test binary run as the server and the generator, as the program does.
 func TestMain(m *testing.M) {
 	if !roles.Play("hol") {
 		os.Exit(m.Run())
@@ -35,8 +35,7 @@ func testExperiment(t *testing.T, l load, asJSON bool) (*bytes.Buffer, experimen
 }
 
 // TestEveryModeAnswersRight runs the whole experiment, small and short: the generator compares
-// every response with the record or the sum that it knows, and a mode with one wrong or missing
-// answer fails.
+// every response with the known record or sum, and a mode with one wrong or missing response fails.
 func TestEveryModeAnswersRight(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad, true)
 	if err := errors.Join(e.run(t.Context(), modes, show), show.results.Finish()); err != nil {
@@ -59,8 +58,8 @@ func TestEveryModeAnswersRight(t *testing.T) {
 		}
 		for _, field := range []string{"get_p50_us", "get_p99_us", "get_p999_us", "gets", "scans", "scan_p50_us", "scan_p99_us"} {
 			n, ok := object[field].(float64)
-			// Of scans, none may have ended within 300 ms on a busy machine; but all were answered,
-			// and have latencies.
+			// On a busy machine, possibly no scan has ended within 300 ms; but all scans got a
+			// response, and have latencies.
 			zero := field == "scans" || !modes[i].scans && strings.HasPrefix(field, "scan_")
 			if !ok || n < 0 || n == 0 && !zero {
 				t.Errorf("%s: field %s is %v", line, field, object[field])
@@ -102,7 +101,8 @@ func TestWrongAnswersFailTheRun(t *testing.T) {
 	}
 }
 
-// TestInterrupt: an end of the context, as by Ctrl-C, ends the children and removes the database.
+// TestInterrupt checks that the end of the context, as by Ctrl-C, ends the children and removes the
+// database.
 func TestInterrupt(t *testing.T) {
 	l := testLoad
 	l.Duration = time.Hour
@@ -111,7 +111,8 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	show.console = loadtest.NewConsole(writerFunc(func(p []byte) (int, error) {
-		if bytes.HasPrefix(p, []byte(modes[0].Name)) { // the first progress: both children are at work
+		// The first progress: both children are running.
+		if bytes.HasPrefix(p, []byte(modes[0].Name)) {
 			cancel(enough)
 		}
 		return len(p), nil
@@ -155,8 +156,8 @@ func TestHandlerRefusesBadNumbers(t *testing.T) {
 	}
 }
 
-// TestCommandLine: what its user asks for is what is measured: modes in their order, and as many
-// gets as the rate and the duration make.
+// TestCommandLine checks that the command line determines the measurement: the modes in their
+// order, and as many gets as the rate and the duration imply.
 func TestCommandLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fills a database of the full size, and warms up for a second a mode")
@@ -164,7 +165,7 @@ func TestCommandLine(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var stdout bytes.Buffer
 	name := filepath.Join(t.TempDir(), "stderr")
-	stderr, err := os.Create(name) // a file, as the children write there too
+	stderr, err := os.Create(name) // a file, because the children write there too
 	if err != nil {
 		t.Fatal(err)
 	}

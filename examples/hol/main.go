@@ -1,9 +1,9 @@
-// Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
+// Hol shows head-of-line blocking in a Go server, and how Cocoon prevents it.
 //
-// A net/http server over bbolt answers short gets and long scans. A generator in another process
-// sends both, at moments drawn beforehand, and measures from those moments. The same happens four
-// times: without scans, with plain net/http, with a raised GOMAXPROCS, and with Cocoon, where scans
-// are preemptible and gets are safe.
+// A net/http server over bbolt serves short gets and long scans. A generator in another process
+// sends both, at times drawn beforehand, and measures latency from those times. The experiment runs
+// four times: without scans, with plain net/http, with a raised GOMAXPROCS, and with Cocoon, where
+// scans are preemptible and gets are safe.
 package main
 
 import (
@@ -21,7 +21,7 @@ const (
 	seed        = 1       // the same schedule for every mode and every run
 )
 
-// roles are those of the child processes.
+// roles are the roles of the child processes.
 var roles = loadtest.Roles{
 	"server":    loadtest.Role(serve),
 	"generator": loadtest.Role(generate),
@@ -29,7 +29,7 @@ var roles = loadtest.Roles{
 
 func main() { roles.Main("hol", run) }
 
-// run is the program as its user calls it.
+// run runs the program with the user's arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

@@ -5,12 +5,13 @@ import "github.com/cocoon-go/cocoon/internal/loadtest"
 // mode is one way to run the server.
 type mode struct {
 	loadtest.Mode
-	scans bool     // whether there are any
+	scans bool     // whether there are scans
 	env   []string // of the server process
 	open  func(*store) (service, error)
 }
 
-// An empty GOMAXPROCS is none: Go takes the number of cores it was given.
+// modes are the modes in order. An empty GOMAXPROCS counts as unset: Go then uses the cores of the
+// process.
 var modes = []mode{
 	{loadtest.Mode{Name: "idle", About: "no scans"}, false, []string{"GOMAXPROCS="}, openPlain},
 	{loadtest.Mode{Name: "plain", About: "net/http alone"}, true, []string{"GOMAXPROCS="}, openPlain},

@@ -25,7 +25,7 @@ Usage: go run ./examples/hol [flags]
 
 `
 
-// options is the command line.
+// options are the options of the command line.
 type options struct {
 	*loadtest.Command[mode]
 

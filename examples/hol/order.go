@@ -9,9 +9,9 @@ import (
 // linesPerOrder makes an order's decoding about 0.2 µs of work.
 const linesPerOrder = 24
 
-// order is what the database holds under every id: an encoded list of lines, some 100 bytes.
-// Decoding it allocates nothing: this experiment is about processor time, and is not to measure the
-// garbage collector.
+// order is the value of every id in the database: an encoded list of lines, about 100 bytes.
+// Decoding it allocates nothing, because this experiment measures processor time, and should not
+// measure the garbage collector.
 type order struct {
 	id    uint64
 	lines [linesPerOrder]line
@@ -20,8 +20,8 @@ type order struct {
 // line is one line of an order. On disk it is three unsigned varints.
 type line struct{ article, quantity, cents uint64 }
 
-// makeOrder returns the order with that id. It depends on the id alone, so that the generator can
-// check every response without a copy of the database.
+// makeOrder returns the order with the given id. It depends only on the id, so that the generator
+// can check every response without a copy of the database.
 func makeOrder(id uint64) order {
 	o := order{id: id}
 	random := rand.NewPCG(id, 0)

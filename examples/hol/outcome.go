@@ -6,18 +6,18 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// outcome is what the generator saw of one mode. Latencies count from the intended start of a
+// outcome is what the generator measured in one mode. Latencies count from the intended start of a
 // request, so that a late generator or a stalled server cannot hide them.
 type outcome struct {
 	Gets     loadtest.Latencies
 	Scans    loadtest.Latencies
-	ScansIn  int            // scans that were answered within what is measured
-	Late     time.Duration  // by how much the generator sent its requests too late: the 99th percentile
+	ScansIn  int            // scans completed within the measured time
+	Late     time.Duration  // how late the generator sent its requests: the 99th percentile
 	Cores    float64        // the server's load
-	Requests int            // all, those of the warm-up too
+	Requests int            // all requests, including the warm-up
 	Used     loadtest.Usage // by the server, for all requests
 	Errors   int
-	FirstErr string // of them
+	FirstErr string // the first of them
 }
 
 func summarize(l load, schedule []request, samples []sample) (o outcome) {

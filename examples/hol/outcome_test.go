@@ -21,12 +21,14 @@ func TestSummarize(t *testing.T) {
 		{at: 3 * s, kind: usageReading},
 	}
 	samples := []sample{
-		{sent: 0, finished: 9 * s},         // a warm-up get does not count
-		{sent: 0, finished: 2 * s},         // nor a warm-up scan's latency, but it was done in the measured time
+		{sent: 0, finished: 9 * s}, // a warm-up get does not count
+		// Nor a warm-up scan's latency, but it ended within the measured time.
+		{sent: 0, finished: 2 * s},
 		{usage: usage{CPU: s, Clock: s}},   //
 		{sent: 1*s + 5, finished: 1*s + 7}, // latency counts from the intended start
-		{sent: 2 * s, finished: 4 * s},     // a scan that ends behind the measured time was not done in it
-		{err: errors.New("lost")},          //
+		// A scan that ends after the measured time does not count.
+		{sent: 2 * s, finished: 4 * s},
+		{err: errors.New("lost")}, //
 		{usage: usage{CPU: 2 * s, Clock: 3 * s}},
 	}
 	want := outcome{

@@ -9,21 +9,21 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// load is what the experiment tells a generator process.
+// load is the configuration of a generator process.
 type load struct {
 	Address     string
 	Records     int // in the database
 	ScanRecords int // read by one scan
 	GetRate     float64
 	ScanRate    float64
-	WarmUp      time.Duration // before what is measured
-	Duration    time.Duration // of what is measured
+	WarmUp      time.Duration // before the measured time
+	Duration    time.Duration // of the measured time
 	Seed        uint64
 }
 
 // request is one entry of the schedule.
 type request struct {
-	at   time.Duration // its intended start, since the generator's
+	at   time.Duration // its intended start, since the generator's start
 	kind kind
 	from uint64 // of a get: the record
 }
@@ -33,13 +33,13 @@ type kind uint8
 const (
 	get kind = iota
 	scan
-	usageReading // the server's processor time, at both ends of what is measured
+	usageReading // the server's processor time, at the start and the end of the measured time
 )
 
 func (k kind) String() string { return [...]string{"get", "scan", "usage"}[k] }
 
 // schedule draws the requests of a load in the order of their start: two Poisson processes, the
-// same for equal seeds, and gets at the same moments whether there are scans or not.
+// same for equal seeds, and the gets at the same times with and without scans.
 func (l load) schedule() []request {
 	end := l.WarmUp + l.Duration
 	var all []request

@@ -25,8 +25,8 @@ func TestSchedule(t *testing.T) {
 			t.Fatalf("%v from %d is outside of the database", r.kind, r.from)
 		}
 	}
-	// Poisson: 8040 ± 90 and 2010 ± 45; five deviations never happen with a fixed seed that was
-	// seen to pass.
+	// Poisson: 8040 ± 90 and 2010 ± 45; a deviation of five standard deviations never occurs with a
+	// fixed seed that has passed.
 	if n := count[get]; n < 7600 || n > 8500 {
 		t.Errorf("%d gets in 20.1 s at 400 a second", n)
 	}
@@ -41,7 +41,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestScheduleOfGets: a mode without scans gets the same gets.
+// TestScheduleOfGets checks that a mode without scans gets the same gets.
 func TestScheduleOfGets(t *testing.T) {
 	gets := func(l load) []request {
 		return slices.DeleteFunc(l.schedule(), func(r request) bool { return r.kind == scan })

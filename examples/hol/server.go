@@ -12,20 +12,20 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// service is what the server offers, the part in which plain net/http and Cocoon differ.
+// service is the server's work, the part in which plain net/http and Cocoon differ.
 type service interface {
 	get(ctx context.Context, id uint64) ([]byte, error)
 	scan(ctx context.Context, from, to uint64) (summary, error)
 	close() error
 }
 
-// serverConfig is what the experiment tells a server process.
+// serverConfig is the configuration of a server process.
 type serverConfig struct {
 	Mode     string
 	Database string
 }
 
-// serve is the server process.
+// serve is the body of the server process.
 func serve(config serverConfig) error {
 	mode, err := loadtest.ModeNamed(modes, config.Mode)
 	if err != nil {
@@ -43,7 +43,7 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(handler(svc)), svc.close())
 }
 
-// handler is the HTTP side of a service. Requests are read and responses written outside of the
+// handler is the HTTP side of a service. It reads requests and writes responses outside the
 // service's work.
 func handler(svc service) http.Handler {
 	mux := http.NewServeMux()
@@ -92,8 +92,8 @@ func numberParam(r *http.Request, name string) (uint64, error) {
 	return n, nil
 }
 
-// usage is the processor time that the server has used up to a moment. Two of them tell its load,
-// however late the second response comes.
+// usage is the processor time that the server has used up to a time. The difference of two usages
+// is its load, however late the second response comes.
 type usage struct {
 	CPU   time.Duration
 	Clock time.Duration // since the server's start
@@ -103,7 +103,7 @@ var started = time.Now()
 
 func currentUsage() usage { return usage{CPU: loadtest.CurrentUsage().CPU, Clock: time.Since(started)} }
 
-// since returns the load between two moments, in cores.
+// since returns the load since an earlier usage, in cores.
 func (u usage) since(earlier usage) float64 {
 	if u.Clock <= earlier.Clock {
 		return 0

@@ -9,8 +9,8 @@ import (
 )
 
 // hybrid runs the same work as tasks of a loop with a slot for each core. A get that arrives while
-// scans hold all slots has one of them suspended at its next safe point, runs, and gives the slot
-// back.
+// scans hold all slots makes the runtime suspend a scan at its next safe point; then the get runs,
+// and gives the slot back.
 type hybrid struct {
 	db *store
 	rt *cocoon.Runtime

@@ -8,7 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// summary is what a scan computes: how many records it met, and the value of these orders in cents.
+// summary is the result of a scan: the number of records read, and the value of these orders in
+// cents.
 type summary struct {
 	Count int    `json:"count"`
 	Total uint64 `json:"total"`
@@ -22,7 +23,7 @@ type store struct{ db *bbolt.DB }
 
 // fill makes the database file at path with the records 0 to count-1.
 func fill(path string, count int) error {
-	// The file lives as long as the program, so nothing is gained by syncing it.
+	// The file lives only as long as the program, so it need not be synced.
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, NoGrowSync: true, NoFreelistSync: true})
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func fill(path string, count int) error {
 	return err
 }
 
-// openStore opens a file made by fill. Several processes may do so at once.
+// openStore opens a file made by fill. Several processes may open it concurrently.
 func openStore(path string) (*store, error) {
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
 	if err != nil {
@@ -60,16 +61,17 @@ func openStore(path string) (*store, error) {
 
 func (s *store) close() error { return s.db.Close() }
 
-// get returns the encoded record with that id, or nil.
+// get returns the encoded record with the given id, or nil.
 func (s *store) get(id uint64) (value []byte, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		value = append(value, tx.Bucket(bucket).Get(key(id))...) // bbolt's slice ends with the transaction
+		// bbolt's slice is valid only within the transaction.
+		value = append(value, tx.Bucket(bucket).Get(key(id))...)
 		return nil
 	})
 	return value, err
 }
 
-// scan decodes and sums up the records from <= id < to, and calls pause after every few of them
+// scan decodes and sums up the records from <= id < to, and calls pause after every few records
 // (about 15 µs).
 func (s *store) scan(from, to uint64, pause func()) (sum summary, err error) {
 	const stride = 64

@@ -46,7 +46,7 @@ func TestScan(t *testing.T) {
 	}{
 		{0, 300, 300, 4},
 		{0, 64, 64, 1},
-		{200, 264, 64, 1}, // over the 255/256 boundary: keys are ordered as numbers
+		{200, 264, 64, 1}, // crosses the 255/256 boundary: keys are ordered as numbers
 		{7, 8, 1, 0},
 		{5, 5, 0, 0},
 		{9, 3, 0, 0},
@@ -86,7 +86,7 @@ func TestOpenStoreOfNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkScan is the work of one scan of the default size.
+// BenchmarkScan measures the work of one scan of the default size.
 func BenchmarkScan(b *testing.B) {
 	db := testStore(b, scanRecords)
 	b.ReportAllocs()

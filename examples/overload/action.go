@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// actions are the moments at which the server did something about its load: it refused a request,
-// stopped one or raised an alarm. They are those of the wall clock, which the generator shares.
-// Safe for concurrent use.
+// actions are the times at which the server reacted to its load: it refused a request, stopped one
+// or raised an alarm. Times are wall clock times, which the generator shares. It is safe for
+// concurrent use.
 type actions struct {
 	mu sync.Mutex
 	at []int64 // Unix time in ns
 }
 
-// maxActions bounds what is kept; the first ones matter.
+// maxActions limits how many actions are kept; the first ones matter.
 const maxActions = 1 << 16
 
 func (a *actions) note() {
@@ -26,14 +26,14 @@ func (a *actions) note() {
 	}
 }
 
-// list returns the moments so far.
+// list returns the times so far.
 func (a *actions) list() []int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.at)
 }
 
-// firstAfter returns how long after a moment the first action came; false if none did.
+// firstAfter returns how long after the given time the first action came; false if none did.
 func firstAfter(actions []int64, moment int64) (time.Duration, bool) {
 	found := false
 	first := int64(0)

@@ -13,20 +13,20 @@ type class struct {
 	name     string
 	share    float64 // of all requests
 	priority int32   // greater is more urgent
-	paid     float64 // share of its requests that the paying tenant sends; the free one sends the others
+	paid     float64 // the paying tenant's share of its requests; the rest are the free tenant's
 	cost     func(*rand.Rand) time.Duration
-	mean     time.Duration // of the costs
+	mean     time.Duration // mean of the costs
 }
 
 const (
-	good       = 100 * time.Millisecond // answers in that time count
+	good       = 100 * time.Millisecond // responses within this time count
 	reportCost = 200 * time.Millisecond // of the longest batch requests
-	reportTime = time.Second            // their deadline, for they cannot keep the other one
+	reportTime = time.Second            // their deadline, because they cannot meet good
 	maxNormal  = 20 * time.Millisecond
 )
 
-// Of the work, 7 % is critical, 38 % normal and 55 % batch; so at twice the capacity the first two
-// alone take nine tenths of it.
+// classes are the classes of requests. Of the work, 7 % is critical, 38 % normal and 55 % batch; so
+// at twice the capacity the first two alone take nine tenths of the capacity.
 var classes = []class{
 	{"critical", 0.40, 2, 0.8, func(*rand.Rand) time.Duration { return time.Millisecond }, time.Millisecond},
 	{"normal", 0.45, 1, 0.5, func(r *rand.Rand) time.Duration {
@@ -40,7 +40,7 @@ var classes = []class{
 	}, 22667 * time.Microsecond},
 }
 
-// The indices of two classes: the one that must be answered, and the one in which the tenants
+// The indices of two classes: the class that must get responses, and the class in which the tenants
 // differ.
 const (
 	critical = 0
@@ -53,7 +53,7 @@ const (
 	free   = "free"
 )
 
-// meanCost is that of a request.
+// meanCost returns the mean cost of a request.
 func meanCost() (mean time.Duration) {
 	for _, c := range classes {
 		mean += time.Duration(c.share * float64(c.mean))
@@ -61,7 +61,7 @@ func meanCost() (mean time.Duration) {
 	return mean
 }
 
-// drawClass draws a class by the shares.
+// drawClass draws a class with the classes' shares.
 func drawClass(r *rand.Rand) int {
 	x := r.Float64()
 	for i, c := range classes {
@@ -82,7 +82,7 @@ func classOf(path string) (class, error) {
 	return classes[i], nil
 }
 
-// timeFor returns the deadline of a request that costs so much.
+// timeFor returns the deadline of a request with the given cost.
 func timeFor(cost time.Duration) time.Duration {
 	if cost >= reportCost {
 		return reportTime

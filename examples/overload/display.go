@@ -12,8 +12,8 @@ type figures struct {
 	Mode            string  `json:"mode"`
 	Runs            int     `json:"runs"`
 	Goodput         float64 `json:"goodput_per_s"`
-	CriticalP99us   int64   `json:"critical_p99_us"`          // refused and unanswered ones count as 1 s
-	AnsweredP99us   int64   `json:"critical_answered_p99_us"` // of the others
+	CriticalP99us   int64   `json:"critical_p99_us"`          // refused or without a response: 1 s
+	AnsweredP99us   int64   `json:"critical_answered_p99_us"` // of requests with a response
 	FirstActionus   int64   `json:"first_action_us"`
 	RunsWithActions int     `json:"runs_with_actions"`
 	Sent            int     `json:"sent"`
@@ -33,7 +33,7 @@ type figures struct {
 	loadtest.Cost
 }
 
-// display shows progress as it comes, and the results.
+// display shows the progress and the results.
 type display struct {
 	console *loadtest.Console
 	results *loadtest.Results
@@ -55,7 +55,7 @@ func (d *display) progress(m mode, round, rounds int, l load, p progress) {
 		head, phase, min(p.Elapsed, total).Seconds(), total.Seconds(), p.Good, p.Others))
 }
 
-// result takes the figures of a mode.
+// result shows the figures of a mode.
 func (d *display) result(m mode, s summary) {
 	d.console.Late(m.Name, s.Late)
 	d.console.Clear()

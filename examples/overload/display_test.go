@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The table has each column of the comparison for each mode; a server that seldom acted has no
-// first action.
+// TestTable checks that the table has each column of the comparison for each mode, and no first
+// action for a server that seldom acted.
 func TestTable(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	show := newDisplay(&stdout, &stderr, false)

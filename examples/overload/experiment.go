@@ -8,14 +8,14 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// experiment runs the modes in turn, several times, each time under the same schedule.
+// experiment runs the modes in turn, several times, with the same schedule in each round.
 type experiment struct {
 	load      load // without an address and a seed
 	placement loadtest.Placement
-	stderr    io.Writer // of the children too
+	stderr    io.Writer // also for the children
 }
 
-// calibrate asks how many hashes a piece of work has on the server's cores.
+// calibrate measures how many hashes a piece of work has on the server's cores.
 func (e experiment) calibrate(ctx context.Context) (hashes int, err error) {
 	child, err := loadtest.Start(ctx, "calibrate", struct{}{}, e.placement.Server, nil, e.stderr)
 	if err != nil {

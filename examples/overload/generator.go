@@ -14,51 +14,53 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// errNoAnswer says that a client has lost its patience.
+// errNoAnswer is the error of a client that has stopped waiting.
 var errNoAnswer = errors.New("no answer")
 
-// patience is how long a client waits before it goes.
+// patience is how long a client waits before it gives up.
 const patience = time.Second
 
-// connections are opened before the load begins, as many as clients that come again and again keep.
+// connections is how many connections are opened before the load begins, as many as recurring
+// clients keep open.
 const connections = 128
 
 type progress struct {
 	Elapsed      time.Duration
-	Good, Others int64 // requests that ended so far
+	Good, Others int64 // requests that have ended so far
 }
 
-// sample is what became of one request. Times count from the generator's start.
+// sample is the result of one request. Times count from the generator's start.
 type sample struct {
 	sent, finished time.Duration
 	end            ending
-	err            error // what must not happen in any mode
+	err            error // an error that must not occur in any mode
 }
 
 // ending is how a request ended.
 type ending uint8
 
 const (
-	unanswered ending = iota // the client lost patience
-	answered                 // right
+	unanswered ending = iota // the client stopped waiting
+	answered                 // with a right response
 	refused                  // 429 or 503
 	expired                  // 504
 )
 
-// generator sends the requests of a schedule at their moments, whatever became of the earlier ones.
+// generator sends the requests of a schedule at their times, whether or not earlier requests have
+// their responses.
 type generator struct {
 	load     load
 	schedule []request
-	samples  []sample // one a request of the schedule, written by that request's goroutine
+	samples  []sample // one for each request of the schedule, written by that request's goroutine
 	answers  [][sha256.Size]byte
 	client   *http.Client
 	start    time.Time
 	done     struct{ good, others atomic.Int64 }
-	actions  []int64 // of the server
-	err      error   // of asking for them
+	actions  []int64 // the server's
+	err      error   // of the request for them
 }
 
-// generate is the generator process.
+// generate is the body of the generator process.
 func generate(l load) error {
 	g := newGenerator(l)
 	if err := g.connect(context.Background()); err != nil {
@@ -87,14 +89,14 @@ func (g *generator) outcome() outcome {
 	return o
 }
 
-// drive sends the schedule, waits for all responses, and asks the server what it did.
+// drive sends the schedule, waits for all responses, and asks the server for its actions.
 func (g *generator) drive(ctx context.Context) {
 	at := func(i int) time.Duration { return g.schedule[i].at }
 	loadtest.Dispatch(g.start, len(g.schedule), at, func(i int) { g.samples[i] = g.send(ctx, g.schedule[i]) })
 	g.err = g.get(ctx, "/actions", &g.actions)
 }
 
-// connect opens connections, by requests at once that each take one for a while.
+// connect opens connections by concurrent requests that each take a connection for a while.
 func (g *generator) connect(ctx context.Context) error {
 	var all sync.WaitGroup
 	errs := make([]error, connections)
@@ -105,7 +107,7 @@ func (g *generator) connect(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// get reads the answer to a request that is no part of the load; into nil for none.
+// get reads the response to a request outside the load; a nil into discards it.
 func (g *generator) get(ctx context.Context, path string, into any) error {
 	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, "http://"+g.load.Address+path, nil)
 	if err == nil && status != http.StatusOK {
@@ -137,10 +139,10 @@ func (g *generator) send(ctx context.Context, r request) (s sample) {
 	return s
 }
 
-// good reports whether a request was answered in the time that counts.
+// good reports whether a request got its response within the time that counts.
 func (s sample) good(r request) bool { return s.end == answered && s.finished-r.at <= good }
 
-// judge says how a request ended.
+// judge classifies how a request ended.
 func (g *generator) judge(r request, status int, body []byte, err error) (ending, error) {
 	switch {
 	case errors.Is(err, errNoAnswer):

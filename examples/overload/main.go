@@ -1,13 +1,13 @@
-// Overload shows what a Go server does with twice the load that it can bear, and what limiters and
-// Cocoon make of that.
+// Overload shows how a Go server behaves at twice its capacity, and how limiters and Cocoon change
+// that.
 //
-// A net/http server answers requests of three classes and two tenants by work that fits its
-// deadlines, but for a batch request of 200 ms now and then. A generator in another process sends
-// them at moments drawn beforehand: a normal load first, then a crowd at one moment, then twice the
-// server's capacity. The same happens with plain net/http, with a semaphore, with the adaptive
-// limiters of failsafe-go and go-zero, and with Cocoon, several times in turn.
+// A net/http server serves requests of three classes and two tenants with work that fits their
+// deadlines, except for an occasional batch request of 200 ms. A generator in another process sends
+// them at times drawn beforehand: a normal load first, then a burst, then twice the server's
+// capacity. The experiment runs with plain net/http, with a semaphore, with the adaptive limiters
+// of failsafe-go and go-zero, and with Cocoon, several times in turn.
 //
-// It is a module of its own, because of the peers it has.
+// Overload is a separate module, because of its dependencies on these limiters.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// roles are those of the child processes.
+// roles are the roles of the child processes.
 var roles = loadtest.Roles{
 	"server":    loadtest.Role(serve),
 	"generator": loadtest.Role(generate),
@@ -28,7 +28,7 @@ var roles = loadtest.Roles{
 
 func main() { roles.Main("overload", run) }
 
-// run is the program as its user calls it.
+// run runs the program with the user's arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

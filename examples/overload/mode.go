@@ -12,15 +12,14 @@ type mode struct {
 	loadtest.Mode
 	procs int // GOMAXPROCS for each core; 0: Go's own choice
 
-	// open puts its limits in front of the work, and notes what it does about the load. stop ends
-	// it.
+	// open puts the mode's limits in front of the work, and records its actions. stop ends it.
 	open func(work *http.ServeMux, did *actions) (limited http.Handler, stop func() error, err error)
 }
 
-// manyProcs serves the modes without Cocoon better than Go's own choice: with a P a core, requests
-// wait behind the handlers that run, unread, where no limiter sees them; then none gets half of its
-// goodput. Of those tried, from 1 to 16 a core, 8 serves all well. Cocoon's runtime sees to its Ps
-// itself.
+// manyProcs serves the modes without Cocoon better than Go's default: with a P a core, requests
+// wait unread behind running handlers, where no limiter sees them; then no limiter reaches half of
+// its goodput. Of the values tried, from 1 to 16 a core, 8 serves all of them well. Cocoon's
+// runtime sets its Ps itself.
 const manyProcs = 8
 
 var modes = []mode{
@@ -31,7 +30,8 @@ var modes = []mode{
 	{loadtest.Mode{Name: "cocoon", About: "the policies of policies.yaml"}, 0, openCocoon},
 }
 
-// env is the environment of the mode's server, on so many cores. An empty GOMAXPROCS is none.
+// env returns the environment of the mode's server, on the given number of cores. An empty
+// GOMAXPROCS counts as unset.
 func (m mode) env(cores int) string {
 	if m.procs == 0 {
 		return "GOMAXPROCS="
@@ -39,5 +39,5 @@ func (m mode) env(cores int) string {
 	return fmt.Sprintf("GOMAXPROCS=%d", m.procs*cores)
 }
 
-// nothing is how modes end that have nothing to end.
+// nothing is the stop function of modes that have nothing to stop.
 func nothing() error { return nil }

@@ -29,14 +29,14 @@ Usage: go run -C examples/overload . [flags]
 
 `
 
-// options is the command line.
+// options are the options of the command line.
 type options struct {
 	*loadtest.Command[mode]
 
 	rounds   int
 	warmUp   time.Duration
 	duration time.Duration
-	surge    float64 // in capacities
+	surge    float64 // as a multiple of the capacity
 	burst    int
 }
 

@@ -6,30 +6,30 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// lost is what a critical request counts as that got no answer, or was refused: its client has to
-// come again, as one that has lost its patience.
+// lost is the latency that a critical request without a response, or a refused one, counts with:
+// its client has to try again, as a client that has stopped waiting does.
 const lost = patience
 
-// outcome is what the generator saw of one run of a mode, of the requests of the surge. Latencies
-// count from the intended start of a request.
+// outcome is what the generator measured in one run of a mode, for the requests of the surge.
+// Latencies count from the intended start of a request.
 type outcome struct {
 	Sent             int
-	Good             int                // right answers in the time that counts
+	Good             int                // right responses within the time that counts
 	GoodOf, SentOf   [3]int             // the same by class
 	Paid, Free       tally              // the normal requests, by tenant
 	Refused, Expired int                // requests
 	Critical         loadtest.Latencies // of all critical requests, see lost
-	Answered         loadtest.Latencies // of those that were answered
+	Answered         loadtest.Latencies // of critical requests with a response
 	FirstAction      time.Duration      // of the server, since the surge began
-	Acted            bool               // false: it did nothing
-	Late             time.Duration      // by how much the generator sent its requests too late, those of the burst left out: the 99th percentile
-	Requests         int                // all, those of the warm-up too
+	Acted            bool               // false: it did not act
+	Late             time.Duration      // the generator's 99th percentile of lateness, without the burst
+	Requests         int                // all requests, including the warm-up
 	Used             loadtest.Usage     // by the server, for all requests
 	Errors           int
-	FirstErr         string // of them
+	FirstErr         string // the first of them
 }
 
-// tally is how many requests there were, and how many had a good answer.
+// tally is a number of requests, and how many had a good response.
 type tally struct{ Sent, Good int }
 
 func (t *tally) count(good bool) {
@@ -55,7 +55,7 @@ func summarize(l load, schedule []request, samples []sample) (o outcome) {
 			continue
 		}
 		o.Requests++
-		if r.at != l.WarmUp { // a burst takes as long as it takes to send
+		if r.at != l.WarmUp { // a burst takes time to send
 			behind = append(behind, s.sent-r.at)
 		}
 		if r.at < l.WarmUp {

@@ -27,7 +27,7 @@ func TestSummarize(t *testing.T) {
 		done(2, 2*ms, refused),
 		done(3, good, answered),
 		done(4, time.Hour, unanswered),
-		done(5, good+1, answered), // a right answer that comes too late
+		done(5, good+1, answered), // a right response, too late
 		done(6, 20*ms, answered),
 		done(7, 100*ms, expired),
 		done(8, 1*ms, refused),

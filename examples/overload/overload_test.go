@@ -16,7 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// TestMain lets the test binary play the children, as the program does.
+// TestMain lets the test binary run as the children, as the program does.
 func TestMain(m *testing.M) {
 	if !roles.Play("overload") {
 		os.Exit(m.Run())
@@ -34,7 +34,7 @@ func testExperiment(t *testing.T, l load) (*bytes.Buffer, experiment, *display) 
 }
 
 // TestEveryMode runs the whole experiment, short and with little work: the generator checks every
-// answer.
+// response.
 func TestEveryMode(t *testing.T) {
 	stdout, e, show := testExperiment(t, testLoad)
 	const rounds = 2
@@ -69,8 +69,8 @@ func TestEveryMode(t *testing.T) {
 	}
 }
 
-// TestCocoonActs: with work without an end in sight, the policies refuse batch requests and stop
-// the one that runs.
+// TestCocoonActs checks that with practically endless work, the policies refuse batch requests and
+// stop the running one.
 func TestCocoonActs(t *testing.T) {
 	did := new(actions)
 	limited, stop, err := openCocoon(workHandler(1000), did)
@@ -128,7 +128,7 @@ func TestWrongAnswersFailTheRun(t *testing.T) {
 	}
 }
 
-// TestInterrupt: an end of the context, as by Ctrl-C, ends the children.
+// TestInterrupt checks that the end of the context, as by Ctrl-C, ends the children.
 func TestInterrupt(t *testing.T) {
 	l := testLoad
 	l.Duration = time.Hour
@@ -137,7 +137,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	show.console = loadtest.NewConsole(writerFunc(func(p []byte) (int, error) {
-		cancel(enough) // the first progress: both children are at work
+		cancel(enough) // the first progress: both children are running
 		return len(p), nil
 	}))
 	if err := e.run(ctx, modes[:1], 1, show); !errors.Is(err, enough) {

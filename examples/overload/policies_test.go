@@ -13,7 +13,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// tasks of the classes, as the document and the middleware call them.
+// Tasks of the classes, with the names in the document and the middleware.
 const (
 	taskCritical = "GET /critical"
 	taskNormal   = "GET /normal"
@@ -22,7 +22,7 @@ const (
 
 const testPatience = 20 * time.Second
 
-// startPolicies returns a runtime with policies.yaml, of one slot.
+// startPolicies returns a runtime with one slot and the policies of policies.yaml.
 func startPolicies(t *testing.T) *cocoon.Runtime {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Slots: 1, StallAfter: -1, MaxBypass: -1, Logger: slog.New(slog.DiscardHandler)})
@@ -51,7 +51,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// begin starts a task that holds its slot, passing safe points, until it is thrown into or the
+// begin starts a task that holds its slot and reaches safe points, until it is thrown into or the
 // channel is closed.
 func begin(t *testing.T, rt *cocoon.Runtime, ctx context.Context, name string, until <-chan struct{}) *cocoon.Handle {
 	t.Helper()
@@ -79,7 +79,7 @@ func of(tenant string) context.Context {
 	return cocoon.WithLabel(context.Background(), "tenant", tenant)
 }
 
-// reasonOf returns why a task was refused or thrown into, "" if it was not.
+// reasonOf returns the reason why a task was refused or thrown into, "" if it was not.
 func reasonOf(err error) string {
 	var p *cocoon.PreemptedError
 	if errors.As(err, &p) {
@@ -88,13 +88,14 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// crowdOf is so many waiting tasks of a name and a tenant.
+// crowdOf is a number of waiting tasks with a name and a tenant.
 type crowdOf struct {
 	n            int
 	name, tenant string
 }
 
-// Who comes when so many wait is refused before it starts, by its priority and its tenant.
+// TestAdmission checks that a task that arrives while many wait is refused before it starts, by its
+// priority and its tenant.
 func TestAdmission(t *testing.T) {
 	const (
 		noBatch      = "overloaded: batch has to wait"
@@ -113,7 +114,8 @@ func TestAdmission(t *testing.T) {
 		{[]crowdOf{{12, taskNormal, free}}, taskNormal, free, noMoreFree},
 		{[]crowdOf{{12, taskNormal, free}}, taskNormal, paying, ""},
 		{[]crowdOf{{12, taskNormal, free}}, taskCritical, free, ""},
-		{[]crowdOf{{11, taskNormal, paying}, {2, taskNormal, free}}, taskNormal, free, ""}, // less than a quarter are its own
+		// Less than a quarter of them are the tenant's own.
+		{[]crowdOf{{11, taskNormal, paying}, {2, taskNormal, free}}, taskNormal, free, ""},
 		{[]crowdOf{{24, taskNormal, paying}}, taskNormal, paying, criticalOnly},
 		{[]crowdOf{{23, taskNormal, paying}}, taskNormal, paying, ""},
 		{[]crowdOf{{24, taskNormal, paying}}, taskCritical, paying, ""},
@@ -148,15 +150,15 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// What runs is stopped when it is too late, when nobody waits for it, and, if it is batch, when
-// many wait. What is critical goes on.
+// TestLeastValuable checks which running tasks are stopped: late tasks, tasks without a client, and
+// a batch task while many wait. Critical tasks go on.
 func TestLeastValuable(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, c := range []struct {
 		name    string
 		late    bool            // its deadline passes while it runs
-		ends    context.Context // by which it ends
+		ends    context.Context // the context that ends it
 		waiting int
 		want    string
 	}{
@@ -188,7 +190,8 @@ func TestLeastValuable(t *testing.T) {
 			goAway()
 		}
 		var all []*cocoon.Handle
-		for range c.waiting { // of another priority than the document's, so that nothing makes room for them
+		// With a different priority than the document's, so that no task gives way to them.
+		for range c.waiting {
 			all = append(all, rt.Go(cocoon.WithPriority(context.Background(), -1), "other", func(context.Context) error { return nil }))
 		}
 		if c.want == "" {
@@ -212,7 +215,8 @@ func TestLeastValuable(t *testing.T) {
 	}
 }
 
-// What could not be in time is not begun, but for what is critical.
+// TestNoTimeLeft checks that a task that could not meet its deadline does not start, unless it is
+// critical.
 func TestNoTimeLeft(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -234,7 +238,7 @@ func TestNoTimeLeft(t *testing.T) {
 	}
 }
 
-// timed is a context with a deadline, by which it does not end.
+// timed is a context with a deadline that does not end at the deadline.
 type timed struct {
 	context.Context
 	at time.Time
@@ -244,13 +248,14 @@ func byDeadline(at time.Time) context.Context { return timed{context.Background(
 
 func (c timed) Deadline() (time.Time, bool) { return c.at, true }
 
-// What is more urgent goes before what runs, and of those that wait the more urgent one starts
-// first, of equal ones that whose time is up first.
+// TestUrgency checks that a more urgent task preempts the running one, and that the most urgent
+// waiting task starts first, or among equally urgent tasks the one with the earliest deadline.
 func TestUrgency(t *testing.T) {
 	rt := startPolicies(t)
 	until := make(chan struct{})
 	batch := begin(t, rt, context.Background(), taskBatch, until)
-	if err := rt.Run(context.Background(), taskCritical, func(context.Context) error { return nil }); err != nil { // in its slot
+	// In the slot of the task that runs.
+	if err := rt.Run(context.Background(), taskCritical, func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	close(until)

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// calmShare is the load before the surge, in capacities.
+	// calmShare is the load before the surge, as a share of the capacity.
 	calmShare = 0.6
 
-	// reportLead is how long before the surge a report of 200 ms comes, so that one runs then.
+	// reportLead is how long before the surge a report of 200 ms arrives, so that one runs when it
+	// begins.
 	reportLead = 60 * time.Millisecond
 )
 
-// load is what the experiment tells a generator process.
+// load is the configuration of a generator process.
 type load struct {
 	Address  string
 	Hashes   int     // of a piece of work
 	Calm     float64 // requests a second before the surge
-	Surge    float64 // and in it
-	Burst    int     // requests that come at once when it begins
+	Surge    float64 // requests a second in the surge
+	Burst    int     // requests that arrive at once when it begins
 	WarmUp   time.Duration
 	Duration time.Duration // of the surge
 	Seed     uint64
@@ -31,7 +32,7 @@ type load struct {
 
 // request is one entry of the schedule.
 type request struct {
-	at     time.Duration // its intended start, since the generator's
+	at     time.Duration // its intended start, since the generator's start
 	class  int
 	tenant string
 	pieces int
@@ -49,7 +50,7 @@ func makeRequest(at time.Duration, class int, random *rand.Rand) request {
 
 // schedule draws the requests of a load in the order of their start, the same for equal seeds: a
 // Poisson process until the surge, a report shortly before it, a burst, and a Poisson process in
-// it.
+// the surge.
 func (l load) schedule() []request {
 	var all []request
 	loadtest.Poisson(l.Seed, 0, l.Calm, l.WarmUp, func(at time.Duration, random *rand.Rand) {

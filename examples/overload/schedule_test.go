@@ -33,8 +33,8 @@ func TestSchedule(t *testing.T) {
 			surge++
 		}
 	}
-	// Poisson: 2000 ± 45 and 6000 ± 77; five deviations never happen with a fixed seed that was
-	// seen to pass.
+	// Poisson: 2000 ± 45 and 6000 ± 77; a deviation of five standard deviations never occurs with a
+	// fixed seed that has passed.
 	if calm < 1775 || calm > 2225 || surge < 5613 || surge > 6387 || burst != l.Burst || lead != 1 {
 		t.Errorf("%d requests before the surge, %d reports before it, %d at its beginning, %d in it", calm, lead, burst, surge)
 	}
@@ -46,8 +46,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestClasses: what is drawn has the shares and the costs that the classes declare, by which the
-// load is measured.
+// TestClasses checks that the drawn requests have the shares and the costs that the classes
+// declare, which determine the load.
 func TestClasses(t *testing.T) {
 	const n = 200_000
 	random := rand.New(rand.NewPCG(7, 7))

@@ -12,13 +12,13 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// serverConfig is what the experiment tells a server process.
+// serverConfig is the configuration of a server process.
 type serverConfig struct {
 	Mode   string
 	Hashes int // of a piece of work
 }
 
-// serve is the server process.
+// serve is the body of the server process.
 func serve(config serverConfig) error {
 	mode, err := loadtest.ModeNamed(modes, config.Mode)
 	if err != nil {
@@ -32,7 +32,8 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(handler(limited, did)), stop())
 }
 
-// handler is the server's, the same in all modes but for what limits the work.
+// handler returns the server's handler, which is the same in all modes except for the limits on the
+// work.
 func handler(limited http.Handler, did *actions) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", withDeadline(limited))
@@ -41,12 +42,12 @@ func handler(limited http.Handler, did *actions) http.Handler {
 	return mux
 }
 
-// holdTime is how long GET /hold takes its connection, so that requests that come meanwhile open
-// others.
+// holdTime is how long GET /hold keeps its connection, so that concurrent requests open new
+// connections.
 const holdTime = 100 * time.Millisecond
 
-// withDeadline gives each request's context its deadline, as a careful server does: later the
-// answer is of no use.
+// withDeadline sets the deadline of each request's context, as a careful server does: a later
+// response is useless.
 func withDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pieces, err := piecesOf(r)
@@ -60,7 +61,7 @@ func withDeadline(next http.Handler) http.Handler {
 	})
 }
 
-// workHandler does the work of the requests. It is what all modes have in common.
+// workHandler does the work of the requests, in all modes.
 func workHandler(hashes int) *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, c := range classes {
@@ -81,13 +82,13 @@ func workHandler(hashes int) *http.ServeMux {
 	return mux
 }
 
-// late answers a request whose deadline has passed.
+// late responds to a request after its deadline.
 func late(w http.ResponseWriter) { http.Error(w, "too late", http.StatusGatewayTimeout) }
 
-// refuse answers a request that is not even begun.
+// refuse responds to a request before its start.
 func refuse(w http.ResponseWriter) { http.Error(w, "overloaded", http.StatusServiceUnavailable) }
 
-// maxPieces bounds the work of a request.
+// maxPieces limits the work of a request.
 const maxPieces = int(reportCost / piece)
 
 func piecesOf(r *http.Request) (int, error) {

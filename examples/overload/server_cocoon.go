@@ -15,8 +15,8 @@ import (
 //go:embed policies.yaml
 var policies string
 
-// openCocoon makes each request a task of its tenant's, of a loop with a slot for each core. All
-// else is in the policies.
+// openCocoon makes each request a task of its tenant, on a loop with a slot for each core. The
+// policies do the rest.
 func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU()})
 	if err != nil {
@@ -40,7 +40,7 @@ func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, 
 	})(work), stop, nil
 }
 
-// tenantOf tells policies whose request it is.
+// tenantOf labels a request with its tenant, for the policies.
 func tenantOf(r *http.Request) context.Context {
 	if tenant := r.URL.Query().Get("tenant"); tenant == paying || tenant == free {
 		return cocoon.WithLabel(r.Context(), "tenant", tenant)

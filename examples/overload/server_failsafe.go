@@ -11,14 +11,15 @@ import (
 	"github.com/failsafe-go/failsafe-go/priority"
 )
 
-var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, priority.VeryHigh} // of our priorities 0 to 2
+// failsafePriorities are the limiter's names of the example's priorities 0 to 2.
+var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, priority.VeryHigh}
 
-// openFailsafe lets through what failsafe-go's adaptive limiter does, with priorities and a queue,
-// as its documentation advises for servers (https://failsafe-go.dev/adaptive-limiter,
+// openFailsafe limits requests with failsafe-go's adaptive limiter, with priorities and a queue, as
+// its documentation recommends for servers (https://failsafe-go.dev/adaptive-limiter,
 // https://failsafe-go.dev/execution-prioritization). Its defaults are for loads that change in
-// minutes, and did little here (130 good answers a second); this is the best of 30 settings tried:
-// narrow limits, short windows, a long queue, and calibrations a hundred times as often as advised
-// (250 to 300).
+// minutes, and had little effect here (130 good responses a second). These are the best of 30
+// settings tried: narrow limits, short windows, a long queue, and calibrations a hundred times as
+// often as recommended (250 to 300).
 func openFailsafe(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	prioritizer := adaptivelimiter.NewPrioritizer()
 	stop := prioritizer.ScheduleCalibrations(context.Background(), 10*time.Millisecond)

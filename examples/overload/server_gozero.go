@@ -8,18 +8,18 @@ import (
 	"github.com/zeromicro/go-zero/core/stat"
 )
 
-// go-zero logs each request that it drops, and a line a minute in all processes that know it.
+// go-zero logs each request that it drops, and one line a minute in every process that imports it.
 func init() {
 	logx.Disable()
 	stat.DisableLog()
 }
 
-// openGoZero refuses what go-zero's adaptive shedder does. As its rest.Server does, the class that
-// matters has a second shedder, whose threshold is half-way up to the top.
+// openGoZero limits requests with go-zero's adaptive shedder. As in its rest.Server, the important
+// class has a second shedder, with a threshold halfway to the maximum.
 //
-// The threshold of the processor's load is the least there is, so that the limit on requests in
-// flight alone decides. Its default is 900 of 1000, of all cores and averaged over 5 s: it never
-// came into play, and 200 did after 1.4 s.
+// The threshold of the processor's load is the minimum, so that only the limit on requests in
+// flight decides. Its default is 900 of 1000, of all cores and averaged over 5 s: the default never
+// took effect, and 200 took effect after 1.4 s.
 func openGoZero(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	const threshold = 1
 	shedder := shed.NewAdaptiveShedder(shed.WithCpuThreshold(threshold))

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// crowd is how many requests at once are an overload, in the eyes of a handler that looks.
+// crowd is the number of concurrent requests that a handler considers an overload.
 const crowd = 8
 
-// openPlain does nothing about the load but look at it: each handler counts those that are in
-// flight, and raises an alarm.
+// openPlain only observes the load: each handler counts the requests in flight, and raises an
+// alarm.
 func openPlain(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	var inFlight atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// The semaphore's measures, the best of those tried: 1, 2, 4 and 8 requests a core at once, and
+// The semaphore's settings, the best of those tried: 1, 2, 4 and 8 concurrent requests a core, and
 // waits of 5 to 80 ms.
 const (
 	atOnce   = 8 // for each core
 	waitTime = 10 * time.Millisecond
 )
 
-// openSemaphore lets a fixed number of requests work at once. The others wait, and are refused when
-// they have waited too long.
+// openSemaphore lets a fixed number of requests work concurrently. More requests wait, and are
+// refused when they have waited too long.
 func openSemaphore(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
 	free := make(chan struct{}, atOnce*runtime.NumCPU())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

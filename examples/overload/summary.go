@@ -11,7 +11,7 @@ import (
 // summary is a mode's figures: medians of its runs, and sums of its counts.
 type summary struct {
 	Runs             int
-	Goodput          float64 // good answers a second
+	Goodput          float64 // good responses a second
 	Sent             int
 	Good             int
 	GoodOf, SentOf   [3]int
@@ -21,11 +21,11 @@ type summary struct {
 	FirstAction      time.Duration
 	Acted            int // runs in which there was an action
 	Late             time.Duration
-	Requests         int            // all, those of the warm-up too
+	Requests         int            // all requests, including the warm-up
 	Used             loadtest.Usage // by the server, for all requests
 }
 
-// sumUp takes the outcomes of a mode's runs, at least one.
+// sumUp summarizes the outcomes of a mode's runs, at least one.
 func sumUp(runs []outcome, surge time.Duration) summary {
 	s := summary{Runs: len(runs)}
 	for _, o := range runs {
@@ -53,7 +53,8 @@ func sumUp(runs []outcome, surge time.Duration) summary {
 	return s
 }
 
-// medianOf returns the middle of a figure, of an even number the greater of the two in the middle.
+// medianOf returns the middle value of a figure, or the greater of the two middle values if their
+// number is even.
 func medianOf[T cmp.Ordered](runs []outcome, figure func(outcome) T) T {
 	values := make([]T, len(runs))
 	for i, o := range runs {

@@ -14,8 +14,8 @@ import (
 // piece is the unit of work.
 const piece = 25 * time.Microsecond
 
-// work hashes a value again and again: hashes times a piece, and looks after each whether it is to
-// stop. All modes do it like that; only in a task does the safe point do anything.
+// work hashes a value repeatedly, hashes times for each piece, and checks after each piece whether
+// it should stop. All modes do the same; the safe point has an effect only in a task.
 func work(ctx context.Context, hashes, pieces int) (sum [sha256.Size]byte, err error) {
 	for range pieces {
 		sum = hashOn(sum, hashes)
@@ -34,7 +34,7 @@ func hashOn(sum [sha256.Size]byte, times int) [sha256.Size]byte {
 	return sum
 }
 
-// answersOf returns the right answers for work of 0 to pieces pieces.
+// answersOf returns the right responses for work of 0 to pieces pieces.
 func answersOf(hashes, pieces int) [][sha256.Size]byte {
 	all := make([][sha256.Size]byte, pieces+1)
 	for i := range pieces {
@@ -43,8 +43,8 @@ func answersOf(hashes, pieces int) [][sha256.Size]byte {
 	return all
 }
 
-// calibrate is a process on the server's cores that says how many hashes a piece has: the median of
-// many tries.
+// calibrate is a process on the server's cores that measures how many hashes a piece has: the
+// median of many tries.
 func calibrate(struct{}) error {
 	const tries, count = 101, 10_000
 	var took [tries]time.Duration

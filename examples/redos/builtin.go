@@ -2,8 +2,8 @@ package main
 
 const owasp = "OWASP, Regular expression Denial of Service, https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS"
 
-// builtIn are regular expressions from the literature, for when there is no file of cases. The
-// first takes for ever on any machine.
+// builtIn are regular expressions from the literature, for use without a file of cases. The first
+// takes forever on any machine.
 var builtIn = []evilCase{
 	{
 		Name: "nested plus", Source: owasp,

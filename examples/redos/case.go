@@ -19,19 +19,19 @@ type evilCase struct {
 	Pump         string   `json:"pump"`
 	Suffix       string   `json:"suffix"`
 	Repeat       int      `json:"repeat"`        // of the pump, in the attack
-	BenignRepeat int      `json:"benign_repeat"` // of the pump, in an input that is matched at once
-	BenignMatch  bool     `json:"benign_match"`  // whether the pattern matches that
-	Source       string   `json:"source"`        // who published it
+	BenignRepeat int      `json:"benign_repeat"` // of the pump, in an input that matches quickly
+	BenignMatch  bool     `json:"benign_match"`  // whether the pattern matches the benign input
+	Source       string   `json:"source"`        // the publication
 }
 
 func (c evilCase) input(repeat int) string {
 	return c.Prefix + strings.Repeat(c.Pump, repeat) + c.Suffix
 }
 
-// attack is the input on which the pattern takes for ever, or much too long.
+// attack returns the input on which the pattern takes forever, or much too long.
 func (c evilCase) attack() string { return c.input(c.Repeat) }
 
-// benign is the input on which it ends at once.
+// benign returns the input on which the match ends at once.
 func (c evilCase) benign() string { return c.input(c.BenignRepeat) }
 
 func (c evilCase) compile() (*regexp2.Regexp, error) { return compile(c.Pattern, c.Options) }
@@ -61,7 +61,7 @@ func compile(pattern string, options []string) (*regexp2.Regexp, error) {
 	return regexp2.Compile(pattern, all)
 }
 
-// maxInput bounds an attack's length in bytes.
+// maxInput limits an attack's length in bytes.
 const maxInput = 1 << 20
 
 func (c evilCase) validate() error {
@@ -81,8 +81,8 @@ func (c evilCase) validate() error {
 	return nil
 }
 
-// readCases reads a JSON file with a list of cases; other fields than those of evilCase are
-// allowed. With an empty path it returns the built-in ones.
+// readCases reads a JSON file with a list of cases, which may have more fields than evilCase. With
+// an empty path it returns the built-in cases.
 func readCases(path string) ([]evilCase, error) {
 	if path == "" {
 		return builtIn, nil

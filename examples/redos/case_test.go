@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestBuiltInCases: every built-in case has a source, blows up, and is harmless on the benign
-// input. regexp2's own timeout bounds the time; a Regexp of its own, because the timeout is part of
-// it.
+// TestBuiltInCases checks that every built-in case has a source, blows up, and is harmless on the
+// benign input. regexp2's own timeout limits the time; the test compiles a separate Regexp, because
+// the timeout is part of it.
 func TestBuiltInCases(t *testing.T) {
 	if len(builtIn) < 10 {
 		t.Errorf("there are %d; want 10 or more", len(builtIn))

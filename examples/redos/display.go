@@ -23,7 +23,7 @@ type figures struct {
 	loadtest.Cost
 }
 
-// display shows progress as it comes, and the results.
+// display shows the progress and the results.
 type display struct {
 	console *loadtest.Console
 	results *loadtest.Results
@@ -39,7 +39,7 @@ func (d *display) progress(m mode, l load, p progress) {
 		m.Name, min(p.Elapsed, l.end()).Seconds(), l.end().Seconds(), p.Pings, p.Attacks))
 }
 
-// result takes the outcome of a mode.
+// result shows the outcome of a mode.
 func (d *display) result(m mode, o outcome) {
 	d.console.Late(m.Name, o.Late)
 	if o.Escaped != "" {

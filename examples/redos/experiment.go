@@ -8,11 +8,11 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// experiment runs every mode under the same schedule of pings and attacks.
+// experiment runs every mode with the same schedule of pings and attacks.
 type experiment struct {
-	load      load // without what differs between modes
+	load      load // without the fields that differ between modes
 	placement loadtest.Placement
-	stderr    io.Writer // of the children too
+	stderr    io.Writer // also for the children
 }
 
 func (e experiment) run(ctx context.Context, modes []mode, show *display) error {
@@ -26,8 +26,8 @@ func (e experiment) run(ctx context.Context, modes []mode, show *display) error 
 	return nil
 }
 
-// measure runs one mode: a server process, and a generator process that attacks it. At the end the
-// server is killed: it may be in a match that never ends.
+// measure runs one mode: a server process, and a generator process that attacks it. At the end it
+// kills the server, which may be in an endless match.
 func (e experiment) measure(ctx context.Context, m mode, show *display) (o outcome, err error) {
 	server, address, err := loadtest.StartServer(ctx, serverConfig{m.Name}, e.placement.Server, nil, e.stderr)
 	if err != nil {

@@ -13,48 +13,49 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// drain bounds how long the generator waits for the answers to pings when its schedule has ended.
+// drain is how long the generator waits for the responses to pings when its schedule has ended.
 const drain = 10 * time.Second
 
-// errNoAnswer says that a client has lost its patience, or the generator at its end.
+// errNoAnswer is the error of a client that has stopped waiting, or of the generator at its end.
 var errNoAnswer = errors.New("no answer")
 
-// progress counts the requests that came to an end.
+// progress counts the requests that have ended.
 type progress struct {
 	Elapsed        time.Duration
 	Pings, Attacks int64
 }
 
-// sample is what became of one request. Times count from the generator's start.
+// sample is the result of one request. Times count from the generator's start.
 type sample struct {
 	sent, finished time.Duration
 	end            ending
-	took           time.Duration // by an attack's match, when it was answered or stopped
-	benign         error         // what was wrong with the answer to the benign question after an attack
-	err            error         // what must not happen in any mode
+	took           time.Duration // by an attack's match, if it completed or was stopped
+	benign         error         // error of the benign question after an attack
+	err            error         // an error that must not occur in any mode
 }
 
 // ending is how a request ended.
 type ending uint8
 
 const (
-	unanswered ending = iota // the client lost patience
+	unanswered ending = iota // the client stopped waiting
 	answered
 	stopped
 )
 
-// generator sends the requests of a schedule at their moments, whatever became of the earlier ones.
+// generator sends the requests of a schedule at their times, whether or not earlier requests have
+// their responses.
 type generator struct {
 	load     load
 	cases    []evilCase
 	schedule []request
-	samples  []sample // one a request of the schedule, written by that request's goroutine
+	samples  []sample // one for each request of the schedule, written by that request's goroutine
 	client   *http.Client
 	start    time.Time
 	done     struct{ pings, attacks atomic.Int64 }
 }
 
-// generate is the generator process.
+// generate is the body of the generator process.
 func generate(l load) error {
 	g, err := newGenerator(l)
 	if err != nil {
@@ -80,7 +81,7 @@ func (g *generator) progress() progress {
 
 func (g *generator) url(path string) string { return "http://" + g.load.Address + path }
 
-// drive sends the schedule and waits for all responses, for drain at most.
+// drive sends the schedule and waits for all responses, at most for drain.
 func (g *generator) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.end()+drain, errNoAnswer)
 	defer cancel()
@@ -95,8 +96,8 @@ func (g *generator) drive(ctx context.Context) {
 	})
 }
 
-// ping makes one ping and checks the response. One that was not answered took as long as the
-// generator waited.
+// ping sends one ping and checks the response. A ping without a response counts with the time that
+// the generator waited.
 func (g *generator) ping(ctx context.Context) (s sample) {
 	s.sent = time.Since(g.start)
 	status, body, err := loadtest.Do(ctx, g.client, http.MethodGet, g.url("/ping"), nil)
@@ -113,7 +114,7 @@ func (g *generator) ping(ctx context.Context) (s sample) {
 	return s
 }
 
-// attack asks for an evil match, and then the benign question of the same pattern.
+// attack requests an evil match, and then asks the benign question for the same pattern.
 func (g *generator) attack(ctx context.Context, c evilCase) (s sample) {
 	s.sent = time.Since(g.start)
 	v, end, err := g.ask(ctx, c, c.attack())
@@ -136,7 +137,7 @@ func (g *generator) attack(ctx context.Context, c evilCase) (s sample) {
 	return s
 }
 
-// ask has an input matched. It waits as long as the client's patience lasts.
+// ask requests a match of an input. It waits at most for the client's patience.
 func (g *generator) ask(ctx context.Context, c evilCase, input string) (v verdict, end ending, err error) {
 	text, err := json.Marshal(question{c.Pattern, c.Options, input})
 	if err != nil {

@@ -9,30 +9,30 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// load is what the experiment tells a generator process.
+// load is the configuration of a generator process.
 type load struct {
 	Address    string
 	CasesFile  string // "": the built-in cases
-	Cases      int    // that many of them, from the first
-	Attacks    bool   // whether they are sent
+	Cases      int    // how many of them, from the first
+	Attacks    bool   // whether the attacks are sent
 	PingRate   float64
 	AttackRate float64
-	WarmUp     time.Duration // before the first attack, and before what is measured
-	Patience   time.Duration // of the client of an attack, and of the benign question after it
+	WarmUp     time.Duration // before the first attack, and before the measured time
+	Patience   time.Duration // how long the client waits for an attack or a benign question
 	Seed       uint64
 }
 
-// end is when the schedule ends. It is the same with attacks and without.
+// end returns the end of the schedule. It is the same with and without attacks.
 func (l load) end() time.Duration { return l.attackAt(l.Cases) }
 
-// attackAt is when a case's attack begins: they come evenly.
+// attackAt returns the time of a case's attack: the attacks are evenly spaced.
 func (l load) attackAt(i int) time.Duration {
 	return l.WarmUp + time.Duration(float64(i)/l.AttackRate*float64(time.Second))
 }
 
 // request is one entry of the schedule.
 type request struct {
-	at     time.Duration // its intended start, since the generator's
+	at     time.Duration // its intended start, since the generator's start
 	attack int           // the index of the case; ping for a ping
 }
 

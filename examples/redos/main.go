@@ -1,15 +1,15 @@
 // Redos shows a server that survives evil regular expressions.
 //
-// A net/http server compiles and matches patterns that its users supply, with the real
-// github.com/dlclark/regexp2, whose own timeout is off. A generator in another process attacks it
-// with patterns that take practically for ever, while it measures how long a ping takes. The same
-// happens three times: without attacks, with plain net/http, and with Cocoon, where one policy
-// limits the time of a match.
+// A net/http server compiles and matches patterns from its users, with the unmodified
+// github.com/dlclark/regexp2, without its own timeout. A generator in another process attacks it
+// with patterns that take practically forever, and measures how long a ping takes. The experiment
+// runs three times: without attacks, with plain net/http, and with Cocoon, where one policy limits
+// the time of a match.
 //
 //	go run ./cmd/cocoon run ./examples/redos
 //
 // builds it with safe points in regexp2, without a change to its source. Built by the go command
-// alone it runs too, and says that nothing can be stopped.
+// alone, the program runs too, and reports that nothing can be stopped.
 package main
 
 import (
@@ -26,7 +26,7 @@ const (
 	seed  = 1                      // the same schedule for every mode and every run
 )
 
-// roles are those of the child processes.
+// roles are the roles of the child processes.
 var roles = loadtest.Roles{
 	"server":    loadtest.Role(serve),
 	"generator": loadtest.Role(generate),
@@ -34,7 +34,7 @@ var roles = loadtest.Roles{
 
 func main() { roles.Main("redos", run) }
 
-// run is the program as its user calls it.
+// run runs the program with the user's arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {

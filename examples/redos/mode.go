@@ -5,7 +5,7 @@ import "github.com/cocoon-go/cocoon/internal/loadtest"
 // mode is one way to run the server.
 type mode struct {
 	loadtest.Mode
-	attacks bool // whether there are any
+	attacks bool // whether there are attacks
 	open    func() (service, error)
 }
 

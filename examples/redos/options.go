@@ -31,14 +31,14 @@ Only a program with safe points in regexp2 can stop a match. Usage:
 
 `
 
-// defaultCases is the file of cases beside the repository.
+// defaultCases is the file of cases next to the repository.
 const defaultCases = "../shared/data/redos/cases.json"
 
-// options is the command line.
+// options are the options of the command line.
 type options struct {
 	*loadtest.Command[mode]
 
-	casesFile  string // "": the built-in ones
+	casesFile  string // "": the built-in cases
 	cases      []evilCase
 	pingRate   float64
 	attackRate float64 // for each of the server's cores
@@ -63,8 +63,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, o.readCases(*count)
 }
 
-// readCases reads the first count cases of the file, all of them for 0. The default file need not
-// be there.
+// readCases reads the first count cases of the file, or all of them if count is 0. The default file
+// need not exist.
 func (o *options) readCases(count int) (err error) {
 	given := o.casesFile != ""
 	if !given {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBadCommandLines(t *testing.T) {
-	t.Chdir(t.TempDir()) // without a file of cases nearby
+	t.Chdir(t.TempDir()) // without a file of cases
 	for line, want := range map[string]string{
 		"-cases -1":              "1 to 13, or 0",
 		"-cases 14":              "1 to 13, or 0",

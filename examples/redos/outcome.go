@@ -7,21 +7,21 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// outcome is what the generator saw of one mode.
+// outcome is what the generator measured in one mode.
 type outcome struct {
-	Pings    loadtest.Latencies // from a ping's intended start, so that a stalled server cannot hide them
+	Pings    loadtest.Latencies // from a ping's intended start: a stalled server cannot hide them
 	Attacks  int
 	Stopped  int
 	Answered int
 	Lateness loadtest.Latencies // of the stops: how much longer than the limit the match ran
 	Escaped  string             // the first attack that was not stopped
-	Benign   int                // benign verdicts that were wrong or did not come
+	Benign   int                // benign verdicts that were wrong or missing
 	Wrong    string             // the first of them
-	Late     time.Duration      // by how much the generator sent its requests too late: the 99th percentile
-	Requests int                // all, those of the warm-up too
+	Late     time.Duration      // how late the generator sent its requests: the 99th percentile
+	Requests int                // all requests, including the warm-up
 	Used     loadtest.Usage     // by the server, for all requests
 	Errors   int
-	FirstErr string // of them
+	FirstErr string // the first of them
 }
 
 func summarize(l load, cases []evilCase, schedule []request, samples []sample) (o outcome) {

@@ -17,14 +17,14 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// TestMain lets the test binary play the server and the generator, as the program does.
+// TestMain lets the test binary run as the server and the generator, as the program does.
 func TestMain(m *testing.M) {
 	if !roles.Play("redos") {
 		os.Exit(m.Run())
 	}
 }
 
-// stoppable tells whether this test was built with safe points in regexp2, as by cocoon test.
+// stoppable reports whether this test was built with safe points in regexp2, as by cocoon test.
 func stoppable(t *testing.T) bool {
 	t.Helper()
 	yes, err := hasSafePoints(t.Context())
@@ -34,8 +34,8 @@ func stoppable(t *testing.T) bool {
 	return yes
 }
 
-// testLoad is a load of three attacks: one that never ends, one that takes a while, and one that is
-// none.
+// testLoad returns a load of three attacks: an endless one, one that takes a while, and a harmless
+// one.
 func testLoad(t *testing.T) load {
 	t.Helper()
 	mild := evilCase{Name: "mild", Pattern: `^a+$`, Pump: "a", Repeat: 100, BenignRepeat: 2, BenignMatch: true}
@@ -59,8 +59,8 @@ func testExperiment(t *testing.T, l load) (*bytes.Buffer, experiment, *display) 
 	return &stdout, experiment{load: l, placement: where, stderr: t.Output()}, newDisplay(&stdout, t.Output(), true)
 }
 
-// TestEveryMode runs the whole experiment, small and short. What ends by itself ends right; what
-// does not is stopped, if the test was built with safe points.
+// TestEveryMode runs the whole experiment, small and short. Matches that end by themselves end
+// right; endless matches are stopped if the test was built with safe points.
 func TestEveryMode(t *testing.T) {
 	l := testLoad(t)
 	stdout, e, show := testExperiment(t, l)
@@ -103,7 +103,7 @@ func TestEveryMode(t *testing.T) {
 	}
 }
 
-// TestFields: the fields of a line are those that others read.
+// TestFields checks that a line has the fields that bench reads.
 func TestFields(t *testing.T) {
 	var stdout bytes.Buffer
 	show := newDisplay(&stdout, t.Output(), true)
@@ -125,7 +125,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestInterrupt: an end of the context, as by Ctrl-C, ends the children.
+// TestInterrupt checks that the end of the context, as by Ctrl-C, ends the children.
 func TestInterrupt(t *testing.T) {
 	l := testLoad(t)
 	l.AttackRate = 0.001
@@ -133,7 +133,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	show.console = loadtest.NewConsole(writerFunc(func(p []byte) (int, error) {
-		if bytes.HasPrefix(p, []byte("plain")) { // the first progress: both children are at work
+		if bytes.HasPrefix(p, []byte("plain")) { // the first progress: both children are running
 			cancel(enough)
 		}
 		return len(p), nil
@@ -180,8 +180,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestPatternsAreBounded: users cannot make the server keep patterns without end, and one that is
-// kept is the same.
+// TestPatternsAreBounded checks that users cannot make the server keep an unlimited number of
+// patterns, and that a kept pattern is reused.
 func TestPatternsAreBounded(t *testing.T) {
 	p := newPatterns()
 	for i := range 2*maxPatterns + 1 {
@@ -199,7 +199,8 @@ func TestPatternsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnswersThatMustNotBe: a server that fails makes the run fail, with the case's name.
+// TestAnswersThatMustNotBe checks that a server that fails makes the run fail, with the case's
+// name.
 func TestAnswersThatMustNotBe(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/match" {

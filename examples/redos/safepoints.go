@@ -14,8 +14,8 @@ const withoutSafePoints = `this program was built without safe points in regexp2
 than plain; build it with them:
     go run ./cmd/cocoon run ./examples/redos`
 
-// hasSafePoints reports whether a match can be stopped in this program. It tries it, because that
-// is the question; a marker in the binary would only tell how it was built. Without safe points
+// hasSafePoints reports whether a match can be stopped in this program. It tries to stop one,
+// because a marker in the binary would only tell how the program was built. Without safe points
 // regexp2's own timeout ends the match.
 func hasSafePoints(ctx context.Context) (stopped bool, err error) {
 	h, err := openHybrid(10 * time.Millisecond)
@@ -34,7 +34,8 @@ func hasSafePoints(ctx context.Context) (stopped bool, err error) {
 	switch {
 	case errors.As(err, &preempted):
 		return true, nil
-	case err != nil && strings.HasPrefix(err.Error(), "match timeout"): // regexp2 has no type for it
+	// regexp2 has no error type for it.
+	case err != nil && strings.HasPrefix(err.Error(), "match timeout"):
 		return false, nil
 	case err != nil:
 		return false, err

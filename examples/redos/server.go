@@ -22,17 +22,17 @@ type service interface {
 	close() error
 }
 
-// question is what a user asks: does the pattern match somewhere in the input?
+// question is a user's request: does the pattern match somewhere in the input?
 type question struct {
 	Pattern string
 	Options []string
 	Input   string
 }
 
-// verdict is the answer.
+// verdict is the response to a question.
 type verdict struct {
 	Matched bool
-	Took    time.Duration // for the match alone, also when it was stopped
+	Took    time.Duration // for the match alone, even if it was stopped
 	Error   string        `json:",omitempty"` // why it was stopped
 }
 
@@ -42,10 +42,10 @@ func find(re *regexp2.Regexp, input string) (matched bool, err error) {
 	return m != nil, err
 }
 
-// serverConfig is what the experiment tells a server process.
+// serverConfig is the configuration of a server process.
 type serverConfig struct{ Mode string }
 
-// serve is the server process.
+// serve is the body of the server process.
 func serve(config serverConfig) error {
 	mode, err := loadtest.ModeNamed(modes, config.Mode)
 	if err != nil {
@@ -58,7 +58,7 @@ func serve(config serverConfig) error {
 	return errors.Join(loadtest.Serve(handler(svc)), svc.close())
 }
 
-// maxQuestion bounds a request's body: every byte of an input of maxInput may be escaped.
+// maxQuestion limits a request's body: every byte of an input of maxInput may be escaped.
 const maxQuestion = 6*maxInput + 1<<16
 
 // handler is the HTTP side of a service.
@@ -94,14 +94,14 @@ func handler(svc service) http.Handler {
 	return mux
 }
 
-// patterns keeps compiled patterns, so that questions about the same one meet the same Regexp: also
-// after a match of it was stopped. It is safe for concurrent use.
+// patterns keeps compiled patterns, so that questions with the same pattern use the same Regexp,
+// even after one of its matches was stopped. It is safe for concurrent use.
 type patterns struct {
 	mu    sync.Mutex
 	known map[string]*regexp2.Regexp
 }
 
-// maxPatterns bounds what users make the server keep.
+// maxPatterns limits how many patterns users can make the server keep.
 const maxPatterns = 1000
 
 func newPatterns() *patterns { return &patterns{known: map[string]*regexp2.Regexp{}} }

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// limited is the function whose time is limited. cocoon build finds the name in the TimeLimit
-// below, and makes a section of the function; so nothing is said of it where it is called.
+// limited is the function with the time limit. cocoon build finds the name in the TimeLimit below,
+// and makes a section of the function; so its call needs no change.
 const limited = "github.com/dlclark/regexp2.(*Regexp).FindStringMatch"
 
 // hybrid matches in tasks. A match that has run for longer than the limit is stopped at its next
@@ -44,8 +44,8 @@ func (h hybrid) match(ctx context.Context, re *regexp2.Regexp, input string) (v 
 	return v, err
 }
 
-// withoutStack keeps the reports of stalls, of which a program without safe points has many, to a
-// line.
+// withoutStack shortens the reports of stalls, of which a program without safe points has many, to
+// one line.
 func withoutStack(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == "stack" {
 		return slog.Attr{}

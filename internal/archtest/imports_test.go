@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// file is one parsed Go file that is not a test, for whatever system it is.
+// file is one parsed non-test Go file, for any system.
 type file struct {
 	pkg  string // folder, relative to the module's root
 	tree *ast.File
@@ -33,8 +33,8 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module: those of every system, so that an edge on another one is
-// found here too.
+// sources parses the files of this module for all systems, to find also imports that only another
+// system has.
 func sources(t *testing.T, set *token.FileSet) (files []file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -69,7 +69,7 @@ func sources(t *testing.T, set *token.FileSet) (files []file) {
 	return files
 }
 
-// forbidden says why pkg may not import the path, or "".
+// forbidden returns the reason why pkg may not import the path, or "".
 func forbidden(pkg, imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	local, isLocal := strings.CutPrefix(imported, module+"/")
@@ -84,7 +84,7 @@ func forbidden(pkg, imported string) string {
 		if !allows(allowed, local) {
 			return fmt.Sprintf("of this module it may import %q only", allowed)
 		}
-	case strings.Contains(first, "."): // the standard library has no dots
+	case strings.Contains(first, "."): // paths of the standard library have no dots
 		for module, users := range thirdParty {
 			if within(module, imported) {
 				if !allows(users, pkg) {
@@ -111,7 +111,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestForbidden tries edges that must be refused, and some that must not.
+// TestForbidden checks imports that must be refused, and some that must not.
 func TestForbidden(t *testing.T) {
 	for _, c := range []struct {
 		pkg, imported string
@@ -149,8 +149,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestCoreIsPure: the decision core starts no goroutine and uses no channel. (It can have no lock
-// and no clock: TestImports.)
+// TestCoreIsPure checks that the decision core starts no goroutine and uses no channel.
+// (TestImports excludes locks and clocks.)
 func TestCoreIsPure(t *testing.T) {
 	set := token.NewFileSet()
 	for _, f := range sources(t, set) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestReadme builds and runs the program in README.md, and compares what it prints with what is
-// said there.
+// TestReadme builds and runs the program in README.md, and compares its output with the output in
+// README.md.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -26,7 +26,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, source)
-	build.Dir = root // the imports are this module's
+	build.Dir = root // its imports are this module's
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -36,7 +36,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// fenced returns the one code block of that language.
+// fenced returns the one code block of a language.
 func fenced(t *testing.T, markdown []byte, language string) string {
 	t.Helper()
 	blocks := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(markdown, -1)

@@ -1,14 +1,14 @@
-// Package archtest keeps the import rules of docs/design.md ("Layout and who may import whom"). It
-// has tests only.
+// Package archtest enforces the import rules of docs/design.md ("Layout and who may import whom").
+// It contains only tests.
 package archtest
 
 import "strings"
 
 const module = "github.com/cocoon-go/cocoon"
 
-// below lists what each package of this module may import of this module. A key ending in "/"
-// stands for all packages below that folder. "*" is everything that is not itself a command or an
-// example.
+// below lists the packages of this module that each package of this module may import. A key ending
+// in "/" stands for all packages below that folder. "*" stands for every package except commands
+// and examples.
 var below = map[string]string{
 	"safepoint":          "",
 	"internal/sched":     "",
@@ -27,10 +27,10 @@ var below = map[string]string{
 	"cocoonsql":          "cocoon",
 	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
-	"instrument":         "",                      // so does it
+	"instrument":         "",                      // as above
 	"internal/gobuild":   "instrument",
 	"cmd/":               "*",
-	"internal/loadtest":  "", // what examples and bench share
+	"internal/loadtest":  "", // the common part of examples and bench
 	"examples/":          "*",
 }
 
@@ -45,13 +45,13 @@ var thirdParty = map[string]string{
 	"github.com/dlclark/regexp2":    "examples/",
 }
 
-// pure lists packages that may import these packages of the standard library only.
+// pure lists packages that may import only these packages of the standard library.
 var pure = map[string]string{
 	"safepoint":      "sync/atomic",
 	"internal/sched": "errors fmt math math/bits cmp slices strings iter container/heap container/list",
 }
 
-// allows reports whether a list of rules names pkg, itself or by a folder above it.
+// allows reports whether a list of rules names pkg, or a folder above it.
 func allows(list, pkg string) bool {
 	for rule := range strings.FieldsSeq(list) {
 		if matches(rule, pkg) {
@@ -71,7 +71,7 @@ func matches(rule, pkg string) bool {
 	return rule == pkg
 }
 
-// ruleFor returns the row of below that is about pkg.
+// ruleFor returns the row of below for pkg.
 func ruleFor(pkg string) (allowed string, ok bool) {
 	for row, allowed := range below {
 		if matches(row, pkg) {
@@ -81,7 +81,7 @@ func ruleFor(pkg string) (allowed string, ok bool) {
 	return "", false
 }
 
-// within reports whether an import path is the module's root or a package of it.
+// within reports whether an import path is in the module.
 func within(module, path string) bool {
 	return path == module || strings.HasPrefix(path, module+"/")
 }

@@ -1,3 +1,3 @@
-// Package fromc calls Go functions from C, for tests: what is around such a callback must not be
-// unwound.
+// Package fromc calls Go functions from C, for tests: a panic must not unwind the C frames around
+// such a callback.
 package fromc

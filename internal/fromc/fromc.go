@@ -21,15 +21,15 @@ import "C"
 
 import "runtime/cgo"
 
-// Call calls f from a C function that holds a lock of its own meanwhile. One caller at a time.
+// Call calls f from a C function that holds a lock during the call. Calls must not be concurrent.
 func Call(f func()) {
 	h := cgo.NewHandle(f)
 	defer h.Delete()
 	C.callUnderLock(C.uintptr_t(h))
 }
 
-// Held returns how many of the C functions' locks are held: those of functions that have not
-// returned. One that was unwound holds its lock for good.
+// Held returns how many locks the C functions hold. A C function that was unwound never releases
+// its lock.
 func Held() int { return int(C.locksHeld()) }
 
 //export cocoonFromC

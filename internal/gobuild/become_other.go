@@ -2,5 +2,5 @@
 
 package gobuild
 
-// become runs the tool, for this process cannot turn into it.
+// become runs the tool as a child, because this system cannot replace the process.
 func become(words []string) (code int, err error) { return run(words) }

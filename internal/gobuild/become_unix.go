@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// become turns this process into the tool, which saves the time of one process for each tool.
+// become replaces this process by the tool, which saves one process for each tool.
 func become(words []string) (code int, err error) {
 	path, err := exec.LookPath(words[0])
 	if err == nil {

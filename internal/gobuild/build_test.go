@@ -15,8 +15,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// The test program is also the tool that the go command runs, and cocoon itself for tests that need
-// it as a process.
+// TestMain makes the test program also the tool that the go command runs, and cocoon itself for
+// tests that need it as a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
@@ -93,7 +93,7 @@ func newModule(t *testing.T, archive string) module {
 	return m
 }
 
-// addSafepoint adds the module cocoon with package safepoint alone.
+// addSafepoint adds the module cocoon with only package safepoint.
 func (m module) addSafepoint(t *testing.T, folder string) {
 	t.Helper()
 	m.write(t, folder+"/go.mod", "module github.com/cocoon-go/cocoon\n\ngo 1.25\n")
@@ -143,7 +143,7 @@ func (m module) contents(t *testing.T) map[string]string {
 	return all
 }
 
-// sources is contents without the programs built.
+// sources is contents without built programs.
 func (m module) sources(t *testing.T) map[string]string {
 	t.Helper()
 	all := m.contents(t)
@@ -151,8 +151,9 @@ func (m module) sources(t *testing.T) map[string]string {
 	return all
 }
 
-// cocoon runs a command line in the module's folder and returns what was printed, and the exit code
-// or the error. No file of the module may change, and none may come but those of -o.
+// cocoon runs a command line in the module's folder and returns its output, and the exit code or
+// the error. It fails the test if a file of the module has changed or been added, except for the
+// files of -o.
 func (m module) cocoon(t *testing.T, args ...string) (out string, code int, err error) {
 	t.Helper()
 	c, err := command(append([]string{args[0], "-C", string(m)}, args[1:]...)...)

@@ -12,11 +12,12 @@ import (
 	"testing"
 )
 
-// compiled matches a compiler that does its work, as -x shows it, up to the name of the package.
+// compiled matches a compiler command that really runs, as -x shows it, up to the name of the
+// package.
 var compiled = regexp.MustCompile(`toolexec .*compile.* -p ([^ ]+) `)
 
-// compiledIn returns which packages are compiled, sorted: the go command compiles those at once
-// that do not need each other.
+// compiledIn returns the compiled packages, sorted, because the go command compiles independent
+// packages concurrently.
 func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	t.Helper()
 	out, code, err := m.cocoon(t, args...)
@@ -30,8 +31,8 @@ func compiledIn(t *testing.T, m module, args ...string) (packages []string) {
 	return packages
 }
 
-// TestCacheIsTheGoCommands: what is rewritten is compiled once, for each choice, and nothing else
-// is compiled anew.
+// TestCacheIsTheGoCommands checks that rewritten packages are compiled once for each choice, and
+// that no other package is compiled again.
 func TestCacheIsTheGoCommands(t *testing.T) {
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	plain := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
@@ -53,7 +54,7 @@ func TestCacheIsTheGoCommands(t *testing.T) {
 	}
 }
 
-// TestConcurrentBuilds: with a cache that is empty for the package, several builds at once make the
+// TestConcurrentBuilds checks that concurrent builds with an empty cache for the package make the
 // same program.
 func TestConcurrentBuilds(t *testing.T) {
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
@@ -82,7 +83,8 @@ func TestConcurrentBuilds(t *testing.T) {
 	}
 }
 
-// TestWorkKeepsTheRewrittenFiles: -work prints the folder, and there they are.
+// TestWorkKeepsTheRewrittenFiles checks that -work prints the folder, which contains the rewritten
+// files.
 func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {\n\tvar more func() bool\n\tfor more != nil && more() {\n\t}\n}\n")
 	temp := t.TempDir()
@@ -98,8 +100,8 @@ func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 	}
 }
 
-// TestWithoutSafepoint: a program that has no package safepoint is the same, but for the time that
-// the polls take.
+// TestWithoutSafepoint checks that a program without package safepoint behaves the same, apart from
+// the time of the polls.
 func TestWithoutSafepoint(t *testing.T) {
 	m := newModule(t, "-- go.mod --\nmodule example.com/app\n\ngo 1.25\n-- main.go --\npackage main\n\nfunc main() {\n\tn := 3\n\tmore := func() bool { n--; return n > 0 }\n\tfor more() {\n\t\tprintln(n)\n\t}\n}\n")
 	if out, code, err := m.cocoon(t, "run", "."); out != "2\n1\n" || code != 0 || err != nil {
@@ -107,7 +109,7 @@ func TestWithoutSafepoint(t *testing.T) {
 	}
 }
 
-// TestCrossCompiling: programs for other systems are rewritten like those for this one.
+// TestCrossCompiling checks that programs for other systems are rewritten in the same way.
 func TestCrossCompiling(t *testing.T) {
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	for _, c := range []struct{ system, processor, magic string }{

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// find asks which packages the build has, says which pattern of -cocoon.pkgs matches none, for
-// -gcflags does not mind, and returns the names of functions that the sources limit: those in
-// constants of the program's own packages, and in policy documents that are embedded there.
+// find lists the packages of the build, and fails if a pattern of -cocoon.pkgs matches none,
+// because -gcflags accepts such a pattern. It returns the names of functions that the sources
+// limit: in constants of the program's own packages, and in policy documents embedded there.
 func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	memory := c.memory()
 	if f, ok := recall(memory); ok {
@@ -18,7 +18,7 @@ func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	begin := time.Now()
 	all, err := c.list(ctx)
 	if err != nil {
-		return nil, ctx.Err() // what is wrong with the arguments the go command itself says better
+		return nil, ctx.Err() // the go command itself reports wrong arguments better
 	}
 	for _, pattern := range c.patterns {
 		if !always(pattern) && !slices.ContainsFunc(all, func(p listed) bool { return p.matches(pattern) }) {
@@ -48,5 +48,5 @@ func (c *Command) limitedIn(all graph) []string {
 	return names
 }
 
-// always reports whether a pattern is right in any build.
+// always reports whether a pattern is valid in any build.
 func always(pattern string) bool { return pattern == "all" || pattern == "..." || pattern == "std" }

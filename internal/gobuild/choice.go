@@ -10,31 +10,31 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// Tested are the standard library's packages whose own tests pass with polls in them: the pattern
-// std of -cocoon.pkgs.
+// Tested are the packages of the standard library that pass their own tests with polls in them: the
+// pattern std of -cocoon.pkgs.
 var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
 	encoding/asn1 encoding/csv encoding/gob encoding/hex encoding/json encoding/xml go/parser go/types html html/template image
 	image/draw image/gif image/jpeg image/png index/suffixarray math/big mime/multipart mime/quotedprintable net/mail regexp
 	regexp/syntax slices sort strings text/scanner text/tabwriter text/template text/template/parse`)
 
-// kept are modules that Cocoon's runtime calls while it decides, under its locks and on its timer's
-// thread.
+// kept are modules that Cocoon's runtime calls while it makes decisions, under its locks and on its
+// timer's thread.
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
 
 func isKept(pkg string) bool {
 	return slices.ContainsFunc(kept, func(p string) bool { return matches(p, pkg) })
 }
 
-// choice says which packages are rewritten.
+// choice determines which packages are rewritten.
 type choice struct {
-	others   bool     // all but the standard library
-	tested   bool     // those of Tested
-	patterns []string // and these, as the go command matches them against a package
-	sections []string // names of functions; names of anything else do no harm
+	others   bool     // all packages outside the standard library
+	tested   bool     // the packages of Tested
+	patterns []string // packages that match these, as the go command matches them
+	sections []string // names of functions; other names have no effect
 }
 
-// choose makes the choice of a command line: by the patterns, or all but the standard library
-// without any.
+// choose makes the choice of a command line: by the patterns, or everything outside the standard
+// library if there are none.
 func choose(patterns []string) (choice, error) {
 	c := choice{others: len(patterns) == 0}
 	for _, p := range patterns {
@@ -75,9 +75,9 @@ func (c choice) marked() (paths []string) {
 	return paths
 }
 
-// packagesOf returns the import paths that a function's full name may begin with: PATH.Func,
-// PATH.Type.Method or PATH.(*Type).Method, where the last element of a path may have dots itself. A
-// name with none is no function's.
+// packagesOf returns the import paths that may precede a function's full name: PATH.Func,
+// PATH.Type.Method or PATH.(*Type).Method, where the last element of a path may contain dots. A
+// name without such a path is not a function's name.
 func packagesOf(function string) (paths []string) {
 	if strings.ContainsAny(function, " \t\n,'\"") {
 		return nil
@@ -95,7 +95,7 @@ func packagesOf(function string) (paths []string) {
 	return paths
 }
 
-// refused says why a package is never rewritten, or "".
+// refused returns the reason if a package is never rewritten, or "".
 func refused(pkg string) string {
 	if isKept(pkg) {
 		return "Cocoon's runtime calls it while it decides"
@@ -103,15 +103,15 @@ func refused(pkg string) string {
 	return instrument.Refused(pkg, isStandard(pkg))
 }
 
-// isStandard reports whether an import path may be one of the standard library: its paths have no
-// dot in the first element, and hardly any other has none.
+// isStandard reports whether an import path may belong to the standard library: the first element
+// of its paths has no dot, which is rare elsewhere.
 func isStandard(pkg string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	return !strings.Contains(first, ".")
 }
 
-// has reports whether a package of that path is surely rewritten too; patterns of folders are not
-// looked into.
+// has reports whether a package with that path is certainly rewritten too; it does not resolve
+// patterns of folders.
 func (c choice) has(pkg string) bool {
 	if refused(pkg) != "" {
 		return false
@@ -126,15 +126,15 @@ func (c choice) takes(p listed) bool {
 	return chosen && refused(p.path()) == ""
 }
 
-// Flags that mark a package for Toolexec; with their values they are what the rewriting depends on,
-// beside the package.
+// Flags that mark a package for Toolexec. Together with the package, they and their values
+// determine the result of the rewriting.
 const (
 	keyFlag     = "-cocoon="
-	testedFlag  = "-cocoon.tested="  // it is rewritten if it is one of Tested
-	sectionFlag = "-cocoon.section=" // a function of it becomes a section
+	testedFlag  = "-cocoon.tested="  // rewrite the package if it is in Tested
+	sectionFlag = "-cocoon.section=" // make a function of the package a section
 )
 
-// flags returns what a package is marked with.
+// flags returns the flags that mark a package.
 func (c choice) flags(key, pkg string) string {
 	flags := keyFlag + key
 	for _, s := range c.sections {
@@ -145,10 +145,10 @@ func (c choice) flags(key, pkg string) string {
 	return flags
 }
 
-// gcflags returns the values of -gcflags that mark the chosen packages with the key, and give to
-// each package what the user gives it. The go command takes the last value that matches a package,
-// so with flags of the user each package gets its own. It spends some time on each pattern and
-// package; thus Tested is no list of patterns.
+// gcflags returns the values of -gcflags that mark the chosen packages with the key, and that keep
+// the user's flags for each package. The go command uses the last value that matches a package, so
+// if the user gives flags, each package gets a separate value. The go command spends some time on
+// each pattern and package; so Tested is not passed as a list of patterns.
 func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	if len(given) > 0 {
 		return c.gcflagsEach(key, given, g)
@@ -166,7 +166,7 @@ func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 			values = append(values, p+"="+keyFlag+key)
 		}
 	}
-	for _, p := range marked { // behind the patterns that match them too
+	for _, p := range marked { // after the patterns that match them too
 		values = append(values, p+"="+c.flags(key, p))
 	}
 	return values
@@ -191,7 +191,8 @@ func (c choice) gcflagsEach(key string, given []perPackage, g graph) (values []s
 }
 
 // perPackage is a value of the go command's -gcflags.
-type perPackage struct{ pattern, flags string } // "" is the packages that the command line names
+// The pattern "" means the packages that the command line names.
+type perPackage struct{ pattern, flags string }
 
 func (f perPackage) matches(p listed) bool {
 	if f.pattern == "" {

@@ -1,18 +1,17 @@
-// Package gobuild runs the go command so that chosen packages are rewritten by package instrument
-// on their way to the compiler. Nothing is written but into the go command's own temporary folder
-// and build cache:
+// Package gobuild runs the go command so that package instrument rewrites chosen packages before
+// they reach the compiler. It writes only to the go command's own temporary folder and build cache:
 //
-//   - The go command is told to start its tools through this program (-toolexec). Of those only the
-//     compiler is of interest: it is given other files, which stand beside its output, and name the
-//     originals in line directives.
-//   - Which packages are rewritten is said by a flag that only this program understands, handed to
-//     them by the go command itself (-gcflags=PATTERN=-cocoon=KEY). The key is of this program and
-//     its options, so that the build cache holds each result apart, and shares all other packages
-//     with plain builds.
+//   - The go command starts its tools through this program (-toolexec). Only the compiler matters:
+//     it gets different files, which are placed next to its output, and name the originals in line
+//     directives.
+//   - A flag that only this program understands marks the packages to rewrite, and the go command
+//     itself passes the flag to them (-gcflags=PATTERN=-cocoon=KEY). The key identifies this
+//     program and its options, so that the build cache keeps each result apart, and shares all
+//     other packages with plain builds.
 //
-// So modules, workspaces, vendoring, overlays, cgo, coverage, the race detector and cross-compiling
-// are the go command's business, as they always were.
-// docs/adr/0003-rewriting-in-front-of-the-compiler.md tells what else was tried.
+// So the go command handles modules, workspaces, vendoring, overlays, cgo, coverage, the race
+// detector and cross-compiling as usual. docs/adr/0003-rewriting-in-front-of-the-compiler.md
+// describes the alternatives that were tried.
 package gobuild
 
 import (
@@ -27,33 +26,34 @@ import (
 	"syscall"
 )
 
-// Command is one command line of the go command. Make it with Parse.
+// Command is one command line of the go command. Parse creates it.
 type Command struct {
 	Verb     string   // build, run or test
 	Policies []string // files of -cocoon.policies
 
-	// Limited returns the names that a policy document limits. Those of functions become sections;
-	// others do no harm.
+	// Limited returns the names that a policy document limits. Functions with such names become
+	// sections; other names have no effect.
 	Limited func(file string) ([]string, error)
 
-	// Tool is the command line that ends up in Toolexec: this program and its verb.
+	// Tool is the command line that leads to Toolexec: this program and its verb.
 	Tool []string
 
-	// Cache is a folder for what is worth remembering from one build to the next, "" for none.
-	// Losing it costs time alone.
+	// Cache is a folder for results to keep from one build to the next, "" for none. Its loss costs
+	// only time.
 	Cache string
 
-	Env            []string // beside this process's own
+	Env            []string // in addition to this process's environment
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
 	line     goLine
 	patterns []string // of -cocoon.pkgs
-	packages graph    // what list has returned
+	packages graph    // the result of list
 }
 
-// Run runs the go command and returns its exit code. The error says why it did not come to that.
-// Interrupts and terminations of this process go to the go command, whose end is waited for.
+// Run runs the go command and returns its exit code. If the go command could not be run, the error
+// is the reason. Run passes interrupts and terminations of this process on to the go command, and
+// waits for its end.
 func (c *Command) Run(ctx context.Context) (code int, err error) {
 	if err := hasGo(); err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func hasGo() error {
 	return nil
 }
 
-// start runs the go command to its end.
+// start runs the go command, and waits for its end.
 func (c *Command) start(args []string) (code int, err error) {
 	child := exec.Command("go", args...)
 	child.Stdin, child.Stdout, child.Stderr = c.Stdin, c.Stdout, c.Stderr
@@ -91,14 +91,14 @@ func (c *Command) start(args []string) (code int, err error) {
 	for {
 		select {
 		case s := <-signals:
-			_ = child.Process.Signal(s) // one that has ended needs none
+			_ = child.Process.Signal(s) // a process that has ended needs none
 		case err := <-ended:
 			return exitCode(err)
 		}
 	}
 }
 
-// exitCode is that of the go command; one that was killed has none, and is 1.
+// exitCode returns the go command's exit code, or 1 if it was killed and has none.
 func exitCode(err error) (int, error) {
 	var exit *exec.ExitError
 	switch {
@@ -110,7 +110,7 @@ func exitCode(err error) (int, error) {
 	return 0, fmt.Errorf("running the go command: %w", err)
 }
 
-// shellLine is the command line as -x shows it.
+// shellLine returns the command line as -x shows it.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -11,21 +11,21 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// compile is a command line of the compiler for a package that is to be rewritten.
+// compile is a command line of the compiler for a package that will be rewritten.
 type compile struct {
 	front  []string // words up to the compiler itself
-	flags  []string // without those that mark it
+	flags  []string // without the marking flags
 	files  []string
 	output string // file
-	cfg    string // file that tells where imports are
+	cfg    string // file that lists where imports are
 	lang   string // "go1.21"
 	std    bool
-	tested bool // rewritten only if it is one of Tested
+	tested bool // rewrite only if the package is in Tested
 
-	sections []string // functions of this package to make sections of
+	sections []string // functions of this package that become sections
 }
 
-// parseCompile reads a command line; ok is false when it is none of a compiler, or has no key.
+// parseCompile parses a command line; ok is false if it is not a compiler's, or has no key.
 func parseCompile(line []string) (c compile, ok bool) {
 	i := slices.IndexFunc(line, func(w string) bool { return isTool(w, "compile") })
 	if i < 0 {
@@ -68,8 +68,9 @@ func parseCompile(line []string) (c compile, ok bool) {
 
 func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
 
-// rewritten rewrites the package and returns the command line with its new files, which lie beside
-// the output. Where the package has mistakes, as far as we see, the compiler will say so.
+// rewritten rewrites the package and returns the command line with the new files, which are placed
+// next to the output. mistaken means that the package has errors that the rewriting has found; the
+// compiler will report them.
 func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
 	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
@@ -94,9 +95,9 @@ func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err er
 	return slices.Concat(c.front, c.flags, files), result.Mistaken, err
 }
 
-// missing says which function of the package should have become a section and did not. Names such
-// as regex.match, without folder, receiver or capital letter, may be of sections that code opens
-// itself.
+// missing returns an error for functions of the package that should have become sections and did
+// not. Names such as regex.match, without folder, receiver or capital letter, may be names of
+// sections that code opens itself.
 func missing(path string, want []string, made instrument.Stats) error {
 	for _, s := range want {
 		isFunction := strings.ContainsAny(s, "/(") || ast.IsExported(s[strings.LastIndex(s, ".")+1:])
@@ -113,8 +114,8 @@ func missing(path string, want []string, made instrument.Stats) error {
 	return nil
 }
 
-// write puts the new texts into a folder beside the output, and returns the files of the package in
-// their order. What the go command has generated stays as it is.
+// write writes the new texts to a folder next to the output, and returns the files of the package
+// in their order. Files that the go command has generated stay unchanged.
 func (c compile) write(texts map[string][]byte) ([]string, error) {
 	folder := filepath.Join(filepath.Dir(c.output), "cocoon")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -139,7 +140,7 @@ func (c compile) write(texts map[string][]byte) ([]string, error) {
 	return files, nil
 }
 
-// readImports reads the file that tells the compiler where its imports are.
+// readImports parses the file that tells the compiler where its imports are.
 func readImports(cfg string) (mapped, exports map[string]string, err error) {
 	mapped, exports = map[string]string{}, map[string]string{}
 	if cfg == "" {

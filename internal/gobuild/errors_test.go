@@ -11,7 +11,7 @@ import (
 
 const empty = gomod + "-- main.go --\npackage main\n\nfunc main() {}\n"
 
-// TestCommandLinesThatMakeNoSense never starts a build.
+// TestCommandLinesThatMakeNoSense checks command lines that must not start a build.
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -29,7 +29,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestRefusedBuilds are those that the go command would have done.
+// TestRefusedBuilds checks builds that the go command alone would have done.
 func TestRefusedBuilds(t *testing.T) {
 	m := newModule(t, empty)
 	for _, c := range []struct {
@@ -57,7 +57,8 @@ func TestNoGoCommand(t *testing.T) {
 	}
 }
 
-// TestMissingSection: a policy limits a function that is not there, or names what need not be one.
+// TestMissingSection checks policies that limit a function that does not exist, or a name that need
+// not be a function.
 func TestMissingSection(t *testing.T) {
 	m := newModule(t, "-- go.mod --\nmodule app\n-- main.go --\npackage main\n\nfunc main() {}\n")
 	for _, c := range []struct {
@@ -84,7 +85,7 @@ func TestMissingSection(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheGoCommand compares what is printed, and the exit code, with plain go.
+// TestErrorsOfTheGoCommand compares the output and the exit code with the plain go command's.
 func TestErrorsOfTheGoCommand(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
@@ -114,7 +115,7 @@ func TestErrorsOfTheGoCommand(t *testing.T) {
 	}
 }
 
-// withoutTimes takes off how long things took: "(0.00s)", and at the end of a line "\t0.003s".
+// withoutTimes removes durations: "(0.00s)", and at the end of a line "\t0.003s".
 func withoutTimes(out string) string {
 	var b strings.Builder
 	for line := range strings.Lines(out) {
@@ -126,7 +127,7 @@ func withoutTimes(out string) string {
 	return b.String()
 }
 
-// TestReadOnlyCache: the cache is the go command's, and so is the error.
+// TestReadOnlyCache checks that the error for a read-only cache is the go command's.
 func TestReadOnlyCache(t *testing.T) {
 	m := newModule(t, empty)
 	cache := filepath.Join(t.TempDir(), "file")

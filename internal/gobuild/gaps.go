@@ -12,18 +12,18 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// PackageGaps are the functions of one package that the build rewrites, with their stretches
-// without a safe point.
+// PackageGaps are the functions of a package that the build rewrites, with their gaps between safe
+// points.
 type PackageGaps struct {
 	Path      string
 	Named     bool // on the command line
 	Functions []instrument.FunctionGaps
 }
 
-// ErrGo is the error for what the go command has found wrong, and has reported itself.
+// ErrGo is the error if the go command has found an error, which it has reported itself.
 var ErrGo = errors.New("the go command found errors")
 
-// source is what go list says of a package that it has compiled.
+// source is go list's description of a compiled package.
 type source struct {
 	ImportPath      string
 	Export          string
@@ -32,9 +32,9 @@ type source struct {
 	Module          *struct{ GoVersion string }
 }
 
-// Gaps says where the packages that the command line would rewrite have no safe points,
-// dependencies first. Nothing is rewritten; the packages are compiled as they are, for their export
-// data. What the go command reports goes to Stderr.
+// Gaps returns where the packages that the command line would rewrite have no safe points,
+// dependencies first. It rewrites nothing; it compiles the packages unchanged, for their export
+// data. The go command's messages go to Stderr.
 func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 	if err := hasGo(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 	return all, nil
 }
 
-// errNoneTaken says why not one package of the command line would be rewritten.
+// errNoneTaken returns the error for a command line of which no package would be rewritten.
 func errNoneTaken(packages graph) error {
 	for _, p := range packages {
 		if !p.DepOnly {
@@ -115,7 +115,7 @@ func (c *Command) compile(ctx context.Context) (sources, error) {
 	return by, err
 }
 
-// of is a package as the compiler would get it.
+// of returns a package as the compiler would get it.
 func (s sources) of(p listed) instrument.Package {
 	c := s[p.ImportPath]
 	out := instrument.Package{Path: p.path(), Std: p.Standard, ImportMap: c.ImportMap, Exports: map[string]string{}}
@@ -134,8 +134,8 @@ func (s sources) of(p listed) instrument.Package {
 	return out
 }
 
-// explained leaves out the calls of packages that turn out to be rewritten, and says of the others
-// why they are not.
+// explained removes calls of rewritten packages, and for all other packages adds the reason why
+// they are not rewritten.
 func explained(gaps []instrument.Gap, taken map[string]bool) (left []instrument.Gap) {
 	for _, g := range gaps {
 		if g.Package != "" && taken[g.Package] {

@@ -63,7 +63,8 @@ func TestGaps(t *testing.T) {
 		{".", spin + "\n" + osUnknown},
 		{"-cocoon.pkgs=. .", depUnknown},
 		{"-cocoon.pkgs=all .", spin + "\n" + osUnknown},
-		{"-cocoon.pkgs=./... .", spin + "\n" + osUnknown}, // a pattern of folders, which Rewrite is not told
+		// A pattern of folders, which Rewrite does not get.
+		{"-cocoon.pkgs=./... .", spin + "\n" + osUnknown},
 		{"-cocoon.pkgs=./internal/... ./...", spin},
 		{"-tags=none -race=false ./...", spin + "\n" + osUnknown},
 	} {

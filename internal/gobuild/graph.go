@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// graph is the packages that a command line needs, as go list tells them.
+// graph is the packages that a command line needs, from go list.
 type graph []listed
 
 type listed struct {
@@ -30,7 +30,7 @@ type listed struct {
 		Dir, GoMod string
 	}
 
-	cwd string // where relative patterns start
+	cwd string // the folder that relative patterns start from
 }
 
 func (g graph) has(path string) bool {
@@ -70,8 +70,8 @@ func isRelative(pattern string) bool {
 	return pattern == "." || pattern == ".." || strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../")
 }
 
-// matches reports whether a pattern matches an import path: "..." is any text, and "/..." at the
-// end may be none.
+// matches reports whether a pattern matches an import path: "..." matches any text, and "/..." at
+// the end also matches no text.
 func matches(pattern, path string) bool {
 	if !strings.Contains(pattern, "...") {
 		return pattern == path
@@ -83,11 +83,11 @@ func matches(pattern, path string) bool {
 	return regexp.MustCompile(`^` + re + `$`).MatchString(path)
 }
 
-// selecting are the flags that decide which packages and files a build has.
+// selecting are the flags that decide which packages and files are in a build.
 var selecting = strings.Fields("tags mod modfile overlay race msan asan compiler installsuffix")
 
-// list asks go list for the graph, once. What it has to say against the command line, the verb
-// itself will say too.
+// list returns the graph from go list, which it calls once. It ignores go list's complaints about
+// the command line, because the verb itself will repeat them.
 func (c *Command) list(ctx context.Context) (graph, error) {
 	if c.packages != nil {
 		return c.packages, nil
@@ -133,7 +133,7 @@ func (l *goLine) readList(out io.Reader) (graph, error) {
 	return g, err
 }
 
-// decodeList reads go list's answer; P has the fields of interest.
+// decodeList decodes go list's output; P has the fields of interest.
 func decodeList[P any](out io.Reader) (all []P, err error) {
 	for d := json.NewDecoder(out); ; {
 		var p P

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// inherit takes over what the environment gives: -gcflags and -toolexec on the command line would
-// hide it.
+// inherit adopts flags from the environment, because -gcflags and -toolexec on the command line
+// would hide them.
 func (l *goLine) inherit() error {
 	value, err := goFlags()
 	if err != nil {
@@ -35,9 +35,9 @@ func (l *goLine) inherit() error {
 	return nil
 }
 
-// goFlags returns GOFLAGS from where the go command looks: the environment, or else the file that
-// go env -w writes. It is not asked for it because a process more would be felt in a build with
-// nothing to do.
+// goFlags returns GOFLAGS from the places that the go command reads: the environment, or else the
+// file that go env -w writes. It does not ask the go command, because one more process would be
+// noticeable in a build with nothing to do.
 func goFlags() (string, error) {
 	if value := os.Getenv("GOFLAGS"); value != "" {
 		return value, nil
@@ -62,7 +62,7 @@ func goFlags() (string, error) {
 	return value, nil
 }
 
-// goEnvFile is the file that go env -w writes, "" for none.
+// goEnvFile returns the file that go env -w writes, "" for none.
 func goEnvFile() string {
 	switch file := os.Getenv("GOENV"); file {
 	case "off":

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// hang is a tool that compiles for ever, and says so by opening a pipe.
+// hang is a tool that compiles forever, and signals its start by opening a pipe.
 func hang(pipe string, tool []string) (int, error) {
 	if tool[len(tool)-1] == "-V=full" {
 		return run(tool)
@@ -25,7 +25,7 @@ func hang(pipe string, tool []string) (int, error) {
 	select {}
 }
 
-// TestInterrupt does as a terminal does: the whole group of processes is interrupted.
+// TestInterrupt interrupts the whole process group, as a terminal does.
 func TestInterrupt(t *testing.T) {
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n")
 	program, err := os.Executable()
@@ -38,7 +38,8 @@ func TestInterrupt(t *testing.T) {
 	}
 	var out bytes.Buffer
 	c := exec.Command(program, "cocoon", "build", "-C", string(m), "-toolexec", program+" hang "+pipe, "-o", os.DevNull, ".")
-	c.Env = append(os.Environ(), "GOTMPDIR="+t.TempDir()) // interrupted, the go command leaves its folder
+	// The go command leaves its folder when interrupted.
+	c.Env = append(os.Environ(), "GOTMPDIR="+t.TempDir())
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Start(); err != nil {

@@ -14,26 +14,26 @@ import (
 	"strings"
 )
 
-// Packages whose TimeLimit is looked for; that of cocoon is an alias.
+// Packages with the TimeLimit that limits finds; cocoon's is an alias.
 const (
 	policyPath = "github.com/cocoon-go/cocoon/policy"
 	cocoonPath = "github.com/cocoon-go/cocoon/cocoon"
 )
 
 // limits finds the names that the sources of a build limit: the constants in the field Func of a
-// TimeLimit. The sources are type-checked, so that it does not matter how the constant or the
-// literal is written; but without their dependencies, of which only the TimeLimit itself and
-// constants of the program's own packages can matter.
+// TimeLimit. It type-checks the sources, so that the constant or the literal may be written in any
+// way. It does so without dependencies, because only TimeLimit itself and constants of the
+// program's own packages can matter.
 type limits struct {
 	set      *token.FileSet
 	own      map[string]listed         // by import path
-	imported map[string]*types.Package // what Import has made
+	imported map[string]*types.Package // the results of Import
 	limit    *types.TypeName           // policy.TimeLimit
 	names    []string
 }
 
-// limitsIn returns the names in the sources of the graph's own packages, in order. What cannot be
-// read or makes no sense is left to the compiler.
+// limitsIn returns the names in the sources of the graph's own packages, in order. It leaves errors
+// in the sources to the compiler.
 func limitsIn(g graph) []string {
 	l := limits{set: token.NewFileSet(), own: map[string]listed{}, imported: map[string]*types.Package{}}
 	l.declareTimeLimit()
@@ -51,7 +51,7 @@ func limitsIn(g graph) []string {
 	return slices.Compact(l.names)
 }
 
-// declareTimeLimit stands in for the packages policy and cocoon.
+// declareTimeLimit declares stand-ins for the packages policy and cocoon.
 func (l *limits) declareTimeLimit() {
 	declaring := types.NewPackage(policyPath, "policy")
 	field := func(name string, kind types.BasicKind) *types.Var {
@@ -71,8 +71,8 @@ func (l *limits) declareTimeLimit() {
 	}
 }
 
-// search adds the names in one package. To type-check it takes milliseconds, so that is done only
-// if it has the word.
+// search adds the names in one package. Type-checking takes milliseconds, so search does it only
+// for packages that contain the word.
 func (l *limits) search(p listed) {
 	var files []*ast.File
 	found := false
@@ -98,21 +98,21 @@ func (l *limits) search(p listed) {
 	}
 }
 
-// check type-checks a package as far as it can be.
+// check type-checks a package as far as possible.
 func (l *limits) check(path string, files []*ast.File, info *types.Info, declarations bool) *types.Package {
 	config := types.Config{Importer: l, FakeImportC: true, IgnoreFuncBodies: declarations, Error: func(error) {}}
 	checked, _ := config.Check(path, l.set, files, info)
 	return checked
 }
 
-// Import implements types.Importer. A package that is not the program's own is empty.
+// Import implements types.Importer. Packages other than the program's own are empty.
 func (l *limits) Import(imported string) (*types.Package, error) {
 	if p := l.imported[imported]; p != nil {
 		return p, nil
 	}
 	empty := types.NewPackage(imported, path.Base(imported))
 	empty.MarkComplete()
-	l.imported[imported] = empty // in case that it imports itself
+	l.imported[imported] = empty // in case the package imports itself
 	var files []*ast.File
 	for _, file := range l.own[imported].sources() {
 		if tree, _ := parser.ParseFile(l.set, file, nil, parser.SkipObjectResolution); tree != nil {
@@ -133,7 +133,7 @@ func (l *limits) isLimit(t types.Type) bool {
 	return ok && named.Obj() == l.limit
 }
 
-// add adds the name in a literal, if it is constant.
+// add adds the name in a literal, if the name is constant.
 func (l *limits) add(lit *ast.CompositeLit, info *types.Info) {
 	for i, e := range lit.Elts {
 		name := e
@@ -151,20 +151,20 @@ func (l *limits) add(lit *ast.CompositeLit, info *types.Info) {
 	}
 }
 
-// isOwn reports whether the package is of the main module, or of a workspace's, or named on the
-// command line.
+// isOwn reports whether the package belongs to the main module or a workspace module, or is named
+// on the command line.
 func (p listed) isOwn() bool { return !p.Standard && (!p.DepOnly || p.Module == nil || p.Module.Main) }
 
-// sources are the Go files that are compiled.
+// sources returns the compiled Go files.
 func (p listed) sources() []string { return p.join(".go", p.GoFiles, p.CgoFiles) }
 
-// documents are embedded files that may be policy documents.
+// documents returns the embedded files that may be policy documents.
 func (p listed) documents() []string {
 	return slices.Concat(p.join(".yaml", p.EmbedFiles), p.join(".yml", p.EmbedFiles))
 }
 
-// join returns the paths of the files with the suffix. What the go command has generated has none,
-// or an absolute path.
+// join returns the paths of the files with the suffix. Files that the go command has generated do
+// not have the suffix, or have an absolute path.
 func (p listed) join(suffix string, lists ...[]string) (paths []string) {
 	for _, name := range slices.Concat(lists...) {
 		if strings.HasSuffix(name, suffix) && !filepath.IsAbs(name) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// limitsModule has a name for each way to write one down. Those that begin with "no" are not
-// limits, or not constant.
+// limitsModule has a name for each way to write a limit. Names that begin with "no" are not limits,
+// or not constant.
 const limitsModule = gomod + `
 require example.com/other v1.0.0
 replace example.com/other => ./other
@@ -116,7 +116,7 @@ func TestLimitsInSources(t *testing.T) {
 		{"build -tags=never .", inMain + " no-tag"},
 		{"build ./broken", "no-broken"},
 		{"build ./names", ""},
-		{"build example.com/other", "no-of-another-module"}, // it is named
+		{"build example.com/other", "no-of-another-module"}, // the command line names it
 		{"build ./tested", ""},
 		{"test ./tested", "t-in t-out"},
 		{"build ./doc", "doc-policies"},
@@ -144,8 +144,8 @@ func TestLimitsInSources(t *testing.T) {
 	}
 }
 
-// TestLimitsBecomeSections: what is found is built so, in every verb, and the key of the packages
-// tells.
+// TestLimitsBecomeSections checks that the limits found become sections in every verb, and that the
+// key of the packages reflects them.
 func TestLimitsBecomeSections(t *testing.T) {
 	m := newModule(t, gomod+`
 -- dep/dep.go --
@@ -191,7 +191,7 @@ func main() {
 	}
 }
 
-// TestListingIsShown: -x shows every command, go list too.
+// TestListingIsShown checks that -x shows every command, including go list.
 func TestListingIsShown(t *testing.T) {
 	m := newModule(t, empty)
 	out, code, err := m.cocoon(t, "build", "-x", "-o", filepath.Join(t.TempDir(), "x"), ".")

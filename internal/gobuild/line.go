@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// goLine is a command line of the go command, taken apart as far as it matters here.
+// goLine is a command line of the go command, parsed as far as this package needs it.
 type goLine struct {
 	chdir    string   // value of -C, which must come first
-	flags    []flagOf // as given, but for those below
+	flags    []flagOf // as given, except for the flags below
 	gcflags  []string // values of -gcflags
 	toolexec string   // value of -toolexec
 	packages []string // patterns or files
-	rest     []string // what stands behind the flags, packages included, and from -args on
+	rest     []string // the words after the flags, including packages, and from -args on
 }
 
-// flagOf is one flag; its words are what stood on the command line.
+// flagOf is one flag; its words are its words on the command line.
 type flagOf struct {
 	name, value string
 	words       []string
 }
 
-// withoutValue are the go command's flags that take a value only behind a "=".
+// withoutValue are the go command's flags that take a value only after a "=".
 var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover failfast fullpath json linkshared modcacherw msan
 	n race short trimpath v work x i h help`)
 
-// Parse reads the arguments of cocoon build, run or test: those of the go command's verb, and the
-// flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
+// Parse parses the arguments of cocoon build, run or test: the arguments of the go command's verb,
+// and the flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
 func Parse(verb string, args []string) (*Command, error) {
 	c := &Command{Verb: verb}
 	for len(args) > 0 && args[0] != "-args" && args[0] != "--args" {
@@ -58,7 +58,7 @@ func Parse(verb string, args []string) (*Command, error) {
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
 
-// cutFlag takes the first flag off args.
+// cutFlag removes the first flag from args.
 func cutFlag(args []string) (flagOf, []string, error) {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(args[0][1:], "-"), "=")
 	if hasValue || slices.Contains(withoutValue, name) {
@@ -68,14 +68,14 @@ func cutFlag(args []string) (flagOf, []string, error) {
 		if own(name) {
 			return flagOf{}, nil, fmt.Errorf("-%s has no value", name)
 		}
-		return flagOf{name, "", args[:1]}, nil, nil // the go command knows better what is wrong
+		return flagOf{name, "", args[:1]}, nil, nil // the go command reports the mistake better
 	}
 	return flagOf{name, args[1], args[:2]}, args[2:], nil
 }
 
 func own(name string) bool { return strings.HasPrefix(name, "cocoon.") }
 
-// take puts one flag where it belongs.
+// take stores one flag.
 func (c *Command) take(f flagOf) error {
 	l := &c.line
 	switch f.name {
@@ -103,7 +103,7 @@ func (c *Command) take(f flagOf) error {
 		if own(f.name) {
 			return fmt.Errorf("there is no flag -%s; want -cocoon.pkgs or -cocoon.policies", f.name)
 		}
-		// The tests' own flags may stand behind the packages, and take values that look like
+		// The tests' own flags may come after the packages, and take values that look like
 		// packages.
 		if len(l.rest) > 0 {
 			l.rest = append(l.rest, f.words...)
@@ -114,14 +114,14 @@ func (c *Command) take(f flagOf) error {
 	return nil
 }
 
-// addPackage adds a pattern of go test: patterns stand together.
+// addPackage adds a package pattern of go test: the patterns must be consecutive.
 func (l *goLine) addPackage(pattern string) {
 	if len(l.packages) == len(l.rest)-1 {
 		l.packages = append(l.packages, pattern)
 	}
 }
 
-// leadingPackages are the packages among what follows the flags of go build or go run.
+// leadingPackages returns the packages among the words after the flags of go build or go run.
 func leadingPackages(verb string, args []string) []string {
 	if verb != "run" || len(args) == 0 {
 		return args

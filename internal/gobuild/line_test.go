@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestParse: our own flags are taken off, all others stay, and the packages are found.
+// TestParse checks that cocoon's own flags are removed, that all other flags stay, and that the
+// packages are found.
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		args                                                            string
@@ -20,7 +21,8 @@ func TestParse(t *testing.T) {
 		{args: "build -C dir -gcflags=all=-N -gcflags -l -toolexec=t -tags a .", gcflags: "all=-N -l", toolexec: "t", chdir: "dir",
 			flags: "-tags a", rest: ".", packages: "."},
 		{args: "build -cover=false -cocoon.policies a.yaml -cocoon.policies=b.yaml", policies: "a.yaml b.yaml", flags: "-cover=false"},
-		{args: "build . -cocoon.pkgs x", rest: ". -cocoon.pkgs x", packages: ". -cocoon.pkgs x"}, // go build takes them for packages, too
+		// Go build takes them for packages, too.
+		{args: "build . -cocoon.pkgs x", rest: ". -cocoon.pkgs x", packages: ". -cocoon.pkgs x"},
 		{args: "build -tags", flags: "-tags"},
 		{args: "run -x . -cocoon.pkgs x", flags: "-x", rest: ". -cocoon.pkgs x", packages: "."},
 		{args: "run a.go b.go c d.go", rest: "a.go b.go c d.go", packages: "a.go b.go"},
@@ -51,7 +53,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestChoice: which values of -gcflags a choice becomes, and which packages it surely has.
+// TestChoice checks which values of -gcflags result from a choice, and which packages it certainly
+// has.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		patterns, sections string
@@ -94,7 +97,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestMergedFlags: with flags of the user each package gets its own, and the key.
+// TestMergedFlags checks that with flags of the user each package gets its own flags, and the key.
 func TestMergedFlags(t *testing.T) {
 	all := graph{
 		{ImportPath: "fmt", Standard: true, DepOnly: true, Dir: "/go/fmt", cwd: "/app"},
@@ -145,8 +148,8 @@ func TestQuoting(t *testing.T) {
 	}
 }
 
-// TestInherit: flags in GOFLAGS, of the environment or of the file, are like flags at the beginning
-// of the command line.
+// TestInherit checks that flags in GOFLAGS, from the environment or the file, act like flags at the
+// beginning of the command line.
 func TestInherit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "env")
 	if err := os.WriteFile(file, []byte("# x\nGOPROXY=off\nGOFLAGS='-gcflags=all=-l' -mod=mod -toolexec=file\n"), 0o600); err != nil {

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// goodFor is how long a findings' file is kept.
+// goodFor is how long a file of findings is kept.
 const goodFor = 24 * time.Hour
 
-// settled is how old a file must be for its next change to have another time: the tick of the
-// coarsest clock of the file systems that matter.
+// settled is how old a file must be for its next change to have a different time: the tick of the
+// coarsest clock of the relevant file systems.
 const settled = 20 * time.Millisecond
 
-// findings are what the packages of a command line, and their sources, say about it. To ask the go
-// command for the packages takes half as long as a build with nothing to do; so they are remembered
-// as long as no file has changed that they come from.
+// findings are what the packages of a command line, and their sources, determine about it. Listing
+// the packages with the go command takes half as long as a build with nothing to do, so findings
+// are remembered until one of their files changes.
 type findings struct {
 	Sections []string // that the sources limit
 	Files    []stamp
 }
 
-// stamp is a file or folder as it was; Size is -1 of one that is not there.
+// stamp is the recorded state of a file or folder; Size is -1 if it does not exist.
 type stamp struct {
 	Path          string
 	Size, Changed int64
@@ -61,7 +61,7 @@ func (c *Command) memory() string {
 	return filepath.Join(c.Cache, "found-"+hex.EncodeToString(sum[:12]))
 }
 
-// recall reads findings, if they still hold.
+// recall reads findings, if they are still valid.
 func recall(memory string) (f findings, ok bool) {
 	text, err := os.ReadFile(memory)
 	if err != nil || json.Unmarshal(text, &f) != nil {
@@ -70,9 +70,9 @@ func recall(memory string) (f findings, ok bool) {
 	return f, !slices.ContainsFunc(f.Files, func(s stamp) bool { return stampOf(s.Path) != s })
 }
 
-// remember writes findings for the next build, and removes those that are too old. A cache that
-// cannot be written remembers nothing. No file may have changed since shortly before begin, when
-// the search for them began.
+// remember writes findings for the next build, and removes outdated ones. If the cache cannot be
+// written, nothing is remembered. The same holds if a file has changed since shortly before begin,
+// when the search for the findings began.
 func (f findings) remember(memory string, begin time.Time) {
 	young := begin.Add(-settled).UnixNano()
 	if memory == "" || slices.ContainsFunc(f.Files, func(s stamp) bool { return s.Changed > young }) {
@@ -92,9 +92,9 @@ func (f findings) remember(memory string, begin time.Time) {
 	_ = os.WriteFile(memory, text, 0o644)
 }
 
-// watched are the files and folders that the findings come from: sources, documents and folders of
-// own packages, the files that say what the modules are, and, if patterns are looked up, all
-// folders in which a package may turn up.
+// watched returns the files and folders that the findings come from: sources, documents and folders
+// of own packages, the files that define the modules, and, for package patterns, all folders in
+// which a package may appear.
 func (l *goLine) watched(g graph) (all []stamp) {
 	seen := map[string]bool{}
 	watch := func(paths ...string) {

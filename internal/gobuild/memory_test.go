@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// age makes all files of the module as old as files are that nobody works at.
+// age makes all files of the module old enough for findings to be remembered.
 func (m module) age(t *testing.T) {
 	t.Helper()
 	before := time.Now().Add(-time.Minute)
@@ -25,8 +25,8 @@ func (m module) age(t *testing.T) {
 	}
 }
 
-// TestFindingsAreRemembered until one of the files that they come from changes, whichever that is;
-// mistakes never are.
+// TestFindingsAreRemembered checks that findings are remembered until any of their files changes,
+// and that errors are not remembered.
 func TestFindingsAreRemembered(t *testing.T) {
 	const limit = "package main\n\nimport \"github.com/cocoon-go/cocoon/cocoon\"\n\nvar _ = cocoon.TimeLimit{Func: \"example.com/app.NAME\"}\n"
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n-- dep/dep.go --\npackage dep\n-- sub/text --\n\n")
@@ -69,7 +69,7 @@ func TestFindingsAreRemembered(t *testing.T) {
 		if got := strings.ReplaceAll(strings.Join(names, " "), "example.com/app.", ""); err != nil || listed != s.listed || got != s.want {
 			t.Errorf("%s: found %q, go list was run: %t, %v; want %q, %t", s.name, got, listed, err, s.want, s.listed)
 		}
-		if s.listed { // what has just changed is not remembered
+		if s.listed { // recent changes are not remembered
 			m.age(t)
 			if _, _, err := find(strings.Fields(s.args)...); err != nil {
 				t.Fatal(err)
@@ -83,8 +83,8 @@ func TestFindingsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestYoungFilesAreNotRemembered: a file may change again within the tick of the clock that its
-// time is from.
+// TestYoungFilesAreNotRemembered checks recent files: a file may change again within the same tick
+// of the clock of its time.
 func TestYoungFilesAreNotRemembered(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "source.go")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -102,7 +102,7 @@ func TestYoungFilesAreNotRemembered(t *testing.T) {
 	}
 }
 
-// TestOldFindingsAreRemoved, and what cannot be read is as if it were not there.
+// TestOldFindingsAreRemoved checks also that an unreadable file counts as absent.
 func TestOldFindingsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	old, broken, now := filepath.Join(dir, "found-old"), filepath.Join(dir, "found-broken"), filepath.Join(dir, "found-now")
@@ -125,7 +125,8 @@ func TestOldFindingsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestReadOnlyMemory: nothing is remembered, and nothing else is different.
+// TestReadOnlyMemory checks that with a read-only cache nothing is remembered, and that the build
+// is otherwise the same.
 func TestReadOnlyMemory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o400); err != nil {

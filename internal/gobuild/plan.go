@@ -62,8 +62,8 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 	return append(args, c.line.rest...), nil
 }
 
-// sections returns the names to make sections of, each once: those of the policy documents, and
-// those that the sources limit.
+// sections returns the names of functions that become sections, without duplicates: names in the
+// policy documents, and names that the sources limit.
 func (c *Command) sections(ctx context.Context) (all []string, err error) {
 	for _, file := range c.Policies {
 		names, err := c.Limited(file)
@@ -78,8 +78,8 @@ func (c *Command) sections(ctx context.Context) (all []string, err error) {
 	return slices.Compact(all), err
 }
 
-// key names what the rewriting of a package depends on, beside the package and its sections: this
-// program, and what it is told.
+// key identifies the inputs of the rewriting of a package, other than the package and its sections:
+// this program, and its options.
 func key(tool []string) (string, error) {
 	id, err := identity(tool[0])
 	if err != nil {
@@ -89,11 +89,11 @@ func key(tool []string) (string, error) {
 	return hex.EncodeToString(sum[:12]), nil
 }
 
-// buildID is the mark that Go's linker leaves at the beginning of a program; its last part is a
-// hash of the content.
+// buildID matches the mark that Go's linker leaves at the beginning of a program; its last part is
+// a hash of the content.
 var buildID = regexp.MustCompile(`[\w-]{20}/[\w-]{20}/[\w-]{20}/[\w-]{20}`)
 
-// identity tells programs apart: by the build ID, or else by the whole content.
+// identity distinguishes programs by the build ID, or else by the whole content.
 func identity(program string) (string, error) {
 	f, err := os.Open(program)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 const (
 	gomod = "-- go.mod --\nmodule example.com/app\n\ngo 1.25\n\n" +
 		"require github.com/cocoon-go/cocoon v1.0.0\n\nreplace github.com/cocoon-go/cocoon => ./cocoon\n"
-	depgo = "package dep\n\nfunc Spin(more func() bool) {\n\tfor more() {\n\t}\n}\n" // it polls in line 4
+	// It polls in line 4.
+	depgo = "package dep\n\nfunc Spin(more func() bool) {\n\tfor more() {\n\t}\n}\n"
 	use   = `-- main.go --
 package main
 
@@ -22,14 +23,14 @@ func main() { watch(func() { dep.Spin(times(9)) }) }
 	depPolls = "poll example.com/dep.Spin at dep.go:4\n"
 )
 
-// programs are modules with the command lines that run them, and what they print.
+// programs are modules with the command lines that run them, and their output.
 var programs = []struct {
 	name, archive string
 	args          []string
-	needs         string // a program
+	needs         string // a program that must be installed
 	env           string
 	want          []string // parts of the output
-	not           string   // no part of it
+	not           string   // must not be part of the output
 }{
 	{
 		name: "main package",

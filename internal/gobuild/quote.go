@@ -7,8 +7,8 @@ import (
 
 const spaces = " \t\n\r"
 
-// split takes words apart as the go command does: a word may stand in single or double quotes, with
-// nothing escaped.
+// split splits a line into words as the go command does: a word may be in single or double quotes,
+// without escapes.
 func split(s string) (words []string, err error) {
 	for {
 		s = strings.TrimLeft(s, spaces)

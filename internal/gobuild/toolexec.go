@@ -25,10 +25,10 @@ func (c *Command) toolLine(chosen choice) []string {
 	return append(words, "--")
 }
 
-// errNoTool is for people who call the verb themselves.
+// errNoTool is the error if a user calls the verb directly.
 var errNoTool = errors.New("there is no tool to run; the go command is given this verb as -toolexec, by cocoon build")
 
-// parseChoice takes the choice off the command line.
+// parseChoice removes the choice from the command line.
 func parseChoice(args []string) (chosen choice, line []string, err error) {
 	for i, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
@@ -51,9 +51,9 @@ func parseChoice(args []string) (chosen choice, line []string, err error) {
 	return chosen, nil, errNoTool
 }
 
-// Toolexec runs one tool of the go command, a compiler that has the key with other files. It
-// returns the tool's exit code, where the system does not let it become the tool; the error says
-// why it did not come to that.
+// Toolexec runs one tool of the go command; a compiler that has the key gets different files.
+// Toolexec returns the tool's exit code if the system cannot replace this process by the tool. If
+// the tool could not be run, the error is the reason.
 func Toolexec(args []string) (code int, err error) {
 	chosen, line, err := parseChoice(args)
 	if err != nil {
@@ -65,8 +65,8 @@ func Toolexec(args []string) (code int, err error) {
 	}
 	words, mistaken, err := c.rewritten(chosen)
 	if err != nil || mistaken {
-		// The compiler's errors are the better ones, and the usual ones; in the original text they
-		// have their columns.
+		// The compiler's errors are better and familiar; their columns are right only in the
+		// original text.
 		if code, failed := run(c.original()); failed != nil || code != 0 {
 			return code, failed
 		}
@@ -84,12 +84,12 @@ func run(words []string) (code int, err error) {
 	return exitCode(tool.Run())
 }
 
-// isTool reports whether a word of a command line is that tool of the Go distribution.
+// isTool reports whether a word of a command line is the named tool of the Go distribution.
 func isTool(word, name string) bool {
 	return filepath.IsAbs(word) && strings.TrimSuffix(filepath.Base(word), ".exe") == name
 }
 
-// target is the package that the go command builds, without a variant's " [p.test]".
+// target returns the package that the go command builds, without a variant's " [p.test]".
 func target() string {
 	path, _, _ := strings.Cut(os.Getenv("TOOLEXEC_IMPORTPATH"), " ")
 	return path

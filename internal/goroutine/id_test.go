@@ -19,7 +19,7 @@ func TestIDDiffersAmongLivingGoroutines(t *testing.T) {
 				ended.Go(func() {
 					ids[i] = id()
 					known.Done()
-					<-release // alive until every one has its id
+					<-release // stays alive until every goroutine has its ID
 					if again := id(); again != ids[i] {
 						t.Errorf("goroutine %d: id %#x, later %#x", i, ids[i], again)
 					}
@@ -66,7 +66,7 @@ func TestIDIsStable(t *testing.T) {
 	if id := deep(2000, ID); id != first {
 		t.Fatalf("on a grown stack: id %#x, was %#x", id, first)
 	}
-	runtime.GC() // shrinks the stack again: it moves
+	runtime.GC() // shrinks the stack again, which moves it
 	check(t, "after the stack shrank")
 
 	runtime.LockOSThread()
@@ -82,8 +82,8 @@ func TestIDIsStable(t *testing.T) {
 		panic("probe")
 	}()
 
-	// Others keep every P busy, so that this goroutine is preempted, queued, stolen and moved
-	// between threads.
+	// More goroutines keep every P busy, so that this goroutine is preempted, queued, stolen and
+	// moved between threads.
 	stop := make(chan struct{})
 	var others sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -112,7 +112,8 @@ func TestIDIsStable(t *testing.T) {
 	others.Wait()
 }
 
-// Every architecture builds: two have assembly, the others do without, whatever their word size.
+// TestEveryArchitectureBuilds checks that the package builds for every architecture: two have
+// assembly, the rest works without, whatever the word size.
 func TestEveryArchitectureBuilds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("vets the standard library for each architecture")

@@ -2,10 +2,10 @@
 
 package goroutine
 
-// canLoad reports whether load32 and load64 work here.
+// canLoad reports whether load32 and load64 work on this platform.
 const canLoad = true
 
-// load32 and load64 read memory of the runtime's. They are assembly because a conversion of an
-// address to a pointer would be checked by checkptr, and the read by the race detector.
+// load32 and load64 read the runtime's memory. They are assembly because in Go, checkptr would
+// check the conversion of an address to a pointer, and the race detector would check the read.
 func load32(addr uintptr) uint32
 func load64(addr uintptr) uint64

@@ -2,7 +2,7 @@
 
 package goroutine
 
-// canLoad reports whether load32 and load64 work here.
+// canLoad reports whether load32 and load64 work on this platform.
 const canLoad = false
 
 func load32(uintptr) uint32 { return 0 }

@@ -5,11 +5,11 @@ import "runtime"
 const header = "goroutine "
 
 // number returns the number of the calling goroutine from the first line of its stack trace,
-// "goroutine 18 [running]:". It is the ID where there is no assembly, and the check on it where
-// there is.
+// "goroutine 18 [running]:". It is the ID on platforms without assembly, and a check of the ID on
+// platforms with assembly.
 //
-// Numbers count up for the life of the process. Where a uintptr has 32 bits they wrap; two living
-// goroutines would have to be 4,294,967,296 apart to meet.
+// Numbers count up for the life of the process. With 32-bit uintptrs they wrap; two living
+// goroutines would have to be 4,294,967,296 goroutines apart to share a number.
 func number() uintptr {
 	var buf [len(header) + 20]byte
 	line := buf[:runtime.Stack(buf[:], false)]

@@ -6,19 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// Status is what a goroutine does, as the Go runtime's record of it says.
+// Status is the activity of a goroutine, according to the Go runtime's record of it.
 type Status uint8
 
 const (
-	Unknown  Status = iota // the record can't be read here, or the goroutine is between two states
-	Runnable               // it waits for a P
-	Running                // it runs Go code
-	Syscall                // it is in a system call, or in C
-	Parked                 // it waits for a channel, a lock, a timer or the network
+	// The record can't be read on this platform, or the goroutine is between two states.
+	Unknown  Status = iota
+	Runnable        // waits for a P
+	Running         // runs Go code
+	Syscall         // in a system call, or in C
+	Parked          // waits for a channel, a lock, a timer or the network
 )
 
 // The values of atomicstatus in the runtime's record of a goroutine (runtime/runtime2.go,
-// _Grunnable and the following). Learn checks them against goroutines whose status it knows.
+// _Grunnable and the following). Learn checks them against goroutines with a known status.
 const (
 	gRunnable  = 1
 	gRunning   = 2
@@ -28,21 +29,21 @@ const (
 	gPreempted = 9
 )
 
-// statusAt is the offset of atomicstatus in the runtime's record; 0 until Learn has proved it.
+// statusAt is the offset of atomicstatus in the runtime's record; 0 until Learn has verified it.
 var statusAt atomic.Uintptr
 
-// StatusOf returns the status of the living goroutine with that ID. The value may be outdated when
-// it arrives, so it is a hint and nothing more. A goroutine whose stack the collector scans, or
-// that the collector has stopped, is Unknown. Until Learn has succeeded every goroutine is.
+// StatusOf returns the status of the living goroutine with the given ID. The value may be outdated
+// on return, so it is only a hint. A goroutine is Unknown while the garbage collector scans its
+// stack or has stopped it. Until Learn has succeeded, every goroutine is Unknown.
 //
-// It is one load, which the race detector does not see: the runtime changes the word by atomic
-// operations. Cost: about 2 ns, and a cache miss (BenchmarkStatusOf).
+// StatusOf is one load, which the race detector does not see: the runtime changes the word by
+// atomic operations. It costs about 2 ns, and a cache miss (BenchmarkStatusOf).
 func StatusOf(id uintptr) Status {
 	at := statusAt.Load()
 	if at == 0 || id == 0 {
 		return Unknown
 	}
-	switch load32(id + at) { // with the scan bit it is none of these
+	switch load32(id + at) { // with the scan bit set, it is none of these
 	case gRunnable:
 		return Runnable
 	case gRunning, gCopystack:
@@ -55,14 +56,14 @@ func StatusOf(id uintptr) Status {
 	return Unknown
 }
 
-// CanTell reports whether StatusOf tells the status of goroutines here: whether Learn has succeeded.
+// CanTell reports whether StatusOf returns statuses here, which it does when Learn has succeeded.
 func CanTell() bool { return statusAt.Load() != 0 }
 
-// Learn finds out where the runtime keeps a goroutine's status, once a process. It succeeds only if
-// goroutines that run, that wait and that sit in a system call are seen to do so; otherwise
-// StatusOf keeps returning Unknown, and callers do without. It takes up to 10 ms on one P, because
-// the runtime takes that long to notice the system call. Safe for concurrent use; later calls wait
-// for the first.
+// Learn finds the offset of a goroutine's status in the runtime's record, once per process. It
+// succeeds only if it reads the right status for goroutines that run, wait or are in a system call;
+// otherwise StatusOf keeps returning Unknown, and callers work without it. Learn takes up to 10 ms
+// on one P, because the runtime takes that long to notice the system call. It is safe for
+// concurrent use; later calls wait for the first.
 func Learn() { learn() }
 
 var learn = sync.OnceFunc(func() {
@@ -70,8 +71,8 @@ var learn = sync.OnceFunc(func() {
 		return
 	}
 	for _, at := range idOffsets() {
-		// In every release since Go 1.4 the status stands in front of the number, with one more
-		// word of 32 bits in between.
+		// In every release since Go 1.4 the status precedes the number, with one more 32-bit word
+		// in between.
 		statusAt.Store(at - 8)
 		if proved() {
 			return
@@ -80,7 +81,8 @@ var learn = sync.OnceFunc(func() {
 	statusAt.Store(0)
 })
 
-// reach is how much of a record is searched for the goroutine's number. The record is larger.
+// reach is how many bytes of a record are searched for the goroutine's number. The record is
+// larger.
 const reach = 320
 
 // idOffsets returns the offsets at which the records of several goroutines hold their own numbers.
@@ -112,15 +114,15 @@ func idOffsets() (offsets []uintptr) {
 	return offsets
 }
 
-// patience is how often a goroutine is looked at until it is seen to do what it surely does soon.
+// patience is how many times a goroutine is examined until it has the expected status.
 const patience = 1 << 20
 
-// fewLooks is how often a goroutine that spins is looked at. It need not be seen running, which on
-// one P it never is. While goroutines yield to each other on the only P, nothing polls the network:
-// more looks would hold up a server that has just started.
+// fewLooks is how many times a spinning goroutine is examined. It need not be seen running, which
+// on one P it never is. While goroutines yield to each other on the only P, nothing polls the
+// network: more looks would hold up a server that has just started.
 const fewLooks = 100
 
-// sees reports whether the goroutine is seen with the status before long.
+// sees reports whether the goroutine soon has the wanted status.
 func sees(id uintptr, want Status) bool {
 	for range patience {
 		if StatusOf(id) == want {
@@ -131,7 +133,7 @@ func sees(id uintptr, want Status) bool {
 	return false
 }
 
-// proved reports whether StatusOf tells the truth about goroutines in known states.
+// proved reports whether StatusOf returns the right status of goroutines in known states.
 func proved() bool {
 	return StatusOf(ID()) == Running && provedParked() && provedSpinning() && provedSyscall()
 }
@@ -147,7 +149,7 @@ func provedParked() bool {
 	if !sees(id, Parked) {
 		return false
 	}
-	for range 100 { // it stays so
+	for range 100 { // it keeps that status
 		if s := StatusOf(id); s != Parked && s != Unknown {
 			return false
 		}

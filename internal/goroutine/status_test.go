@@ -66,7 +66,8 @@ func TestStatusOf(t *testing.T) {
 	close(release)
 }
 
-// Without a proof every goroutine is Unknown: a wrong offset must not pass for knowledge.
+// TestWrongOffsetIsNotProved checks that without a proof every goroutine is Unknown: a wrong offset
+// must not pass for the right one.
 func TestWrongOffsetIsNotProved(t *testing.T) {
 	learned(t)
 	right := statusAt.Load()
@@ -81,8 +82,8 @@ func TestWrongOffsetIsNotProved(t *testing.T) {
 	}
 }
 
-// TestStatusOnOneP proves it again in a process with one P and with the race detector's rules for
-// pointers switched on, where the toolchain has them.
+// TestStatusOnOneP repeats the tests in a process with one P and, if the toolchain supports it,
+// with the race detector's pointer checks.
 func TestStatusOnOneP(t *testing.T) {
 	if os.Getenv("GOMAXPROCS") == "1" {
 		t.Skip("this is the process with one P")
@@ -115,8 +116,8 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// On one P, others wait only briefly for the proofs: while goroutines yield to each other there
-// nothing polls the network.
+// TestProofsYieldSeldom checks that on one P the proofs delay other goroutines only briefly: while
+// goroutines yield to each other there, nothing polls the network.
 func TestProofsYieldSeldom(t *testing.T) {
 	learned(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

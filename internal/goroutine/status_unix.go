@@ -4,7 +4,7 @@ package goroutine
 
 import "syscall"
 
-// provedSyscall looks at a goroutine that reads from an empty pipe by a plain system call.
+// provedSyscall examines a goroutine that reads from an empty pipe by a plain system call.
 func provedSyscall() bool {
 	var ends [2]int
 	if syscall.Pipe(ends[:]) != nil {

@@ -1,18 +1,18 @@
-// Package goroutine tells what the Go runtime knows about the calling goroutine and does not say:
-// which one it is, and whether it is unwinding.
+// Package goroutine finds out what the Go runtime knows about goroutines but does not export: the
+// identity of the calling goroutine, whether it is unwinding, and the status of any goroutine.
 package goroutine
 
 import "runtime"
 
 // Unwinding reports whether the caller runs inside a deferred call while a panic or runtime.Goexit
-// unwinds its goroutine. A panic thrown now would replace the one under way, and with it the reason
+// unwinds its goroutine. A panic thrown now would replace the current one, and with it the reason
 // why the goroutine ends.
 //
 // A deferred function that has called recover counts as unwinding until it returns. Deferred calls
-// of a function that returns normally do not.
+// of a function that returns normally do not count.
 //
-// It walks the stack, so it costs about 1 µs and 0.1 µs a frame (BenchmarkUnwinding), and
-// allocates: for the slow path only.
+// Unwinding walks the stack, so it costs about 1 µs and 0.1 µs a frame (BenchmarkUnwinding), and
+// allocates. Use it on slow paths only.
 func Unwinding() bool {
 	var few [64]uintptr
 	pcs := few[:]
@@ -22,7 +22,7 @@ func Unwinding() bool {
 			// walk linear.
 			pcs = make([]uintptr, seen)
 		}
-		// Skipped: Callers and Unwinding.
+		// Skip Callers and Unwinding.
 		n := runtime.Callers(seen+2, pcs)
 		if unwinds(pcs[:n]) {
 			return true
@@ -34,8 +34,8 @@ func Unwinding() bool {
 }
 
 // unwinds looks for the two functions of the runtime that run deferred calls other than at a
-// function's return. Neither is ever inlined or left by a tail call: they loop over the deferred
-// calls, and recover is answered by their frame.
+// function's return. Neither is ever inlined or replaced by a tail call, because they loop over the
+// deferred calls, and recover needs their frame.
 func unwinds(pcs []uintptr) bool {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {

@@ -12,7 +12,7 @@ func recovered(f func()) {
 	f()
 }
 
-// onGoroutine runs f on a goroutine of its own, which f may end.
+// onGoroutine runs f on a new goroutine, which f may end.
 func onGoroutine(f func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -29,7 +29,7 @@ func below(depth int, f func()) {
 		return
 	}
 	below(depth-1, f)
-	runtime.KeepAlive(depth) // no tail call
+	runtime.KeepAlive(depth) // prevents a tail call
 }
 
 func TestUnwinding(t *testing.T) {
@@ -138,7 +138,8 @@ func TestUnwinding(t *testing.T) {
 	}
 }
 
-// The walk goes in chunks: what it looks for may lie on either side of a seam, or nowhere.
+// TestUnwindingOnDeepStacks checks the walk at chunk boundaries: the frame may be on either side of
+// a boundary, or missing.
 func TestUnwindingOnDeepStacks(t *testing.T) {
 	for depth := range 300 {
 		below(depth, func() {

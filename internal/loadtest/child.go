@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Child is a copy of this program in a role. It ends when its standard input does, so it cannot
-// outlive its parent. One goroutine uses it.
+// Child is a copy of this program that runs in a role. It ends when its standard input does, so it
+// cannot outlive its parent. Only one goroutine may use it.
 type Child struct {
 	name   string
 	cmd    *exec.Cmd
@@ -21,8 +21,8 @@ type Child struct {
 	cancel context.CancelFunc
 }
 
-// Start starts a role on some cores (nil: on any) with more environment. It lives until Stop, Kill
-// or the end of ctx.
+// Start starts a role on the given cores (nil: on any) with additional environment variables. The
+// child lives until Stop, Kill or the end of ctx.
 func Start(ctx context.Context, role string, config any, cores []int, env []string, stderr io.Writer) (*Child, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Child) Receive(message any) error {
 	return nil
 }
 
-// Stop ends the child and waits for it.
+// Stop ends the child and waits for its end.
 func (c *Child) Stop() error {
 	c.cancel()
 	if err := c.cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -76,7 +76,7 @@ func (c *Child) Stop() error {
 	return nil
 }
 
-// Kill ends a child that need not end by itself, and waits for it.
+// Kill kills the child, which need not end by itself, and waits for its end.
 func (c *Child) Kill() error {
 	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s: %w", c.name, err)

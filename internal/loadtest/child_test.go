@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// roles are what the test binary plays as a child.
+// roles are the roles of the test binary as a child.
 var roles = Roles{
 	"server": Role(func(c testConfig) error {
 		return Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.Word) }))
@@ -62,7 +62,7 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// TestInterrupt: an end of the context ends a generator at work.
+// TestInterrupt checks that the end of the context ends a working generator.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := Follow[string, testConfig](ctx, testConfig{"endless"}, nil, io.Discard, func(news string) {

@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// Command is the part of their command lines that experiments have in common, and what it says.
+// Command is the common part of the experiments' command lines.
 type Command[M moded] struct {
-	Flags *flag.FlagSet // for the flags of the experiment's own, before Parse
+	Flags *flag.FlagSet // for the experiment's own flags, before Parse
 
 	JSON      bool
 	Placement Placement
 	Modes     []M
-	Notes     []string // what the user should know about all that
+	Notes     []string // what the user should know about the placement
 
 	all         []M
 	cpus, names *string
 }
 
-// NewCommand returns the command line of an experiment with such modes; about and after are its
-// help, around the modes.
+// NewCommand returns the command line of an experiment with the given modes; about and after are
+// its help text before and after the list of modes.
 func NewCommand[M moded](name, about, after string, modes []M, stderr io.Writer) *Command[M] {
 	c := &Command[M]{Flags: flag.NewFlagSet(name, flag.ContinueOnError), all: modes}
 	c.Flags.SetOutput(stderr)
@@ -36,7 +36,7 @@ func NewCommand[M moded](name, about, after string, modes []M, stderr io.Writer)
 	return c
 }
 
-// Parse reads the arguments.
+// Parse parses the arguments.
 func (c *Command[M]) Parse(args []string) (err error) {
 	if err := c.Flags.Parse(args); err != nil {
 		return err

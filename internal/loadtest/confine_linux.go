@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Confine moves this process to those cores, with all its threads and those to come, until release
-// is called. Without cores it does nothing. Children that are started meanwhile with cores of their
-// own get those.
+// Confine moves this process to the given cores, with all its threads and later ones, until release
+// is called. Without cores it does nothing. Children started meanwhile with their own cores get
+// those cores.
 func Confine(cores []int) (release func() error, err error) {
 	if len(cores) == 0 {
 		return func() error { return nil }, nil
@@ -29,8 +29,8 @@ func Confine(cores []int) (release func() error, err error) {
 	return func() error { return moveThreads(&before) }, nil
 }
 
-// moveThreads moves all threads. A new one has the affinity of the thread that makes it, which may
-// not have been moved yet; so it looks again until there was nothing to do.
+// moveThreads moves all threads. A new thread has the affinity of the thread that creates it, which
+// may not have been moved yet; so moveThreads repeats until there is nothing to do.
 func moveThreads(to *unix.CPUSet) error {
 	for moved := true; moved; {
 		moved = false
@@ -48,7 +48,7 @@ func moveThreads(to *unix.CPUSet) error {
 			if err == nil && now != *to {
 				moved, err = true, unix.SchedSetaffinity(id, to)
 			}
-			if err != nil && !errors.Is(err, unix.ESRCH) { // it has ended meanwhile
+			if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: the thread has ended
 				return fmt.Errorf("the affinity of thread %d: %w", id, err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// affinities returns where the threads of this process may run.
+// affinities returns the cores on which the threads of this process may run.
 func affinities(t *testing.T) (all []unix.CPUSet) {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -27,7 +27,7 @@ func affinities(t *testing.T) (all []unix.CPUSet) {
 	return all
 }
 
-// All threads move, and move back.
+// TestConfine checks that all threads move, and move back.
 func TestConfine(t *testing.T) {
 	allowed, err := allowedCPUs()
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// lateBound is how late a generator may send one request in a hundred before its own delay shows in
-// the figures.
+// lateBound is the lateness of one request in a hundred from which on the generator's own delay
+// affects the figures.
 const lateBound = time.Millisecond
 
-// Console tells on standard error what an experiment does now. One goroutine uses it.
+// Console writes the progress of an experiment to standard error. Only one goroutine may use it.
 type Console struct {
 	w    io.Writer
-	live bool   // w is a terminal: the progress line is written over
-	line string // of the progress, as it stands there; elsewhere, the phase that was told last
+	live bool   // w is a terminal: each progress line replaces the previous one
+	line string // the current progress line; without a terminal, the last phase
 }
 
 // NewConsole returns a console that writes to w.
@@ -28,21 +28,21 @@ func NewConsole(w io.Writer) *Console {
 	return c
 }
 
-// Status says something that stays.
+// Status writes a line that stays.
 func (c *Console) Status(format string, args ...any) {
 	c.Clear()
 	fmt.Fprintf(c.w, format+"\n", args...)
 }
 
-// Notes says some things that stay.
+// Notes writes lines that stay.
 func (c *Console) Notes(notes []string) {
 	for _, note := range notes {
 		c.Status("%s", note)
 	}
 }
 
-// Progress shows a line that the next one replaces, on a terminal; elsewhere it says the phase when
-// that begins.
+// Progress shows a line that the next one replaces. Without a terminal, it writes each new phase
+// instead.
 func (c *Console) Progress(phase, line string) {
 	if !c.live {
 		if c.line != phase {
@@ -56,7 +56,7 @@ func (c *Console) Progress(phase, line string) {
 	fmt.Fprint(c.w, line)
 }
 
-// Clear takes away the progress line.
+// Clear removes the progress line.
 func (c *Console) Clear() {
 	if c.live && c.line != "" {
 		fmt.Fprintf(c.w, "\r%*s\r", len(c.line), "")
@@ -64,7 +64,7 @@ func (c *Console) Clear() {
 	}
 }
 
-// Late warns when a generator sent its requests later than lateBound; late is the 99th percentile.
+// Late warns if a generator sent its requests later than lateBound; late is the 99th percentile.
 func (c *Console) Late(mode string, late time.Duration) {
 	if late > lateBound {
 		c.Status("%s: the generator did not keep its schedule: one request in a hundred was sent more than %v late, "+

@@ -19,7 +19,8 @@ func TestPoisson(t *testing.T) {
 	if !slices.IsSorted(all) || all[0] < 0 || all[len(all)-1] >= 20*time.Second {
 		t.Error("the moments are out of order, or of bounds")
 	}
-	// 8000 ± 90; five deviations never happen with a fixed seed that was seen to pass.
+	// 8000 ± 90; a deviation of five standard deviations never occurs with a fixed seed that has
+	// passed.
 	if n := float64(len(all)); math.Abs(n-8000) > 450 {
 		t.Errorf("%g moments in 20 s at 400 a second", n)
 	}
@@ -31,7 +32,8 @@ func TestPoisson(t *testing.T) {
 	}
 }
 
-// TestDispatch: a send that does not return does not hold up the others, and none is early.
+// TestDispatch checks that a send that does not return does not hold up other sends, and that no
+// send is early.
 func TestDispatch(t *testing.T) {
 	const n = 20
 	var sent atomic.Int64

@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// message is one line of a generator's standard output: progress every quarter of a second, an
+// message is one line of a generator's standard output: progress every quarter of a second, and the
 // outcome at the end.
 type message[P, O any] struct {
 	Progress *P `json:",omitempty"`
 	Outcome  *O `json:",omitempty"`
 }
 
-// Generate is the body of a generator process: it calls drive, reports progress meanwhile and the
-// outcome at the end. It ends early when its standard input does: then the experiment has died, or
-// wants it to.
+// Generate is the body of a generator process: it calls drive, reports its progress, and reports
+// the outcome at the end. It ends early when its standard input does, which means that the
+// experiment has died or stops the generator.
 func Generate[P, O any](drive func(context.Context), progress func() P, outcome func() O) error {
 	runtime.GOMAXPROCS(max(4, runtime.NumCPU())) // the dispatcher's sleep holds one P
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -45,7 +45,7 @@ func Generate[P, O any](drive func(context.Context), progress func() P, outcome 
 			}
 		case <-finished:
 			if ctx.Err() != nil {
-				return context.Cause(ctx) // it may have finished for just that
+				return context.Cause(ctx) // drive may have returned because of that
 			}
 			o := outcome()
 			return out.Encode(message[P, O]{Outcome: &o})
@@ -55,8 +55,7 @@ func Generate[P, O any](drive func(context.Context), progress func() P, outcome 
 	}
 }
 
-// Follow starts the role "generator", whose body is Generate, shows its progress and returns its
-// outcome.
+// Follow starts the role "generator" (see Generate), shows its progress and returns its outcome.
 func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, err error) {
 	generator, err := Start(ctx, "generator", config, cores, nil, stderr)
 	if err != nil {
@@ -77,7 +76,8 @@ func Follow[P, O any](ctx context.Context, config any, cores []int, stderr io.Wr
 	}
 }
 
-// Measure is Follow, and tells also what the server, which attends, has used meanwhile.
+// Measure is Follow, and also returns the resource usage of the server during it. The server must
+// call Attend.
 func Measure[P, O any](ctx context.Context, server *Child, config any, cores []int, stderr io.Writer, show func(P)) (outcome O, used Usage, err error) {
 	before, err := server.Usage()
 	if err != nil {
@@ -90,8 +90,8 @@ func Measure[P, O any](ctx context.Context, server *Child, config any, cores []i
 	return outcome, after.Since(before), err
 }
 
-// Dispatch calls send(i), each on a goroutine of its own, at the moments at(i) after start,
-// whatever became of the earlier ones; the moments are in order. It returns when all sends have.
+// Dispatch calls send(i), each call on a new goroutine, at the times at(i) after start, whether or
+// not earlier calls have returned; the times are in order. It returns when all calls have.
 func Dispatch(start time.Time, n int, at func(i int) time.Duration, send func(i int)) {
 	exactTimer()
 	defer runtime.UnlockOSThread()
@@ -103,15 +103,15 @@ func Dispatch(start time.Time, n int, at func(i int) time.Duration, send func(i 
 	all.Wait()
 }
 
-// NewClient returns an HTTP client for a generator, in which no request waits for a connection.
+// NewClient returns an HTTP client for a generator. No request waits for a connection.
 func NewClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		MaxIdleConnsPerHost: 4096, // and as many more as there are requests in flight
+		MaxIdleConnsPerHost: 4096, // plus one for each request in flight
 		DisableCompression:  true,
 	}}
 }
 
-// Do makes a request and reads the response. When ctx has ended meanwhile, the error is its cause.
+// Do makes a request and reads the response. If ctx ends meanwhile, the error is its cause.
 func Do(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, text []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

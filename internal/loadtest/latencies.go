@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Latencies sums up how long the requests of one kind took.
+// Latencies summarizes the latencies of the requests of one kind.
 type Latencies struct {
 	Count                int
 	P50, P99, P99_9, Max time.Duration
 }
 
-// SumUp sums up durations, and sorts them. Of none, all is 0.
+// SumUp summarizes durations, and sorts them. Without durations, all fields are 0.
 func SumUp(took []time.Duration) Latencies {
 	slices.Sort(took)
 	return Latencies{len(took), percentile(took, 0.5), percentile(took, 0.99), percentile(took, 0.999), percentile(took, 1)}
 }
 
-// percentile returns the least of the sorted values that at least the share p of them does not
-// exceed (nearest rank), and 0 for none.
+// percentile returns the least of the sorted values for which at least the share p of the values is
+// not greater (nearest rank), and 0 without values.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -29,7 +29,7 @@ func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// Ms writes a duration for a table; 0, which is that of nothing, as a dash.
+// Ms formats a duration for a table; 0 means no value and becomes a dash.
 func Ms(d time.Duration) string {
 	if d == 0 {
 		return "-"

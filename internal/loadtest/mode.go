@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// Mode is what the ways to run a server have in common; the examples embed it in their own.
+// Mode is the common part of the ways to run a server; the examples embed it in their own modes.
 type Mode struct{ Name, About string }
 
 func (m Mode) mode() Mode { return m }
 
-// Check returns why an experiment cannot go on after it has run the mode: it was interrupted, or
-// that failed, or so many requests went wrong, of which the first is told.
+// Check returns the reason why an experiment cannot continue after it has run the mode: it was
+// interrupted, it failed, or requests went wrong, in which case the error has their number and the
+// first error.
 func (m Mode) Check(ctx context.Context, failed error, wrong int, first string) error {
 	switch {
 	case ctx.Err() != nil:
@@ -30,7 +31,7 @@ func (m Mode) Check(ctx context.Context, failed error, wrong int, first string) 
 // moded is a struct that embeds Mode.
 type moded interface{ mode() Mode }
 
-// ModeNames returns the names, as the flag -modes takes them.
+// ModeNames returns the names as the flag -modes takes them.
 func ModeNames[M moded](all []M) string {
 	names := make([]string, len(all))
 	for i, m := range all {
@@ -39,7 +40,7 @@ func ModeNames[M moded](all []M) string {
 	return strings.Join(names, ",")
 }
 
-// ModeNamed returns the mode of that name.
+// ModeNamed returns the mode with the given name.
 func ModeNamed[M moded](all []M, name string) (found M, err error) {
 	i := slices.IndexFunc(all, func(m M) bool { return m.mode().Name == name })
 	if i < 0 {
@@ -60,7 +61,7 @@ func ChooseModes[M moded](all []M, flag string) (chosen []M, err error) {
 	return chosen, nil
 }
 
-// DescribeModes writes a line about each.
+// DescribeModes writes a line about each mode.
 func DescribeModes[M moded](w io.Writer, all []M) {
 	for _, m := range all {
 		fmt.Fprintf(w, "  %-11s %s\n", m.mode().Name, m.mode().About)

@@ -25,9 +25,9 @@ func allowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// startPinned starts cmd on those cores, or on all when there are none. A process inherits the
-// affinity of the thread that starts it; so all threads of the child have it from the first, and
-// its runtime.NumCPU counts these cores only.
+// startPinned starts cmd on the given cores, or on all if there are none. A process inherits the
+// affinity of the thread that starts it; so all threads of the child have it from the start, and
+// its runtime.NumCPU counts only these cores.
 func startPinned(cmd *exec.Cmd, cpus []int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -52,11 +52,12 @@ func startPinned(cmd *exec.Cmd, cpus []int) error {
 	return startErr
 }
 
-// exactTimer makes sleepUntil precise on this goroutine's thread: no slack, and no way through Go's
-// timers, which a sleeping process serves to the millisecond.
+// exactTimer makes sleepUntil precise on this goroutine's thread: without timer slack, and without
+// Go's timers, which in a sleeping process are precise only to the millisecond.
 func exactTimer() {
 	runtime.LockOSThread()
-	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // refused: 50 µs of slack stay, and the lateness is measured anyway
+	// If this is refused, 50 µs of slack stay; the lateness is measured anyway.
+	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }
 
 func sleepUntil(t time.Time) {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// allowedCPUs returns none: cores cannot be chosen here.
+// allowedCPUs returns none, because cores cannot be chosen on this system.
 func allowedCPUs() ([]int, error) { return nil, nil }
 
 func startPinned(cmd *exec.Cmd, _ []int) error { return cmd.Start() }
 
-// Confine does nothing: Place gives no cores here.
+// Confine does nothing, because Place returns no cores on this system.
 func Confine([]int) (release func() error, err error) { return func() error { return nil }, nil }
 
 func exactTimer() {}

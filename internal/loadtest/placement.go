@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Placement is which cores the server and the generator run on. Without cores they run where the
-// system puts them.
+// Placement is the cores on which the server and the generator run. Without cores, the system
+// places them.
 type Placement struct{ Server, Generator []int }
 
 // ServerCores returns how many cores the server can load.
@@ -27,9 +27,9 @@ func (p Placement) String() string {
 	return fmt.Sprintf("server on core %v, generator on core %v", p.Server, p.Generator)
 }
 
-// Place reads the flag -cpus: "auto", "none", "N" for a server on so many cores and a generator on
-// all others, or "SERVER:GENERATOR". The note says why auto pins nothing, or what the placement
-// does to the figures.
+// Place parses the flag -cpus: "auto", "none", "N" for a server on N cores and a generator on all
+// remaining cores, or "SERVER:GENERATOR". The note is the reason why auto pins nothing, or the
+// effect of the placement on the figures.
 func Place(flag string) (p Placement, note string, err error) {
 	if flag == "none" {
 		return Placement{}, "", nil
@@ -43,7 +43,7 @@ func Place(flag string) (p Placement, note string, err error) {
 	case flag == "auto" && len(allowed) == 1:
 		return Placement{}, "there is one core only: server and generator share it, so the generator delays what it measures", nil
 	case flag == "auto":
-		// The first and the last: on most machines not two threads of the same core.
+		// The first and the last core: on most machines they are not two threads of the same core.
 		return Placement{Server: allowed[len(allowed)-1:], Generator: allowed[:1]}, "", nil
 	case len(allowed) == 0:
 		return Placement{}, "", fmt.Errorf("-cpus %s: processes cannot be pinned on %s; leave the flag out", flag, runtime.GOOS)
@@ -64,8 +64,8 @@ func Place(flag string) (p Placement, note string, err error) {
 	return p, "", nil
 }
 
-// placeCores gives the server the last n cores, and the generator the others; without others it
-// shares the server's.
+// placeCores gives the server the last n cores, and the generator the remaining ones. If none
+// remain, the generator shares the server's.
 func placeCores(n int, allowed []int) (p Placement, note string, err error) {
 	others := len(allowed) - n
 	switch {
@@ -78,7 +78,7 @@ func placeCores(n int, allowed []int) (p Placement, note string, err error) {
 	return Placement{Server: allowed[others:], Generator: allowed[:others]}, "", nil
 }
 
-// parseCores reads a list of cores like "0,2-3".
+// parseCores parses a list of cores such as "0,2-3".
 func parseCores(list string, allowed []int) (cores []int, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		low, high, isRange := strings.Cut(part, "-")

@@ -38,8 +38,8 @@ func TestBadPlaces(t *testing.T) {
 	}
 }
 
-// A number of cores is the server's, the others are the generator's; without others it shares them,
-// and that is told.
+// TestPlaceCores checks that a number of cores is the server's, that the remaining cores are the
+// generator's, and that a generator without cores shares the server's, with a note.
 func TestPlaceCores(t *testing.T) {
 	allowed := []int{0, 1, 2, 5}
 	for n, want := range map[int]Placement{1: {[]int{5}, []int{0, 1, 2}}, 3: {[]int{1, 2, 5}, []int{0}}, 4: {allowed, allowed}} {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Poisson draws the moments before end of requests that come rate times a second independently of
-// each other, in order: the same ones for the same seed and stream. add gets each, and the source
-// of randomness for what else is drawn.
+// Poisson draws the arrival times before end of requests that arrive independently at the given
+// rate a second, in order; the same times for the same seed and stream. It calls add with each
+// time, and with the source of randomness for further draws.
 func Poisson(seed, stream uint64, rate float64, end time.Duration, add func(at time.Duration, random *rand.Rand)) {
 	if rate == 0 {
 		return

@@ -9,22 +9,22 @@ import (
 	"text/tabwriter"
 )
 
-// Results prints what became of each mode: JSON objects as they come, or one table at the end. One
-// goroutine uses it.
+// Results prints the result of each mode: JSON objects at once, or one table at the end. Only one
+// goroutine may use it.
 type Results struct {
 	w      io.Writer
 	json   bool
 	header []string
 	rows   [][]string
-	err    error // of the first write that went wrong
+	err    error // of the first write that failed
 }
 
-// NewResults returns results that go to w; the header is that of the table.
+// NewResults returns results for the writer w; header is the table's header.
 func NewResults(w io.Writer, json bool, header ...string) *Results {
 	return &Results{w: w, json: json, header: header}
 }
 
-// Add takes a result: the object, and the same as cells of the table.
+// Add adds a result: the object, and the same result as cells of the table.
 func (r *Results) Add(object any, cells ...string) {
 	if !r.json {
 		r.rows = append(r.rows, cells)
@@ -33,7 +33,7 @@ func (r *Results) Add(object any, cells ...string) {
 	}
 }
 
-// Finish prints the table, if there is anything to print.
+// Finish prints the table, if there is a result.
 func (r *Results) Finish() error {
 	if len(r.rows) == 0 {
 		return r.err

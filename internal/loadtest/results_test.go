@@ -70,7 +70,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A mode that was interrupted, failed, or got wrong answers ends the experiment, for that reason.
+// TestModeCheck checks that a mode that was interrupted, failed, or got wrong responses ends the
+// experiment with that reason.
 func TestModeCheck(t *testing.T) {
 	m := Mode{Name: "busy"}
 	over, cancel := context.WithCancelCause(t.Context())

@@ -1,6 +1,6 @@
-// Package loadtest is what the examples and bench share: an experiment starts copies of its program
-// as server and as generator, each on cores of its own; the generator sends requests at moments
-// drawn beforehand, and counts latency from those moments.
+// Package loadtest is the common part of the examples and bench. An experiment starts copies of its
+// program as server and as generator, each on separate cores. The generator sends requests at times
+// drawn beforehand, and measures latency from those times.
 package loadtest
 
 import (
@@ -15,14 +15,15 @@ import (
 	"syscall"
 )
 
-// Roles are what a copy of this program does when its first argument names one; the second is the
-// role's configuration in JSON.
+// Roles are the functions that a copy of this program runs if its first argument names one; the
+// second argument is the role's configuration in JSON.
 type Roles map[string]func(config string) error
 
-// Role makes a role of a function with a configuration.
+// Role makes a role from a function with a configuration.
 func Role[C any](play func(C) error) func(string) error {
 	return func(text string) error {
-		signal.Ignore(os.Interrupt) // Ctrl-C goes to the whole group; the experiment ends its children in order
+		// Ctrl-C goes to the whole group; the experiment ends its children in order.
+		signal.Ignore(os.Interrupt)
 		var config C
 		if err := json.Unmarshal([]byte(text), &config); err != nil {
 			return fmt.Errorf("configuration: %w", err)
@@ -32,7 +33,7 @@ func Role[C any](play func(C) error) func(string) error {
 }
 
 // Main is the main function of an example: it plays the role that the command line names, or runs
-// the example, until it ends or is interrupted.
+// the example until it ends or is interrupted.
 func (r Roles) Main(program string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) error) {
 	if r.Play(program) {
 		return
@@ -45,8 +46,9 @@ func (r Roles) Main(program string, run func(ctx context.Context, args []string,
 	}
 }
 
-// Play plays the role that the command line names, and reports whether it names one. When the role
-// errs, it ends the process. Call it first in the TestMain of tests that start children.
+// Play plays the role that the command line names, and reports whether it names one. If the role
+// returns an error, Play ends the process. Call it first in the TestMain of tests that start
+// children.
 func (r Roles) Play(program string) bool {
 	if len(os.Args) != 3 || r[os.Args[1]] == nil {
 		return false

@@ -10,7 +10,7 @@ import (
 )
 
 // Serve is the body of a server process: it announces its address, on the loopback interface, and
-// serves until its standard input ends. It answers the questions of Child.Usage.
+// serves until its standard input ends. It responds to Child.Usage.
 func Serve(handler http.Handler) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,7 +26,7 @@ func Serve(handler http.Handler) error {
 	return nil
 }
 
-// StartServer starts the role "server" and returns the address that it announces.
+// StartServer starts the role "server" and returns its address.
 func StartServer(ctx context.Context, config any, cores []int, env []string, stderr io.Writer) (*Child, string, error) {
 	server, err := Start(ctx, "server", config, cores, env, stderr)
 	if err != nil {

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Usage is what a process has used of the processors so far, all its threads together.
+// Usage is the processor usage of a process so far, of all its threads together.
 type Usage struct {
 	CPU      time.Duration // user and system time
-	Switches int64         // context switches: of threads that waited, and of those that the kernel made wait
+	Switches int64         // context switches, voluntary and involuntary
 }
 
-// Since returns what was used since an earlier reading.
+// Since returns the usage since an earlier reading.
 func (u Usage) Since(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Switches - earlier.Switches}
 }
 
-// Plus returns what two have used together.
+// Plus returns the sum of two usages.
 func (u Usage) Plus(other Usage) Usage { return Usage{u.CPU + other.CPU, u.Switches + other.Switches} }
 
-// Cost is what a server used of the processors for a request, its client's part left out.
+// Cost is a server's processor usage for a request, without its client's.
 type Cost struct {
-	CPUus    float64 `json:"server_cpu_us"` // in µs, of user and system time
+	CPUus    float64 `json:"server_cpu_us"` // in µs, user and system time
 	Switches float64 `json:"server_switches"`
 }
 
-// Each returns the cost of one of so many requests; of none, all is 0.
+// Each returns the cost of each of n requests; without requests, all fields are 0.
 func (u Usage) Each(requests int) Cost {
 	if requests == 0 {
 		return Cost{}
@@ -37,9 +37,9 @@ func (u Usage) Each(requests int) Cost {
 	return Cost{float64(u.CPU) / float64(time.Microsecond) / n, float64(u.Switches) / n}
 }
 
-// Attend is what a server process does beside serving: it announces the listener's address on its
-// standard output, answers each question on its standard input by what it has used, and calls end
-// at the end of its input, which is when the experiment wants it to end or has died.
+// Attend lets the experiment control a server process: it announces the listener's address on
+// standard output, responds to each line on standard input with the process's usage, and calls end
+// at the end of the input, which means that the experiment stops the server or has died.
 func Attend(listener net.Listener, end func()) error {
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(announcement{listener.Addr().String()}); err != nil {
@@ -57,10 +57,10 @@ func Attend(listener net.Listener, end func()) error {
 	return nil
 }
 
-// announcement is a server's first word on its standard output.
+// announcement is a server's first message on its standard output.
 type announcement struct{ Address string }
 
-// Announced returns the address that a child announces which attends.
+// Announced returns the address that a child that calls Attend has announced.
 func (c *Child) Announced() (address string, err error) {
 	var hello announcement
 	if err := c.Receive(&hello); err != nil {
@@ -69,7 +69,7 @@ func (c *Child) Announced() (address string, err error) {
 	return hello.Address, nil
 }
 
-// Usage asks a child that attends what it has used.
+// Usage returns the usage of a child that calls Attend.
 func (c *Child) Usage() (u Usage, err error) {
 	if err := c.Send(struct{}{}); err != nil {
 		return u, err

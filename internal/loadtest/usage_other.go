@@ -2,5 +2,5 @@
 
 package loadtest
 
-// CurrentUsage is not known on this system: the figures of it are 0, and claim nothing.
+// CurrentUsage returns zero, because the usage is unknown on this system.
 func CurrentUsage() Usage { return Usage{} }

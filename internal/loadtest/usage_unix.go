@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// CurrentUsage returns what this process has used.
+// CurrentUsage returns the usage of this process.
 func CurrentUsage() Usage {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(fmt.Sprintf("getrusage: %v", err)) // it has no way to fail for oneself
+		panic(fmt.Sprintf("getrusage: %v", err)) // for the own process it cannot fail
 	}
 	return Usage{time.Duration(r.Utime.Nano() + r.Stime.Nano()), int64(r.Nvcsw) + int64(r.Nivcsw)}
 }

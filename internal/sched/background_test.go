@@ -2,8 +2,8 @@ package sched
 
 import "fmt"
 
-// checkBackground holds that a task of the background that got a slot was passed over for too long,
-// or took it from nobody.
+// checkBackground checks that each background task that got a slot had been passed over for too
+// long, or took the slot from no other task.
 func (w *world) checkBackground(o op, before, after picture) error {
 	for _, e := range after {
 		x, now := e.a, e.seat
@@ -14,7 +14,7 @@ func (w *world) checkBackground(o op, before, after picture) error {
 		switch was.state {
 		case Queued, Ready, Suspended:
 		default:
-			continue // it had one, or found one free
+			continue // it had a slot, or found a free one
 		}
 		if a := w.find(o.task); a != nil && !a.Background() && (o.verb == "suspend" || o.verb == "yield") && before.of(a).state == Running && before.of(a).slot == now.slot {
 			return fmt.Errorf("%s is of the background and got the slot that %s gave up for others", x.name, a.name)
@@ -24,11 +24,13 @@ func (w *world) checkBackground(o op, before, after picture) error {
 			if s.place.background || y == x {
 				continue
 			}
-			// Over a suspended task others may be kept from starting, and from coming back.
+			// Suspended tasks may keep other tasks from starting in their slot, and from coming
+			// back.
 			clean := len(suspendedIn(now.slot, before))+len(suspendedIn(now.slot, after)) == 0
 			waits := s.state == Ready || s.state == Queued && !w.held() && !w.wasHeld
 			beside := was.state == Suspended && s.state == Suspended && before.of(y).state == Suspended && s.slot == was.slot
-			alone := y.Kind&Safe == 0 || w.unsafeOverdue(before) && s.since <= was.since // y may have to be the last one
+			// Y may have to be the last suspended task.
+			alone := y.Kind&Safe == 0 || w.unsafeOverdue(before) && s.since <= was.since
 			if beside && !alone {
 				return fmt.Errorf("%s is of the background and came back to slot %d before %s", x.name, now.slot, y.name)
 			}

@@ -1,6 +1,6 @@
 package sched
 
-// Block takes the slot from a running task that is about to wait for something else.
+// Block takes the slot from a running task before the task waits for something else.
 func (c *Core) Block(t *Task, now int64) {
 	switch t.state {
 	case Running:
@@ -14,8 +14,8 @@ func (c *Core) Block(t *Task, now int64) {
 	}
 }
 
-// Unblock lets a blocked task, or one whose slot was lent, wait for a slot again; it reports
-// whether it got one at once.
+// Unblock makes a blocked task, or a task that has lent its slot, wait for a slot again; it reports
+// whether the task got one at once.
 func (c *Core) Unblock(t *Task, now int64) bool {
 	if t.state != Blocked && t.state != Lent {
 		panic("sched: unblock of a task that is " + t.state.String())
@@ -29,8 +29,8 @@ func (c *Core) Unblock(t *Task, now int64) bool {
 	return false
 }
 
-// Yield lets the tasks that wait go first. It reports whether t has a slot, because nobody could
-// take it. A task whose slot was lent asks for one, like Unblock.
+// Yield lets waiting tasks go first. It reports whether t has a slot, because no task could take
+// it. A task that has lent its slot asks for one, as in Unblock.
 func (c *Core) Yield(t *Task, now int64) bool {
 	if t.state == Lent {
 		return c.Unblock(t, now)

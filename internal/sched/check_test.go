@@ -2,7 +2,7 @@ package sched
 
 import "fmt"
 
-// seat is what a picture remembers of a task: enough to see what a call changed.
+// seat is the part of a task's state that a picture records: enough to see what a call changed.
 type seat struct {
 	state State
 	slot  int
@@ -17,7 +17,7 @@ type picture []struct {
 	seat
 }
 
-// of returns the seat of a; the zero seat, which is that of a new task, if it is not there.
+// of returns the seat of a. If a is not in the picture, its seat is zero, as of a new task.
 func (p picture) of(a *actor) seat {
 	for i := range p {
 		if p[i].a == a {
@@ -35,8 +35,8 @@ func (w *world) picture() picture {
 	return p
 }
 
-// checkGrants holds that nobody gets a slot without being told: those who hold a slot now and did
-// not before are the tasks in Granted, each once, and the one that the call's result named.
+// checkGrants checks that every grant is reported: the tasks that hold a slot now and did not
+// before are exactly those in Granted, each once, and the task that the call's result named.
 func (w *world) checkGrants(before, after picture, granted []*Task, self *actor) error {
 	told := map[*Task]bool{}
 	for _, t := range granted {
@@ -62,7 +62,8 @@ func (w *world) checkGrants(before, after picture, granted []*Task, self *actor)
 			return fmt.Errorf("%s went from %v to %v, told of a slot: %t", a.name, was.state, now.state, told[&a.Task])
 		}
 		delete(told, &a.Task)
-		nests := a == self && (a.outer != nil || was.state == Blocked) // in the slot of another
+		// It took over another task's slot.
+		nests := a == self && (a.outer != nil || was.state == Blocked)
 		if news && int(now.slot) >= w.usable && was.state != Suspended && was.state != Running && !nests {
 			return fmt.Errorf("%s was %v and got slot %d, and %d slots are usable", a.name, was.state, now.slot, w.usable)
 		}
@@ -73,7 +74,7 @@ func (w *world) checkGrants(before, after picture, granted []*Task, self *actor)
 	return nil
 }
 
-// checkState holds the invariants of every state.
+// checkState checks the invariants of every state.
 func (w *world) checkState() error {
 	checks := []func() error{w.checkSlots, w.checkLists, w.checkIdle}
 	if !w.jumpy {
@@ -87,7 +88,8 @@ func (w *world) checkState() error {
 	return nil
 }
 
-// checkSlots: slots and tasks agree, no slot is lost, and over a suspended task runs a safe one.
+// checkSlots checks that slots and tasks agree, that no slot is lost, and that a task that runs
+// over a suspended one is safe.
 func (w *world) checkSlots() error {
 	held := map[*Task]int{}
 	busy, suspended := 0, 0
@@ -148,8 +150,8 @@ func (w *world) checkSlots() error {
 	return nil
 }
 
-// checkLists: every task that waits or is suspended is in exactly one list, the others in none, and
-// lists are sound.
+// checkLists checks that every task that waits or is suspended is in exactly one list, that all
+// other tasks are in none, and that the lists are well-formed.
 func (w *world) checkLists() error {
 	in := map[*Task]int{}
 	walk := func(l *list) error {
@@ -215,8 +217,8 @@ func (w *world) checkLists() error {
 	return nil
 }
 
-// checkHeap: a queue's heap has all of its tasks, each above those that it precedes, or it is empty
-// and they have one rank.
+// checkHeap checks that a queue's heap has all of its tasks, each before later ones, or is empty
+// while the tasks have one rank.
 func (w *world) checkHeap(q *queue) error {
 	if len(q.heap) == 0 {
 		for t := q.head; t != nil && t.next != nil; t = t.next {
@@ -240,7 +242,7 @@ func (w *world) checkHeap(q *queue) error {
 	return nil
 }
 
-// checkIdle: no slot idles while somebody could use it, or is suspended in it.
+// checkIdle checks that no slot idles while a task could use it, or is suspended in it.
 func (w *world) checkIdle() error {
 	free := -1
 	for i := range w.c.slots {
@@ -263,7 +265,7 @@ func (w *world) checkIdle() error {
 	return nil
 }
 
-// held is the world's own account of backpressure.
+// held is the world's own computation of backpressure.
 func (w *world) held() bool {
 	return w.holds > 0 || w.cfg.MaxStarted > 0 && w.started() >= w.cfg.MaxStarted
 }
@@ -278,7 +280,7 @@ func (w *world) started() int {
 	return n
 }
 
-// checkTasks: accounts sum up, and only who is in a slot has one.
+// checkTasks checks that accounts add up, and that only tasks in a slot have a slot number.
 func (w *world) checkTasks() error {
 	if n := w.started(); n != w.c.started {
 		return fmt.Errorf("%d tasks have started and not ended; counted as %d", n, w.c.started)
@@ -301,7 +303,7 @@ func (w *world) checkTasks() error {
 	return nil
 }
 
-// checkLoad: the figures say what is.
+// checkLoad checks that the figures of Load match the state.
 func (w *world) checkLoad() error {
 	want := Load{Slots: w.usable, Holds: w.holds, BusyTime: w.busyTime}
 	fresh := 0
@@ -338,7 +340,7 @@ func (w *world) checkLoad() error {
 	return nil
 }
 
-// checkGroups: the account of a group is that of its tasks.
+// checkGroups checks that the account of a group is the sum of its tasks' accounts.
 func (w *world) checkGroups() error {
 	for name, g := range w.groups {
 		var live, waiting, busy int

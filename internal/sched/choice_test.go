@@ -2,7 +2,7 @@ package sched
 
 import "fmt"
 
-// checkChoice holds that the right tasks got the slots, from what was before and after an
+// checkChoice checks that the right tasks got the slots, from the states before and after an
 // operation.
 func (w *world) checkChoice(o op, before, after picture, granted []*Task) error {
 	if a := w.find(o.task); o.verb == "suspend" && a.state == Suspended && before.of(a).state == Running && w.now < a.immune {
@@ -26,7 +26,7 @@ func (w *world) checkChoice(o op, before, after picture, granted []*Task) error 
 	return nil
 }
 
-// checkStarted holds that x, which waited, did not start where those that are suspended must come
+// checkStarted checks that x, which waited, did not start where suspended tasks must come back
 // first.
 func (w *world) checkStarted(o op, x *actor, before, after picture) error {
 	i := after.of(x).slot
@@ -42,16 +42,17 @@ func (w *world) checkStarted(o op, x *actor, before, after picture) error {
 	if len(was) == 0 || !w.overdue(w.passed[i]) {
 		return nil
 	}
-	// A task that is switched out stays half-way, so that one which must come back alone does not.
+	// A switched out task stays suspended in the slot, so a task that must come back alone does not
+	// come back.
 	if o.verb == "suspend" && len(was) == 1 && (was[0].Kind&Safe == 0 || w.unsafeOverdue(before)) {
 		return nil
 	}
 	return fmt.Errorf("%s got slot %d, and those suspended in it were passed over for too long", x.name, i)
 }
 
-// unsafeOverdue reports whether a task that is not safe has waited for MaxBypass, and may start: an
-// operation that ends a task may be what lets a new one start, and has the others make room for it
-// already.
+// unsafeOverdue reports whether an unsafe task has waited for MaxBypass, and may start: an
+// operation that ends a task may let a new one start, and already makes the other tasks give way to
+// it.
 func (w *world) unsafeOverdue(p picture) bool {
 	for _, e := range p {
 		a, s := e.a, e.seat
@@ -62,7 +63,8 @@ func (w *world) unsafeOverdue(p picture) bool {
 	return false
 }
 
-// follow keeps the world's own record of who has been passed over since when, and who is immune.
+// follow keeps the world's own record of since when tasks have been passed over, and which are
+// immune.
 func (w *world) follow(o op, before, after picture) {
 	for _, e := range after {
 		x, now := e.a, e.seat

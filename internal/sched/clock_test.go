@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestClockJumps holds that a clock that goes back, or leaps by hours, costs nobody more than the
-// order: no slot is lost or idle, every task ends, and no time is negative.
+// TestClockJumps checks that a clock that goes back, or leaps by hours, affects only the order: no
+// slot is lost or idle, every task ends, and no time is negative.
 func TestClockJumps(t *testing.T) {
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 3))

@@ -1,20 +1,20 @@
 package sched
 
-// Config is a loop's shape.
+// Config configures a loop.
 type Config struct {
 	Slots      int   // how many tasks run at once; at least 1
-	MaxQueue   int   // how many new tasks may wait, others are refused; 0: no bound
-	MaxStarted int   // how many tasks may be started and not ended, others wait; 0: no bound
-	MaxBypass  int64 // ns a task is passed over by others before they make way for it (see fill.go); 0: no bound
+	MaxQueue   int   // how many new tasks may wait, more are refused; 0: no bound
+	MaxStarted int   // how many tasks may have started and not ended, more wait; 0: no bound
+	MaxBypass  int64 // ns a task is passed over before the rest give way (see fill.go); 0: no bound
 }
 
 // slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only
-// the first of the suspended can be one that is not safe.
+// the first suspended task can be unsafe.
 type slot struct {
 	current   *Task
-	open      bool  // in the shell's hands, see open.go
+	open      bool  // owned by the shell, see open.go
 	suspended list  // in order of suspension
-	passed    int64 // since when the suspended tasks have been passed over: none of them was resumed
+	passed    int64 // since when none of the suspended tasks was resumed
 }
 
 // suspend puts t, which ran in the slot, among the suspended.
@@ -25,9 +25,9 @@ func (s *slot) suspend(t *Task, now int64) {
 	s.suspended.push(t)
 }
 
-// Core decides for one loop. Methods that free or fill slots append the tasks they granted a slot
-// to, and Granted hands them over; the task that a method is about is never among them unless it
-// said so.
+// Core decides for one loop. Methods that free or fill slots record the tasks to which they granted
+// a slot, and Granted returns them. The task that a method is called for is not among them, unless
+// the method's comment says so.
 type Core struct {
 	cfg     Config
 	slots   []slot
@@ -37,7 +37,7 @@ type Core struct {
 	started int // tasks that have started and not ended
 	busy    int // slots with a current task
 	open    int // open slots
-	susp    int // suspended tasks, all slots
+	susp    int // suspended tasks, in all slots
 	granted []*Task
 	virtual int64 // the virtual time of the shares, see share.go
 
@@ -50,15 +50,15 @@ func NewCore(cfg Config) *Core {
 	return &Core{cfg: cfg, slots: make([]slot, cfg.Slots), usable: cfg.Slots, granted: make([]*Task, 0, cfg.Slots)}
 }
 
-// Granted returns the tasks that were given a slot since the last call. The slice is valid until
-// the next method call.
+// Granted returns the tasks that got a slot since the last call. The slice is valid until the next
+// method call.
 func (c *Core) Granted() []*Task {
 	g := c.granted
 	c.granted = c.granted[:0]
 	return g
 }
 
-// Arrive admits a new task: it is granted a slot at once (it does not appear in Granted), waits, or
+// Arrive admits a new task: it gets a slot at once (and then does not appear in Granted), waits, or
 // is refused because MaxQueue tasks wait already.
 func (c *Core) Arrive(t *Task, now int64) (granted, refused bool) {
 	t.arrived, t.since = now, now
@@ -82,9 +82,9 @@ func (c *Core) held() bool {
 	return c.holds > 0 || c.cfg.MaxStarted > 0 && c.started >= c.cfg.MaxStarted
 }
 
-// freeSlot returns a usable slot without a task, or -1. A free slot is clean: whoever empties a
-// slot resumes what is suspended in it; and while a usable slot is free nobody waits who could take
-// it, and nobody is suspended anywhere.
+// freeSlot returns a usable slot without a task, or -1. A free slot is clean, because a call that
+// empties a slot resumes the tasks suspended in it. While a usable slot is free, no waiting task
+// could take it, and no task is suspended anywhere.
 func (c *Core) freeSlot() int {
 	if c.busy+c.open == len(c.slots) {
 		return -1
@@ -133,11 +133,11 @@ func (c *Core) Exit(t *Task, now int64) {
 	}
 	c.end(t, now)
 	c.started--
-	c.fillAll(now) // all, because others may have waited for started to fall
+	c.fillAll(now) // all, because tasks may have waited for started to fall
 }
 
-// Withdraw takes a task that still waits for its first slot out of the queue. It reports false when
-// the slot came first.
+// Withdraw removes a task that still waits for its first slot from the queue. It reports false if
+// the task has got a slot first.
 func (c *Core) Withdraw(t *Task, now int64) bool {
 	if t.state != Queued {
 		return false
@@ -147,13 +147,13 @@ func (c *Core) Withdraw(t *Task, now int64) bool {
 	return true
 }
 
-// begin notes that t starts.
+// begin records that t starts.
 func (c *Core) begin(t *Task) {
 	c.started++
 	c.virtual = max(c.virtual, t.tag)
 }
 
-// end ends t, and settles what its group was charged for it.
+// end ends t, and settles the charge of its group.
 func (c *Core) end(t *Task, now int64) {
 	t.enter(Done, now)
 	t.settle()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A clock read before the shell's lock may be behind the last call's: no time passes, and none is
-// counted twice.
+// TestTimeBackwards checks a clock reading older than the last call's, as when it is taken before
+// the shell's lock: no time passes, and no time is counted twice.
 func TestTimeBackwards(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	var a, b Task
@@ -31,7 +31,8 @@ func TestTimeBackwards(t *testing.T) {
 	}
 }
 
-// What no shell may do panics with a word about it, and does not corrupt the core.
+// TestMisuse checks that calls that no shell may make panic with a message, and do not corrupt the
+// core.
 func TestMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(c *Core, running, waiting *Task){
 		"exit of a task that is queued":     func(c *Core, _, w *Task) { c.Exit(w, 1) },
@@ -59,7 +60,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// BenchmarkArriveExit: a task takes a free slot and gives it back.
+// BenchmarkArriveExit measures a task that takes a free slot and gives it back.
 func BenchmarkArriveExit(b *testing.B) {
 	c := NewCore(Config{Slots: 4})
 	var t Task
@@ -72,8 +73,8 @@ func BenchmarkArriveExit(b *testing.B) {
 	}
 }
 
-// BenchmarkSuspendResume: a safe task arrives, a preemptible one is switched out for it, and
-// resumed at its end.
+// BenchmarkSuspendResume measures a safe task that arrives, while a preemptible one is switched out
+// for it, and resumed at its end.
 func BenchmarkSuspendResume(b *testing.B) {
 	c := NewCore(Config{Slots: 1, MaxBypass: 1000})
 	var scan, get Task

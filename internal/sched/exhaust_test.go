@@ -12,8 +12,8 @@ import (
 var deeper = flag.Int("sched.deeper", 0, "operations more in the exhaustive exploration; one takes five times as long")
 
 // TestExhaust plays every order of operations up to a depth, for small loops and every mix of
-// kinds: once from an empty loop, and deeper once all tasks have arrived, in every order. A state
-// that was reached before is not played on from. With -short it goes one operation less deep.
+// kinds: once from an empty loop, and deeper after all tasks have arrived, in every order. It does
+// not continue from a state that was reached before. With -short it stops one operation earlier.
 func TestExhaust(t *testing.T) {
 	states, more := 0, *deeper
 	if testing.Short() {
@@ -53,15 +53,15 @@ func tuples(n int) (all [][]Kind) {
 	return all
 }
 
-// crowd is the tasks of a run: their kinds, by what the rank of each is above that of the one
-// before, and the background.
+// crowd is the tasks of a run: their kinds, the difference of each rank to the previous one, and
+// the background.
 type crowd struct {
 	kinds []Kind
 	step  int64
-	bg    int // bit i: task i is of the background
+	bg    int // bit i: task i is a background task
 }
 
-// exhaust plays all runs that go on from first and returns how many states it saw.
+// exhaust plays all runs that start with first and returns how many states it reached.
 func exhaust(t *testing.T, cfg Config, c crowd, first []op, depth int) (states int) {
 	seen := map[string]bool{}
 	front := []run{{cfg, first}}
@@ -101,9 +101,8 @@ func exhaust(t *testing.T, cfg Config, c crowd, first []op, depth int) (states i
 	return states
 }
 
-// outOfTurn reports whether o brings a task while another that is like it, and comes before it by
-// number, is not there: the two are the same but for their names, so it is enough to bring that
-// one.
+// outOfTurn reports whether o makes a task arrive while an equal task with a lower number has not
+// arrived: the two differ only in name, so it is enough to play the lower number.
 func (c crowd) outOfTurn(w *world, o op) bool {
 	name := o.task
 	switch o.verb {
@@ -159,7 +158,7 @@ func (c crowd) everyOp() (all []op) {
 	return append(all, op{verb: "hold"}, op{verb: "release"}, op{verb: "open"}, op{verb: "shut"}, op{verb: "advance", d: 10 * time.Millisecond})
 }
 
-// key tells states apart, as far as what comes can tell them: times count only up to MaxBypass.
+// key distinguishes states as far as their future can differ: times count only up to MaxBypass.
 func (w *world) key() string {
 	var b strings.Builder
 	age := func(since int64) int64 { return min(w.now-since, w.cfg.MaxBypass) }

@@ -15,7 +15,7 @@ var (
 	seed  = flag.Uint64("sched.seed", 1, "first seed of the explorer")
 )
 
-// run is one random life of a loop.
+// run is one random sequence of operations on a loop.
 type run struct {
 	cfg Config
 	ops []op
@@ -30,7 +30,7 @@ func (r run) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// replay does r's operations, but those that are not legal, and returns the first error.
+// replay performs r's operations, except illegal ones, and returns the first error.
 func (r run) replay() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -48,8 +48,8 @@ func (r run) replay() (err error) {
 	return w.drain()
 }
 
-// shrunk returns a shorter run that fails too: operations are left out, in halves, quarters and so
-// on, as long as one can be.
+// shrunk returns a shorter run that fails too: it leaves operations out, in halves, quarters and so
+// on, as long as the rest still fails.
 func (r run) shrunk() run {
 	for size := (len(r.ops) + 1) / 2; size > 0; {
 		smaller := false
@@ -70,7 +70,7 @@ func (r run) shrunk() run {
 
 const liveTasks = 30
 
-// randomRun makes a run by doing: each operation is drawn among those that are likely to be legal.
+// randomRun makes a run by performing it: each operation is drawn from likely legal operations.
 func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 	r.cfg = Config{Slots: 1 + rnd.IntN(4), MaxBypass: int64(rnd.IntN(3)) * int64(5*time.Millisecond)}
 	if rnd.IntN(3) == 0 {
@@ -139,7 +139,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 		return arrival(name())
 	}
 	a := w.actors[rnd.IntN(len(w.actors))]
-	if rnd.IntN(2) == 0 { // one that runs can do more
+	if rnd.IntN(2) == 0 { // a running task has more legal operations
 		if t := w.c.Current(rnd.IntN(w.cfg.Slots)); t != nil {
 			a = w.find(w.nameOf(t))
 		}
@@ -162,13 +162,13 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	return o
 }
 
-// randomRank draws ranks that are often equal, and the extremes.
+// randomRank draws ranks, often equal ones, and the extremes.
 func randomRank(rnd *rand.Rand) int64 {
 	return []int64{0, 0, 0, 1, 1, 2, 3, -1, math.MaxInt64, math.MinInt64}[rnd.IntN(10)]
 }
 
-// drain lets every task come back and end, and no new one come: invariants 8 and 9 without a clock.
-// Each round ends whatever runs; nobody may be left after as many rounds as there are tasks.
+// drain lets every task come back and end, without new tasks: invariants 8 and 9 without a clock.
+// Each round ends all running tasks; after as many rounds as there are tasks, none may be left.
 func (w *world) drain() error {
 	do := func(o op) error {
 		if w.legal(o) == "" {

@@ -1,19 +1,20 @@
 package sched
 
-// What runs next. A slot in which nobody is suspended is clean: the first of the queue takes it
-// (see rank.go). Over a suspended task only safe ones start, and the suspended ones come back when
-// no safe task waits, or when they have been passed over for MaxBypass. That bounds the waiting of
-// all:
+// This file decides what runs next. A slot in which no task is suspended is clean: the first task
+// of the queue takes it (see rank.go). Where tasks are suspended, only safe tasks start, and the
+// suspended tasks come back when no safe task waits, or when they have been passed over for
+// MaxBypass. That bounds every wait:
 //
-//   - The tasks suspended in a slot get a fifth of it, the oldest first (see resume), or the next
-//     clean slot.
-//   - One that is not safe comes back only when it is alone, and one that waits needs a clean slot.
-//     Where ever new tasks are switched out neither would come. So when the oldest suspended task
-//     has waited for MaxBypass, only tasks that are not switched out themselves start over it (see
-//     nextOver); and when one that waits has, the oldest suspended task, too, comes back only when
-//     it is alone (see resumable), so that the slot is clean when it ends.
+//   - The tasks suspended in a slot get a fifth of it, oldest first (see resume), or the next clean
+//     slot.
+//   - A suspended unsafe task comes back only when it is alone in its slot, and a waiting unsafe
+//     task needs a clean slot. If new tasks started and were switched out endlessly, neither would
+//     get one. So when the oldest suspended task has waited for MaxBypass, only tasks that cannot
+//     be switched out start over it (see nextOver). When a waiting one has, the oldest suspended
+//     task, too, comes back only when it is alone (see resumable), so that the slot is clean when
+//     it ends.
 
-// fill gives the slot i, if it is free, to the task that is to run next, if any.
+// fill gives the slot i, if it is free, to the task that should run next, if any.
 func (c *Core) fill(i int, now int64) {
 	if s := &c.slots[i]; s.current != nil || s.open {
 		return
@@ -23,7 +24,7 @@ func (c *Core) fill(i int, now int64) {
 	}
 }
 
-// nextIn returns the task that is to run next in the free slot i, or nil.
+// nextIn returns the task that should run next in the free slot i, or nil.
 func (c *Core) nextIn(i int, now int64) *Task {
 	s := &c.slots[i]
 	switch head := s.suspended.head; {
@@ -47,9 +48,9 @@ func (c *Core) fillAll(now int64) {
 	}
 }
 
-// nextClean returns the task for a clean slot: the first of the queue, unless tasks suspended in
-// another slot have been passed over too long, or nobody waits: no slot idles while somebody could
-// use it.
+// nextClean returns the task for a clean slot: the first task of the queue, unless no task waits,
+// or tasks suspended in another slot have been passed over for too long: no slot idles while a task
+// could use it.
 func (c *Core) nextClean(now int64) *Task {
 	next := c.next(anyKind, now)
 	if c.susp == 0 {
@@ -77,13 +78,13 @@ func (c *Core) nextClean(now int64) *Task {
 	return next
 }
 
-// maxHalfway is how many suspended tasks a slot has at most when another that may be switched out
-// starts in it: more would only wait half-way instead of in the queue, each with its stack, and
-// each end later.
+// maxHalfway is the number of suspended tasks in a slot from which on no task that may be switched
+// out starts in it. More tasks would only wait suspended instead of in the queue, each with its
+// stack, and each would end later.
 const maxHalfway = 4
 
-// nextOver returns the task for slot s, in which head is the first of the suspended tasks: a safe
-// one that waits, or back, the suspended one that may come back, if any.
+// nextOver returns the task for slot s, in which head is the first suspended task: a waiting safe
+// task, or back, the suspended task that may come back, if any.
 func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	if back != nil && c.overdue(s.passed, now) {
 		return back
@@ -99,8 +100,8 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 }
 
 // resumable returns the suspended task that may come back to a slot in which head is the first:
-// head, or the next when head must come back alone and would not be; of the background only if
-// there is no other. The slot is empty, or its task is about to be suspended, half-way too.
+// head, or the next one if head must come back alone and would not be alone; a background task only
+// if there is no other. The slot is empty, or its task is about to be suspended, too.
 func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	if empty && head.next == nil {
 		return head
@@ -121,7 +122,7 @@ func (c *Core) resumable(head *Task, empty bool, now int64) *Task {
 	return back
 }
 
-// overdue reports whether who has waited since then has been passed over for MaxBypass.
+// overdue reports whether a task that has waited since then has been passed over for MaxBypass.
 func (c *Core) overdue(since, now int64) bool {
 	return c.cfg.MaxBypass > 0 && now-since >= c.cfg.MaxBypass
 }
@@ -137,9 +138,9 @@ func (c *Core) give(t *Task, i int, now int64) {
 	c.granted = append(c.granted, t)
 }
 
-// resume takes t out of those suspended in its slot. When it or all of them had been passed over
-// for MaxBypass, it runs undisturbed for a quarter of that: safe tasks without end leave the
-// suspended ones a fifth of the slot.
+// resume removes t from the suspended tasks of its slot. If t or all of them had been passed over
+// for MaxBypass, t runs undisturbed for a quarter of that time: so an endless stream of safe tasks
+// leaves the suspended tasks a fifth of the slot.
 func (c *Core) resume(t *Task, now int64) {
 	s := &c.slots[t.slot]
 	if c.overdue(min(s.passed, t.since), now) {

@@ -1,8 +1,8 @@
 package sched
 
-// heap is a binary heap of tasks, the first by rank on top; each task knows its place, so that any
-// can be taken out. It is written out because container/heap calls through an interface, which is
-// most of its time.
+// heap is a binary heap of tasks, the first by rank on top. Each task knows its index, so that any
+// task can be removed. The heap is written out because container/heap calls through an interface,
+// which is most of its time.
 type heap []*Task
 
 func (h heap) swap(i, j int) {
@@ -45,7 +45,7 @@ func (h *heap) push(t *Task) {
 	h.up(len(*h) - 1)
 }
 
-// keptHeap is how long an empty heap's array may be to be kept for the next crowd.
+// keptHeap is the maximum length of an empty heap's array to keep for the next crowd.
 const keptHeap = 1 << 10
 
 func (h *heap) remove(t *Task) {

@@ -1,9 +1,9 @@
 package sched
 
-// Hold keeps new tasks from starting until as many Releases have come; started ones go on.
+// Hold keeps new tasks from starting until each Hold has been released; started tasks go on.
 func (c *Core) Hold() { c.holds++ }
 
-// Release takes one Hold back.
+// Release reverts one Hold.
 func (c *Core) Release(now int64) {
 	if c.holds == 0 {
 		panic("sched: release without hold")
@@ -15,7 +15,7 @@ func (c *Core) Release(now int64) {
 // Load is a loop's state in numbers.
 type Load struct {
 	Slots, Busy, Waiting, WaitingSafe, Suspended, Holds int
-	Oldest                                              int64 // ns the longest-waiting task has waited
+	Oldest                                              int64 // longest wait so far, in ns
 	BusyTime                                            int64 // integral of Busy over time, in ns
 }
 
@@ -48,8 +48,8 @@ func (c *Core) Oldest(now int64) int64 {
 // Idle reports whether no task holds a slot or waits for one.
 func (c *Core) Idle() bool { return c.busy == 0 && c.wait.n == 0 }
 
-// Wanted reports whether a task could use a slot if one became free: one that waits and is not held
-// back, or a suspended one.
+// Wanted reports whether a task could use a slot if one became free: a suspended task, or a waiting
+// one unless it is held back.
 func (c *Core) Wanted() bool { return c.susp > 0 || c.wait.first(anyKind, c.held()) != nil }
 
 // Current returns the task in slot i, or nil.

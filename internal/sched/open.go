@@ -1,15 +1,15 @@
 package sched
 
-// Open slots. While nobody waits or is suspended, who gets a free slot needs no decision: the shell
-// may hand it to any task that comes, without the core and without the lock around it. Such a slot
-// is open. The core takes it for busy, with nobody in it, until the shell shuts it again, free or
-// with the task that is in it by then.
+// Open slots. While no task waits or is suspended, giving a free slot to a task needs no decision:
+// the shell may hand the slot to any task that arrives, without the core and without its lock. Such
+// a slot is open. The core counts it as busy without a task, until the shell shuts it again, free
+// or with the task then in it.
 //
 // The shell shuts all open slots before it lets a task wait; so while a task waits, or is
 // suspended, no slot is open.
 
-// Open makes a free slot open and returns it, or -1: when there is none, or new tasks might have to
-// wait although there is.
+// Open makes a free slot open and returns it. It returns -1 if there is none, or if new tasks might
+// have to wait although there is one.
 func (c *Core) Open() int {
 	if c.wait.n > 0 || c.holds > 0 || c.cfg.MaxStarted > 0 {
 		return -1
@@ -25,8 +25,7 @@ func (c *Core) Open() int {
 // Opened returns how many slots are open.
 func (c *Core) Opened() int { return c.open }
 
-// Shut takes the open slot i back, free. Who calls it either fills the slot next, or opens it
-// again.
+// Shut takes the open slot i back, free. Its caller must then fill the slot, or open it again.
 func (c *Core) Shut(i int) {
 	if !c.slots[i].open {
 		panic("sched: a slot is shut that is not open")
@@ -35,7 +34,7 @@ func (c *Core) Shut(i int) {
 	c.open--
 }
 
-// Adopt takes the open slot i back with the task t, which has run in it since then.
+// Adopt takes the open slot i back with the task t, which has run in it since the given time.
 func (c *Core) Adopt(t *Task, i int, since int64) {
 	c.Shut(i)
 	t.arrived, t.since = since, since

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// line is a queue of the core: tasks of one kind, new or started.
+// line identifies a queue of the core: tasks of one kind, new or started.
 type line struct {
 	fresh bool
 	kind  Kind
@@ -13,8 +13,8 @@ type line struct {
 
 func (w *world) lineOf(a *actor, s seat) line { return line{s.state == Queued, a.Kind} }
 
-// checkOrder holds that of those who waited the right ones started, in the order in which they did,
-// and keeps the world's own record of who has been passed over.
+// checkOrder checks that the right ones of the waiting tasks started, in the right order. It also
+// keeps the world's own record of how long tasks have been passed over.
 func (w *world) checkOrder(before picture, granted []*Task) error {
 	var wait []*actor
 	for _, e := range before {
@@ -42,9 +42,9 @@ func (w *world) checkOrder(before picture, granted []*Task) error {
 	return nil
 }
 
-// choices returns who of those that wait, in order of waiting, may be chosen where x was. Which
-// kinds may start, and whether new tasks are held back, the picture does not always tell: then
-// there are several.
+// choices returns which of the waiting tasks, in order of waiting, may be chosen where x was. The
+// picture does not always determine which kinds may start, and whether new tasks are held back;
+// then there are several.
 func (w *world) choices(x *actor, wait []*actor, before picture) (all []*actor) {
 	allowed := []kinds{anyKind}
 	if w.c.slots[x.Slot()].suspended.n > 0 {
@@ -65,8 +65,8 @@ func (w *world) choices(x *actor, wait []*actor, before picture) (all []*actor) 
 	return all
 }
 
-// choice returns who of those in order of waiting is next: the oldest if it was passed over for too
-// long, or else the oldest of the lowest rank, of the background only where there is no other.
+// choice returns the next of the tasks in order of waiting: the oldest if it was passed over for
+// too long, or else the oldest of the lowest rank; a background task only if there is no other.
 func (w *world) choice(wait []*actor, before picture) *actor {
 	first := wait[0]
 	if oldest := before.of(first); w.overdue(max(oldest.since, w.passedOver[w.lineOf(first, oldest)])) {

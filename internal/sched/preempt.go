@@ -1,6 +1,6 @@
 package sched
 
-// MaySwitch reports whether a switch request to t would be followed now: t is preemptible, running,
+// MaySwitch reports whether a switch request to t would take effect now: t is preemptible, running,
 // not immune, and there is a task that may run in its place.
 func (c *Core) MaySwitch(t *Task, now int64) bool {
 	return c.switchable(t, now) && c.successor(t, now) != nil
@@ -10,14 +10,14 @@ func (c *Core) switchable(t *Task, now int64) bool {
 	return t.state == Running && t.Kind&Preemptible != 0 && now >= t.immune
 }
 
-// SwitchAt returns from when on a switch request to t would be followed, if things stayed as they
-// are: now, or at the end of t's immunity. ok is false when it would not be.
+// SwitchAt returns the time from which on a switch request to t would take effect, if nothing else
+// changed: now, or the end of t's immunity. ok is false if it would not take effect.
 func (c *Core) SwitchAt(t *Task, now int64) (at int64, ok bool) {
 	at = max(now, t.immune)
 	return at, c.MaySwitch(t, at)
 }
 
-// successor returns the task that would run in t's place while t is suspended half-way, or nil.
+// successor returns the task that would run in t's place while t is suspended, or nil.
 func (c *Core) successor(t *Task, now int64) *Task {
 	s := &c.slots[t.slot]
 	head, usable := s.suspended.head, int(t.slot) < c.usable
@@ -36,7 +36,7 @@ func (c *Core) successor(t *Task, now int64) *Task {
 	return next
 }
 
-// Suspend switches t out for its successor. It reports whether it did.
+// Suspend switches t out in favor of its successor. It reports whether it did.
 func (c *Core) Suspend(t *Task, now int64) bool {
 	if !c.switchable(t, now) {
 		return false
@@ -55,16 +55,16 @@ func (c *Core) Suspend(t *Task, now int64) bool {
 	return true
 }
 
-// Lend takes the slot of a running task that does not answer, for the tasks that wait. The task
-// runs on; at its next safe point it asks for a slot with Unblock.
+// Lend takes the slot from a running task that does not respond, in favor of waiting tasks. The
+// task runs on; at its next safe point it asks for a slot with Unblock.
 func (c *Core) Lend(t *Task, now int64) {
 	i := c.vacate(t, now)
 	t.enter(Lent, now)
 	c.fill(i, now)
 }
 
-// Surface notes that a blocked task runs without having asked for a slot: the shell took its slot
-// because it waited unannounced, and its wait is over.
+// Surface records that a blocked task runs without having asked for a slot: the shell took its slot
+// because the task waited unannounced, and its wait is over.
 func (c *Core) Surface(t *Task, now int64) {
 	if t.state != Blocked {
 		panic("sched: surface of a task that is " + t.state.String())

@@ -1,13 +1,13 @@
 package sched
 
-// queue holds waiting tasks of one kind, in the order in which they came and by rank. As long as
-// all have the same place the two are the same order, and the heap is empty: first in, first out
-// costs no comparison. With the first rank that differs the heap is made, of tasks that were pushed
-// for nothing, and kept until nobody waits.
+// queue holds waiting tasks of one kind, in order of arrival and by rank. As long as all tasks have
+// the same place, the two orders are the same, and the heap is empty: first in, first out needs no
+// comparison. The first task with a different place makes the queue build the heap, from tasks that
+// were pushed at no cost, and keep it until no task waits.
 type queue struct {
-	list         // all, in order of waiting
-	heap         // all, by rank; or none
-	passed int64 // when the oldest last left: since then the one that is the oldest now has been passed over, if it waited
+	list         // all tasks, in order of waiting
+	heap         // all tasks, by rank; or none
+	passed int64 // when the oldest task last left: the current oldest is passed over since then
 }
 
 func (q *queue) push(t *Task) {
@@ -27,7 +27,7 @@ func (q *queue) remove(t *Task) {
 	}
 }
 
-// moved takes note that the rank of t, which is in the queue, has changed.
+// moved restores the order after the rank of t, which is in the queue, has changed.
 func (q *queue) moved(t *Task) {
 	switch {
 	case len(q.heap) > 0:
@@ -45,8 +45,8 @@ func (q *queue) first() *Task {
 	return q.head
 }
 
-// precedes reports whether t is to start before u: by their places, and of equal ones who came
-// first.
+// precedes reports whether t should start before u: by their places, and at equal places by their
+// order of arrival.
 func (t *Task) precedes(u *Task) bool {
 	return t.place.precedes(u.place) || t.place == u.place && t.seq < u.seq
 }

@@ -1,19 +1,19 @@
 package sched
 
-// Rank orders the queue: of the tasks that may start in a slot the one with the lowest rank starts
-// first, and of equal ones who came first. Ranks do not bear on anything else: which kinds may
-// start where, and how long those that are suspended are passed over, is decided before (see
-// fill.go).
+// Rank orders the queue: of the tasks that may start in a slot, the task with the lowest rank
+// starts first, and of equal ranks the first to arrive. Ranks affect nothing else: which kinds may
+// start in a slot, and how long suspended tasks are passed over, is decided before (see fill.go).
 //
-// Lower ranks without end would keep the others waiting for ever. So when the oldest task that may
-// start has waited for MaxBypass, and so has its kind since its oldest last started, it starts next
-// whatever its place. A task that waits is passed over at most that long for each older one of its
-// kind: the bound is one of the queue's length as well, because were it one of time alone, an
-// overloaded loop, in which everybody waits for longer, would forget its ranks.
+// An endless stream of lower ranks would keep other tasks waiting forever. So the oldest task that
+// may start is next, whatever its place, if MaxBypass has passed since it began to wait, and since
+// the oldest task of its kind last started. A waiting task is passed over at most that long for
+// each older task of its kind. The bound depends on the queue's length on purpose: with a bound on
+// time alone, an overloaded loop, in which every task waits longer than the bound, would ignore its
+// ranks.
 
-// place is where a task stands in the queue. The zero place is the usual one.
+// place is a task's position in the queue's order. The zero place is the default.
 type place struct {
-	background bool // behind all that are not, see background.go
+	background bool // after all foreground tasks, see background.go
 	rank       int64
 }
 
@@ -24,8 +24,8 @@ func (p place) precedes(q place) bool {
 	return p.rank < q.rank
 }
 
-// SetRank gives t its rank, which is 0 when it arrives. A task that waits changes its place; of
-// those of the same, it stands where it came.
+// SetRank sets t's rank, which is 0 when t arrives. A waiting task moves in the queue; among tasks
+// of the same rank, the order of arrival counts.
 func (c *Core) SetRank(t *Task, rank int64) { c.move(t, place{t.place.background, rank}) }
 
 func (c *Core) move(t *Task, to place) {
@@ -42,11 +42,11 @@ func (c *Core) move(t *Task, to place) {
 	c.wait.queueOf(t).moved(t)
 }
 
-// next returns the task of the allowed kinds that is to start, or nil.
+// next returns the task of the allowed kinds that should start, or nil.
 func (c *Core) next(allowed kinds, now int64) *Task {
 	first := c.wait.first(allowed, c.held())
 	if c.wait.ranked == 0 {
-		return first // in order of waiting, so nobody is passed over
+		return first // in order of waiting, so no task is passed over
 	}
 	if oldest := c.wait.oldest(allowed, c.held()); oldest != nil && c.passedOver(oldest, now) {
 		return oldest
@@ -54,13 +54,13 @@ func (c *Core) next(allowed kinds, now int64) *Task {
 	return first
 }
 
-// passedOver reports whether t, the oldest of its kind that waits, has been passed over for
+// passedOver reports whether t, the oldest waiting task of its kind, has been passed over for
 // MaxBypass.
 func (c *Core) passedOver(t *Task, now int64) bool {
 	return c.overdue(max(t.since, c.wait.queueOf(t).passed), now)
 }
 
-// start takes t, which waits, out of the queue.
+// start removes t, which waits, from the queue.
 func (c *Core) start(t *Task, now int64) {
 	if t.state == Queued {
 		c.begin(t)

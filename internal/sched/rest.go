@@ -1,8 +1,8 @@
 package sched
 
-// Rested notes that t, which holds a slot, has waited for something else for so long since it got
-// the slot, the last time until end. It is as if it had given the slot up, and got it again each
-// time.
+// Rested records that t, which holds a slot, has waited for something else for d since it got the
+// slot, and that the last wait ended at end. The effect is as if t had given the slot up and
+// regained it each time.
 func (c *Core) Rested(t *Task, d, end int64) {
 	if t.state != Running {
 		panic("sched: a rest of a task that is " + t.state.String())

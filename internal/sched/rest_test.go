@@ -2,7 +2,8 @@ package sched
 
 import "testing"
 
-// A rest is as if the slot had been given up and got again, but for the slot.
+// TestRested checks that a rest has the effect of giving the slot up and regaining it, except on
+// the slot.
 func TestRested(t *testing.T) {
 	c, g := NewCore(Config{Slots: 1}), &Group{}
 	var a Task

@@ -13,10 +13,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the traces in testdata")
 
-// TestScenarios plays the files in testdata. A file is made of blocks: comments, commands, a line
-// of dashes, and the trace: what each command answered, then the loop. In a trace, "a>0" is task a
-// getting slot 0, and "[b /a]" a slot with task b while a is suspended in it. The commands are
-// those of parse.
+// TestScenarios plays the files in testdata. A file consists of blocks: comments, commands, a line
+// of dashes, and the trace, which is the result of each command, then the loop. In a trace, "a>0"
+// is task a getting slot 0, and "[b /a]" a slot with task b while a is suspended in it. parse lists
+// the commands.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -43,7 +43,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// play returns the text with its traces made anew.
+// play returns the text with recomputed traces.
 func play(text string) (string, error) {
 	var out strings.Builder
 	var w *world
@@ -108,7 +108,7 @@ func perform(w *world, line string) (*world, string, error) {
 	return w, said, err
 }
 
-// parseLoop reads the words of: loop slots=1 maxqueue=2 maxstarted=3 maxbypass=10ms
+// parseLoop parses words such as: loop slots=1 maxqueue=2 maxstarted=3 maxbypass=10ms
 func parseLoop(words []string) (cfg Config, err error) {
 	cfg.Slots = 1
 	for _, word := range words {
@@ -138,8 +138,8 @@ func parseLoop(words []string) (cfg Config, err error) {
 	return cfg, nil
 }
 
-// parse reads: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a b
-// kind=safe, unnest a b, adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and
+// parse parses: arrive a kind=both rank=3 group=x cost=1ms background=true, rank a rank=-1, nest a
+// b kind=safe, unnest a b, adopt a kind=safe 2ms, advance 3ms, hold, release, open, shut, load, and
 // with a task: block, unblock, yield, suspend, lend, exit, withdraw, account.
 func parse(line string) (o op, err error) {
 	words := strings.Fields(line)

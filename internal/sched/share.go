@@ -7,19 +7,19 @@ package sched
 //
 //	tag of a task  = max(virtual time, finish of its group)
 //	finish         = tag + cost / weight
-//	virtual time   = the greatest tag of those that have started
+//	virtual time   = the greatest tag of the tasks that have started
 //
-// So a group that was idle saves nothing up, and one that was alone owes nothing. Two groups that
-// both always have a task waiting differ in their slot time over weight by no more than their
-// longest tasks over weight, times the slots and one.
+// So a group that was idle has no credit, and a group that was alone has no debt. If two groups
+// always have a task waiting, their slot times over weight differ by no more than their longest
+// tasks over weight, times the slots plus one.
 //
-// Packets tell their length and tasks do not: the cost is an estimate, and at the end the finish is
-// corrected by what it was off. So a wrong estimate delays the right shares by as many tasks as the
-// group had waiting, and does not change them.
+// Packets have a known length and tasks do not. The cost is an estimate, and when the task ends,
+// the finish is corrected by the error. So a wrong estimate delays the right shares by as many
+// tasks as the group had waiting, and does not change them.
 //
-// Tags are kept whether anybody uses them as ranks or not: they cost two additions and a division.
+// Tags are kept whether they are used as ranks or not: they cost two additions and a division.
 
-// charge gives t, which arrives, its tag.
+// charge sets the tag of t, which arrives.
 func (c *Core) charge(t *Task) {
 	if g := t.Group; g != nil {
 		t.tag = max(c.virtual, g.finish)
@@ -27,7 +27,7 @@ func (c *Core) charge(t *Task) {
 	}
 }
 
-// settle corrects what its group was charged for t, which has ended.
+// settle corrects the charge of the group of t, which has ended.
 func (t *Task) settle() {
 	if g := t.Group; g != nil {
 		g.finish = saturate(g.finish, (t.account.Running-t.Cost)/g.weight())
@@ -36,7 +36,7 @@ func (t *Task) settle() {
 
 func (g *Group) weight() int64 { return max(1, g.Weight) }
 
-// maxVirtual keeps virtual time from overflowing, whatever costs are declared: some 73 years.
+// maxVirtual keeps virtual time from overflowing, whatever costs are declared: about 73 years.
 const maxVirtual = 1 << 61
 
 func saturate(a, b int64) int64 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tenant is a group under test: it keeps so many tasks in the loop, each of about that work, and
+// tenant is a group under test. It keeps n tasks in the loop, each of about the given work, and
 // expects them to cost what it declares.
 type tenant struct {
 	weight   int64
@@ -17,8 +17,8 @@ type tenant struct {
 	declares time.Duration
 }
 
-// TestShares holds that under saturation slot time is shared by the weights, to within 5 %,
-// whatever the tasks cost and whatever was expected, when tags are the ranks.
+// TestShares checks that under saturation slot time is shared by the weights, to within 5 %,
+// whatever the tasks cost and whatever was expected, if tags are the ranks.
 func TestShares(t *testing.T) {
 	const ms = time.Millisecond
 	span := 100 * time.Second
@@ -53,7 +53,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// share lets the tenants compete for so long and returns the running time of each.
+// share lets the tenants compete for d and returns the running time of each.
 func share(t *testing.T, tenants []tenant, slots int, d time.Duration) (used []float64) {
 	t.Helper()
 	c := NewCore(Config{Slots: slots, MaxBypass: int64(100 * time.Millisecond)})
@@ -91,7 +91,7 @@ func share(t *testing.T, tenants []tenant, slots int, d time.Duration) (used []f
 		}
 		now = ends[next]
 		x := c.Current(next)
-		arrive(now, x.Owner.(int)) // saturated: another comes before this one ends
+		arrive(now, x.Owner.(int)) // saturated: a new task arrives before this one ends
 		c.Exit(x, now)
 		for _, x := range c.Granted() {
 			begin(now, x)
@@ -103,8 +103,8 @@ func share(t *testing.T, tenants []tenant, slots int, d time.Duration) (used []f
 	return used
 }
 
-// A group that was idle saves nothing up: it does not hold the loop afterwards. One that was alone
-// owes nothing.
+// TestSharesForgetThePast checks that a group that was idle has no credit and does not occupy the
+// loop afterwards, and that a group that was alone has no debt.
 func TestSharesForgetThePast(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	idle, alone := new(Group), new(Group)
@@ -136,7 +136,7 @@ func TestSharesForgetThePast(t *testing.T) {
 	}
 }
 
-// Whatever costs are declared, virtual time does not overflow.
+// TestSharesOfAbsurdCosts checks that virtual time does not overflow, whatever costs are declared.
 func TestSharesOfAbsurdCosts(t *testing.T) {
 	c := NewCore(Config{Slots: 1})
 	g := new(Group)

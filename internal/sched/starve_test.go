@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// stream is a load without end: so many of its tasks wait at any time.
+// stream is an endless load: n of its tasks wait at any time.
 type stream struct {
 	name  string
 	kinds []Kind
 	work  time.Duration // of each task
-	limit time.Duration // in which the victim ends: about twice what was seen
-	rank  int64         // of the victim; those of the load have 0
-	bg    bool          // the victim is of the background
+	limit time.Duration // the time in which the victim must end: about twice the time that was seen
+	rank  int64         // of the victim; the load's tasks have 0
+	bg    bool          // the victim is a background task
 }
 
-// TestNobodyStarves holds invariant 9: among safe tasks that never stop coming, or tasks of a lower
-// rank, under a policy that switches out whatever can be at every step, a task of each kind ends,
-// whether it was there first or came last.
+// TestNobodyStarves checks invariant 9: among an endless stream of safe tasks, or tasks of a lower
+// rank, under a policy that switches out as many tasks as possible at every step, a task of each
+// kind ends, whether it arrived first or last.
 func TestNobodyStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := 3
@@ -78,7 +78,7 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	}
 	if !first {
 		load()
-		for range 300 { // already crowded when the victim comes
+		for range 300 { // the queue is already full when the victim arrives
 			w.tick(rnd, left, step, do)
 			load()
 		}
@@ -96,8 +96,8 @@ func endure(t *testing.T, s stream, slots int, k Kind, first bool) (took time.Du
 	return took, victim.Account(w.now).Preemptions
 }
 
-// tick lets the tasks that run work for a step, ends those that are ready, and switches out what
-// can be.
+// tick lets the running tasks work for a step, ends completed tasks, and switches out as many tasks
+// as possible.
 func (w *world) tick(rnd *rand.Rand, left map[*actor]time.Duration, step time.Duration, do func(op)) {
 	do(op{verb: "advance", d: step})
 	for _, i := range rnd.Perm(w.cfg.Slots) {

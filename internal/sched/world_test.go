@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// op is one thing that a shell does to the core, as a line of a scenario writes it.
+// op is one call of the core by a shell, as a line of a scenario writes it.
 type op struct {
 	verb string
 	task string
 	with string        // the inner task of nest and unnest
 	kind Kind          // of arrive and nest
 	rank int64         // of arrive and rank
-	bg   bool          // of arrive: it is of the background
+	bg   bool          // of arrive: it is a background task
 	in   string        // the group of arrive
 	cost time.Duration // of arrive
-	d    time.Duration // of advance, and for how long one that is adopted has run
+	d    time.Duration // of advance, and how long an adopted task has run
 }
 
 var kindNames = map[Kind]string{Atomic: "atomic", Preemptible: "preemptible", Safe: "safe", Preemptible | Safe: "both"}
@@ -48,7 +48,7 @@ func (o op) String() string {
 	return s
 }
 
-// actor is a task of the world, and how it is nested.
+// actor is a task of the world, with its nesting.
 type actor struct {
 	Task
 	name         string
@@ -56,15 +56,15 @@ type actor struct {
 	immune       int64 // until then it must not be switched out
 }
 
-// group is a group of the core, and the world's own account of it.
+// group is a group of the core, with the world's own account of it.
 type group struct {
 	Group
 	ended   int
-	running int64 // of those that have ended
+	running int64 // of tasks that have ended
 }
 
 // world is a shell without goroutines: it knows what each task may do next, does it, and checks the
-// core after it.
+// core afterwards.
 type world struct {
 	cfg    Config
 	c      *Core
@@ -73,17 +73,17 @@ type world struct {
 	ended  map[string]*actor
 	groups map[string]*group
 
-	jumpy  bool // the clock jumps, so nothing is known of times
-	replay bool // what was checked before is done again: the world keeps its records, and checks nothing
+	jumpy  bool // the clock jumps, so times are not checked
+	replay bool // repeats checked operations: the world keeps its records, and checks nothing
 
 	holds    int
 	usable   int
-	wasHeld  bool // before the operation that is being checked
+	wasHeld  bool // before the checked operation
 	busyTime int64
-	openedAt []int64 // by slot: when it was opened last
+	openedAt []int64 // by slot: when it was last opened
 	passed   []int64 // by slot: since when its suspended tasks have been passed over
 
-	passedOver map[line]int64 // when the oldest of those who wait in a line last started
+	passedOver map[line]int64 // when the oldest waiting task of a line last started
 }
 
 func newWorld(cfg Config) *world {
@@ -184,7 +184,7 @@ func (w *world) legal(o op) string {
 	return ""
 }
 
-// mayWait returns why the shell must not let a task wait, or "": it shuts the open slots first.
+// mayWait returns why the shell must not let a task wait, or "": it must first shut the open slots.
 func (w *world) mayWait() string {
 	if w.c.Opened() > 0 {
 		return "a slot is open"
@@ -225,8 +225,8 @@ func (w *world) do(o op) (string, error) {
 	return strings.TrimSpace(said), nil
 }
 
-// call makes the call and returns its result in words, and the task that the result granted a slot,
-// if any.
+// call makes the call and returns a description of its result, and the task to which the result
+// granted a slot, if any.
 func (w *world) call(o op) (said string, self *actor) {
 	a, b := w.find(o.task), w.find(o.with)
 	switch o.verb {
@@ -403,8 +403,8 @@ func (w *world) nameOf(t *Task) string {
 	return "?"
 }
 
-// String shows the slots, each with its task and those suspended in it, and who waits, in the order
-// of the queue.
+// String shows the slots, each with its task and the tasks suspended in it, and the waiting tasks
+// in the order of the queue.
 func (w *world) String() string {
 	var b strings.Builder
 	for i := range w.c.slots {

@@ -1,6 +1,6 @@
-// Package tell has code hear of a throw by the errors of its calls. Code that writes to a client,
-// or reads from one, holds locks and goroutines around that, and releases them without defer. So no
-// such call unwinds it.
+// Package tell reports throws to code as the errors of its calls. Code that writes to a client, or
+// reads from one, holds locks and waits for goroutines during such a call, and does not release
+// them by defer. So a throw must not unwind such a call.
 package tell
 
 import (
@@ -15,22 +15,23 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// Caller makes calls of a task that have errors. Any goroutine may use it; only that of the task is
-// ever thrown into.
+// Caller makes a task's calls that return errors. Any goroutine may use it; only the task's
+// goroutine is ever thrown into.
 type Caller struct {
 	Ctx context.Context // the task's
 
-	throw atomic.Pointer[cocoon.PreemptedError] // what was told last
-	told  atomic.Int32                          // how often
+	throw atomic.Pointer[cocoon.PreemptedError] // the last throw that a call returned
+	told  atomic.Int32                          // how many times
 }
 
-// patience is how often a handler is told of a throw before it is thrown into: it ignores errors.
-// It is not once, for some code looks only at the last of several errors, and gives its lock back
-// then.
+// patience is how many times calls return a throw to a handler that ignores errors, before the
+// handler is thrown into. Once would not do, because some code looks only at the last of several
+// errors, and releases its lock then.
 const patience = 8
 
-// Call calls fn while the task's slot is given to others. It returns a throw that is due, and does
-// not call fn then; and a throw that came meanwhile, if fn failed, for that may be why.
+// Call calls fn while the task gives its slot back. If a throw is due, Call returns it and does not
+// call fn. If fn fails and a throw has come meanwhile, Call returns the throw, which may be the
+// reason for the failure.
 func (c *Caller) Call(fn func() error) error {
 	if p := c.Due(); p != nil {
 		return p
@@ -38,8 +39,8 @@ func (c *Caller) Call(fn func() error) error {
 	return c.Blame(cocoon.BlockCall(c.Ctx, fn))
 }
 
-// CallBriefly is Call for what may wait but seldom does: the task keeps its slot until it is found
-// waiting.
+// CallBriefly is Call for calls that may wait but seldom do: the task keeps its slot until the
+// runtime finds it waiting.
 func (c *Caller) CallBriefly(fn func() error) error {
 	if p := c.Due(); p != nil {
 		return p
@@ -58,8 +59,8 @@ func (c *Caller) briefly(fn func() error) error {
 	return fn()
 }
 
-// Due returns the throw that the next call is to return, or nil. It is the safe point of a section,
-// which it catches. While the task unwinds, calls are clean-up, and are made as ever.
+// Due returns the throw that the next call must return, or nil. It is a safe point for a throw into
+// a section, which it catches. While the task unwinds, calls are clean-up and are made normally.
 func (c *Caller) Due() error {
 	p := Thrown(c.Ctx)
 	if p == nil {
@@ -75,8 +76,8 @@ func (c *Caller) Due() error {
 	return c.tell(p)
 }
 
-// Blame returns the throw in place of an error which it may be the reason for. The end of what is
-// read is no failure.
+// Blame returns the throw in place of an error that the throw may have caused. io.EOF is not a
+// failure.
 func (c *Caller) Blame(err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -90,7 +91,7 @@ func (c *Caller) Blame(err error) error {
 // Told reports whether a call has returned the throw into the task.
 func (c *Caller) Told(p *cocoon.PreemptedError) bool { return p != nil && c.throw.Load() == p }
 
-// tell returns p, or throws it where the task has gone on regardless.
+// tell returns p, or throws it if the task has ignored it too often.
 func (c *Caller) tell(p *cocoon.PreemptedError) error {
 	if c.throw.Swap(p) != p {
 		c.told.Store(0)
@@ -101,8 +102,8 @@ func (c *Caller) tell(p *cocoon.PreemptedError) error {
 	return p
 }
 
-// poll is a safe point that returns the throw. The runtime throws it again at the next one, until
-// the section that is to catch it has ended.
+// poll is a safe point that returns the throw. The runtime throws it again at the next safe point,
+// until the section that should catch it has ended.
 func poll(ctx context.Context) (p *cocoon.PreemptedError) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -116,9 +117,9 @@ func poll(ctx context.Context) (p *cocoon.PreemptedError) {
 	return nil
 }
 
-// Thrown returns the throw that is to end the task, or because of which its context has ended; nil
-// if there is none. Where the client has gone, or time is up, the handler may still have something
-// to say.
+// Thrown returns the throw that will end the task, or that has ended its context; nil if there is
+// none. If the context has ended because the client has disconnected, or its time is up, Thrown
+// returns nil, because the handler may still respond.
 func Thrown(ctx context.Context) *cocoon.PreemptedError {
 	if p := cocoon.Thrown(ctx); p != nil || ctx.Err() == nil {
 		return p
@@ -126,7 +127,7 @@ func Thrown(ctx context.Context) *cocoon.PreemptedError {
 	return causeOf(ctx)
 }
 
-// causeOf is a function of its own because its result is an allocation.
+// causeOf is a separate function because its result is an allocation.
 func causeOf(ctx context.Context) (p *cocoon.PreemptedError) {
 	errors.As(context.Cause(ctx), &p)
 	return p

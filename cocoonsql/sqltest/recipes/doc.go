@@ -1,3 +1,3 @@
-// Package recipes holds the code for clients of databases that docs/guide.md shows, for copying.
-// Tests run it with the real servers.
+// Package recipes holds the recipes of docs/guide.md for database clients, to be copied. Tests run
+// them with the real servers.
 package recipes

@@ -15,8 +15,8 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Slots gives a task's slot to others during the calls of a Querier, a pool's wait for a connection
-// included.
+// Slots gives a task's slot back during the calls of a Querier, including the wait for a connection
+// of a pool.
 type Slots struct{ Of Querier }
 
 func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.CommandTag, err error) {
@@ -27,8 +27,8 @@ func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.Co
 	return tag, err
 }
 
-// Query gives the slot away until the answer begins. Where many rows come slowly, read them inside
-// of a BlockCall too.
+// Query gives the slot back until the first rows arrive. If many rows arrive slowly, read them
+// inside a BlockCall too.
 func (s Slots) Query(ctx context.Context, sql string, args ...any) (rows pgx.Rows, err error) {
 	err = cocoon.BlockCall(ctx, func() error {
 		rows, err = s.Of.Query(ctx, sql, args...)
@@ -41,7 +41,7 @@ func (s Slots) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return row{ctx, s.Of, sql, args}
 }
 
-// row asks when it is scanned: all of it is one call.
+// row sends the query when it is scanned, so that the query is one call.
 type row struct {
 	ctx  context.Context
 	of   Querier
@@ -54,7 +54,7 @@ func (r row) Scan(dest ...any) error {
 }
 
 // InTx calls f in a transaction of the pool or connection, and commits if f returns nil. A throw in
-// f rolls back, and costs no connection.
+// f rolls the transaction back, and costs no connection.
 func InTx(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
 }, f func(tx Slots) error) error {
@@ -66,7 +66,7 @@ func InTx(ctx context.Context, db interface {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) // always, whatever has ended ctx
+	defer tx.Rollback(context.WithoutCancel(ctx)) // even if ctx has ended
 	if err := f(Slots{tx}); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisHook gives a task's slot to others while Redis, or a connection to it, is waited for:
+// RedisHook gives a task's slot back while the task waits for Redis, or for a connection to it:
 // client.AddHook(RedisHook{}).
 type RedisHook struct{}
 
@@ -37,7 +37,7 @@ func (RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 func send(ctx context.Context, next func() error, cmds ...redis.Cmder) error {
 	called := false
 	err := cocoon.BlockCall(ctx, func() error { called = true; return next() })
-	if !called { // no command was sent, and each has to say so
+	if !called { // no command was sent: set the error of each
 		for _, cmd := range cmds {
 			cmd.SetErr(err)
 		}

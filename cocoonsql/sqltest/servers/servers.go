@@ -1,7 +1,7 @@
 // Package servers starts the servers that tests and benchmarks talk to: PostgreSQL, MySQL or
-// MariaDB, and Redis. Each is a process of its own in a temporary folder, on loopback, as an
-// unprivileged user. Where a variable of the environment gives the address of one that runs
-// already, that is taken instead:
+// MariaDB, and Redis. Each server is a separate process in a temporary folder, on loopback, as an
+// unprivileged user. If an environment variable gives the address of a running server, that server
+// is used instead:
 //
 //	COCOON_TEST_POSTGRES=postgres://user:password@host/database
 //	COCOON_TEST_MYSQL=user:password@tcp(host:port)/database
@@ -21,31 +21,31 @@ import (
 	"time"
 )
 
-// ErrMissing is wrapped by errors that say that a server is not installed, and how to have one.
+// ErrMissing is wrapped by errors about a missing server, which also say how to install it.
 var ErrMissing = errors.New("not installed")
 
-// Server is one that runs. Stop ends it, if it was started here.
+// Server is a running server. Stop ends it, if this package started it.
 type Server struct {
 	Address string // a DSN for drivers of database/sql, host:port of Redis
 	dir     string
 	command *exec.Cmd
-	life    io.Closer // when it is closed, also by the end of this process, the server ends
+	life    io.Closer // when it is closed, or this process ends, the server ends
 }
 
-// kind is what there is to know of a kind of server.
+// kind describes a kind of server.
 type kind struct {
 	name, variable string
 	debian         string // the package
-	user           string // whom Debian made for it
+	user           string // the user that Debian's package creates
 	program        []string
 	prepare        func(s *Server, dir string) error
 	arguments      func(dir string, port int) []string
 	address        func(port int) string
 	ping           func(address string) error
-	signal         string // by which it ends at once
+	signal         string // stops the server at once
 }
 
-// start starts a server, or finds the one that the environment names.
+// start starts a server, or returns the one that the environment names.
 func (k kind) start() (*Server, error) {
 	if at := os.Getenv(k.variable); at != "" {
 		return &Server{Address: at}, k.ping(at)
@@ -78,8 +78,8 @@ func (s *Server) launch(k kind, program string) error {
 	if err != nil {
 		return err
 	}
-	// The shell ends the server when this process has ended, however that was: its standard input
-	// ends then.
+	// The shell ends the server when this process ends for any reason: its standard input is closed
+	// then.
 	watch := `"$@" & pid=$!; cat; kill -` + k.signal + ` $pid; wait $pid`
 	arguments := append([]string{"-c", watch, "sh", program}, k.arguments(filepath.Join(s.dir, "data"), port)...)
 	s.command = s.as(k.user, "sh", arguments...)
@@ -102,7 +102,7 @@ func (s *Server) launch(k kind, program string) error {
 func (s *Server) Stop() (err error) {
 	if s.command != nil {
 		s.life.Close()
-		s.command.Wait() // what a signal ends is no error
+		s.command.Wait() // a server that a signal ends is no error
 		s.command = nil
 	}
 	if s.dir != "" {
@@ -111,26 +111,26 @@ func (s *Server) Stop() (err error) {
 	return err
 }
 
-// as returns a command that runs as the user, if this process may choose, in the server's folder;
-// what it says goes to the log.
+// as returns a command in the server's folder that runs as the user, if this process may do so; its
+// output goes to the log.
 func (s *Server) as(user, program string, arguments ...string) *exec.Cmd {
 	c := exec.Command(program, arguments...)
 	c.Dir = s.dir
 	if log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err == nil {
-		c.Stdout, c.Stderr = log, log // closed with the process's end, of which there are few
+		c.Stdout, c.Stderr = log, log // the few open files are closed when the process ends
 	}
 	become(c, user)
 	return c
 }
 
-// log returns the end of what the server has said.
+// log returns the end of the server's output.
 func (s *Server) log() string {
 	text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 	return string(text[max(0, len(text)-2000):])
 }
 
-// find returns the path of the first program that there is. Debian keeps those of PostgreSQL
-// outside of PATH, and daemons in folders that only root has in it.
+// find returns the path of the first program that exists. Debian installs PostgreSQL's programs
+// outside PATH, and daemons in folders that only root has in PATH.
 func find(names ...string) string {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {

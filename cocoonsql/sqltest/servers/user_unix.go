@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// credential returns the unprivileged user as whom a server runs, or nil where this process is one.
+// credential returns the unprivileged user that runs a server, or nil if this process is already
+// unprivileged.
 func credential(name string) *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -27,7 +28,7 @@ func credential(name string) *syscall.Credential {
 }
 
 func become(c *exec.Cmd, name string) {
-	// A group of its own: what a terminal sends to the tests is not for the server.
+	// Use a separate process group, so that the server does not get the terminal's signals.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential(name)}
 }
 
