@@ -11,27 +11,27 @@ import (
 
 func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
 
-// Brief calls. A write to a socket may wait as long as the client likes, but nearly always there is
-// room. On a busy server a task that gave its slot up for each write would change places with
-// another every 2 KiB. So a task in a brief call rests (rest.go), but keeps its slot also while
-// other tasks wait. Its slot is taken
+// Brief calls. A write to a socket may wait, because the client decides how fast it reads. But
+// nearly always the socket has room. If a task gave its slot up for each write, it would change
+// places with another task every 2 KiB on a busy server. So a task in a brief call rests (rest.go),
+// and keeps its slot also while other tasks wait. It loses the slot
 //
-//   - when the goroutine is found parked: by a task that needs a slot, or by the timer, which looks
+//   - when its goroutine is found parked: a task that needs a slot looks, and so does the timer
 //     while a task waits for a slot (parked.go);
-//   - by all who take the slots of tasks that rest in order to see each task, such as time policies.
+//   - when code that must see each task takes the slots of all tasks that rest, as time policies do.
 //
-// A task gives its slot up before a brief call, like before any other Block,
+// A brief call begins like any other Block, and gives the slot up if another task waits,
 //
-//   - in the next slowCalls calls after one that was found parked: the client is slow, and the
-//     search would cost the other tasks more than the change of places;
-//   - when other tasks have waited for maxKeep: a handler that computes what it writes would
-//     otherwise hold them up for as long as it likes, as it does not in plain Go.
+//   - for the next slowCalls calls after a call was found parked: the client is slow, and the time
+//     until the next look would cost the waiting tasks more than the change of places;
+//   - when other tasks have waited for maxKeep. Otherwise a handler that computes what it writes
+//     could delay short requests for as long as it runs.
 const (
 	slowCalls = 32
 	maxKeep   = int64(time.Millisecond)
 )
 
-// briefCall is a strand inside a brief call.
+// briefCall is a strand in a brief call.
 type briefCall strand
 
 // End implements inside.Call.
@@ -58,8 +58,8 @@ func beginBrief(ctx context.Context) (inside.Call, error) {
 	return (*briefCall)(s), nil
 }
 
-// keepsSlot reports whether the task may keep its slot in a brief call while other tasks wait. A
-// loop that lends no slots would not find it parked.
+// keepsSlot reports whether the task may keep its slot in a brief call while other tasks wait. It
+// may not on a loop that lends no slots, because there the goroutine would not be found parked.
 func (s *strand) keepsSlot(now int64) bool {
 	switch wanted := s.loop.wanted.Load(); {
 	case s.slow.Load() > 0:

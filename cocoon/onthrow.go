@@ -12,8 +12,8 @@ type watcher struct {
 	next *watcher // in the task's list; guarded by rare.mu
 }
 
-// onThrow is inside.OnThrow. A child's context may also end with one above it, which does not call
-// watchers.
+// onThrow is inside.OnThrow. A child's context may also end when a context above it ends, and that
+// calls no watchers.
 func onThrow(ctx context.Context, fn func()) (stop func() bool) {
 	c, ok := ctx.(*taskContext)
 	if !ok || c.task().up.Load() != nil {
@@ -25,7 +25,7 @@ func onThrow(ctx context.Context, fn func()) (stop func() bool) {
 	r.mu.Lock()
 	w.next, r.watchers = r.watchers, w
 	r.mu.Unlock()
-	if t.thrownInto() && w.stop() { // the one who ended the context may have come before the watcher
+	if t.thrownInto() && w.stop() { // the context may have ended before the watcher was in the list
 		go fn()
 	}
 	return w.stop
@@ -45,8 +45,8 @@ func (w *watcher) stop() bool {
 	return false
 }
 
-// callWatchers calls the watchers if a throw has ended the task's context. Each has a goroutine of
-// its own, as functions of context.AfterFunc have.
+// callWatchers calls the watchers if a throw has ended the task's context, each on a separate
+// goroutine, as context.AfterFunc does.
 func (t *Task) callWatchers() {
 	r := t.rare.Load()
 	if r == nil || !t.thrownInto() {

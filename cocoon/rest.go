@@ -22,8 +22,8 @@ import (
 //     wait sets the word and looks for those that rest, who begins to rest says so and looks at the
 //     word. So one of them sees the other.
 //
-// A task in a brief call rests while others wait, too, and only those who look take its slot as long
-// as it is not found parked: see brief.go.
+// A task in a brief call rests also while other tasks wait. Until its goroutine is found parked,
+// only rule 2's looks take its slot: see brief.go.
 //
 // What a task has rested is no running, to the nanosecond.
 
@@ -120,8 +120,8 @@ func (s *strand) settleRest(now int64) (took bool) {
 }
 
 // takeRests settles the tasks that hold slots, until it has taken as many slots as asked for. It
-// leaves tasks alone that are in a brief call and do not wait, but for brief. Called under the
-// loop's lock, after adopt.
+// takes a slot from a task in a brief call only if the goroutine is parked, or if brief is set.
+// Called under the loop's lock, after adopt.
 func (l *Loop) takeRests(most int, brief bool) {
 	now := int64(0)
 	for i := range l.slots {

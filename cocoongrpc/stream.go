@@ -14,8 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// serverStream is the stream of a handler that runs as a task. Each wait for the client gives the
-// slot back, even if the wait turns out short, because its duration is up to the client.
+// serverStream is the stream of a handler that runs as a task. Each receive gives the slot back,
+// even if it turns out short, because its duration is up to the client. A send seldom waits, so it
+// gives the slot back when the runtime finds it waiting.
 type serverStream struct {
 	grpc.ServerStream
 	caller tell.Caller

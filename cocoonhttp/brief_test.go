@@ -18,8 +18,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A handler keeps its slot while it writes to a client that takes what it gets, although another
-// task waits for the slot.
+// A handler keeps its slot while it writes and its client reads, although another task waits for the
+// slot.
 func TestWritesKeepTheSlot(t *testing.T) {
 	large := make([]byte, 2*holdSize)
 	for name, write := range map[string]func(w http.ResponseWriter) error{
@@ -60,7 +60,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 	}
 }
 
-// Clients that do not read hold up no other, however many they are.
+// Any number of clients that do not read delays no other request.
 func TestManyClientsNeverRead(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestManyClientsNeverRead(t *testing.T) {
 	}
 }
 
-// An open stream has no memory of its own between two flushes.
+// An open stream holds no buffer between two flushes.
 func TestFlushGivesBufferBack(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -106,7 +106,7 @@ func TestFlushGivesBufferBack(t *testing.T) {
 	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 }
 
-// A proxy that gives its answer up because of a throw is no news beyond the throw.
+// A proxy that aborts its response because of a throw causes no log line beyond that of the throw.
 func TestProxyThrownIntoLogsNoPanic(t *testing.T) {
 	var log bytes.Buffer
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -42,7 +42,7 @@ func (a *answer) FlushError() error {
 	}
 	_, err := a.pass(0, func() (int, error) { return 0, a.control().Flush() })
 	if len(a.held) == 0 {
-		a.release() // a stream may be silent for hours
+		a.release() // a stream may stay open for hours
 	}
 	return err
 }

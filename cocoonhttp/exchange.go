@@ -87,7 +87,7 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 		if !hit(p) {
 			return p
 		}
-		r = p // the panic that the runtime expects; another one it would log
+		r = p // the runtime expects this panic, and would log any other
 	}
 	panic(r)
 }
