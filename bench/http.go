@@ -10,9 +10,12 @@ import (
 // has the previous response.
 const httpConnections = 64
 
-// httpSection measures the cost of cocoonhttp with a hello-world server: without the middleware,
-// with it, and with typical policies, each in a separate process. This process is the client; its
-// cost is among the results.
+// httpPages are the pages that the clients request.
+var httpPages = []struct{ name, path string }{{"hello", "/hello"}, {"16 KB", "/page"}}
+
+// httpSection measures the cost of cocoonhttp with a server that says hello, and that sends 16 KB in
+// writes of 1 KB: without the middleware, with it, and with typical policies, each in a separate
+// process. This process is the client; its cost is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})
 }
@@ -23,14 +26,27 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	var sides []side
+	var servers []*server
 	for _, kind := range []string{plainServer, cocoonServer, policiesServer} {
 		s, err := startServer(ctx, "http", kind, cores, r.stderr)
 		if err != nil {
 			return err
 		}
 		defer s.child.Stop()
-		crowd, err := newCrowd(s.address, "/hello", httpConnections)
+		servers = append(servers, s)
+	}
+	for _, page := range httpPages {
+		if err := httpPage(ctx, r, e, servers, page.name, page.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func httpPage(ctx context.Context, r *report, e effort, servers []*server, page, path string) error {
+	var sides []side
+	for _, s := range servers {
+		crowd, err := newCrowd(s.address, path, httpConnections)
 		if err != nil {
 			return err
 		}
@@ -43,7 +59,7 @@ func httpWith(ctx context.Context, r *report, e effort) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, name := range []string{"hello", "hello, policies"} {
+	for i, name := range []string{page, page + ", policies"} {
 		add := func(metric string, j int, unit string, c claim) {
 			r.add(result{Name: name, Metric: metric, Value: got[i+1][j], Unit: unit, Peer: "net/http alone", PeerValue: got[0][j]}, c)
 		}

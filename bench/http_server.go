@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -28,11 +30,20 @@ limits: [{func: GET /report, limit: 500ms}]
 policies: [{name: shed, on: enqueue, expr: 'queue.oldest > duration("50ms") ? throw("overloaded") : continue()'}]
 `
 
+// page is more than cocoonhttp holds back.
+var page = make([]byte, 16<<10)
+
 // serveHTTP is the server process.
 func serveHTTP(kind string) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "hello, world")
+	})
+	mux.HandleFunc("GET /page", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+		for part := range slices.Chunk(page, 1<<10) { // as a template or an encoder writes
+			w.Write(part)
+		}
 	})
 	var handler http.Handler = mux
 	if kind != plainServer {

@@ -32,7 +32,7 @@ func testHTTP(t *testing.T, cores int) {
 			t.Errorf("%+v", x)
 		}
 	}
-	for _, name := range []string{"hello", "hello, policies"} {
+	for _, name := range []string{"hello", "hello, policies", "16 KB", "16 KB, policies"} {
 		for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "server_switches": "", "client_cpu": ""} {
 			if got, ok := bounds[name+" "+metric]; !ok || got != want {
 				t.Errorf("%s %s: %t, bound %q; want %q", name, metric, ok, got, want)

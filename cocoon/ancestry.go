@@ -186,6 +186,7 @@ func (t *Task) endContext(cause error) {
 		t.cancellation().cancel(cause)
 	}()
 	if t.contextEnded() {
+		t.callWatchers()
 		t.endBelow(t.endCause())
 	}
 }

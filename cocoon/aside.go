@@ -65,15 +65,15 @@ func (s *strand) standsAside() bool {
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
 
-// blockAside is Block for a task that stands aside, which has no slot to give up.
-func (s *strand) blockAside(fn func() error) error {
+// beginAside begins a Block of a task that stands aside, which has no slot to give up.
+func (s *strand) beginAside() {
 	s.blocked = true
 	s.inBlock.Store(true) // what the task does here does not count as running
-	defer func() {
-		s.inBlock.Store(false)
-		s.blocked = false
-	}()
-	return fn()
+}
+
+func (s *strand) endAside() {
+	s.inBlock.Store(false)
+	s.blocked = false
 }
 
 // standAside gives up the slot that a task has just got. Called by the task's goroutine.

@@ -35,18 +35,18 @@ type awaitedName struct {
 var awaited = awaitedNames{of: map[*Runtime][]policy.Mention{}}
 
 func (a *awaitedName) meets(value stubs.NameID) {
-	once(&a.met)
+	set(&a.met, true)
 	if len(a.values) > 0 {
 		if met := a.values[value]; met != nil {
-			once(met)
+			set(met, true)
 		}
 	}
 }
 
-// once sets a flag that many goroutines set often, and writes to memory only once.
-func once(b *atomic.Bool) {
-	if !b.Load() {
-		b.Store(true)
+// set sets a flag that many goroutines set often, and writes to memory only when the flag changes.
+func set(b *atomic.Bool, to bool) {
+	if b.Load() != to {
+		b.Store(to)
 	}
 }
 

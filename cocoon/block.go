@@ -48,24 +48,40 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	if s == nil || s.blocked {
 		return fn()
 	}
-	due := s.requests.Load()&wantThrow != 0
-	if s.loop.wants(stubs.Block) {
-		s.loop.happened(s, stubs.Block)
-	}
-	if err := s.warn(ctx, due); err != nil {
+	if err := s.mayCall(ctx); err != nil {
 		return err
 	}
 	return s.away(fn)
 }
 
+// mayCall returns the throw that is the error of a call that is about to begin, instead of the
+// call.
+func (s *strand) mayCall(ctx context.Context) error {
+	due := s.requests.Load()&wantThrow != 0
+	if s.loop.wants(stubs.Block) {
+		s.loop.happened(s, stubs.Block)
+	}
+	return s.warn(ctx, due)
+}
+
 // away gives the task's slot to other tasks while fn runs.
 func (s *strand) away(fn func() error) error {
 	if s.aside() {
-		return s.blockAside(fn)
+		s.beginAside()
+	} else {
+		s.beginRest()
 	}
-	s.beginRest()
-	defer s.afterRest()
+	defer s.endAway()
 	return fn()
+}
+
+// endAway ends what away began.
+func (s *strand) endAway() {
+	if s.inBlock.Load() {
+		s.endAside()
+	} else {
+		s.afterRest()
+	}
 }
 
 // Yield lets the waiting tasks go first: the slot goes round once. It is a safe point. Without a

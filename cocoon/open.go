@@ -92,7 +92,7 @@ func (l *Loop) open() {
 // Called under the loop's lock.
 func (l *Loop) gather() {
 	l.adopt()
-	l.takeRests(len(l.slots))
+	l.takeRests(len(l.slots), true)
 }
 
 // adopt shuts all open slots, and makes the tasks in them known. Called under the loop's lock.
@@ -112,7 +112,7 @@ func (l *Loop) gatherOne() {
 		}
 	}
 	if l.adopt(); l.core.Full() {
-		l.takeRests(1)
+		l.takeRests(1, false)
 	}
 }
 

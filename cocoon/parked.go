@@ -50,8 +50,8 @@ func (s *strand) waits() bool {
 		return !s.loop.guard.waitedFor(s.g.Load())
 	case goroutine.Syscall:
 		was := s.inCall
-		s.inCall = true
-		return was
+		s.inCall = !s.inBrief() // which is many short ones
+		return was && s.inCall
 	}
 	s.inCall = false
 	return false
@@ -72,8 +72,9 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 			s.task.class.seen.running()
 			continue
 		}
-		l.park(s, now)
-		l.waited(s.task.class)
+		if l.park(s, now) {
+			l.waited(s.task.class)
+		}
 		if lent = true; !l.core.Wanted() {
 			break
 		}
@@ -98,11 +99,11 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 }
 
 // park takes the slot of s, which holds it and waits, and gives it to the tasks that wait for a
-// slot. Called under the loop's lock.
-func (l *Loop) park(s *strand, now int64) {
-	if s.settleRest(now) { // it has just begun a Block
+// slot. It reports whether the wait is unannounced. Called under the loop's lock.
+func (l *Loop) park(s *strand, now int64) (unannounced bool) {
+	if s.settleRest(now) { // a brief call, or a Block that has just begun
 		l.deliver(now)
-		return
+		return false
 	}
 	l.unseat(s, now)
 	l.core.Block(&s.core, now)
@@ -110,6 +111,7 @@ func (l *Loop) park(s *strand, now int64) {
 	s.insist()
 	l.deliver(now)
 	l.armSweep(now)
+	return true
 }
 
 // waited counts an unannounced wait of a task of the class. Once it is clear that the class's tasks

@@ -24,20 +24,30 @@ import (
 //     begins to rest first says so and then reads the word. So at least one of the two sees the
 //     other.
 //
+// A task in a brief call rests also while other tasks wait. Until its goroutine is found parked, only
+// the looks of rule 2 take its slot: see brief.go.
+//
 // The time that a task has rested does not count as running, to the nanosecond.
 
 // beginRest begins a Block.
 func (s *strand) beginRest() {
 	l := s.loop
-	if l.wanted.Load() || s.lent.Load() || s.requests.Load() != 0 || l.rt.gaps != nil || l.rt.tenants.Load() != nil {
+	if l.wanted.Load() || !s.mayRest() {
 		s.block()
 		return
 	}
 	s.blocked = true
+	set(&s.brief, false)
 	s.rest.Add(-notify.Now())
 	if l.wanted.Load() && s.endRest() {
 		s.block()
 	}
+}
+
+// mayRest reports whether the task can begin a Block and keep its slot.
+func (s *strand) mayRest() bool {
+	rt := s.loop.rt
+	return !s.lent.Load() && s.requests.Load() == 0 && rt.gaps == nil && rt.tenants.Load() == nil
 }
 
 // afterRest ends a Block.
@@ -102,6 +112,9 @@ func (s *strand) settleRest(now int64) (took bool) {
 	if took {
 		// It announces its waits, which is no reason to let its class stand aside.
 		s.task.class.seen.running()
+		if s.brief.Load() && s.waitsInCall() {
+			s.slow.Store(slowCalls)
+		}
 		l.unseat(s, now)
 		l.core.Block(&s.core, now)
 		s.insist()
@@ -109,13 +122,14 @@ func (s *strand) settleRest(now int64) (took bool) {
 	return took
 }
 
-// takeRests settles the tasks that hold slots, until it has taken that many slots. Called under the
-// loop's lock, after adopt.
-func (l *Loop) takeRests(most int) {
+// takeRests settles the tasks that hold slots, until it has taken most slots. It takes the slot of a
+// task in a brief call only if the goroutine is parked, or if brief is set. Called under the loop's
+// lock, after adopt.
+func (l *Loop) takeRests(most int, brief bool) {
 	now := int64(0)
 	for i := range l.slots {
 		s := l.slots[i].firm()
-		if s == nil || s.rest.Load() == 0 {
+		if s == nil || s.rest.Load() == 0 || !brief && s.inBrief() && !s.waitsInCall() {
 			continue
 		}
 		if now == 0 {
@@ -138,6 +152,6 @@ func (l *Loop) noteWaiters() {
 		return
 	}
 	if l.wanted.Store(wanted); wanted {
-		l.takeRests(len(l.slots)) // of tasks that have just begun to rest
+		l.takeRests(len(l.slots), false) // of tasks that have just begun to rest
 	}
 }

@@ -382,9 +382,12 @@ func (s *strand) end(now int64) {
 
 // recycle returns the strand to the pool for another task. It clears all references to this task.
 func (s *strand) recycle() {
-	s.outer, s.handle, s.withdrawn, s.inherits = nil, nil, nil, false
+	s.outer, s.handle, s.withdrawn, s.inherits, s.keptFrom = nil, nil, nil, false, 0
 	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
 		s.rest.Store(0)
+	}
+	if s.slow.Load() != 0 {
+		s.slow.Store(0)
 	}
 	s.heard = heard{}
 	s.loop.pool.Put(s)

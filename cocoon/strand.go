@@ -60,6 +60,8 @@ type strand struct {
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
 	restedAt atomic.Int64 // when its last rest ended
+	brief    atomic.Bool  // its rest is a brief call; written by the task's goroutine
+	slow     atomic.Int32 // for how many more of these it gives its slot up, see brief.go
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.
@@ -74,6 +76,7 @@ type strand struct {
 	returned bool
 	breath   breather
 	at       int   // the open slot that it took last
+	keptFrom int64 // since when brief calls have found tasks waiting for a slot; 0: the last one found none
 	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
 	memory   memory
 }

@@ -26,8 +26,9 @@ type Task struct {
 type rare struct {
 	inner atomic.Pointer[cancelContext]
 
-	mu   sync.Mutex
-	kids map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
+	mu       sync.Mutex
+	kids     map[*Task]struct{} // the tasks started inside this one, while they live; guarded by mu
+	watchers *watcher           // a list; guarded by mu
 	// hung counts the kids that were given a context made from this task's context instead of the
 	// context itself; written under mu.
 	hung atomic.Int32

@@ -10,11 +10,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// serverStream is the stream of a handler that runs as a task. Each wait for the client gives the
-// slot back, even if the wait turns out short, because its duration is up to the client.
+// serverStream is the stream of a handler that runs as a task. Each receive gives the slot back,
+// even if it turns out short, because its duration is up to the client. A send seldom waits, so it
+// gives the slot back when the runtime finds it waiting.
 type serverStream struct {
 	grpc.ServerStream
 	caller tell.Caller
@@ -37,7 +39,7 @@ func (s *serverStream) Context() context.Context { return s.caller.Ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return s.caller.Call(func() error {
+	return s.caller.CallBriefly(func() error {
 		s.begin()
 		defer s.waiting.Add(-1)
 		return s.ServerStream.SendMsg(m)
@@ -58,7 +60,7 @@ func (s *serverStream) RecvMsg(m any) error {
 func (s *serverStream) begin() {
 	s.waiting.Add(1)
 	s.watch.Do(func() {
-		stop := context.AfterFunc(s.caller.Ctx, s.interrupt)
+		stop := inside.OnThrow(s.caller.Ctx, s.interrupt)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.stop = stop; s.ended {

@@ -84,7 +84,7 @@ func (a *answer) WriteHeader(status int) {
 	case status < 100 || status > 999:
 		a.under.WriteHeader(status) // it panics
 	case status < 200 && status != http.StatusSwitchingProtocols:
-		a.blocking().write(func() error { a.inform(status); return nil })
+		a.blocking().write(0, func() error { a.inform(status); return nil })
 	default:
 		a.decide(status)
 		if a.exposed {
@@ -166,7 +166,7 @@ func (a *answer) fits(n int) bool {
 		if n > holdSize {
 			return false
 		}
-		if a.blocking().write(a.send) != nil {
+		if a.blocking().write(n, a.send) != nil {
 			a.lost = true
 			return false
 		}
@@ -186,7 +186,7 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 		}
 		return 0, http.ErrHijacked
 	}
-	err = a.blocking().write(func() error {
+	err = a.blocking().write(bytes, func() error {
 		if err := a.send(); err != nil {
 			return err
 		}

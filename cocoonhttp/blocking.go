@@ -1,12 +1,12 @@
 package cocoonhttp
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -49,18 +49,28 @@ func (b *blocking) read(fn func() (more bool, err error)) error {
 	})
 }
 
-// write calls fn, which irrevocably writes to the client, while the task gives its slot back. While
-// a throw unwinds the handler, nothing is written: deferred functions that complete the response at
-// that time do not make it whole.
-func (b *blocking) write(fn func() error) error {
-	return b.Call(func() error {
-		if p := tell.Thrown(b.Ctx); hit(p) {
-			return p
-		}
-		b.begin(&b.writing)
-		defer b.done(&b.writing)
-		return fn()
-	})
+// briefly is the largest write for which the task keeps its slot until the write is found waiting. A
+// client that reads has room for it.
+const briefly = 64 << 10
+
+// write calls fn, which irrevocably writes so many bytes to the client. The task gives its slot back
+// meanwhile: at once for a large write, and as soon as the runtime finds it waiting for any other.
+// While a throw unwinds the handler, nothing is written: deferred functions that complete the
+// response at that time do not make it whole.
+func (b *blocking) write(bytes int, fn func() error) error {
+	if bytes > briefly {
+		return b.Call(func() error { return b.writeNow(fn) })
+	}
+	return b.CallBriefly(func() error { return b.writeNow(fn) })
+}
+
+func (b *blocking) writeNow(fn func() error) error {
+	if p := tell.Thrown(b.Ctx); hit(p) {
+		return p
+	}
+	b.begin(&b.writing)
+	defer b.done(&b.writing)
+	return fn()
 }
 
 // begin makes a throw end the read or write that begins.
@@ -69,7 +79,7 @@ func (b *blocking) begin(what *bool) {
 	defer b.mu.Unlock()
 	*what = true
 	if b.stop == nil && !b.ended {
-		b.stop = context.AfterFunc(b.Ctx, b.interrupt)
+		b.stop = inside.OnThrow(b.Ctx, b.interrupt)
 	}
 	if b.thrown {
 		b.cutOff() // another goroutine of the handler begins a call after the throw

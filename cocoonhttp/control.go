@@ -2,6 +2,7 @@ package cocoonhttp
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"sync"
 )
@@ -26,7 +27,7 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 	if a.status == 0 && !a.hijacked {
 		a.decide(http.StatusOK)
 	}
-	_, err = a.pass(1, func() (_ int, err error) {
+	_, err = a.pass(math.MaxInt, func() (_ int, err error) {
 		n, err = under.ReadFrom(src)
 		return 0, err
 	})
@@ -40,6 +41,9 @@ func (a *answer) FlushError() error {
 		a.decide(http.StatusOK)
 	}
 	_, err := a.pass(0, func() (int, error) { return 0, a.control().Flush() })
+	if len(a.held) == 0 {
+		a.release() // a stream may stay open for hours
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package cocoonhttp
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -30,25 +31,39 @@ func BenchmarkMiddleware(b *testing.B) {
 	b.Cleanup(func() { rt.Shutdown(context.Background()) })
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello, world") })
+	mux.HandleFunc("GET /write", func(w http.ResponseWriter, r *http.Request) { w.Write(make([]byte, 16<<10)) })
+	mux.HandleFunc("GET /lines", func(w http.ResponseWriter, r *http.Request) {
+		for i := range 1000 {
+			fmt.Fprintf(w, "line of text %3d\n", i)
+		}
+	})
+	mux.HandleFunc("GET /flushes", func(w http.ResponseWriter, r *http.Request) {
+		for range 10 {
+			io.WriteString(w, "hello, world")
+			w.(http.Flusher).Flush()
+		}
+	})
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), http.ServerContextKey, new(http.Server)))
 	b.Cleanup(cancel)
-	for _, c := range []struct {
-		name    string
-		handler http.Handler
-	}{
-		{"without", mux},
-		{"with", Middleware(rt, Options{})(mux)},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			r, err := http.NewRequestWithContext(ctx, "GET", "/hello", http.NoBody)
-			if err != nil {
-				b.Fatal(err)
-			}
-			w := &sink{http.Header{}}
-			b.ReportAllocs()
-			for b.Loop() {
-				c.handler.ServeHTTP(w, r)
-			}
-		})
+	for _, path := range []string{"/hello", "/write", "/lines", "/flushes"} {
+		for _, c := range []struct {
+			name    string
+			handler http.Handler
+		}{
+			{"without", mux},
+			{"with", Middleware(rt, Options{})(mux)},
+		} {
+			b.Run(path[1:]+" "+c.name, func(b *testing.B) {
+				r, err := http.NewRequestWithContext(ctx, "GET", path, http.NoBody)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w := &sink{http.Header{}}
+				b.ReportAllocs()
+				for b.Loop() {
+					c.handler.ServeHTTP(w, r)
+				}
+			})
+		}
 	}
 }

@@ -9,10 +9,10 @@
 // match. The context of the handler's request carries the task, for cocoon.SafePoint, Section and
 // Block.
 //
-// A handler gives its slot back while it reads its request's body, and while it writes more than a
-// small response. These reads and writes are safe points. Transport gives the slot back during
-// requests that a handler makes, and package cocoonsql during its queries. Use cocoon.Block for
-// every other call that waits.
+// A handler gives its slot back while it reads its request's body, and when a write waits for the
+// client. These reads, and the writes of more than a small response, are safe points. Transport
+// gives the slot back during requests that a handler makes, and package cocoonsql during its
+// queries. Use cocoon.Block for every other call that waits.
 //
 // Some handlers only wait, possibly for goroutines of their own, as httputil.ReverseProxy does for
 // an upgraded connection. It is best to call the whole handler inside Block:

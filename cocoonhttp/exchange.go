@@ -64,7 +64,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		if returned {
 			return
 		}
-		if p := tell.Thrown(ctx); p != nil && !hit(p) {
+		if p := tell.Thrown(ctx); p != nil {
 			err = gaveUp(recover(), p)
 		}
 	}()
@@ -84,7 +84,10 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 	case nil: // runtime.Goexit
 		return nil
 	case http.ErrAbortHandler:
-		return p
+		if !hit(p) {
+			return p
+		}
+		r = p // the runtime expects this panic, and would log any other
 	}
 	panic(r)
 }

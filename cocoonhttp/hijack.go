@@ -46,7 +46,7 @@ func (h *hijacked) Read(p []byte) (n int, err error) {
 
 // Write implements io.Writer.
 func (h *hijacked) Write(p []byte) (n int, err error) {
-	err = h.caller.Call(func() error {
+	err = h.caller.CallBriefly(func() error {
 		n, err = h.Conn.Write(p)
 		return err
 	})

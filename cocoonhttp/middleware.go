@@ -73,8 +73,8 @@ type Options struct {
 // up, by setting their deadlines; an HTTP/1 connection is then not used again.
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as they do without the
-// middleware. A hijacked connection gives the slot back while the handler's goroutine reads or
-// writes it, and its NetConn method returns the underlying connection. The deprecated
+// middleware. A hijacked connection gives the slot back while the handler's goroutine reads it, and
+// when a write waits, and its NetConn method returns the underlying connection. The deprecated
 // http.CloseNotifier is not supported. http.MaxBytesReader does not tell the server to close the
 // connection, unless it is applied outside the middleware (http.MaxBytesHandler).
 //

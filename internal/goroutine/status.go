@@ -56,6 +56,9 @@ func StatusOf(id uintptr) Status {
 	return Unknown
 }
 
+// CanTell reports whether StatusOf returns statuses here, which it does when Learn has succeeded.
+func CanTell() bool { return statusAt.Load() != 0 }
+
 // Learn finds the offset of a goroutine's status in the runtime's record, once per process. It
 // succeeds only if it reads the right status for goroutines that run, wait or are in a system call;
 // otherwise StatusOf keeps returning Unknown, and callers work without it. Learn takes up to 10 ms

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -36,6 +37,26 @@ func (c *Caller) Call(fn func() error) error {
 		return p
 	}
 	return c.Blame(cocoon.BlockCall(c.Ctx, fn))
+}
+
+// CallBriefly is Call for calls that may wait but seldom do: the task keeps its slot until the
+// runtime finds it waiting.
+func (c *Caller) CallBriefly(fn func() error) error {
+	if p := c.Due(); p != nil {
+		return p
+	}
+	return c.Blame(c.briefly(fn))
+}
+
+func (c *Caller) briefly(fn func() error) error {
+	call, err := inside.BeginBrief(c.Ctx)
+	if err != nil {
+		return err
+	}
+	if call != nil {
+		defer call.End()
+	}
+	return fn()
 }
 
 // Due returns the throw that the next call must return, or nil. It is a safe point for a throw into

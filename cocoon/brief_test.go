@@ -1,0 +1,194 @@
+package cocoon
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// briefly makes a brief call.
+func briefly(t *testing.T, ctx context.Context, fn func()) {
+	t.Helper()
+	call, err := beginBrief(ctx)
+	if must(t, err); call != nil {
+		defer call.End()
+	}
+	fn()
+}
+
+// queued waits until a task waits for a slot.
+func queued(t *testing.T, rt *Runtime) {
+	t.Helper()
+	eventually(t, "a task to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+}
+
+// A task in a brief call keeps its slot while another waits, as long as it runs; when it waits, the
+// other has the slot.
+func TestBriefCall(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+	var other atomic.Bool
+	var s *strand
+	gate := make(chan struct{})
+	h := rt.Go(background, "calls", func(ctx context.Context) error {
+		s = TaskOf(ctx).strand
+		waiting := rt.Go(background, "waits", func(context.Context) error { other.Store(true); close(gate); return nil })
+		queued(t, rt)
+		briefly(t, ctx, func() { work(time.Duration(maxKeep) / 4) })
+		if other.Load() || s.slow.Load() != 0 {
+			t.Error("it has lost its slot, though it did not wait")
+		}
+		s.keptFrom = 0 // however long that took
+		briefly(t, ctx, func() { <-gate })
+		if s.slow.Load() != slowCalls {
+			t.Errorf("it gives its slot up for %d more calls; want %d", s.slow.Load(), slowCalls)
+		}
+		return waiting.Wait(background)
+	})
+	must(t, h.Wait(background))
+	if a := h.Account(); a.Blocked < time.Duration(maxKeep)/4 {
+		t.Errorf("it was blocked for %v; a call is no running", a.Blocked)
+	}
+	if n := rt.Stats().Loops[0].Waits; n > 1 { // that for the other task's end
+		t.Errorf("%d waits were unannounced", n)
+	}
+}
+
+// A task that makes brief calls and never waits has other tasks wait for a while only.
+func TestBriefCallsEnd(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+	var other atomic.Bool
+	must(t, rt.Run(background, "calls", func(ctx context.Context) error {
+		h := rt.Go(background, "waits", func(context.Context) error { other.Store(true); return nil })
+		queued(t, rt)
+		begin := time.Now()
+		eventually(t, "the other task", func() bool {
+			briefly(t, ctx, func() { work(10 * time.Microsecond) })
+			return other.Load()
+		})
+		if d := time.Since(begin); d < time.Duration(maxKeep) {
+			t.Errorf("it gave its slot up after %v", d)
+		}
+		return Block(ctx, func() error { return h.Wait(background) })
+	}))
+}
+
+// A task with a slow client gives its slot up before the next calls.
+func TestBriefCallOfSlowClient(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+	must(t, rt.Run(background, "calls", func(ctx context.Context) error {
+		TaskOf(ctx).strand.slow.Store(2)
+		for _, want := range []bool{true, true, false} {
+			var other atomic.Bool
+			waiting := rt.Go(background, "waits", func(context.Context) error { other.Store(true); return nil })
+			queued(t, rt)
+			briefly(t, ctx, func() {
+				if want {
+					eventually(t, "the other task", other.Load)
+				}
+			})
+			if other.Load() != want {
+				t.Errorf("the other task ran: %v; want %v", !want, want)
+			}
+			must(t, Block(ctx, func() error { return waiting.Wait(background) }))
+		}
+		return nil
+	}))
+}
+
+// A loop that lends no slot looks for no task that waits: there a brief call gives the slot up.
+func TestBriefCallOfExclusiveLoop(t *testing.T) {
+	rt := start(t, Config{})
+	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
+	must(t, err)
+	must(t, l.Run(background, "calls", func(ctx context.Context) error {
+		h := l.Go(background, "waits", func(context.Context) error { return nil })
+		briefly(t, ctx, func() { must(t, h.Wait(background)) })
+		return nil
+	}))
+}
+
+// Outside of tasks, and inside of Block, there is nothing to begin.
+func TestBriefCallOfNoTask(t *testing.T) {
+	rt := start(t, Config{})
+	none := func(ctx context.Context) {
+		if call, err := beginBrief(ctx); call != nil || err != nil {
+			t.Errorf("%v, %v", call, err)
+		}
+	}
+	none(background)
+	must(t, rt.Run(background, "calls", func(ctx context.Context) error {
+		return Block(ctx, func() error { none(ctx); return nil })
+	}))
+}
+
+// Who is to be called at a throw is called when it has ended the task's context, once.
+func TestOnThrow(t *testing.T) {
+	rt := start(t, Config{})
+	for name, c := range map[string]struct {
+		begin  func(ctx context.Context) (context.Context, context.CancelFunc)
+		inside func(t *testing.T, ctx context.Context, watch func())
+		want   int32
+	}{
+		"before the throw": {nil, func(_ *testing.T, ctx context.Context, watch func()) { watch(); TaskOf(ctx).Cancel() }, 1},
+		"after the throw":  {nil, func(_ *testing.T, ctx context.Context, watch func()) { TaskOf(ctx).Cancel(); watch() }, 1},
+		"two":              {nil, func(_ *testing.T, ctx context.Context, watch func()) { watch(); watch(); TaskOf(ctx).Cancel() }, 2},
+		"no throw":         {nil, func(_ *testing.T, _ context.Context, watch func()) { watch() }, 0},
+		"the context given ends": {context.WithCancel, func(_ *testing.T, ctx context.Context, watch func()) {
+			watch()
+			<-ctx.Done()
+		}, 0},
+		"a child": {nil, func(t *testing.T, ctx context.Context, watch func()) {
+			err := rt.Run(ctx, "child", func(inner context.Context) error {
+				var called atomic.Bool
+				onThrow(inner, func() { called.Store(true) })
+				TaskOf(ctx).Cancel()
+				return stall(called.Load)
+			})
+			if err != nil && !errors.Is(err, ErrCancelled) {
+				t.Error(err)
+			}
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, end := background, context.CancelFunc(func() {})
+			if c.begin != nil {
+				ctx, end = c.begin(ctx)
+				time.AfterFunc(time.Millisecond, end)
+			}
+			defer end()
+			var calls atomic.Int32
+			rt.Run(ctx, "watched", func(ctx context.Context) error {
+				c.inside(t, ctx, func() { onThrow(ctx, func() { calls.Add(1) }) })
+				return nil
+			})
+			if c.want > 0 {
+				eventually(t, "the calls", func() bool { return calls.Load() >= c.want })
+			}
+			time.Sleep(5 * time.Millisecond)
+			if n := calls.Load(); n != c.want {
+				t.Errorf("%d calls, want %d", n, c.want)
+			}
+		})
+	}
+}
+
+// One that was stopped is not called, and the others are.
+func TestOnThrowStopped(t *testing.T) {
+	rt := start(t, Config{})
+	var calls atomic.Int32
+	rt.Run(background, "watched", func(ctx context.Context) error {
+		watch := func(n int32) (stop func() bool) { return onThrow(ctx, func() { calls.Add(n) }) }
+		first, second, third := watch(1), watch(10), watch(100)
+		if !second() || second() {
+			t.Error("one is stopped once")
+		}
+		TaskOf(ctx).Cancel()
+		eventually(t, "the calls", func() bool { return calls.Load() == 101 })
+		if first() || third() {
+			t.Error("what was called can't be stopped")
+		}
+		return nil
+	})
+}

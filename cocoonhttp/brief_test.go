@@ -1,0 +1,133 @@
+package cocoonhttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// A handler keeps its slot while it writes and its client reads, although another task waits for the
+// slot.
+func TestWritesKeepTheSlot(t *testing.T) {
+	large := make([]byte, 2*holdSize)
+	for name, write := range map[string]func(w http.ResponseWriter) error{
+		"write": func(w http.ResponseWriter) error { _, err := w.Write(large); return err },
+		"held":  func(w http.ResponseWriter) error { _, err := w.Write(large[:holdSize-1]); return err },
+		"flush": func(w http.ResponseWriter) error { return http.NewResponseController(w).Flush() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, lost := 0, 0 // a collection may have the handler wait
+			for kept+lost < 10 {
+				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour}) // which has not learned that it waits
+				var other atomic.Bool
+				var done sync.WaitGroup
+				Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					done.Go(func() {
+						rt.Run(t.Context(), "other", func(context.Context) error { other.Store(true); return nil })
+					})
+					for rt.Stats().Loops[0].Queued == 0 && !other.Load() { // no pause: it would be found waiting
+					}
+					if other.Load() {
+						return // the handler waited for a lock
+					}
+					for range 10 { // a moment: others do not wait for long
+						must(t, write(w))
+					}
+					if other.Load() {
+						lost++
+					} else {
+						kept++
+					}
+				})).ServeHTTP(&sink{http.Header{}}, httptest.NewRequest("GET", "/", nil))
+				done.Wait()
+			}
+			if lost > kept {
+				t.Errorf("another task had the slot meanwhile %d of %d times", lost, lost+kept)
+			}
+		})
+	}
+}
+
+// Any number of clients that do not read delays no other request.
+func TestManyClientsNeverRead(t *testing.T) {
+	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, cocoon.Config{Slots: 1})
+			const clients = 64
+			var written atomic.Int64
+			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+				for r.URL.Path == "/endless" {
+					n, err := w.Write(make([]byte, 1<<14))
+					if written.Add(int64(n)); err != nil {
+						return
+					}
+				}
+			}, change...)
+			for range clients {
+				resp, err := s.Client().Get(s.URL + "/endless")
+				must(t, err)
+				defer resp.Body.Close()
+			}
+			for range 20 {
+				get(t, s, "/")
+			}
+			eventually(t, "all tasks to wait for their clients", func() bool { return rt.Stats().Tasks == clients && busy(rt) == 0 })
+			get(t, s, "/")
+			must(t, rt.Shutdown(past()))
+		})
+	}
+}
+
+// An open stream holds no buffer between two flushes.
+func TestFlushGivesBufferBack(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "event")
+		a := w.(flusher).live()
+		if a.buffer == nil {
+			t.Error("nothing is held back")
+		}
+		if w.(http.Flusher).Flush(); a.buffer != nil {
+			t.Error("the buffer is kept")
+		}
+		io.WriteString(w, "another")
+	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+}
+
+// A proxy that aborts its response because of a throw causes no log line beyond that of the throw.
+func TestProxyThrownIntoLogsNoPanic(t *testing.T) {
+	var log bytes.Buffer
+	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, err)
+	upstream := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			io.WriteString(w, strings.Repeat("x", 2*holdSize))
+		}
+	}))
+	to, err := url.Parse(upstream.URL)
+	must(t, err)
+	proxy := &httputil.ReverseProxy{ErrorLog: quiet, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+		time.AfterFunc(20*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
+		proxy.ServeHTTP(w, r)
+	})
+	for range 5 {
+		same(t, got(s, "GET"), "cut")
+	}
+	must(t, rt.Shutdown(t.Context())) // which writes what is to be logged
+	if strings.Contains(log.String(), "panic") {
+		t.Error(log.String())
+	}
+}

@@ -1,0 +1,21 @@
+// Package inside holds what package cocoon offers to other packages of this module only. Package
+// cocoon sets the variables when it is initialized.
+package inside
+
+import "context"
+
+// Call is a call in progress. The goroutine that began the call ends it.
+type Call interface{ End() }
+
+// BeginBrief begins a call that may wait but seldom does, such as a write to a socket. It differs
+// from cocoon.BlockCall in one way: while other tasks wait for a slot, the task keeps its slot until
+// the runtime finds the goroutine waiting. The Call is nil if ctx leads to no task of this
+// goroutine, or if the task is inside another Block. If the call must not be made, BeginBrief
+// returns the error that cocoon.BlockCall would return.
+var BeginBrief func(ctx context.Context) (Call, error)
+
+// OnThrow calls fn on a separate goroutine when a throw into the task of ctx has ended the task's
+// context. It is a context.AfterFunc that makes no contexts, because most tasks never need one. For
+// some contexts OnThrow uses context.AfterFunc, so fn may also be called when the context ends for
+// another reason. stop works like that of context.AfterFunc.
+var OnThrow func(ctx context.Context, fn func()) (stop func() bool)
