@@ -40,7 +40,7 @@ func TestSnapshotKeepsTheBounds(t *testing.T) {
 							continue
 						}
 						words := make([]uint64, 1)
-						l.view.fill(l, []read{{stub: stub.ID, words: 1, key: stubs.Intern("part")}}, words, now)
+						l.view.fill(l, []read{{stub: stub.ID, words: 1, key: stubs.Intern("part"), zone: time.UTC}}, words, now)
 						if v := int64(words[0]); v < stub.Min || v > stub.Max {
 							t.Errorf("deadline %s, at %d: %s is %d; want %d to %d", name, now, stub.Path, v, stub.Min, stub.Max)
 						}
