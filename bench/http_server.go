@@ -27,7 +27,7 @@ version: 1
 tasks: {GET /hello: safe, GET /report: preemptible}
 preemption: {on: enqueue}
 limits: [{func: GET /report, limit: 500ms}]
-policies: [{name: shed, on: enqueue, expr: 'queue.oldest > duration("50ms") ? throw("overloaded") : continue()'}]
+policies: [{name: shed, on: enqueue, expr: 'queue.oldest > duration("500ms") ? throw("overloaded") : continue()'}]
 `
 
 // page is more than cocoonhttp holds back.

@@ -74,7 +74,7 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // a handler that waits for them should do so inside cocoon.Block.
 //
 // A stream costs as much as a unary call, and 0.11 µs a message if no task waits for a slot (bench:
-// grpc). Including gRPC, a message took the server 1.0 to 1.4 times the processor time of gRPC
+// grpc). Including gRPC, a message took the server up to 1.5 times the processor time of gRPC
 // alone, ping-pong and one way, over 1 to 64 streams (bench: streams). The interceptor panics if
 // tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
