@@ -38,7 +38,7 @@ var shut claim
 // tasks: no other code may know the task before it runs.
 func (s *strand) takeOpen(t *Task) bool {
 	slots := s.loop.slots[:s.loop.usable.Load()]
-	if s.at >= len(slots) {
+	if int(s.at) >= len(slots) {
 		s.at = 0 // there were more slots before
 	}
 	for range slots {
@@ -51,7 +51,7 @@ func (s *strand) takeOpen(t *Task) bool {
 				return true
 			}
 		}
-		if s.at++; s.at == len(slots) {
+		if s.at++; int(s.at) == len(slots) {
 			s.at = 0
 		}
 	}
@@ -120,7 +120,7 @@ func (l *Loop) gatherOne() {
 // if it counted as waiting. Called under the loop's lock by the task's goroutine.
 func (s *strand) meet(now int64) {
 	if s.inOpenSlot() {
-		s.loop.shut(s.at)
+		s.loop.shut(int(s.at))
 	}
 	if s.parked.Load() {
 		s.loop.surface(s, now)

@@ -10,12 +10,15 @@ import (
 )
 
 // strand is the live part of a task: the state that the scheduler needs while the task waits and
-// runs. Strands are reused. Before acting on a task, check strand.task under the loop's lock.
+// runs. Strands are reused. Before acting on a task, check strand.task under the loop's lock. Its
+// 760 bytes and the allocator's 8 fill a size class: the order of small fields matters
+// (TestWaitingTaskNeedsLittle).
 type strand struct {
 	loop *Loop
 	wake atomic.Pointer[chan struct{}] // see token
 
-	number  uint32 // see mark.go
+	number  uint32       // see mark.go
+	slow    atomic.Int32 // for how many more of these it gives its slot up, see brief.go
 	through func(context.Context, taskFunc) error
 
 	// Guarded by the loop's lock.
@@ -33,9 +36,12 @@ type strand struct {
 	ran        bool          // the last sweep found it running
 	raised     bool          // the process-wide word is raised for this strand
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
-	sampled    int64         // until when its running time was checked, see ran.go
-	cpuAt      int64         // the process's processor time then; 0: not sampled since it got its slot
-	ranAt      int64         // its own running time then
+	inherits   bool          // it runs in outer's slot; this and the next two are owned by the task's goroutine
+	blocked    bool          // inside Block, or waiting for inner to end
+	returned   bool
+	sampled    int64 // until when its running time was checked, see ran.go
+	cpuAt      int64 // the process's processor time then; 0: not sampled since it got its slot
+	ranAt      int64 // its own running time then
 
 	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
 	absentAt   int          // its index in the list of loop.absent that holds it
@@ -60,8 +66,6 @@ type strand struct {
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
 	restedAt atomic.Int64 // when its last rest ended
-	brief    atomic.Bool  // its rest is a brief call; written by the task's goroutine
-	slow     atomic.Int32 // for how many more of these it gives its slot up, see brief.go
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.
@@ -71,11 +75,9 @@ type strand struct {
 	owes     *strand       // list of tasks on the same goroutine that gave up their slots for this one
 	owedNext *strand       // next in that list
 	sections sectionStack  // written by the goroutine, read by policies
-	inherits bool          // it runs in outer's slot
-	blocked  bool          // inside Block, or waiting for inner to end
-	returned bool
+	brief    atomic.Bool   // its rest is a brief call
+	at       int32         // the open slot that it took last
 	breath   breather
-	at       int   // the open slot that it took last
 	keptFrom int64 // since when brief calls have found tasks waiting for a slot; 0: the last one found none
 	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
 	memory   memory
