@@ -60,7 +60,15 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || s.masked() || !s.answerOnce() {
+		if s.blocked {
+			return
+		}
+		o := s.look()
+		if o.masked || o.cleansUp && o.asked == wantThrow && !o.lent {
+			s.met.Store(true)
+			return
+		}
+		if !s.answerOnce(o) {
 			return
 		}
 	}
@@ -70,13 +78,18 @@ func (s *strand) answer() {
 func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
 
 // answerOnce takes the requests and reports whether the task was parked meanwhile, so that there
-// may be new ones.
-func (s *strand) answerOnce() (parked bool) {
+// may be new ones; or there are some that it has not looked for. A throw stays for later, with the
+// word up, while the task cleans up.
+func (s *strand) answerOnce(o outlook) (again bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()
 	if s.parked.Load() {
 		l.surface(s, now)
+	}
+	if !o.stands(s) {
+		l.unlock()
+		return true
 	}
 	want := s.requests.Load()
 	if want != 0 {
@@ -88,10 +101,14 @@ func (s *strand) answerOnce() (parked bool) {
 	}
 	s.endGap(now)
 	s.requests.Store(keep)
-	s.quiet()
+	if o.cleansUp && keep != 0 {
+		s.met.Store(true)
+	} else {
+		s.quiet()
+	}
 	s.lastSafe, s.pause = now, 0
 	s.safePoints++
-	if want&wantThrow != 0 {
+	if want&wantThrow != 0 && !o.cleansUp {
 		if s.lent.Load() {
 			s.requests.Store(wantThrow | wantProbe) // when the throw has arrived it must come back for a slot
 		}

@@ -55,6 +55,7 @@ type strand struct {
 	requests atomic.Uint32 // written under the loop's lock
 	lent     atomic.Bool   // it runs, or waits, without a slot: in loop.absent; written under the loop's lock
 	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
+	met      atomic.Bool   // it has passed a poll that was masked, since the word was raised
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
@@ -73,7 +74,7 @@ type strand struct {
 	returned bool
 	breath   breather
 	at       int   // the open slot that it took last
-	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
+	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see look
 	memory   memory
 }
 
@@ -203,6 +204,7 @@ func (s *strand) onSlot() bool {
 
 func (s *strand) raise(now int64) {
 	s.raised, s.raisedAt = true, now
+	s.met.Store(false)
 	safepoint.Raise()
 }
 

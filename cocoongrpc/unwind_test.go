@@ -16,12 +16,12 @@ import (
 // What rewritten packages call: polls count only in programs that have some.
 //
 //go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
-var holdLink func(pkg, file string, lines []int)
+var holdLink func(pkg, file string, held, ends []int)
 
 // Polls inside of a client's calls do not throw, in Invoke and in the methods of its streams: what
 // a call has taken of its connection would not be given back.
 func TestClientIsNotUnwound(t *testing.T) {
-	holdLink("a/rewritten/package", "", nil)
+	holdLink("a/rewritten/package", "", nil, nil)
 	rt := start(t, cocoon.Config{})
 	client := func(opts ...grpc.DialOption) pb.TestServiceClient {
 		srv := grpc.NewServer()

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,8 +182,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"literal that init keeps", `func init() { f = func() { for { f() } } }`, `func init() { f = func() { for {POLL f() } } }`},
 		{"initialiser", `var x = func() int { for { f() } }()`, ""},
 		{"literal in a variable", `var x = func() { for { f() } }`, `var x = func() { for {POLL f() } }`},
-		{"deferred", `func a() { defer func() { for { f() } }() }`, ""},
-		{"deferred by name", `func a() { defer b() }; func b() { for { f() } }`, `func a() { defer b() }; func b() { for {POLL f() } }`},
+		{"deferred", "func a() { defer func() { for { f() } }()\n}", ""},
+		{"deferred by name", "func a() { defer b()\n}\nfunc b() { for { f() } }", "func a() { defer b()\n}\nfunc b() { for {POLL f() } }"},
 		{"method named init", `func (T) init() { for { f() } }`, `func (T) init() { for {POLL f() } }`},
 		{"nosplit", "\n//go:nosplit\nfunc a() { for { f() } }", ""},
 		{"nosplit, and its literals", "\n//go:nosplit\n\n// a comment\nfunc a() { f = func() { for { f() } } }", ""},
@@ -334,5 +335,66 @@ func TestErrors(t *testing.T) {
 	}
 	if res, err := Rewrite(Package{Path: "p"}, Options{}); err != nil || len(res.Files) != 0 {
 		t.Errorf("an empty package: %v", err)
+	}
+}
+
+// Where a function returns, its deferred calls are made in a line of their own: the line of the
+// return statement, or of the brace, where nothing else in it may poll.
+func TestWhereItReturns(t *testing.T) {
+	const declarations = "type M struct{}; func (M) put() { for { } }; func (M) short() {}; var m M; func g() int { for { } }; func use(func()) {}\n"
+	for _, c := range []struct{ name, src, want string }{
+		{"at the brace", "func a() {\n\tdefer m.put()\n}", "4 4"},
+		{"of what does not poll", "func a() {\n\tdefer m.short()\n\tdefer close(make(chan int))\n}", ""},
+		{"at a return", "func a() int {\n\tdefer m.put()\n\tif true {\n\t\treturn 1\n\t}\n\treturn 2\n}", "5 5 7 7"},
+		{"of a literal", "func a() {\n\tdefer func() {\n\t\tm.put()\n\t}()\n}", "6 6"},
+		{"in a literal", "func a() {\n\tuse(func() {\n\t\tdefer m.put()\n\t})\n}", "5 5"},
+		{"return of a call", "func a() int {\n\tdefer m.put()\n\n\treturn g()\n}", "6 6"},
+		{"brace before a call", "func a() {\n\tfunc() {\n\t\tdefer m.put()\n\t}()\n}", "6 6"},
+		{"one line", "func a() { defer m.put(); g() }", "3 3"},
+		{"one line of many", "func a() { g() }\nfunc b() { defer m.put(); g() }\nfunc c() { g() }", "5 5"},
+		{"left iterator", "func a(yield func(int) bool) {\n\tif !yield(1) {\n\t\tg()\n\t\treturn\n\t}\n}", "4 5"},
+		{"left iterator, one line", "func a(yield func(int) bool) {\n\tif !yield(1) { g(); return }\n}", ""},
+		{"out of an iterator's loop", "func a(all func(func(int) bool)) int {\n\tdefer m.put()\n\tfor i := range all {\n\t\treturn i\n\t}\n\tpanic(1)\n}", "5 6 8 8"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.go")
+			if err := os.WriteFile(path, []byte("package p; "+declarations+c.src+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ends []int
+			if lines := r.toldLines()["a.go"]; lines != nil {
+				ends = merged(lines.ends)
+			}
+			if got := strings.Trim(fmt.Sprint(ends), "[]"); got != c.want {
+				t.Errorf("lines %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A return statement that has got another line leaves the lines around it alone.
+func TestLinesAroundAReturn(t *testing.T) {
+	got, _ := rewriteText(t, "package p\nvar f, h func() int\nfunc a() int {\n\tdefer h()\n\treturn f() // twice\n}\n", Options{})
+	if want := "\tPOLLdefer h()\n\t/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A package without a poll of its own tells its lines as well: what it calls may poll.
+func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("package p\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4}, []int(nil))`) {
+		t.Errorf("it has\n%s", link)
 	}
 }
