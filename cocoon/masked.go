@@ -27,8 +27,8 @@ type outlook struct {
 //   - A callback from C is around it. A throw would unwind C's frames, and what these have locked
 //     or allocated would stay so; a task that is suspended would hold it meanwhile.
 //   - Rewritten code around it holds a lock, or is inside of what must not be unwound (see keeps).
-//   - It is inside of a deferred call of a function that returns. A throw would end that half-way.
-//     It is seen where the function is rewritten, or does not open-code its deferred calls.
+//   - It is inside of a deferred call of a rewritten function that returns. A throw would end that
+//     half-way.
 //
 // A throw concerns what is around the safe point up to the section that catches it, a switch what
 // is up to the task's beginning. An explicit SafePoint is masked like any other: who wrote it may
@@ -47,7 +47,7 @@ func (s *strand) look() outlook {
 		s.loop.unlock()
 	}
 	held, cgo := heldLines(), runtime.NumCgoCall()
-	if o.throw == nil && held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
+	if held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
 		return o
 	}
 	w := walk{s: s, within: o.throw != nil && o.throw.section != 0, held: held}
@@ -120,7 +120,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
-	w.cleansUp = w.cleansUp || f.Function == "runtime.deferreturn" || w.held.has(f, endsIn)
+	w.cleansUp = w.cleansUp || w.held.has(f, endsIn)
 	switch {
 	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
 		w.by = "a callback from C"
@@ -153,11 +153,13 @@ func (rt *Runtime) passOver(w *walk) {
 // keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done
 // for ever, database/sql never uses the connection again whose driver it has called, a gRPC client
 // never gives back the stream of its connection, and in a package singleflight, whoever wrote it,
-// those who wait for the result get the panic, or wait for ever.
+// those who wait for the result get the panic, or wait for ever. modernc.org/sqlite is C that was
+// translated to Go, with C's locks.
 func keeps(function string) bool {
 	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*clientStream).") ||
+		strings.HasPrefix(function, "modernc.org/sqlite/lib.") ||
 		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 

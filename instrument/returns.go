@@ -9,11 +9,10 @@ import (
 )
 
 // A deferred call of a function that returns looks on the stack like a call in the line of the
-// return statement, or of the closing brace. So these lines are told to package safepoint, like
-// those where locks are held. A line in which something else may call a poll is of no use: then
-// the return statement, or the brace, gets the number of another line by directives, and nothing
-// else in the text does. The compiler does so itself where it does not open-code deferred calls: all
-// of them are called in the line of the closing brace.
+// return statement, if the compiler open-codes it, or else of the closing brace. So these lines are
+// told to package safepoint, like those where locks are held. A line in which something else may
+// call a poll is of no use: then the return statement, or the brace, gets the number of another line
+// by directives, and nothing else in the text does.
 
 // place is a line of a file that a stack trace shows, the file without its folder.
 type place struct {
@@ -46,9 +45,7 @@ func (r *rewriter) returnsOf(c *code) {
 	if !defers {
 		return
 	}
-	if _, returns := lastOf(c.body.List).(*ast.ReturnStmt); !returns {
-		ends = append(ends, span{c.body.Rbrace, c.body.Rbrace + 1})
-	}
+	ends = append(ends, span{c.body.Rbrace, c.body.Rbrace + 1})
 	for _, end := range ends {
 		r.end(c, end)
 	}

@@ -345,7 +345,7 @@ func TestWhereItReturns(t *testing.T) {
 	for _, c := range []struct{ name, src, want string }{
 		{"at the brace", "func a() {\n\tdefer m.put()\n}", "4 4"},
 		{"of what does not poll", "func a() {\n\tdefer m.short()\n\tdefer close(make(chan int))\n}", ""},
-		{"at a return", "func a() int {\n\tdefer m.put()\n\tif true {\n\t\treturn 1\n\t}\n\treturn 2\n}", "5 5 7 7"},
+		{"at a return", "func a() int {\n\tdefer m.put()\n\tif true {\n\t\treturn 1\n\t}\n\treturn 2\n}", "5 5 7 8"},
 		{"of a literal", "func a() {\n\tdefer func() {\n\t\tm.put()\n\t}()\n}", "6 6"},
 		{"in a literal", "func a() {\n\tuse(func() {\n\t\tdefer m.put()\n\t})\n}", "5 5"},
 		{"return of a call", "func a() int {\n\tdefer m.put()\n\n\treturn g()\n}", "6 6"},

@@ -11,7 +11,10 @@ import (
 )
 
 // pool has places that are given back by deferred calls, which take longer than all else.
-type pool struct{ taken, back, n int }
+type pool struct {
+	taken, back, n int
+	last           func()
+}
 
 func (p *pool) take() { p.taken++ }
 
@@ -39,6 +42,7 @@ func (p *pool) ways() map[string]func() {
 		"return a call":  func() { _ = p.returnsCall() },
 		"one line":       func() { p.oneLine() },
 		"named result":   func() { _ = p.namedResult() },
+		"result on heap": func() { _ = p.resultOnHeap() },
 		"type parameter": func() { giveBack(p) },
 		"literal": func() {
 			func() {
@@ -103,6 +107,15 @@ func (p *pool) returnsCall() error {
 }
 
 func (p *pool) oneLine() { p.take(); defer p.giveBack(); _ = p.compute() }
+
+// Its result is on the heap, and so the compiler does not open-code the deferred call.
+func (p *pool) resultOnHeap() (err error) {
+	p.take()
+	defer p.giveBack()
+	fail := func() { err = p.compute() }
+	p.last = fail
+	return nil
+}
 
 func (p *pool) namedResult() (err error) {
 	p.take()
