@@ -277,8 +277,8 @@ func (s *strand) leave(t *Task, err *error) {
 }
 
 // unanswered returns the result of a task that has returned err while a throw was due. The throw is
-// void, unless err tells of it, or says no more than that the context has ended, which the throw
-// has done: then it is what ended the task.
+// void, unless the task's code has swallowed it, or err tells of it, or says no more than that the
+// context has ended, which the throw has done: then it is what ended the task.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -289,6 +289,9 @@ func (s *strand) unanswered(err error) (Status, error) {
 	var told *PreemptedError
 	switch {
 	case p == nil || p.section != 0:
+	case p == s.throwing:
+		t.endContext(p.err)
+		return CancelledBeforeReturn, p.over(err)
 	case errors.As(err, &told) && told == p.err:
 		return CancelledBeforeReturn, err
 	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
