@@ -67,6 +67,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(x []int) { for i := uint(9); ; { POLL cocoon_m := i - 1024; for ; (i >= 0) && i != cocoon_m; i-- { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"small type", `func a(x []int, n int8) { for i := int8(0); i < n; i++ { x[i]++ } }`,
 			`func a(x []int, n int8) { for i := int8(0); ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 32; for ; (i < n) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"step of a small type", `func a(n int8) { for i := int8(0); i < n; i += 7 { n /= 2 } }`,
+			`func a(n int8) { for i := int8(0); ; { POLL cocoon_m := i + 126; for ; (i < n) && i != cocoon_m; i += 7 { n /= 2 }; if i != cocoon_m { break } } }`},
 		{"counted down", `func a(x []int) { for i := len(x); i > 0; i -= 2 { x[i]++ } }`,
 			`func a(x []int) { for i := len(x); ; { POLL cocoon_m := i - 2048; for ; (i > 0) && i != cocoon_m; i -= 2 { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
