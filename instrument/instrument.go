@@ -44,6 +44,10 @@ type Options struct {
 	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back.
 	// Nil: none is.
 	Instrumented func(path string) bool
+
+	// Mistaken has the lines in which the compiler has found mistakes that are not in the source, one
+	// for each time. The functions around them are rewritten more plainly, or, the second time, not.
+	Mistaken []Line
 }
 
 // Result is what became of a package.

@@ -42,7 +42,7 @@ func (r *rewriter) returnsOf(c *code) {
 			}
 		}
 	})
-	if !defers {
+	if !defers || c.careful >= not {
 		return
 	}
 	ends = append(ends, span{c.body.Rbrace, c.body.Rbrace + 1})

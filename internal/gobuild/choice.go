@@ -31,6 +31,7 @@ type choice struct {
 	tested   bool     // those of Tested
 	patterns []string // and these, as the go command matches them against a package
 	sections []string // names of functions; names of anything else do no harm
+	explains bool     // -x: it says what the compiler refuses
 }
 
 // choose makes the choice of a command line: by the patterns, or all but the standard library

@@ -22,7 +22,8 @@ type compile struct {
 	std    bool
 	tested bool // rewritten only if it is one of Tested
 
-	sections []string // functions of this package to make sections of
+	sections []string          // functions of this package to make sections of
+	mistaken []instrument.Line // where the compiler refuses what was rewritten
 }
 
 // parseCompile reads a command line; ok is false when it is none of a compiler, or has no key.
@@ -83,7 +84,7 @@ func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err er
 	for _, s := range c.sections {
 		sections[s] = true
 	}
-	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has})
+	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has, Mistaken: c.mistaken})
 	if err != nil {
 		return nil, false, err
 	}
