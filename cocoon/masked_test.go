@@ -265,3 +265,30 @@ func TestCallbacksAreNotThrownOutOf(t *testing.T) {
 		})
 	}
 }
+
+// Code that is under a lock nearly all the time, and polls there, is stopped at its first safe
+// point: the word does not go down meanwhile.
+func TestMostlyUnderALock(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	const stretch, rounds = 100 * time.Millisecond, 4
+	var late time.Duration
+	for range rounds {
+		var thrown time.Time
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			time.AfterFunc(stretch/4, func() { thrown = time.Now(); TaskOf(ctx).Cancel() })
+			for {
+				locked(func() {
+					for begin := time.Now(); time.Since(begin) < stretch; {
+						safepoint.Poll()
+					}
+				})
+				safepoint.Poll()
+			}
+		}))
+		late += time.Since(thrown)
+	}
+	if late > 2*rounds*stretch {
+		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
+	}
+}
