@@ -3,7 +3,6 @@ package instrument
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,10 +21,9 @@ func (r *rewriter) toldLines() map[string]*told {
 	}
 	for _, c := range r.codes {
 		for _, h := range slices.Concat(c.held, c.owed) {
-			from, to := r.set.Position(h.from), r.set.Position(h.to)
-			if from.Filename == to.Filename { // no line directive in between
-				t := of(filepath.Base(from.Filename))
-				t.held = append(t.held, from.Line, max(from.Line, to.Line))
+			for _, p := range r.linesOf(h) {
+				t := of(p.file)
+				t.held = append(t.held, p.line, p.line)
 			}
 		}
 	}
@@ -34,6 +32,17 @@ func (r *rewriter) toldLines() map[string]*told {
 		t.ends = append(t.ends, end.line, end.line)
 	}
 	return files
+}
+
+// linesOf returns the lines of a stretch of source as stack traces show them. Line directives may be
+// in its midst, as in what goyacc and cgo generate.
+func (r *rewriter) linesOf(s span) (all []place) {
+	f := r.set.File(s.from)
+	last := r.set.PositionFor(s.to, false).Line
+	for line := r.set.PositionFor(s.from, false).Line; line <= last; line++ {
+		all = append(all, r.placeOf(max(f.LineStart(line), s.from)))
+	}
+	return all
 }
 
 // heldCalls returns the calls that tell package safepoint what this package does in which lines,

@@ -121,7 +121,7 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"literal that calls itself", `func a() { var g func(); g = func() { g() }; _ = g }`, `func a() { var g func(); g = func() { POLLg() }; _ = g }`},
 
 		{"lock", `func a() { mu.Lock(); for { f() }; mu.Unlock(); for { f() } }`, `func a() { POLLmu.Lock(); for { f() }; mu.Unlock(); for {POLL f() } }`},
-		{"lock, deferred", `func a() { for { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a() { POLLfor {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
+		{"lock, deferred", `func a(n int) { for n > 0 { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a(n int) { POLLfor n > 0 {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
 		{"lock, released in a deferred literal", `func a() { mu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`,
 			`func a() { POLLmu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`},
 		{"lock, early exit", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`,
@@ -130,6 +130,24 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"lock in a loop", `func a(n int) { for n > 0 { mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`, `func a(n int) { for n > 0 {POLL mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`},
 		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, ""},
 		{"lock, tried", `func a() { if mu.TryLock() { for { f() } } }`, `func a() { POLLif mu.TryLock() { for { f() } } }`},
+		{"lock, released in each branch", `func a(n int) { for { mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 { n++ } } }`,
+			`func a(n int) { for {POLL mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 {POLL n++ } } }`},
+		{"lock, released in one branch", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock() }; for n < 7 { n++ } }`, ""},
+		{"lock, released in each case", `func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock(); default: mu.Unlock() }; for n < 7 { n++ } }`,
+			`func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock(); default: mu.Unlock() }; for n < 7 {POLL n++ } }`},
+		{"lock, released in some cases", `func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock() }; for n < 7 { n++ } }`, ""},
+		{"lock, handed from loop to loop", `func a(n int) { mu.Lock(); for n < 7 { n++; if n == 3 { mu.Unlock(); break }; n++ }; for n < 9 { n++ } }`, ""},
+		{"lock, released before each break", `func a(n int) { for { mu.Lock(); if n > 3 { mu.Unlock(); break }; n++; mu.Unlock() }; for n < 9 { n++ } }`,
+			`func a(n int) { for {POLL mu.Lock(); if n > 3 { mu.Unlock(); break }; n++; mu.Unlock() }; for n < 9 {POLL n++ } }`},
+		{"lock, not got", `func a(n int) { if !mu.TryLock() { for n < 7 { n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`,
+			`func a(n int) { if !mu.TryLock() { for n < 7 {POLL n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`},
+		{"lock, released in between, and deferred", `func a(n int) { mu.Lock(); defer mu.Unlock(); mu.Unlock(); for n < 7 { n++ }; mu.Lock() }`, ""},
+		{"lock, taken and kept on a way", `func a(n int) { if n > 3 { mu.Lock() }; for n < 7 { n++ }; if n > 3 { mu.Unlock() } }`, ""},
+		{"lock, deferred in a branch that returns", `func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 { n++ } }`,
+			`func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 {POLL n++ } }`},
+		{"lock, goto", `func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { goto again } }`,
+			`func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { POLLgoto again } }`},
+		{"lock, empty loop", `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {} }`, `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {POLL} }`},
 		{"literal under a lock", `func a() { mu.Lock(); func() { for { f() } }(); go func() { for { f() } }(); mu.Unlock() }`,
 			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
 		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
@@ -398,5 +416,22 @@ func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	}
 	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4}, []int(nil))`) {
 		t.Errorf("it has\n%s", link)
+	}
+}
+
+// What is held goes on behind a line directive, in the file that it names.
+func TestHeldBehindALineDirective(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	const src = "package p\nfunc a(l interface{ Lock(); Unlock() }, f func()) {\n\tl.Lock()\n//line y.y:20\n\tf()\n\tf()\n//line a.go:7\n\tl.Unlock()\n}\n"
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := r.toldLines()
+	if got := fmt.Sprint(merged(lines["a.go"].held), merged(lines["y.y"].held)); got != "[3 4 7 7] [20 22]" {
+		t.Errorf("got %s", got)
 	}
 }
