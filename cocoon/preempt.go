@@ -101,11 +101,7 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 	}
 	s.endGap(now)
 	s.requests.Store(keep)
-	if o.cleansUp && keep != 0 {
-		s.met.Store(true)
-	} else {
-		s.quiet()
-	}
+	s.quiet()
 	s.lastSafe, s.pause = now, 0
 	s.safePoints++
 	if want&wantThrow != 0 && !o.cleansUp {
@@ -143,6 +139,9 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
 		l.deliver(now) // to its successor, which is recorded over it
 	default:
+		if keep&wantThrow != 0 {
+			s.raise(now)
+		}
 		l.unlock()
 		return false
 	}
