@@ -147,7 +147,7 @@ func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []span) {
 			continue // nothing leads there
 		}
 		h := *f.in[b]
-		if loop, ok := b.Stmt.(ast.Stmt); ok && (b.Kind == cfg.KindForBody || b.Kind == cfg.KindRangeBody) && h.any() {
+		if loop := b.Stmt; (b.Kind == cfg.KindForBody || b.Kind == cfg.KindRangeBody) && h.any() {
 			lbrace := bodyOf(loop).Lbrace
 			held = append(held, span{lbrace, lbrace + 1})
 		}

@@ -28,7 +28,14 @@ type lockCall struct {
 	deferred bool
 }
 
+// lockCalls returns those of the body, and the releases in deferred literals, but for those of locks
+// that the literal itself has acquired.
 func lockCalls(body *ast.BlockStmt) (acquired, released []lockCall) {
+	type deferredLock struct {
+		by   *ast.DeferStmt
+		what string
+	}
+	own := map[deferredLock]bool{}
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok {
 			return useOf(lit, stack) == deferred // defer func() { mu.Unlock() }() releases this function's
@@ -45,17 +52,25 @@ func lockCalls(body *ast.BlockStmt) (acquired, released []lockCall) {
 			lock, name = types.ExprString(fun.X), fun.Sel.Name
 		}
 		c := lockCall{node: node, name: name}
+		var by *ast.DeferStmt
 		for _, around := range stack {
-			_, defers := around.(*ast.DeferStmt)
-			c.deferred = c.deferred || defers
+			if d, ok := around.(*ast.DeferStmt); ok {
+				by, c.deferred = d, true
+			}
 		}
 		switch {
-		case unlocks[name] != "" && !c.deferred:
+		case unlocks[name] != "":
 			c.what = lock + "." + unlocks[name]
-			acquired = append(acquired, c)
+			if c.deferred {
+				own[deferredLock{by, c.what}] = true
+			} else {
+				acquired = append(acquired, c)
+			}
 		case isUnlock[name]:
 			c.what = lock + "." + name
-			released = append(released, c)
+			if !own[deferredLock{by, c.what}] {
+				released = append(released, c)
+			}
 		}
 		return true
 	})

@@ -145,6 +145,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"lock, taken and kept on a way", `func a(n int) { if n > 3 { mu.Lock() }; for n < 7 { n++ }; if n > 3 { mu.Unlock() } }`, ""},
 		{"lock, deferred in a branch that returns", `func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 { n++ } }`,
 			`func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 {POLL n++ } }`},
+		{"lock, a deferred literal's own", `func a(n int) { defer func() { mu.Lock(); mu.Unlock() }(); for n < 7 { n++ } }`,
+			`func a(n int) { defer func() { mu.Lock(); mu.Unlock() }(); for n < 7 {POLL n++ } }`},
 		{"lock, goto", `func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { goto again } }`,
 			`func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { POLLgoto again } }`},
 		{"lock, empty loop", `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {} }`, `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {POLL} }`},
