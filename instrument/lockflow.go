@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/cfg"
 )
@@ -12,7 +11,7 @@ import (
 // lockFlow follows the locks through a function's control flow. A lock is held at a place if it may
 // be held there on any way.
 type lockFlow struct {
-	calls map[*ast.CallExpr]lockCall
+	calls map[ast.Node]lockCall
 	bits  map[string]uint64 // a bit for each lock
 	in    map[*cfg.Block]*holding
 }
@@ -27,21 +26,22 @@ func (h holding) any() bool { return h.locks|h.pinned != 0 }
 // before, in the text, is held from the beginning; where a deferred call will release it, to the
 // end: the release of a lock that is free ends the program.
 func heldIn(body *ast.BlockStmt) (held []span) {
-	acquired, released := lockCalls(body)
-	if len(acquired)+len(released) == 0 {
+	calls := lockCalls(body)
+	if len(calls) == 0 {
 		return nil
 	}
-	f := &lockFlow{calls: map[*ast.CallExpr]lockCall{}, bits: map[string]uint64{}, in: map[*cfg.Block]*holding{}}
+	f := &lockFlow{calls: map[ast.Node]lockCall{}, bits: map[string]uint64{}, in: map[*cfg.Block]*holding{}}
 	begin := holding{}
-	for _, c := range slices.Concat(acquired, released) {
+	for _, c := range calls {
 		f.calls[c.node] = c
 		if f.bits[c.what] == 0 {
 			f.bits[c.what] = 1 << min(len(f.bits), 63) // of more, some share one
 		}
 	}
-	for _, u := range released {
-		if !slices.ContainsFunc(acquired, func(a lockCall) bool { return a.what == u.what && a.node.Pos() < u.node.Pos() }) {
-			begin.locks |= f.bits[u.what]
+	acquired := map[string]bool{}
+	for _, c := range calls { // in the order of the text
+		if acquired[c.what] = acquired[c.what] || c.acquires; !acquired[c.what] {
+			begin.locks |= f.bits[c.what]
 		}
 	}
 	g := cfg.New(body, func(call *ast.CallExpr) bool {
@@ -86,7 +86,7 @@ func (f *lockFlow) behind(n ast.Node, h holding) holding {
 		switch {
 		case c.deferred:
 			h.pinned |= bit
-		case unlocks[c.name] != "":
+		case c.acquires:
 			h.locks |= bit
 		default:
 			h.locks &^= bit
@@ -98,10 +98,8 @@ func (f *lockFlow) behind(n ast.Node, h holding) holding {
 // each calls visit for the calls in n that acquire or release a lock.
 func (f *lockFlow) each(n ast.Node, visit func(c lockCall, bit uint64)) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			if c, ok := f.calls[call]; ok {
-				visit(c, f.bits[c.what])
-			}
+		if c, ok := f.calls[n]; ok {
+			visit(c, f.bits[c.what])
 		}
 		return true
 	})
@@ -121,15 +119,10 @@ func (f *lockFlow) failed(b *cfg.Block, so bool) uint64 {
 	if not, ok := cond.(*ast.UnaryExpr); ok && not.Op == token.NOT {
 		cond, so = ast.Unparen(not.X), !so
 	}
-	call, ok := cond.(*ast.CallExpr)
-	if !ok || so {
-		return 0
+	if c, ok := f.calls[cond]; ok && c.tries && !so {
+		return f.bits[c.what]
 	}
-	c, ok := f.calls[call]
-	if !ok || !strings.Contains(strings.ToLower(c.name), "try") {
-		return 0
-	}
-	return f.bits[c.what]
+	return 0
 }
 
 // node is one of a function's nodes, with what is held before and behind it.

@@ -27,11 +27,12 @@ func (r *rewriter) placeOf(p token.Pos) place {
 
 // returnsOf finds where the function makes deferred calls that may come to a poll.
 func (r *rewriter) returnsOf(c *code) {
-	defers, ends := false, []span{}
+	defers, ends, others := false, []span{}, []place{r.placeOf(c.body.Rbrace)}
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		switch n := n.(type) {
 		case *ast.DeferStmt:
 			defers = defers || r.comesToPoll(n.Call)
+			others = append(others, r.placeOf(n.Pos()))
 		case *ast.ReturnStmt:
 			ends = append(ends, span{n.Return, n.Return + token.Pos(len("return"))})
 			for _, around := range stack {
@@ -47,10 +48,11 @@ func (r *rewriter) returnsOf(c *code) {
 	}
 	ends = append(ends, span{c.body.Rbrace, c.body.Rbrace + 1})
 	for _, end := range ends {
-		r.end(c, end)
+		r.end(c, end, others)
 	}
 }
 
+// lastOf returns the last of the statements, or nil.
 func lastOf(list []ast.Stmt) ast.Stmt {
 	if len(list) == 0 {
 		return nil
@@ -58,13 +60,14 @@ func lastOf(list []ast.Stmt) ast.Stmt {
 	return list[len(list)-1]
 }
 
-// end notes the line of a token that ends a function, or gives the token another line.
-func (r *rewriter) end(c *code, token span) {
+// end notes the line of a token that ends a function, or gives the token another line, of those if
+// it can be.
+func (r *rewriter) end(c *code, token span, others []place) {
 	if slices.Contains(c.moved, token) {
 		return
 	}
 	at := r.placeOf(token.from)
-	line := r.freeLine(at, r.placeOf(c.body.Rbrace))
+	line := r.freeLine(at, others)
 	if line != at {
 		c.moved = append(c.moved, token)
 		r.insert(c.file, token.from, fmt.Sprintf("/*line :%d:1*/", line.line))
@@ -73,11 +76,13 @@ func (r *rewriter) end(c *code, token span) {
 	r.ends[line] = true
 }
 
-// freeLine returns a line in which nothing may call a poll: that of the place, or the closing brace's,
+// freeLine returns a line in which nothing may call a poll: that of the place, or one of the others,
 // or the one that is nearest.
-func (r *rewriter) freeLine(at, brace place) place {
-	if brace.file == at.file && r.busy[at] && !r.busy[brace] {
-		return brace
+func (r *rewriter) freeLine(at place, others []place) place {
+	for _, other := range append([]place{at}, others...) {
+		if other.file == at.file && !r.busy[other] {
+			return other
+		}
 	}
 	for d := 0; ; d++ {
 		for _, near := range []place{{at.file, at.line + d}, {at.file, at.line - d}} {
