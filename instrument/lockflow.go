@@ -49,7 +49,20 @@ func heldIn(body *ast.BlockStmt) (held []span) {
 		return !ok || id.Name != "panic"
 	})
 	f.follow(g, begin)
-	return f.spans(g, body)
+	return united(f.spans(g, body))
+}
+
+// united returns the same places as the fewest spans.
+func united(spans []span) (all []span) {
+	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.from <= all[n-1].to {
+			all[n-1].to = max(all[n-1].to, s.to)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // follow finds what is held where each block begins.
