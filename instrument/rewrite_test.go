@@ -159,6 +159,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"lock, goto", `func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { goto again } }`,
 			`func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { POLLgoto again } }`},
 		{"lock, empty loop", `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {} }`, `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {POLL} }`},
+		{"between an acquisition and its defer", "func a() { h := f; defer h(); defer h(); h = nil; f()\n}\n\nfunc b() { h := f; defer h()\n}",
+			"func a() { h := f; defer h(); defer h(); POLLh = nil; f()\n}\n\nfunc b() { h := f; POLLdefer h()\n}"},
 		{"literal under a lock", `func a() { mu.Lock(); func() { for { f() } }(); go func() { for { f() } }(); mu.Unlock() }`,
 			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
 		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
