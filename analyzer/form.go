@@ -75,8 +75,8 @@ func (f *form) enter(n *policy.Node, depth int) error {
 	return nil
 }
 
-// statement checks a node of type Unit or Verdict: what may hold effects. Of what has a value OpTake
-// alone may, and not in a predicate; so, as each site is written once, none fires twice.
+// statement checks a node of type Unit or Verdict: what may hold effects. Of what has a value
+// OpTake alone may, and not in a predicate; so, as each site is written once, none fires twice.
 func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {
 		return err

@@ -100,8 +100,8 @@ func constant(t stubs.Type, word uint64) value {
 // none.
 const unlimited = 1 << 62
 
-// readValue is what the catalogue says about a stub's values. A registered state can have any, but a
-// bucket has as many tokens as it holds at most.
+// readValue is what the catalogue says about a stub's values. A registered state can have any, but
+// a bucket has as many tokens as it holds at most.
 func readValue(r policy.Read) value {
 	v := anyOf(r.Type)
 	switch {

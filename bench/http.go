@@ -13,8 +13,8 @@ const httpConnections = 64
 // httpPages are the pages that the clients request.
 var httpPages = []struct{ name, path string }{{"hello", "/hello"}, {"16 KB", "/page"}}
 
-// httpSection measures the cost of cocoonhttp with a server that says hello, and that sends 16 KB in
-// writes of 1 KB: without the middleware, with it, and with typical policies, each in a separate
+// httpSection measures the cost of cocoonhttp with a server that says hello, and that sends 16 KB
+// in writes of 1 KB: without the middleware, with it, and with typical policies, each in a separate
 // process. This process is the client; its cost is among the results.
 func httpSection(ctx context.Context, r *report) error {
 	return httpWith(ctx, r, effort{rounds: 400, span: 50 * time.Millisecond})

@@ -68,9 +68,9 @@ func (a *absent) remove(s *strand) {
 }
 
 // push appends s and returns its index.
-func push(list *[]*strand, s *strand) int {
+func push(list *[]*strand, s *strand) int32 {
 	*list = append(*list, s)
-	return len(*list) - 1
+	return int32(len(*list) - 1)
 }
 
 // take removes s and moves the last strand into its place. An empty list releases its memory.

@@ -117,9 +117,9 @@ func (l *Loop) armSweep(now int64) {
 }
 
 // sweep looks at tasks without a slot, and returns when to look again. A parked task that runs in
-// two sweeps surfaces. A task that ran and is parked now counts as blocked again. Sweeps go on while
-// a task waits for a slot, and while a time policy may act on one of these tasks; the longer nothing
-// changes, the rarer they are. Called by the timer, under the loop's lock.
+// two sweeps surfaces. A task that ran and is parked now counts as blocked again. Sweeps go on
+// while a task waits for a slot, and while a time policy may act on one of these tasks; the longer
+// nothing changes, the rarer they are. Called by the timer, under the loop's lock.
 func (l *Loop) sweep(now int64) (next int64) {
 	a := &l.absent
 	if a.n.Load() == 0 {
@@ -156,7 +156,8 @@ func (l *Loop) sweep(now int64) (next int64) {
 	lead := int64(0)
 	if !l.contended {
 		if lead = l.absentLead(); lead == notify.Never {
-			// Nothing depends on these tasks. A task that begins to wait for a slot wakes the timer.
+			// Nothing depends on these tasks. A task that begins to wait for a slot wakes the
+			// timer.
 			l.sweepAt = 0
 			return notify.Never
 		}

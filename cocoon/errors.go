@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -46,8 +47,19 @@ type PreemptedError struct {
 	RetryAfter time.Duration // when the caller may try again, as the policy says; 0: it does not say
 
 	// Others may read the error before it has happened and arrived.
-	frames atomic.Pointer[[]uintptr] // where it happened
-	became atomic.Pointer[PanicError]
+	frames   atomic.Pointer[[]uintptr] // where it happened
+	became   atomic.Pointer[PanicError]
+	returned atomic.Pointer[error]
+}
+
+// Returned returns the error that the code of the task, or of the section, has returned after it
+// had recovered the throw; nil if it did not. errors.Is and errors.As find it as well. The throw's
+// text does not have that of the error, which may be a stack trace.
+func (e *PreemptedError) Returned() error {
+	if err := e.returned.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Panic returns the panic with which the task's code has replaced the throw: code that recovers a
@@ -71,8 +83,8 @@ func (e *PreemptedError) Error() string {
 	if e.Started {
 		fmt.Fprintf(&b, " after running %v", e.Running)
 	}
-	if at := e.Where(); at != "" {
-		fmt.Fprintf(&b, " at %s", at)
+	if f, ok := e.first(); ok {
+		fmt.Fprintf(&b, " at %s (%s:%d)", f.Function, filepath.Base(f.File), f.Line) // it may be told to clients: no folders
 	}
 	if e.Reason != "" {
 		b.WriteString(": " + e.Reason)
@@ -80,11 +92,21 @@ func (e *PreemptedError) Error() string {
 	if p := e.Panic(); p != nil {
 		fmt.Fprintf(&b, " (which its code turned into a %v)", p)
 	}
+	if e.Returned() != nil {
+		b.WriteString(" (which its code recovered; it then returned an error)")
+	}
 	return b.String()
 }
 
-// Unwrap returns the cause.
-func (e *PreemptedError) Unwrap() error { return e.Cause }
+// Unwrap returns the cause, and the error that the task's code has returned.
+func (e *PreemptedError) Unwrap() (all []error) {
+	for _, err := range []error{e.Cause, e.Returned()} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
 
 // Where returns the function, file and line of the safe point at which the task was thrown into. It
 // returns "" if the task was not running.

@@ -31,7 +31,7 @@ func enterSection(name string) (leave func(err *error)) {
 				*err = s.arrived(r)
 				s.settle()
 			} else {
-				s.voidThrow(id) // swallowed, and the function returned nevertheless; or Goexit
+				s.returns(id, err) // or Goexit
 			}
 		}
 	}

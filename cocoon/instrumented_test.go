@@ -92,8 +92,15 @@ func spinShortly() {
 	}
 }
 
+// failing is one that fails.
+func failing(spin func(), with error) (err error) {
+	defer safepoint.Enter("lib.match")(&err)
+	spin()
+	return with
+}
+
 // What is not a throw passes: panics, Goexit; and a throw that was swallowed in the function is
-// void when it returns.
+// void when it returns without an error.
 func TestMarkedFunctionLeavesTheRestAlone(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	limit(t, rt, "lib.match")
@@ -105,6 +112,10 @@ func TestMarkedFunctionLeavesTheRestAlone(t *testing.T) {
 	must(t, rt.Run(background, "job", func(context.Context) error {
 		if n, err := match(swallow); n != 1 || err != nil {
 			t.Errorf("swallowed: %d, %v", n, err)
+		}
+		want := errors.New("internal error")
+		if err := failing(swallow, want); preemption(t, err).Returned() != want {
+			t.Errorf("swallowed, and failed: %v", err)
 		}
 		if n := convert(swallow); n != 1 {
 			t.Errorf("swallowed: %d", n)

@@ -30,8 +30,8 @@ func newStateTable(s policy.State) *stateTable { return &stateTable{of: s, words
 
 func newTable(s policy.State) *keyed.Table { return keyed.New(max(s.Keys, 1), int64(s.TTL)) }
 
-// at returns the word of a key: of a bucket the tokens that are there now. A dry run leaves no trace
-// in what enforcing policies read.
+// at returns the word of a key: of a bucket the tokens that are there now. A dry run leaves no
+// trace in what enforcing policies read.
 func (v *stateVar) at(key uint64, observing bool, now int64) uint64 {
 	if !observing {
 		word, at, ok := v.table.words.Get(key, now)

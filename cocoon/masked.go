@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -11,12 +12,23 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// masked reports whether the safe point that the calling task is at is none for what is asked of
+// outlook is what a safe point is to the calling task.
+type outlook struct {
+	asked    uint32        // what was asked of the task when it looked
+	throw    *throwRequest // the throw that was due
+	lent     bool          // the task had no slot
+	masked   bool          // it is none
+	cleansUp bool          // it is none for a throw
+}
+
+// look finds out whether the safe point that the calling task is at is none for what is asked of
 // it:
 //
 //   - A callback from C is around it. A throw would unwind C's frames, and what these have locked
 //     or allocated would stay so; a task that is suspended would hold it meanwhile.
 //   - Rewritten code around it holds a lock, or is inside of what must not be unwound (see keeps).
+//   - It is inside of a deferred call of a rewritten function that returns. A throw would end that
+//     half-way.
 //
 // For a throw, the frames from the safe point up to the section that catches it matter; for a
 // switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
@@ -24,32 +36,37 @@ import (
 //
 // It walks the stack, about 1 µs and 0.1 µs a frame, only if something is asked, and where there is
 // something to be found.
-func (s *strand) masked() bool {
-	want := s.requests.Load()
-	if want&(wantThrow|wantSwitch|wantGap) == 0 && !s.lent.Load() {
-		return false
+func (s *strand) look() outlook {
+	o := outlook{asked: s.requests.Load(), lent: s.lent.Load()}
+	if o.asked&(wantThrow|wantSwitch|wantGap) == 0 && !o.lent {
+		return o
+	}
+	if o.asked&wantThrow != 0 {
+		s.loop.lock()
+		o.throw = s.pending
+		s.loop.unlock()
 	}
 	held, cgo := heldLines(), runtime.NumCgoCall()
 	if held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
-		return false
+		return o
 	}
-	within := false
-	if want&wantThrow != 0 {
-		s.loop.lock()
-		within = s.pending != nil && s.pending.section != 0
-		s.loop.unlock()
-	}
-	w := walk{s: s, within: within, held: held}
-	if w.up(); w.by == "" {
-		if !within { // else it did not look at all of the task
-			s.cgoSeen = cgo
-		}
-		return false
-	}
-	if w.explicit {
+	w := walk{s: s, within: o.throw != nil && o.throw.section != 0, held: held}
+	w.up()
+	o.masked, o.cleansUp = w.by != "", w.cleansUp
+	switch {
+	case !o.masked && !w.within: // else it did not look at all of the task
+		s.cgoSeen = cgo
+	case o.masked && w.explicit:
 		s.loop.rt.passOver(&w)
 	}
-	return true
+	return o
+}
+
+// stands reports whether an outlook is still that for all that is asked of the task. Called under
+// the loop's lock.
+func (o outlook) stands(s *strand) bool {
+	want := s.requests.Load()
+	return want&^o.asked == 0 && (want&wantThrow == 0 || o.throw == s.pending) && (o.lent || !s.lent.Load())
 }
 
 // cgoAtInit is the number of calls of C before there was any task. While the number stays the same,
@@ -67,6 +84,7 @@ type walk struct {
 	explicit bool          // the safe point is a SafePoint call
 	by       string        // what masks it: a lock, C; "": nothing
 	at       runtime.Frame // where
+	cleansUp bool          // it is inside of a deferred call, or the like
 }
 
 // up walks the stack, and stops at the first frame that masks the safe point.
@@ -102,10 +120,11 @@ func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
+	w.cleansUp = w.cleansUp || w.held.has(f, endsIn)
 	switch {
 	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
 		w.by = "a callback from C"
-	case w.held != nil && w.held.has(f):
+	case w.held.has(f, heldIn):
 		w.by = "a lock"
 	case w.held != nil && keeps(f.Function):
 		w.by = "what must not be unwound"
@@ -134,11 +153,13 @@ func (rt *Runtime) passOver(w *walk) {
 // keeps reports whether others would lose by a function's being unwound: a sync.Once counts as done
 // for ever, database/sql never uses the connection again whose driver it has called, a gRPC client
 // never gives back the stream of its connection, and in a package singleflight, whoever wrote it,
-// those who wait for the result get the panic, or wait for ever.
+// those who wait for the result get the panic, or wait for ever. modernc.org/sqlite is C that was
+// translated to Go, with C's locks.
 func keeps(function string) bool {
 	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
 		strings.HasPrefix(function, "google.golang.org/grpc.(*clientStream).") ||
+		strings.HasPrefix(function, "modernc.org/sqlite/lib.") ||
 		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 
@@ -152,33 +173,42 @@ func (st *sectionStack) named(name string) bool {
 	return false
 }
 
-// lines are where locks are held: by package and file, pairs of a first and a last line.
+// lines are what is known of the lines of rewritten code, by package and file.
 type lines struct {
 	last *safepoint.Held // the newest that is included
-	in   map[[2]string][]int
+	in   map[[2]string][]*safepoint.Held
 }
 
 var knownLines atomic.Pointer[lines]
 
-// heldLines returns what is known of locks, or nil if no code is rewritten.
+// heldLines returns what is known of lines, or nil if no code is rewritten.
 func heldLines() *lines {
 	all, known := safepoint.AllHeld(), knownLines.Load()
 	if all == nil || known != nil && known.last == all {
 		return known
 	}
-	known = &lines{last: all, in: map[[2]string][]int{}}
+	known = &lines{last: all, in: map[[2]string][]*safepoint.Held{}}
 	for h := all; h != nil; h = h.Next {
 		at := [2]string{h.Package, h.File}
-		known.in[at] = append(known.in[at], h.Lines...)
+		known.in[at] = append(known.in[at], h)
 	}
 	knownLines.Store(known)
 	return known
 }
 
-func (l *lines) has(f runtime.Frame) bool {
-	pairs := l.in[[2]string{packageOf(f.Function), filepath.Base(f.File)}]
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i] <= f.Line && f.Line <= pairs[i+1] {
+func heldIn(h *safepoint.Held) []int { return h.Lines }
+
+func endsIn(h *safepoint.Held) []int { return h.Ends }
+
+// has reports whether a frame is in lines of that sort.
+func (l *lines) has(f runtime.Frame, of func(*safepoint.Held) []int) bool {
+	if l == nil {
+		return false
+	}
+	for _, h := range l.in[[2]string{packageOf(f.Function), filepath.Base(f.File)}] {
+		pairs := of(h)
+		i, _ := slices.BinarySearch(pairs, f.Line)
+		if i < len(pairs) && (i%2 == 1 || pairs[i] == f.Line) { // between a first and a last line, or at one
 			return true
 		}
 	}

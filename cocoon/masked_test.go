@@ -15,7 +15,7 @@ import (
 // The functions that rewritten packages call.
 //
 //go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
-var holdLink func(pkg, file string, lines []int)
+var holdLink func(pkg, file string, held, ends []int)
 
 var guard sync.Mutex
 
@@ -44,7 +44,7 @@ func noteLocked() {
 	for _, f := range []any{locked, lockedPoint} {
 		f := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 		_, line := f.FileLine(f.Entry())
-		holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3})
+		holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3}, nil)
 	}
 }
 
@@ -179,4 +179,116 @@ func TestPollUnderALockIsNotLogged(t *testing.T) {
 		t.Errorf("%v was logged: %s", place, &log)
 		return true
 	})
+}
+
+// cleaningUp is a function whose deferred call is made in a line that rewriting has noted.
+func cleaningUp(clean func()) {
+	defer clean()
+}
+
+// A deferred call of a function that returns is not thrown out of, and may be suspended. The throw
+// comes as soon as it has ended, also where hardly anything but such calls polls.
+func TestDeferredCallOfAFunctionThatReturns(t *testing.T) {
+	f := runtime.FuncForPC(reflect.ValueOf(cleaningUp).Pointer())
+	_, line := f.FileLine(f.Entry())
+	holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, []int{line + 2, line + 2})
+	for name, point := range map[string]func(context.Context){
+		"a poll":      func(context.Context) { safepoint.Poll() },
+		"a SafePoint": SafePoint,
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 1})
+			limit(t, rt, "lib.match") // 5 ms
+			must(t, rt.RegisterPreemptibleFunc("job"))
+			register(t, rt, Policy{Name: "turns", On: Every(time.Millisecond), Expr: "switch()"})
+			must(t, rt.Run(background, "job", func(ctx context.Context) error {
+				begun, done := 0, 0
+				_, err := match(func() {
+					for begin := time.Now(); time.Since(begin) < 10*time.Second; point(ctx) {
+						cleaningUp(func() {
+							begun++
+							for begin := time.Now(); time.Since(begin) < 10*time.Millisecond; {
+								point(ctx)
+							}
+							other := rt.Go(background, "other", func(context.Context) error { return nil })
+							for other.Task().Status() != Returned {
+								point(ctx)
+							}
+							done++
+						})
+					}
+				})
+				preemption(t, err)
+				if begun != done || done > 100 {
+					t.Errorf("%d calls began, %d were done; the limit is 5 ms, and each takes 10", begun, done)
+				}
+				return nil
+			}))
+		})
+	}
+}
+
+// What the runtime and package context call back later runs on goroutines that are no task's.
+func TestCallbacksAreNotThrownOutOf(t *testing.T) {
+	noteLocked() // as in a rewritten program
+	rt := start(t, Config{Slots: 1})
+	for name, register := range map[string]func(f func()){
+		"context.AfterFunc": func(f func()) {
+			ctx, cancel := context.WithCancel(background)
+			context.AfterFunc(ctx, f)
+			cancel()
+		},
+		"runtime.AddCleanup": func(f func()) {
+			runtime.AddCleanup(new([16]int), func(int) { f() }, 0)
+			runtime.GC()
+		},
+		"runtime.SetFinalizer": func(f func()) {
+			runtime.SetFinalizer(new([16]int), func(*[16]int) { f() })
+			runtime.GC()
+		},
+	} {
+		within(t, name, func() {
+			done := make(chan bool)
+			preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+				register(func() {
+					ended := false
+					defer func() { done <- ended }()
+					pollFor(2*time.Millisecond, &ended)()
+				})
+				TaskOf(ctx).Cancel()
+				time.Sleep(time.Millisecond)
+				return spinForever(ctx)
+			}))
+			if !<-done {
+				t.Errorf("%s: thrown out of", name)
+			}
+		})
+	}
+}
+
+// Code that is under a lock nearly all the time, and polls there, is stopped at its first safe
+// point: the word does not go down meanwhile.
+func TestMostlyUnderALock(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	const stretch, rounds = 100 * time.Millisecond, 4
+	var late time.Duration
+	for range rounds {
+		var thrown time.Time
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			time.AfterFunc(stretch/4, func() { thrown = time.Now(); TaskOf(ctx).Cancel() })
+			for {
+				locked(func() {
+					for begin := time.Now(); time.Since(begin) < stretch; {
+						safepoint.Poll()
+					}
+				})
+				safepoint.Poll()
+			}
+		}))
+		late += time.Since(thrown)
+	}
+	if late > 2*rounds*stretch {
+		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
+	}
 }

@@ -18,9 +18,9 @@ type Trigger = policy.Trigger
 // Match limits a policy to loops, task names and kinds.
 type Match = policy.Match
 
-// How states are declared, in Policy.State and, but for PerLoop, for Runtime.RegisterState: PerLoop,
-// a private state of which each loop has its own; Keyed, one with a value for each key; Bucket, a
-// token bucket.
+// How states are declared, in Policy.State and, but for PerLoop, for Runtime.RegisterState:
+// PerLoop, a private state of which each loop has its own; Keyed, one with a value for each key;
+// Bucket, a token bucket.
 type (
 	PerLoop = policy.PerLoop
 	Keyed   = policy.Keyed

@@ -60,7 +60,15 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || s.masked() || !s.answerOnce() {
+		if s.blocked {
+			return
+		}
+		o := s.look()
+		if o.masked || o.cleansUp && o.asked == wantThrow && !o.lent {
+			s.met.Store(true)
+			return
+		}
+		if !s.answerOnce(o) {
 			return
 		}
 	}
@@ -70,13 +78,18 @@ func (s *strand) answer() {
 func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
 
 // answerOnce takes the requests and reports whether the task was parked meanwhile, so that there
-// may be new ones.
-func (s *strand) answerOnce() (parked bool) {
+// may be new ones; or there are some that it has not looked for. A throw stays for later, with the
+// word up, while the task cleans up.
+func (s *strand) answerOnce(o outlook) (again bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()
 	if s.parked.Load() {
 		l.surface(s, now)
+	}
+	if !o.stands(s) {
+		l.unlock()
+		return true
 	}
 	want := s.requests.Load()
 	if want != 0 {
@@ -91,7 +104,7 @@ func (s *strand) answerOnce() (parked bool) {
 	s.quiet()
 	s.lastSafe, s.pause = now, 0
 	s.safePoints++
-	if want&wantThrow != 0 {
+	if want&wantThrow != 0 && !o.cleansUp {
 		if s.lent.Load() {
 			// once the throw has arrived, the task must come back for a slot
 			s.requests.Store(wantThrow | wantProbe)
@@ -128,6 +141,9 @@ func (s *strand) answerOnce() (parked bool) {
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
 		l.deliver(now) // to the next holder, which replaces this one in the record
 	default:
+		if keep&wantThrow != 0 {
+			s.raise(now)
+		}
 		l.unlock()
 		return false
 	}
@@ -278,8 +294,8 @@ func (s *strand) preempted(policy, reason, section string, cause error, now int6
 func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
 
 // cancel throws into t and its children, and ends their contexts. The throw into t is posted before
-// a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the child
-// alone. The context of t ends last, so the children are thrown into whatever they wait for.
+// a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the
+// child alone. The context of t ends last, so the children are thrown into whatever they wait for.
 func (t *Task) cancel(reason string, cause error) {
 	end, inside := t.doom(reason, cause)
 	t.cancelChildren(cause)

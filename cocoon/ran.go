@@ -82,8 +82,8 @@ type cpuClock struct {
 	running  [1]metrics.Sample
 }
 
-// sample reads the clock if the last reading is old enough. A reading is a system call of 0.5 µs. In
-// a hot process it also counts the goroutines that share the cores.
+// sample reads the clock if the last reading is old enough. A reading is a system call of 0.5 µs.
+// In a hot process it also counts the goroutines that share the cores.
 func (c *cpuClock) sample(now int64, hot bool) (s cpuSample) {
 	if c.at != 0 && now-c.at < sampleRunning/2 {
 		return s

@@ -24,8 +24,8 @@ import (
 //     begins to rest first says so and then reads the word. So at least one of the two sees the
 //     other.
 //
-// A task in a brief call rests also while other tasks wait. Until its goroutine is found parked, only
-// the looks of rule 2 take its slot: see brief.go.
+// A task in a brief call rests also while other tasks wait. Until its goroutine is found parked,
+// only the looks of rule 2 take its slot: see brief.go.
 //
 // The time that a task has rested does not count as running, to the nanosecond.
 
@@ -122,9 +122,9 @@ func (s *strand) settleRest(now int64) (took bool) {
 	return took
 }
 
-// takeRests settles the tasks that hold slots, until it has taken most slots. It takes the slot of a
-// task in a brief call only if the goroutine is parked, or if brief is set. Called under the loop's
-// lock, after adopt.
+// takeRests settles the tasks that hold slots, until it has taken most slots. It takes the slot of
+// a task in a brief call only if the goroutine is parked, or if brief is set. Called under the
+// loop's lock, after adopt.
 func (l *Loop) takeRests(most int, brief bool) {
 	now := int64(0)
 	for i := range l.slots {

@@ -286,8 +286,8 @@ func (s *strand) leave(t *Task, err *error) {
 }
 
 // unanswered returns the result of a task that has returned err while a throw was pending. The
-// throw ended the task if err contains it, or if err is only context.Canceled and the throw has
-// cancelled the context. Otherwise the throw is void.
+// throw ended the task if the task's code has swallowed it, if err contains it, or if err is only
+// context.Canceled and the throw has cancelled the context. Otherwise the throw is void.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -298,6 +298,9 @@ func (s *strand) unanswered(err error) (Status, error) {
 	var told *PreemptedError
 	switch {
 	case p == nil || p.section != 0:
+	case p == s.throwing:
+		t.endContext(p.err)
+		return CancelledBeforeReturn, p.over(err)
 	case errors.As(err, &told) && told == p.err:
 		return CancelledBeforeReturn, err
 	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):

@@ -71,7 +71,7 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 		return
 	}
 	if *returned {
-		s.voidThrow(id)
+		s.returns(id, err)
 		return
 	}
 	if s.throwing == nil || s.throwing.section == 0 {

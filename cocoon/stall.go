@@ -11,7 +11,8 @@ func (l *Loop) lend(s *strand, now int64) {
 }
 
 // giveAway gives the slot of s to a waiting task while s runs on without one, and reports whether
-// it did. A task that has just begun a Block gives its slot up itself. Called under the loop's lock.
+// it did. A task that has just begun a Block gives its slot up itself. Called under the loop's
+// lock.
 func (l *Loop) giveAway(s *strand, now int64) bool {
 	if s.settleRest(now) {
 		l.deliver(now)

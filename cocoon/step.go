@@ -15,8 +15,8 @@ import (
 //
 // Evaluations on one loop are serialised by the loop's lock, and a runtime with one loop needs no
 // more. With several loops, a step also takes the lock of the steps if it writes a state of all
-// loops, or reads two of them or a keyed one. That lock is taken after any loop's lock, and held for
-// less than a microsecond.
+// loops, or reads two of them or a keyed one. That lock is taken after any loop's lock, and held
+// for less than a microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {

@@ -44,7 +44,8 @@ type strand struct {
 	ranAt      int64 // its own running time then
 
 	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
-	absentAt   int          // its index in the list of loop.absent that holds it
+	absentAt   int32        // its index in the list of loop.absent that holds it
+	met        atomic.Bool  // it has passed a masked poll since the word was raised
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
 	postedAt   int64        // when the oldest pending request was posted
 	raisedAt   int64        // when the word was raised; later, for a throw in flight
@@ -79,7 +80,7 @@ type strand struct {
 	at       int32         // the open slot that it took last
 	breath   breather
 	keptFrom int64 // since when brief calls have found tasks waiting for a slot; 0: the last one found none
-	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see masked
+	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see look
 	memory   memory
 }
 
@@ -209,6 +210,7 @@ func (s *strand) onSlot() bool {
 
 func (s *strand) raise(now int64) {
 	s.raised, s.raisedAt = true, now
+	s.met.Store(false)
 	safepoint.Raise()
 }
 

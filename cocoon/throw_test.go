@@ -153,24 +153,83 @@ func TestSwallowedThrowIsThrownAtTheNextSafePoint(t *testing.T) {
 	}
 }
 
-// A function that swallowed the throw and returns has returned: its own result counts, and nothing
-// is left over for the next task on the same goroutine.
+// A function that swallows the throw and then fails was thrown out of: its error is the throw, with
+// its own inside. One that succeeds has succeeded. Nothing is left over for the next task on the
+// same goroutine.
 func TestSwallowedThrowEndsWithTheTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	want := errors.New("mine")
-	err := rt.Run(background, "job", func(ctx context.Context) (err error) {
-		defer func() {
-			recover()
-			err = want
-		}()
-		TaskOf(ctx).Cancel()
-		return spinForever(ctx)
-	})
-	if err != want {
-		t.Errorf("got %v", err)
+	want := errors.New("mine, with /a/folder/x.go:12")
+	signal := throwOnSignal(t, rt, "job")
+	for name, c := range map[string]struct {
+		throw func(ctx context.Context)
+		err   error
+	}{
+		"fails, cancelled": {func(ctx context.Context) { TaskOf(ctx).Cancel() }, want},
+		"fails":            {func(context.Context) { signal() }, want},
+		"succeeds":         {func(context.Context) { signal() }, nil},
+	} {
+		var own context.Context
+		h := rt.Go(background, "job", func(ctx context.Context) (err error) {
+			own = ctx
+			defer func() {
+				recover()
+				err = c.err
+			}()
+			c.throw(ctx)
+			return spinForever(ctx)
+		})
+		err := h.Wait(background)
+		if c.err == nil {
+			if err != nil || h.Task().Status() != Returned {
+				t.Errorf("%s: got %v, %v", name, err, h.Task().Status())
+			}
+			continue
+		}
+		pe := preemption(t, err)
+		if pe.Returned() != want || !errors.Is(err, want) || strings.Contains(err.Error(), "/a/folder") || strings.Contains(err.Error(), "(/") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if h.Task().Status() != CancelledBeforeReturn || context.Cause(own) != error(pe) {
+			t.Errorf("%s: %v, %v", name, h.Task().Status(), context.Cause(own))
+		}
 	}
 	for range 100 {
 		must(t, rt.Run(background, "job", func(ctx context.Context) error { SafePoint(ctx); return nil }))
+	}
+}
+
+// The same in a section; an error that contains the throw stays as it is.
+func TestSwallowedThrowEndsWithTheSection(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	signal := throwOnSignal(t, rt, "job")
+	want := errors.New("mine")
+	for name, c := range map[string]struct {
+		make func(thrown any) error
+		has  error // nil: success
+	}{
+		"fails":         {func(any) error { return want }, want},
+		"tells of it":   {func(thrown any) error { return fmt.Errorf("%w, %w", want, thrown.(error)) }, want},
+		"another throw": {func(thrown any) error { return errors.Join(&PreemptedError{}, thrown.(error)) }, nil},
+		"succeeds":      {func(any) error { return nil }, nil},
+	} {
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			var made error
+			_, err := Section(ctx, "s", func() (_ int, err error) {
+				defer func() {
+					made = c.make(recover())
+					err = made
+				}()
+				signal()
+				return 0, spinForever(ctx)
+			})
+			if made == nil && err != nil || made != nil && preemption(t, err) == nil || c.has != nil && !errors.Is(err, c.has) {
+				t.Errorf("%s: got %v", name, err)
+			}
+			for range 100 {
+				SafePoint(ctx)
+			}
+			return nil
+		}))
 	}
 }
 

@@ -87,8 +87,8 @@ func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
 	return detailed
 }
 
-// again returns when a client that got this code for the throw should retry, and whether a retry may
-// help.
+// again returns when a client that got this code for the throw should retry, and whether a retry
+// may help.
 func (o *Options) again(code codes.Code, thrown error) (after time.Duration, ok bool) {
 	if p := (*cocoon.PreemptedError)(nil); errors.As(thrown, &p) && p.RetryAfter > 0 && code != codes.Canceled {
 		return p.RetryAfter, true

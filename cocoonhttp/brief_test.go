@@ -18,8 +18,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A handler keeps its slot while it writes and its client reads, although another task waits for the
-// slot.
+// A handler keeps its slot while it writes and its client reads, although another task waits for
+// the slot.
 func TestWritesKeepTheSlot(t *testing.T) {
 	large := make([]byte, 2*holdSize)
 	for name, write := range map[string]func(w http.ResponseWriter) error{

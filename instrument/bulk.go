@@ -26,7 +26,7 @@ import (
 // and where its function might lose being inlined for it: that would cost those with little data
 // more.
 func (r *rewriter) bulksOf(c *code) {
-	if c.exempt != "" || !r.takesBulk() || c.isLarge() {
+	if c.exempt != "" || c.careful >= plainly || !r.takesBulk() || c.isLarge() {
 		return
 	}
 	var found []func()

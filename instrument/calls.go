@@ -293,7 +293,31 @@ func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
 			return at
 		}
 	}
+	if n == 1 && len(calls) > 0 {
+		if behind := behindDefers(list[first:]); behind != nil {
+			return []token.Pos{behind.Pos()}
+		}
+	}
 	return []token.Pos{list[first].Pos()}
+}
+
+// behindDefers returns the statement behind those that defer calls, if the list begins with such;
+// or nil. Just before them is no place for a poll: what they release is acquired there, and would
+// be lost.
+func behindDefers(list []ast.Stmt) ast.Stmt {
+	for i, s := range list {
+		d, ok := s.(*ast.DeferStmt)
+		if !ok {
+			if i == 0 {
+				return nil
+			}
+			return s
+		}
+		if _, twice := ast.Unparen(d.Call.Fun).(*ast.CallExpr); twice {
+			return nil // one of the calls is made at once
+		}
+	}
+	return nil
 }
 
 func countIn(s ast.Stmt, calls []token.Pos) (n int) {

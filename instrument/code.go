@@ -23,6 +23,8 @@ type code struct {
 	calls    []*call
 	polls    []token.Pos // before which statements it polls, loops apart
 	left     []left      // where it should poll, and must not
+	careful  int         // how often the compiler has refused it, see beCareful
+	moved    []span      // tokens that have got the number of another line
 	weight   int         // its cost, see bound
 	inner    int         // literals so far
 	nodes    int         // of its syntax, counted when it first polls

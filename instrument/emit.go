@@ -16,6 +16,7 @@ func (r *rewriter) decide() {
 	for _, f := range r.files {
 		r.collect(f)
 	}
+	r.beCareful()
 	for _, c := range r.codes {
 		r.section(c)
 	}
@@ -28,6 +29,13 @@ func (r *rewriter) decide() {
 	r.cut()
 	for _, c := range r.codes {
 		r.bulksOf(c) // last, because a poll may stand just before
+	}
+	for _, c := range r.codes {
+		r.busyLines(c)
+	}
+	for _, c := range r.codes {
+		r.returnsOf(c)
+		r.leftIn(c)
 	}
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
@@ -81,7 +89,7 @@ func (r *rewriter) result() (*Result, error) {
 		}
 		res.Files[f.path] = text
 	}
-	if len(res.Files) > 0 {
+	if len(res.Files) > 0 || len(r.toldLines()) > 0 { // without a poll of its own, too: what it calls has some
 		r.link(res)
 	}
 	res.Stats, res.Mistaken = r.stats, r.mistaken
@@ -160,7 +168,7 @@ func PREFIX_poll(answer func()) {
 }
 
 //go:linkname PREFIX_hold SAFEPOINT.holdLink
-var PREFIX_hold func(pkg, file string, lines []int)
+var PREFIX_hold func(pkg, file string, held, ends []int)
 
 func init() {
 	if PREFIX_hold == nil {

@@ -3,39 +3,85 @@ package instrument
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// heldCalls returns the calls that tell package safepoint where in this package locks are held, or
-// goroutines are owed, for what is called there and polls. There is at least one: it tells that the
-// program is rewritten.
-func (r *rewriter) heldCalls(name string) string {
-	lines := map[string][]int{}
+// told are a file's lines for package safepoint, see its type Held.
+type told struct{ held, ends []int }
+
+// toldLines returns the lines of each file that has some.
+func (r *rewriter) toldLines() map[string]*told {
+	files := map[string]*told{}
+	of := func(file string) *told {
+		if files[file] == nil {
+			files[file] = &told{}
+		}
+		return files[file]
+	}
 	for _, c := range r.codes {
 		for _, h := range slices.Concat(c.held, c.owed) {
-			from, to := r.set.Position(h.from), r.set.Position(h.to)
-			if from.Filename == to.Filename { // no line directive in between
-				file := filepath.Base(from.Filename)
-				lines[file] = append(lines[file], from.Line, max(from.Line, to.Line))
+			for _, p := range r.linesOf(h) {
+				t := of(p.file)
+				t.held = append(t.held, p.line, p.line)
 			}
 		}
 	}
+	for end := range r.ends {
+		t := of(end.file)
+		t.ends = append(t.ends, end.line, end.line)
+	}
+	return files
+}
+
+// linesOf returns the lines of a stretch of source as stack traces show them. Line directives may
+// be in its midst, as in what goyacc and cgo generate.
+func (r *rewriter) linesOf(s span) (all []place) {
+	f := r.set.File(s.from)
+	last := r.set.PositionFor(s.to, false).Line
+	for line := r.set.PositionFor(s.from, false).Line; line <= last; line++ {
+		all = append(all, r.placeOf(max(f.LineStart(line), s.from)))
+	}
+	return all
+}
+
+// heldCalls returns the calls that tell package safepoint what this package does in which lines,
+// for what is called there and polls. There is at least one: it tells that the program is
+// rewritten.
+func (r *rewriter) heldCalls(name string) string {
+	files := r.toldLines()
 	packages := []string{symbolPath(r.pkg.Path)}
 	if name == "main" && packages[0] != name {
 		packages = append(packages, name) // as a program; as a tested package it has its path
 	}
 	var calls strings.Builder
 	for _, pkg := range packages {
-		if len(lines) == 0 {
-			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil)\n", r.name("hold"), pkg)
+		if len(files) == 0 {
+			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil, nil)\n", r.name("hold"), pkg)
 		}
-		for _, file := range slices.Sorted(maps.Keys(lines)) {
-			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v)\n", r.name("hold"), pkg, file, lines[file])
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			t := files[file]
+			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v)\n", r.name("hold"), pkg, file, merged(t.held), merged(t.ends))
 		}
 	}
 	return calls.String()
+}
+
+// merged returns the lines of pairs of a first and a last one as the fewest pairs, in order.
+func merged(pairs []int) (all []int) {
+	byFirst := [][2]int{}
+	for p := range slices.Chunk(pairs, 2) {
+		byFirst = append(byFirst, [2]int(p))
+	}
+	slices.SortFunc(byFirst, func(a, b [2]int) int { return a[0] - b[0] })
+	for _, p := range byFirst {
+		if n := len(all); n > 0 && p[0] <= all[n-1]+1 {
+			all[n-1] = max(all[n-1], p[1])
+		} else {
+			all = append(all, p[0], p[1])
+		}
+	}
+	return all
 }
 
 // symbolPath returns the package's path as the names of its functions have it: with the dots of its

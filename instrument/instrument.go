@@ -44,6 +44,11 @@ type Options struct {
 	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back.
 	// Nil: none is.
 	Instrumented func(path string) bool
+
+	// Mistaken has the lines in which the compiler has found mistakes that are not in the source,
+	// one for each time. The functions around them are rewritten more plainly, or, the second time,
+	// not.
+	Mistaken []Line
 }
 
 // Result is what became of a package.
@@ -96,6 +101,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
+		pollers: map[*code]bool{}, busy: map[place]bool{}, ends: map[place]bool{},
 	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
@@ -123,6 +129,9 @@ type rewriter struct {
 	exempt   string // why nothing polls, or ""
 	carrier  map[types.Type]bool
 	bulks    map[*ast.CallExpr]bool // calls that are done in pieces
+	pollers  map[*code]bool         // whether a function may come to a poll
+	busy     map[place]bool         // lines in which something other than a deferred call may call a poll
+	ends     map[place]bool         // lines in which deferred calls are made
 	prefix   string                 // of the names that are inserted
 }
 

@@ -1,10 +1,13 @@
 package instrument
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // unlocks maps the names of what acquires a lock to what releases it. It is the name that counts,
@@ -22,91 +25,90 @@ var isUnlock = func() map[string]bool {
 	return m
 }()
 
+// pairs are the names of what acquires and releases semaphores and the like, which are also held
+// for as long as a request takes. So only those count that a function acquires and releases itself,
+// not by a deferred call: a deferred call also runs when a throw unwinds.
+var pairs = map[string]string{"Acquire": "Release", "acquire": "release", "Enter": "Leave", "enter": "leave"}
+
 // lockCall is an acquisition or a release.
 type lockCall struct {
-	node     *ast.CallExpr
-	what     string     // the lock's expression and what releases it
-	lists    []ast.Node // the blocks and clauses around it, innermost last
-	loop     ast.Node   // the outermost loop around it, or nil
+	node     ast.Node // a call, or a channel's statement
+	what     string   // the lock's expression and what releases it
+	acquires bool
+	tries    bool // it is a condition whether it has acquired
+	paired   bool // see pairs
 	deferred bool
 }
 
-// heldIn returns where in the body locks are held, as far as the text tells, and rather too much:
-// from an acquisition to the release of the same lock in the same block or one around it; a release
-// deeper inside is an early exit. Without such a release, to the end of the function, and from the
-// beginning of the outermost loop. What is released before it was acquired was held from the
-// beginning, as it is where the release is deferred.
-func heldIn(body *ast.BlockStmt) (held []span) {
-	acquired, released := lockCalls(body)
-	for _, a := range acquired {
-		s := span{a.node.Pos() + 1, body.End()} // just before it there may be a poll
-		i := slices.IndexFunc(released, func(u lockCall) bool {
-			return u.what == a.what && u.node.Pos() > a.node.Pos() && !u.deferred && slices.Contains(a.lists, u.lists[len(u.lists)-1])
-		})
-		if i >= 0 {
-			s.to = released[i].node.Pos()
-		} else if a.loop != nil {
-			s.from = a.loop.Pos() + 1
-		}
-		held = append(held, s)
+// lockCalls returns those of the body, and the releases in deferred literals, but for those of
+// locks that the literal itself has acquired.
+func lockCalls(body *ast.BlockStmt) (all []lockCall) {
+	type deferredLock struct {
+		by   *ast.DeferStmt
+		what string
 	}
-	for _, u := range released {
-		before := slices.ContainsFunc(acquired, func(a lockCall) bool { return a.what == u.what && a.node.Pos() < u.node.Pos() })
-		s := span{token.NoPos, token.NoPos}
-		if !before {
-			s = span{body.Pos(), u.node.Pos()}
-		}
-		if u.deferred {
-			s.to = body.End()
-			if before {
-				s.from = u.node.Pos()
-			}
-		}
-		if s.to.IsValid() {
-			held = append(held, s)
-		}
-	}
-	return held
-}
-
-func lockCalls(body *ast.BlockStmt) (acquired, released []lockCall) {
+	own := map[deferredLock]bool{}
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok {
 			return useOf(lit, stack) == deferred // defer func() { mu.Unlock() }() releases this function's
 		}
-		node, ok := n.(*ast.CallExpr)
+		c, ok := lockCallOf(n)
 		if !ok {
 			return true
 		}
-		lock, name := "", ""
-		switch fun := ast.Unparen(node.Fun).(type) {
-		case *ast.Ident:
-			name = fun.Name
-		case *ast.SelectorExpr:
-			lock, name = types.ExprString(fun.X), fun.Sel.Name
-		}
-		c := lockCall{node: node}
+		var by *ast.DeferStmt
 		for _, around := range stack {
-			switch around.(type) {
-			case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
-				c.lists = append(c.lists, around)
-			case *ast.ForStmt, *ast.RangeStmt:
-				if c.loop == nil {
-					c.loop = around
-				}
-			case *ast.DeferStmt:
-				c.deferred = true
+			if d, ok := around.(*ast.DeferStmt); ok {
+				by, c.deferred = d, true
 			}
 		}
-		switch {
-		case unlocks[name] != "" && !c.deferred:
-			c.what = lock + "." + unlocks[name]
-			acquired = append(acquired, c)
-		case isUnlock[name]:
-			c.what = lock + "." + name
-			released = append(released, c)
+		switch key := (deferredLock{by, c.what}); {
+		case c.deferred && c.acquires:
+			own[key] = true
+		case !own[key]:
+			all = append(all, c)
 		}
 		return true
 	})
-	return acquired, released
+	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && !isPaired(c.what, all) })
+}
+
+// lockCallOf returns what a node does to a lock, if it does.
+func lockCallOf(n ast.Node) (c lockCall, ok bool) {
+	switch n := n.(type) {
+	case *ast.SendStmt: // semaphore <- struct{}{}
+		value, ok := n.Value.(*ast.CompositeLit)
+		return lockCall{node: n, what: "<-" + types.ExprString(n.Chan), acquires: true, paired: true}, ok && len(value.Elts) == 0
+	case *ast.ExprStmt: // <-semaphore
+		receive, ok := ast.Unparen(n.X).(*ast.UnaryExpr)
+		if !ok || receive.Op != token.ARROW {
+			return c, false
+		}
+		return lockCall{node: n, what: "<-" + types.ExprString(receive.X), paired: true}, true
+	case *ast.CallExpr:
+		lock, name := "", ""
+		switch fun := ast.Unparen(n.Fun).(type) {
+		case *ast.Ident:
+			name = fun.Name
+		case *ast.SelectorExpr:
+			lock, name = types.ExprString(fun.X)+".", fun.Sel.Name
+		}
+		switch release := cmp.Or(unlocks[name], pairs[name]); {
+		case release != "":
+			return lockCall{node: n, what: lock + release, acquires: true, tries: strings.HasPrefix(strings.ToLower(name), "try"), paired: pairs[name] != ""}, true
+		case isUnlock[name]:
+			return lockCall{node: n, what: lock + name}, true
+		case slices.Contains(slices.Collect(maps.Values(pairs)), name):
+			return lockCall{node: n, what: lock + name, paired: true}, true
+		}
+	}
+	return c, false
+}
+
+// isPaired reports whether a function acquires and releases, and no deferred call does.
+func isPaired(what string, all []lockCall) bool {
+	first := slices.IndexFunc(all, func(c lockCall) bool { return c.what == what })
+	return first >= 0 && all[first].acquires &&
+		slices.ContainsFunc(all, func(c lockCall) bool { return c.what == what && !c.acquires }) &&
+		!slices.ContainsFunc(all, func(c lockCall) bool { return c.what == what && c.deferred })
 }

@@ -55,7 +55,7 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 		r.leave(c, stmt.Pos(), "loop", why)
 		return
 	}
-	if !labelled {
+	if !labelled && c.careful < plainly {
 		if l.every = r.strip(c, stmt, body); l.every > 0 {
 			r.stats.Strips++
 			return

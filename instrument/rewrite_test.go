@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(x []int) { for i := uint(9); ; { POLL cocoon_m := i - 1024; for ; (i >= 0) && i != cocoon_m; i-- { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"small type", `func a(x []int, n int8) { for i := int8(0); i < n; i++ { x[i]++ } }`,
 			`func a(x []int, n int8) { for i := int8(0); ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 32; for ; (i < n) && i != cocoon_m; i++ { x[i]++ }; if i != cocoon_m { break } }; break } }`},
+		{"step of a small type", `func a(n int8) { for i := int8(0); i < n; i += 7 { n /= 2 } }`,
+			`func a(n int8) { for i := int8(0); ; { POLL cocoon_m := i + 126; for ; (i < n) && i != cocoon_m; i += 7 { n /= 2 }; if i != cocoon_m { break } } }`},
 		{"counted down", `func a(x []int) { for i := len(x); i > 0; i -= 2 { x[i]++ } }`,
 			`func a(x []int) { for i := len(x); ; { POLL cocoon_m := i - 2048; for ; (i > 0) && i != cocoon_m; i -= 2 { x[i]++ }; if i != cocoon_m { break } } }`},
 		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
@@ -118,7 +121,7 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"literal that calls itself", `func a() { var g func(); g = func() { g() }; _ = g }`, `func a() { var g func(); g = func() { POLLg() }; _ = g }`},
 
 		{"lock", `func a() { mu.Lock(); for { f() }; mu.Unlock(); for { f() } }`, `func a() { POLLmu.Lock(); for { f() }; mu.Unlock(); for {POLL f() } }`},
-		{"lock, deferred", `func a() { for { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a() { POLLfor {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
+		{"lock, deferred", `func a(n int) { for n > 0 { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a(n int) { POLLfor n > 0 {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
 		{"lock, released in a deferred literal", `func a() { mu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`,
 			`func a() { POLLmu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`},
 		{"lock, early exit", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`,
@@ -127,6 +130,37 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"lock in a loop", `func a(n int) { for n > 0 { mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`, `func a(n int) { for n > 0 {POLL mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`},
 		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, ""},
 		{"lock, tried", `func a() { if mu.TryLock() { for { f() } } }`, `func a() { POLLif mu.TryLock() { for { f() } } }`},
+		{"lock, released in each branch", `func a(n int) { for { mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 { n++ } } }`,
+			`func a(n int) { for {POLL mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 {POLL n++ } } }`},
+		{"lock, released in one branch", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock() }; for n < 7 { n++ } }`, ""},
+		{"lock, released in each case", `func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock(); default: mu.Unlock() }; for n < 7 { n++ } }`,
+			`func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock(); default: mu.Unlock() }; for n < 7 {POLL n++ } }`},
+		{"lock, released in some cases", `func a(n int) { mu.Lock(); switch n { case 1: mu.Unlock(); return; case 2: mu.Unlock() }; for n < 7 { n++ } }`, ""},
+		{"lock, handed from loop to loop", `func a(n int) { mu.Lock(); for n < 7 { n++; if n == 3 { mu.Unlock(); break }; n++ }; for n < 9 { n++ } }`, ""},
+		{"lock, released before each break", `func a(n int) { for { mu.Lock(); if n > 3 { mu.Unlock(); break }; n++; mu.Unlock() }; for n < 9 { n++ } }`,
+			`func a(n int) { for {POLL mu.Lock(); if n > 3 { mu.Unlock(); break }; n++; mu.Unlock() }; for n < 9 {POLL n++ } }`},
+		{"lock, not got", `func a(n int) { if !mu.TryLock() { for n < 7 { n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`,
+			`func a(n int) { if !mu.TryLock() { for n < 7 {POLL n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`},
+		{"lock, released in between, and deferred", `func a(n int) { mu.Lock(); defer mu.Unlock(); mu.Unlock(); for n < 7 { n++ }; mu.Lock() }`, ""},
+		{"lock, taken and kept on a way", `func a(n int) { if n > 3 { mu.Lock() }; for n < 7 { n++ }; if n > 3 { mu.Unlock() } }`, ""},
+		{"lock, deferred in a branch that returns", `func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 { n++ } }`,
+			`func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 {POLL n++ } }`},
+		{"lock, a deferred literal's own", `func a(n int) { defer func() { mu.Lock(); mu.Unlock() }(); for n < 7 { n++ } }`,
+			`func a(n int) { defer func() { mu.Lock(); mu.Unlock() }(); for n < 7 {POLL n++ } }`},
+		{"semaphore", `func a(s chan struct{}) { for { s <- struct{}{}; for { if f != nil { break } }; <-s } }`, `func a(s chan struct{}) { for {POLL s <- struct{}{}; for { if f != nil { break } }; <-s } }`},
+		{"semaphore, deferred", `func a(s chan struct{}) { s <- struct{}{}; defer func() { <-s }(); for { f() } }`, `func a(s chan struct{}) { s <- struct{}{}; defer func() { <-s }(); for {POLL f() } }`},
+		{"signal", `func a(s, t chan struct{}) { <-t; s <- struct{}{}; for { f() } }`, `func a(s, t chan struct{}) { <-t; s <- struct{}{}; for {POLL f() } }`},
+		{"answer before a question", `func a(s chan struct{}) { for { <-s; for { if f != nil { break } }; s <- struct{}{} } }`,
+			`func a(s chan struct{}) { for {POLL <-s; for {POLL if f != nil { break } }; s <- struct{}{} } }`},
+		{"enter and leave", `func a(x interface{ enter(); leave() }, n int) { x.enter(); for n > 0 { n-- }; x.leave(); for n > 0 { n-- } }`,
+			`func a(x interface{ enter(); leave() }, n int) { POLLx.enter(); for n > 0 { n-- }; x.leave(); for n > 0 {POLL n-- } }`},
+		{"acquire, released elsewhere", `func a(x interface{ Acquire() }, n int) { x.Acquire(); for n > 0 { n-- } }`,
+			`func a(x interface{ Acquire() }, n int) { POLLx.Acquire(); for n > 0 {POLL n-- } }`},
+		{"lock, goto", `func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { goto again } }`,
+			`func a(n int) { again: mu.Lock(); if n > 3 { n--; goto again }; mu.Unlock(); if n > 2 { POLLgoto again } }`},
+		{"lock, empty loop", `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {} }`, `func a() { mu.Lock(); for {} }; func b() { mu.Lock(); mu.Unlock(); for {POLL} }`},
+		{"between an acquisition and its defer", "func a() { h := f; defer h(); defer h(); h = nil; f()\n}\n\nfunc b() { h := f; defer h()\n}",
+			"func a() { h := f; defer h(); defer h(); POLLh = nil; f()\n}\n\nfunc b() { h := f; POLLdefer h()\n}"},
 		{"literal under a lock", `func a() { mu.Lock(); func() { for { f() } }(); go func() { for { f() } }(); mu.Unlock() }`,
 			`func a() { mu.Lock(); func() { for { f() } }(); go func() { for {POLL f() } }(); mu.Unlock() }`},
 		{"poll before the lock", `func a(i I) { mu.Lock(); defer mu.Unlock(); i.M() }`, `func a(i I) { POLLmu.Lock(); defer mu.Unlock(); i.M() }`},
@@ -181,8 +215,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"literal that init keeps", `func init() { f = func() { for { f() } } }`, `func init() { f = func() { for {POLL f() } } }`},
 		{"initialiser", `var x = func() int { for { f() } }()`, ""},
 		{"literal in a variable", `var x = func() { for { f() } }`, `var x = func() { for {POLL f() } }`},
-		{"deferred", `func a() { defer func() { for { f() } }() }`, ""},
-		{"deferred by name", `func a() { defer b() }; func b() { for { f() } }`, `func a() { defer b() }; func b() { for {POLL f() } }`},
+		{"deferred", "func a() { defer func() { for { f() } }()\n}", ""},
+		{"deferred by name", "func a() { defer b()\n}\nfunc b() { for { f() } }", "func a() { defer b()\n}\nfunc b() { for {POLL f() } }"},
 		{"method named init", `func (T) init() { for { f() } }`, `func (T) init() { for {POLL f() } }`},
 		{"nosplit", "\n//go:nosplit\nfunc a() { for { f() } }", ""},
 		{"nosplit, and its literals", "\n//go:nosplit\n\n// a comment\nfunc a() { f = func() { for { f() } } }", ""},
@@ -334,5 +368,83 @@ func TestErrors(t *testing.T) {
 	}
 	if res, err := Rewrite(Package{Path: "p"}, Options{}); err != nil || len(res.Files) != 0 {
 		t.Errorf("an empty package: %v", err)
+	}
+}
+
+// Where a function returns, its deferred calls are made in a line of their own: the line of the
+// return statement, or of the brace, where nothing else in it may poll.
+func TestWhereItReturns(t *testing.T) {
+	const declarations = "type M struct{}; func (M) put() { for { } }; func (M) short() {}; var m M; func g() int { for { } }; func use(func()) {}\n"
+	for _, c := range []struct{ name, src, want string }{
+		{"at the brace", "func a() {\n\tdefer m.put()\n}", "4 4"},
+		{"of what does not poll", "func a() {\n\tdefer m.short()\n\tdefer close(make(chan int))\n}", ""},
+		{"at a return", "func a() int {\n\tdefer m.put()\n\tif true {\n\t\treturn 1\n\t}\n\treturn 2\n}", "5 5 7 8"},
+		{"of a literal", "func a() {\n\tdefer func() {\n\t\tm.put()\n\t}()\n}", "6 6"},
+		{"in a literal", "func a() {\n\tuse(func() {\n\t\tdefer m.put()\n\t})\n}", "5 5"},
+		{"return of a call", "func a() int {\n\tdefer m.put()\n\n\treturn g()\n}", "6 6"},
+		{"brace before a call", "func a() {\n\tfunc() {\n\t\tdefer m.put()\n\t}()\n}", "4 4"},
+		{"one line", "func a() { defer m.put(); g() }", "3 3"},
+		{"one line of many", "func a() { g() }\nfunc b() { defer m.put(); g() }\nfunc c() { g() }", "5 5"},
+		{"left iterator", "func a(yield func(int) bool) {\n\tif !yield(1) {\n\t\tg()\n\t\treturn\n\t}\n}", "4 5"},
+		{"left iterator, one line", "func a(yield func(int) bool) {\n\tif !yield(1) { g(); return }\n}", ""},
+		{"out of an iterator's loop", "func a(all func(func(int) bool)) int {\n\tdefer m.put()\n\tfor i := range all {\n\t\treturn i\n\t}\n\tpanic(1)\n}", "5 6 8 8"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.go")
+			if err := os.WriteFile(path, []byte("package p; "+declarations+c.src+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ends []int
+			if lines := r.toldLines()["a.go"]; lines != nil {
+				ends = merged(lines.ends)
+			}
+			if got := strings.Trim(fmt.Sprint(ends), "[]"); got != c.want {
+				t.Errorf("lines %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A return statement that has got another line leaves the lines around it alone.
+func TestLinesAroundAReturn(t *testing.T) {
+	got, _ := rewriteText(t, "package p\nvar f, h func() int\nfunc a() int {\n\tdefer h()\n\treturn f() // twice\n}\n", Options{})
+	if want := "\tPOLLdefer h()\n\t/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A package without a poll of its own tells its lines as well: what it calls may poll.
+func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("package p\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4}, []int(nil))`) {
+		t.Errorf("it has\n%s", link)
+	}
+}
+
+// What is held goes on behind a line directive, in the file that it names.
+func TestHeldBehindALineDirective(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	const src = "package p\nfunc a(l interface{ Lock(); Unlock() }, f func()) {\n\tl.Lock()\n//line y.y:20\n\tf()\n\tf()\n//line a.go:7\n\tl.Unlock()\n}\n"
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := r.toldLines()
+	if got := fmt.Sprint(merged(lines["a.go"].held), merged(lines["y.y"].held)); got != "[3 4 7 7] [20 22]" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -63,11 +63,11 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || r.keeps(stmt) {
 		return 0
 	}
-	if count.bits == 8 {
-		every = min(every, 32)
-	}
 	if count.step > 8 || count.step < -8 {
 		return 0 // the end of a piece might be beyond a small type
+	}
+	if count.bits == 8 { // a piece is a constant of the type
+		every = min(every, 32, 127/max(count.step, -count.step))
 	}
 	p := piece{i: count.name, step: every * count.step}
 	open, end := "; ; {", "}"

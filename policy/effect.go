@@ -55,8 +55,8 @@ func (l *lowerer) written(n ast.Node, s Site, e *Node) *Node {
 // writes are the effects on states.
 var writes = map[string]stubs.Effect{"set": stubs.Set, "add": stubs.Add, "max": stubs.Max, "min": stubs.Min}
 
-// assignment lowers the arguments of set("name", value) and its like, and of set("name", key, value)
-// where the state has keys.
+// assignment lowers the arguments of set("name", value) and its like, and of set("name", key,
+// value) where the state has keys.
 func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *KeyOf, *Node) {
 	if len(args) != 3 {
 		l.arguments(n, effect, args, 2)

@@ -97,9 +97,9 @@ const perConstant = 5
 // manyConstants is the hint for lists that are too long.
 const manyConstants = "split it into several policies, or give the tasks a label that says it"
 
-// checkSize refuses texts that are too long to be split into tokens. It looks at what stands outside
-// of brackets, which in a policy are lists and short keys, and counts the words inside: roughly, and
-// leaves what is near the bound to countTokens.
+// checkSize refuses texts that are too long to be split into tokens. It looks at what stands
+// outside of brackets, which in a policy are lists and short keys, and counts the words inside:
+// roughly, and leaves what is near the bound to countTokens.
 func checkSize(text string) *Error {
 	tooLong := func(bytes, allowed int) *Error {
 		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",

@@ -2,15 +2,22 @@ package safepoint
 
 import "sync/atomic"
 
-// Held lists the lines in a file of rewritten code where locks are held. A poll in a function
-// called on these lines is not a safe point: a throw might leave the lock locked forever, and a
-// suspension would hold up the goroutines that wait for the lock. Only the slow path checks this,
-// so the fast path need not count locks.
+// Held describes some lines of a file of rewritten code, for polls in functions that are called on
+// these lines. Only the slow path looks at it, so the fast path need not count locks. Lines are
+// pairs of a first and a last line, in order and without overlaps.
 type Held struct {
 	Package string // as in the names of functions
 	File    string // without its folder
-	Lines   []int  // pairs of a first and a last line
-	Next    *Held
+
+	// Lines are where locks are held. A poll there is no safe point: unwound, the function might
+	// leave the lock locked, and suspended, it would hold up the goroutines that wait for the lock.
+	Lines []int
+
+	// Ends are where functions return, and make their deferred calls, and where iterators clean up
+	// behind their last element. Nothing is thrown there, for that would be done half.
+	Ends []int
+
+	Next *Held
 }
 
 var held atomic.Pointer[Held]
@@ -20,8 +27,8 @@ var held atomic.Pointer[Held]
 //lint:ignore U1000 reached by go:linkname
 var holdLink = hold
 
-func hold(pkg, file string, lines []int) {
-	h := &Held{Package: pkg, File: file, Lines: lines}
+func hold(pkg, file string, lines, ends []int) {
+	h := &Held{Package: pkg, File: file, Lines: lines, Ends: ends}
 	for {
 		h.Next = held.Load()
 		if held.CompareAndSwap(h.Next, h) {

@@ -31,6 +31,7 @@ type choice struct {
 	tested   bool     // the packages of Tested
 	patterns []string // packages that match these, as the go command matches them
 	sections []string // names of functions; other names have no effect
+	explains bool     // -x: report what the compiler refuses
 }
 
 // choose makes the choice of a command line: by the patterns, or everything outside the standard

@@ -22,7 +22,8 @@ type compile struct {
 	std    bool
 	tested bool // rewrite only if the package is in Tested
 
-	sections []string // functions of this package that become sections
+	sections []string          // functions of this package that become sections
+	mistaken []instrument.Line // lines of rewritten code that the compiler refuses
 }
 
 // parseCompile parses a command line; ok is false if it is not a compiler's, or has no key.
@@ -84,7 +85,7 @@ func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err er
 	for _, s := range c.sections {
 		sections[s] = true
 	}
-	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has})
+	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has, Mistaken: c.mistaken})
 	if err != nil {
 		return nil, false, err
 	}

@@ -46,6 +46,9 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.line.has("x") { // which changes nothing that is built
+		tool = slices.Insert(tool, len(tool)-1, "-x")
+	}
 	args = []string{c.Verb}
 	if c.line.chdir != "" {
 		args = append(args, "-C", c.line.chdir)

@@ -37,6 +37,8 @@ func parseChoice(args []string) (chosen choice, line []string, err error) {
 			chosen.others = true
 		case "-tested":
 			chosen.tested = true
+		case "-x":
+			chosen.explains = true
 		case "-package":
 			chosen.patterns = append(chosen.patterns, value)
 		case "--":
@@ -74,7 +76,9 @@ func Toolexec(args []string) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return become(words)
+	said, code, err := c.build(words, chosen, capture)
+	_, _ = os.Stdout.Write(said)
+	return code, err
 }
 
 // run runs a tool as a child.

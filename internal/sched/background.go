@@ -10,8 +10,8 @@ package sched
 // starts (see rank.go). If a suspended one has, it comes back and runs undisturbed for a quarter of
 // that time (see fill.go).
 
-// SetBackground makes t a background task, in any state. A running task keeps its slot: it gives the
-// slot up when it is asked to, or when it comes back to it.
+// SetBackground makes t a background task, in any state. A running task keeps its slot: it gives
+// the slot up when it is asked to, or when it comes back to it.
 func (c *Core) SetBackground(t *Task) { c.move(t, place{true, t.place.rank}) }
 
 // defers reports whether t, which waits or is suspended, must leave the slot to other.

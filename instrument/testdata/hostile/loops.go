@@ -359,9 +359,10 @@ func traces() any {
 	for _, f := range []func(){mark, func() { mark() }} {
 		f()
 	}
-	func() {
+	twice := func() {
 		defer mark()
 		mark()
-	}()
+	}
+	twice()
 	return lines
 }

@@ -86,10 +86,10 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 }
 
 func engines() []engine {
-	return []engine{
+	return append(deferring(), []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
 		templateFunc(), endlessTemplate(), buffer(), mutex(), forking(), database(), flight(), recovering(),
-	}
+	}...)
 }
 
 func equal[T comparable](got, want T) error {

@@ -1,0 +1,79 @@
+package gobuild
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/cocoon-go/cocoon/instrument"
+)
+
+// runner runs a tool, and returns what it has said.
+type runner func(words []string) (said []byte, code int, err error)
+
+// capture runs a tool as a child, and keeps what it says.
+func capture(words []string) (said []byte, code int, err error) {
+	tool := exec.Command(words[0], words[1:]...)
+	var out bytes.Buffer
+	tool.Stdin, tool.Stdout, tool.Stderr = os.Stdin, &out, &out
+	code, err = exitCode(tool.Run())
+	return out.Bytes(), code, err
+}
+
+// build compiles the package as it was rewritten, to words. What go build compiles has to compile:
+// where the compiler finds a mistake, the functions that have it are rewritten less, then not at
+// all, and at last nothing is. It returns what the last compiler said.
+func (c compile) build(words []string, chosen choice, tool runner) (said []byte, code int, err error) {
+	if said, code, err = tool(words); code == 0 || err != nil {
+		return said, code, err
+	}
+	own, ownCode, err := tool(c.original())
+	if err != nil || ownCode != 0 {
+		return own, ownCode, err // the mistake is the package's
+	}
+	for range 2 {
+		lines := mistakes(said)
+		if len(lines) == 0 {
+			break
+		}
+		c.mistaken = append(c.mistaken, lines...)
+		if words, _, err = c.rewritten(chosen); err != nil {
+			break
+		}
+		c.note(chosen, said)
+		if said, code, err = tool(words); code == 0 || err != nil {
+			return said, code, err
+		}
+	}
+	c.note(chosen, said)
+	if chosen.explains {
+		fmt.Fprintf(os.Stderr, "# cocoon: %s is compiled without polls\n", target())
+	}
+	return tool(c.original())
+}
+
+// note says, for -x, what the compiler has found.
+func (c compile) note(chosen choice, said []byte) {
+	if chosen.explains {
+		fmt.Fprintf(os.Stderr, "# cocoon: the compiler refuses what %s was made into, so that functions with these lines get plainer polls, or none:\n%s", target(), said)
+	}
+}
+
+var mistake = regexp.MustCompile(`(?m)^(.+\.[^:\n]+):(\d+)(?::\d+)?: `)
+
+// mistakes returns the lines that the compiler complains about, each once.
+func mistakes(said []byte) (lines []instrument.Line) {
+	for _, m := range mistake.FindAllSubmatch(said, -1) {
+		n, err := strconv.Atoi(string(m[2]))
+		l := instrument.Line{File: filepath.Base(string(m[1])), Line: n}
+		if err == nil && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,84 @@
+package gobuild
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A compiler that refuses what a function was made into gets it with plainer polls, then without,
+// and at last the package as it is. Its complaints about the package itself are passed on.
+func TestWhatTheCompilerRefuses(t *testing.T) {
+	const source = "package a\n\nfunc counts(n int) (s int) {\n\tfor i := 0; i < n; i++ {\n\t\ts += i\n\t}\n\treturn s\n}\n\n" +
+		"func other(more func() bool) {\n\tfor more() {\n\t}\n}\n"
+	for _, c := range []struct {
+		name, refused string // a part of the text that the compiler refuses
+		line          int
+		has, hasNot   []string
+		code          int
+	}{
+		{"nothing", "none", 4, []string{"cocoon_m", "for more() {cocoon_poll"}, nil, 0},
+		{"pieces", "cocoon_m ", 4, []string{"i++ {cocoon_poll", "for more() {cocoon_poll"}, []string{"cocoon_m "}, 0},
+		{"polls of a loop", "cocoon_answer", 11, []string{"cocoon_m ", "for more() {\n"}, nil, 0},
+		{"all of a function", "cocoon_", 4, []string{"i++ {\n", "for more() {cocoon_poll"}, nil, 0},
+		{"the file that is added", "cocoon_hold", 0, nil, []string{"cocoon_"}, 0},
+		{"the package itself", "package a", 1, nil, nil, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "a.go")
+			if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TOOLEXEC_IMPORTPATH", "example.com/a")
+			var last string
+			fake := func(words []string) ([]byte, int, error) {
+				last = ""
+				for _, w := range words {
+					if !strings.HasSuffix(w, ".go") {
+						continue
+					}
+					text, err := os.ReadFile(w)
+					if err != nil {
+						return nil, 0, err
+					}
+					if last += string(text); refuses(strings.Split(string(text), "\n"), c.line, c.refused) {
+						return fmt.Appendf(nil, "%s:%d:5: it does not compile\n", file, c.line), 2, nil
+					}
+				}
+				return nil, 0, nil
+			}
+			line := compile{front: []string{"compile"}, files: []string{file}, output: filepath.Join(dir, "a.a")}
+			chosen := choice{others: true}
+			words, _, err := line.rewritten(chosen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, code, err := line.build(words, chosen, fake)
+			if err != nil || code != c.code || len(said) > 0 != (code > 0) {
+				t.Fatalf("exit code %d, %v: %s", code, err, said)
+			}
+			for _, part := range c.has {
+				if !strings.Contains(last, part) {
+					t.Errorf("it lacks %q:\n%s", part, last)
+				}
+			}
+			for _, part := range c.hasNot {
+				if strings.Contains(last, part) {
+					t.Errorf("it has %q:\n%s", part, last)
+				}
+			}
+		})
+	}
+}
+
+// refuses reports whether the line, or any without one, has the part.
+func refuses(lines []string, line int, part string) bool {
+	if line > 0 {
+		return line <= len(lines) && strings.Contains(lines[line-1], part)
+	}
+	return slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) })
+}
