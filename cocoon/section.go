@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -86,10 +87,10 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 // arrived returns the error of the throw in flight, which has come to its boundary as the panic r.
 // Another value than the throw's is what the task's code has made of it: to let that pass would end
 // the program for what a policy decided. It is recorded, but for what bytes.Buffer makes of any
-// panic while it grows, for that is no news.
+// panic while it grows, and for the abort of a handler whose read or write returned the throw.
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
-	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
+	if r != err && r != inside.Abort && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
 		p := &PanicError{Value: r, Stack: debug.Stack(), text: fmt.Sprint(r)}
 		err.became.Store(p)
 		s.loop.rt.log.add(slog.LevelWarn, "cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
