@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -85,11 +86,12 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 
 // arrived returns the error of the throw in flight, which has reached its boundary as the panic r.
 // If r is not the throw's own value, the task's code has replaced it. Passing r on would end the
-// program because of a policy's decision, so arrived records r instead. The exception is the value
-// with which bytes.Buffer replaces every panic while it grows, which says nothing new.
+// program because of a policy's decision, so arrived records r instead. Two values say nothing new:
+// bytes.Buffer replaces every panic while it grows, and a handler whose read or write returned the
+// throw may abort.
 func (s *strand) arrived(r any) *PreemptedError {
 	err := s.throwing.err
-	if r != err && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
+	if r != err && r != inside.Abort && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
 		p := &PanicError{Value: r, Stack: debug.Stack(), text: fmt.Sprint(r)}
 		err.became.Store(p)
 		s.loop.rt.log.add(slog.LevelWarn, "cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,

@@ -64,7 +64,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		if returned {
 			return
 		}
-		if p := tell.Thrown(ctx); p != nil {
+		if p := tell.Thrown(ctx); p != nil && !hit(p) {
 			err = gaveUp(recover(), p)
 		}
 	}()
@@ -84,10 +84,7 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 	case nil: // runtime.Goexit
 		return nil
 	case http.ErrAbortHandler:
-		if !hit(p) {
-			return p
-		}
-		r = p // the runtime expects this panic, and would log any other
+		return p
 	}
 	panic(r)
 }

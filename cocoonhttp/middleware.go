@@ -5,7 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
+
+func init() { inside.Abort = http.ErrAbortHandler }
 
 // Runner runs tasks: a *cocoon.Runtime, on its default loop, or a *cocoon.Loop.
 type Runner interface {

@@ -14,6 +14,11 @@ type Call interface{ End() }
 // returns the error that cocoon.BlockCall would return.
 var BeginBrief func(ctx context.Context) (Call, error)
 
+// Abort is the panic with which a handler of cocoonhttp gives its response up, as proxies do when a
+// read or a write returns a throw. Package cocoonhttp sets it; it is nil in other programs. The
+// runtime does not report it as a panic into which code has turned the throw.
+var Abort error
+
 // OnThrow calls fn on a separate goroutine when a throw into the task of ctx has ended the task's
 // context. It is a context.AfterFunc that makes no contexts, because most tasks never need one. For
 // some contexts OnThrow uses context.AfterFunc, so fn may also be called when the context ends for
