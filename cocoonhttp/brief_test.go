@@ -17,8 +17,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// A handler keeps its slot while it writes and its client reads, although another task waits for the
-// slot.
+// A handler keeps its slot while it writes and its client reads, although another task waits for
+// the slot.
 func TestWritesKeepTheSlot(t *testing.T) {
 	large := make([]byte, 2*holdSize)
 	for name, write := range map[string]func(w http.ResponseWriter) error{
@@ -29,7 +29,8 @@ func TestWritesKeepTheSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kept, lost := 0, 0 // a collection may have the handler wait
 			for kept+lost < 10 {
-				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour}) // which has not learned that it waits
+				// A fresh runtime has not learned that the handler waits.
+				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 				var other atomic.Bool
 				var done sync.WaitGroup
 				Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

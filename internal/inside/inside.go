@@ -8,8 +8,8 @@ import "context"
 type Call interface{ End() }
 
 // BeginBrief begins a call that may wait but seldom does, such as a write to a socket. It differs
-// from cocoon.BlockCall in one way: while other tasks wait for a slot, the task keeps its slot until
-// the runtime finds the goroutine waiting. The Call is nil if ctx leads to no task of this
+// from cocoon.BlockCall in one way: while other tasks wait for a slot, the task keeps its slot
+// until the runtime finds the goroutine waiting. The Call is nil if ctx leads to no task of this
 // goroutine, or if the task is inside another Block. If the call must not be made, BeginBrief
 // returns the error that cocoon.BlockCall would return.
 var BeginBrief func(ctx context.Context) (Call, error)
