@@ -18,8 +18,8 @@ func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
 //
 //   - when its goroutine is found parked: a task that needs a slot looks, and so does the timer
 //     while a task waits for a slot (parked.go);
-//   - when code that must see each task takes the slots of all tasks that rest, as time policies
-//     do.
+//   - when code that must see each task, such as a time policy, takes the slots of all tasks that
+//     rest.
 //
 // A brief call begins like any other Block, and gives the slot up if another task waits,
 //

@@ -26,7 +26,8 @@ func (s sink) SendMsg(any) error        { return nil }
 func TestSendsKeepTheSlot(t *testing.T) {
 	kept, lost := 0, 0 // a collection may have the handler wait
 	for kept+lost < 10 {
-		rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour}) // it has not learned that the handler waits
+		// A fresh runtime has not learned that the handler waits.
+		rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 		var other atomic.Bool
 		var done sync.WaitGroup
 		must(t, StreamServerInterceptor(rt, Options{})(nil, sink{ctx: t.Context()}, &grpc.StreamServerInfo{FullMethod: "/x/y"},

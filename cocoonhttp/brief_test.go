@@ -29,7 +29,8 @@ func TestWritesKeepTheSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kept, lost := 0, 0 // a collection may have the handler wait
 			for kept+lost < 10 {
-				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour}) // which has not learned that it waits
+				// A fresh runtime has not learned that the handler waits.
+				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 				var other atomic.Bool
 				var done sync.WaitGroup
 				Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
