@@ -412,7 +412,7 @@ func TestWhereItReturns(t *testing.T) {
 // A return statement that has got another line leaves the lines around it alone.
 func TestLinesAroundAReturn(t *testing.T) {
 	got, _ := rewriteText(t, "package p\nvar f, h func() int\nfunc a() int {\n\tdefer h()\n\treturn f() // twice\n}\n", Options{})
-	if want := "\tPOLLdefer h()\n\t/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
+	if want := "\tdefer h()\n\tPOLL/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
