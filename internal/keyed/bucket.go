@@ -5,9 +5,16 @@ import (
 	"time"
 )
 
-// Tokens returns what is in a token bucket now. Its word in a table is the tokens that the last
-// take left, as a float64; since then, which was at the given time, rate of them have come a
-// second, up to burst. A bucket that is not in the table is full.
+// Tokens returns the tokens in a bucket at the time now. The bucket's word in a table is the number
+// of tokens that the last take left at the time at, as a float64. Since then rate tokens have come
+// each second, up to burst. A bucket that is not in the table is full.
+//
+// A number within a billionth of a whole number is that number. Otherwise rounding would refuse a
+// token in the very nanosecond in which it is due, and a client that keeps exactly to the rate.
 func Tokens(left uint64, at, now int64, rate, burst float64) float64 {
-	return min(burst, math.Float64frombits(left)+rate*time.Duration(max(0, now-at)).Seconds())
+	tokens := math.Float64frombits(left) + rate*time.Duration(max(0, now-at)).Seconds()
+	if whole := math.Round(tokens); math.Abs(tokens-whole) < 1e-9 {
+		tokens = whole
+	}
+	return min(burst, tokens)
 }

@@ -214,3 +214,22 @@ func TestBucket(t *testing.T) {
 		t.Errorf("%d tokens came in a second, and 10 a second do", taken)
 	}
 }
+
+// A client that takes a token whenever one is due always gets it.
+func TestTokensWhenDue(t *testing.T) {
+	for _, rate := range []float64{1, 3, 7, 10, 30, 100, 1000} {
+		every := int64(1e9 / rate)
+		if float64(every)*rate != 1e9 {
+			every++ // the next whole nanosecond
+		}
+		left, at := 0.0, int64(0)
+		for range 10_000 {
+			now := at + every
+			tokens := Tokens(math.Float64bits(left), at, now, rate, 5)
+			if tokens < 1 {
+				t.Fatalf("rate %v: %v tokens at %d ns", rate, tokens, now)
+			}
+			left, at = tokens-1, now
+		}
+	}
+}
