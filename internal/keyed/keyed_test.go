@@ -215,21 +215,17 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// A client that takes a token whenever one is due always gets it.
+// A token is there in the nanosecond in which it is due, whatever the last take has left.
 func TestTokensWhenDue(t *testing.T) {
-	for _, rate := range []float64{1, 3, 7, 10, 30, 100, 1000} {
-		every := int64(1e9 / rate)
-		if float64(every)*rate != 1e9 {
-			every++ // the next whole nanosecond
-		}
-		left, at := 0.0, int64(0)
-		for range 10_000 {
-			now := at + every
-			tokens := Tokens(math.Float64bits(left), at, now, rate, 5)
-			if tokens < 1 {
-				t.Fatalf("rate %v: %v tokens at %d ns", rate, tokens, now)
+	for _, rate := range []int64{1, 2, 5, 10, 50, 100, 1000} {
+		for left := range int64(1000) { // thousandths of a token
+			due := (1000 - left) * 1_000_000 / rate
+			if tokens := Tokens(math.Float64bits(float64(left)/1000), 0, due, float64(rate), 5); tokens < 1 {
+				t.Fatalf("rate %d, %d thousandths: %v tokens after %d ns", rate, left, tokens, due)
 			}
-			left, at = tokens-1, now
+			if tokens := Tokens(math.Float64bits(float64(left)/1000), 0, due-1000, float64(rate), 5); tokens >= 1 {
+				t.Fatalf("rate %d, %d thousandths: %v tokens a microsecond early", rate, left, tokens)
+			}
 		}
 	}
 }
