@@ -34,6 +34,13 @@ import (
 const (
 	minLook = int64(300 * time.Microsecond)
 	maxLook = int64(1200 * time.Microsecond)
+
+	// rareLook is the longest time between two looks while the slots change hands fast: fastTurnover
+	// times each from one look to the next. A saturated server has waiting tasks all the time. There
+	// each arriving task looks at the holders, and each look by the timer costs several switches
+	// between threads.
+	rareLook     = int64(10 * time.Millisecond)
+	fastTurnover = 8
 )
 
 // lends reports whether the loop lends a slot as soon as its task waits unannounced.
@@ -138,15 +145,23 @@ func (l *Loop) surface(s *strand, now int64) {
 // look lends the slots of tasks that have begun to wait while another task waits for a slot. It
 // returns when to look again. Called by the timer, under the loop's lock.
 func (l *Loop) look(now int64) (next int64) {
-	if !l.lends() || !l.core.Wanted() {
+	if !l.lends() {
 		return notify.Never
 	}
-	if now < l.lookAt {
-		return l.lookAt
+	wanted := l.core.Wanted()
+	if now >= l.lookAt {
+		most := maxLook
+		if l.busy-l.lookBusy >= int64(fastTurnover*len(l.slots)) {
+			most = rareLook
+		}
+		l.lookBusy = l.busy
+		if wanted && !l.lendWaits(now) || !wanted && most == rareLook {
+			l.lookEvery = min(max(minLook, 2*l.lookEvery), most)
+			l.lookAt = now + l.lookEvery
+		}
 	}
-	if !l.lendWaits(now) {
-		l.lookEvery = min(max(minLook, 2*l.lookEvery), maxLook)
-		l.lookAt = now + l.lookEvery
+	if !wanted {
+		return notify.Never
 	}
 	return l.lookAt
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // waiting starts a task that waits unannounced in its slot until the channel is closed. It returns
@@ -361,5 +362,30 @@ func TestSleepersAreNoLoad(t *testing.T) {
 		}
 		close(stop)
 		all.Wait()
+	}
+}
+
+// While the slots change hands fast, the timer looks at the holders ever less often, down to once in
+// rareLook, also when no task happens to wait at the moment of a look. Otherwise the next waiting
+// task has a look after minLook.
+func TestLooksAreRareOnABusyLoop(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	l := rt.Loop()
+	l.lockAll()
+	defer l.unlock()
+	now := notify.Now()
+	for range 10 {
+		l.busy += fastTurnover * int64(len(l.slots))
+		if next := l.look(now); next != notify.Never {
+			t.Fatalf("no task waits, and the next look is %v later", time.Duration(next-now))
+		}
+		now = l.lookAt
+	}
+	if l.lookEvery != rareLook {
+		t.Errorf("a look each %v; want %v", time.Duration(l.lookEvery), time.Duration(rareLook))
+	}
+	l.busy++
+	if l.look(now); l.lookAt > now {
+		t.Errorf("the loop is not busy, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
 }
