@@ -75,6 +75,17 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 		s.returns(id, err)
 		return
 	}
+	if s.throwing == nil && inside.Abort != nil {
+		if p := s.dueFor(id); p != nil {
+			if r := recover(); r == any(inside.Abort) { // a call returned the throw before a safe point threw it
+				*err = p
+				s.voidThrow(id)
+			} else if r != nil {
+				panic(r)
+			}
+		}
+		return
+	}
 	if s.throwing == nil || s.throwing.section == 0 {
 		return // a panic of the task's own, or a throw that ends the task
 	}
@@ -109,6 +120,16 @@ func (s *strand) settle() {
 	}
 	s.loop.unlock()
 	s.landed()
+}
+
+// dueFor returns the pending throw into the section, or nil.
+func (s *strand) dueFor(id uint64) *PreemptedError {
+	s.loop.lock()
+	defer s.loop.unlock()
+	if s.pending == nil || s.pending.section != id {
+		return nil
+	}
+	return s.pending.err
 }
 
 // voidThrow discards a throw into the section, which has ended by itself.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -339,4 +340,32 @@ func TestThrowBecomesAPanicInASection(t *testing.T) {
 func ExampleSection() {
 	fmt.Println(Section(context.Background(), "parse", func() (int, error) { return 1, nil }))
 	// Output: 1 <nil>
+}
+
+// A handler that aborts because a call has returned the throw ends its section by the throw, also if
+// no safe point has thrown it yet. Another panic stays as it is.
+func TestSectionAbortedBeforeTheThrow(t *testing.T) {
+	was := inside.Abort
+	defer func() { inside.Abort = was }()
+	inside.Abort = errors.New("abort")
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	limit(t, rt, "s")
+	own := errors.New("its own")
+	for _, value := range []error{inside.Abort, own} {
+		func() {
+			defer func() {
+				if r := recover(); (r == own) != (value == own) {
+					t.Errorf("panic(%v): the task ended with the panic %v", value, r)
+				}
+			}()
+			must(t, rt.Run(background, "job", func(ctx context.Context) error {
+				_, err := Section(ctx, "s", func() (int, error) {
+					must(t, stall(func() bool { return strandOf(ctx).requests.Load()&wantThrow != 0 }))
+					panic(value)
+				})
+				preemption(t, err)
+				return nil
+			}))
+		}()
+	}
 }
