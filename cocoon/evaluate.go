@@ -106,10 +106,15 @@ func (l *Loop) toBackground(now int64) {
 	}
 }
 
+// maxRetry is the longest time after which a policy has callers retry. The time left to a deadline
+// that there is none of is 146 years.
+const maxRetry = 24 * time.Hour
+
 // throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
 // the task.
 func (l *Loop) throwVerdict(b *bound, out stubs.Outcome, now int64) {
-	text, retry := b.version.verified.Program().Reasons[out.Reason], time.Duration(max(0, out.Retry))
+	text := b.version.verified.Program().Reasons[out.Reason]
+	retry := min(time.Duration(max(0, out.Retry)), maxRetry)
 	if a := l.view.arriving; a != nil {
 		b.version.of.stats.refusals.Add(1)
 		a.tenant.threw()

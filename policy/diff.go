@@ -36,7 +36,30 @@ func Diff(old, new *Document) (all []Change) {
 	})...)
 	all = append(all, compared("task", old.Tasks, new.Tasks, classDetails)...)
 	all = append(all, compared("tenants", tenantsOf(old), tenantsOf(new), tenantDetails)...)
-	return append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
+	all = append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
+	return append(all, reordered(old, new)...)
+}
+
+// reordered reports another order of the policies that both documents have: the order decides which
+// throw comes first, and which rank counts.
+func reordered(old, new *Document) []Change {
+	was, is := commonNames(old, specsOf(new)), commonNames(new, specsOf(old))
+	if slices.Equal(was, is) {
+		return nil
+	}
+	return []Change{{Part{Kind: "policies"}, "change", []string{
+		fmt.Sprintf("order: %s -> %s", strings.Join(was, ", "), strings.Join(is, ", ")),
+	}}}
+}
+
+// commonNames returns the names of the document's policies that are among others, in its order.
+func commonNames(d *Document, others map[string]Spec) (names []string) {
+	for _, s := range d.Policies {
+		if _, ok := others[s.Name]; ok {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // stateDetails says what a reload makes of a state that is declared in another way.

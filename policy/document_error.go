@@ -103,8 +103,8 @@ func InFile(err error, file string) error {
 
 // Part is one thing that a document declares.
 type Part struct {
-	Kind string `json:"kind"`           // "state", "task", "tenants" or "policy"
-	Name string `json:"name,omitempty"` // "" of tenants
+	Kind string `json:"kind"`           // "state", "task", "tenants", "policy", or "policies" for their order
+	Name string `json:"name,omitempty"` // "" of tenants and policies
 }
 
 func (p Part) String() string {

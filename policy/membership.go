@@ -57,7 +57,8 @@ func (l *lowerer) bounds(r *ast.BinaryNode) (lo, hi int64) {
 	}
 	lo, hi = bound(r.Left), bound(r.Right)
 	if hi < lo {
-		l.refuse(r, "write the smaller number first", "the range %s is empty", l.excerpt(r))
+		l.refuse(r, fmt.Sprintf("write %d..%d; hours that span midnight are two ranges, in %d..23 or in 0..%d", hi, lo, lo, hi),
+			"the range %s is empty", l.excerpt(r))
 	}
 	return lo, hi
 }

@@ -105,7 +105,14 @@ func StateOf(declared any) (s State, err error) {
 	case Bucket:
 		s.Bucket = v
 		s.Type, s.First = stubs.Float, math.Float64bits(v.Burst)
-		return s, v.validate()
+		if err := v.validate(); err != nil {
+			return s, err
+		}
+		// A key that is forgotten has a full bucket again.
+		if fills := v.Burst / v.Rate; s.TTL > 0 && s.TTL.Seconds() < fills {
+			return s, fmt.Errorf("has the time to live %v, and a bucket takes %.4gs to fill; want that at least, or a key gets more than its rate", s.TTL, fills)
+		}
+		return s, nil
 	case bool, int, int64, time.Duration:
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
