@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Tokens returns what is in a token bucket now. Its word in a table is the tokens that the last
-// take left, as a float64; since then, which was at the given time, rate of them have come a
-// second, up to burst. A bucket that is not in the table is full.
+// Tokens returns the number of tokens in a token bucket now. left is the bucket's word in a table,
+// the tokens after its last take as a float64, and at is the time of the take. Since then rate
+// tokens per second have been added, up to burst. A bucket without an entry in the table is full.
 func Tokens(left uint64, at, now int64, rate, burst float64) float64 {
 	return min(burst, math.Float64frombits(left)+rate*time.Duration(max(0, now-at)).Seconds())
 }
