@@ -49,7 +49,7 @@ func (a *analysis) checkPossible(n *policy.Node, operand value) {
 	a.refuse(n, "", "%s always overflows: its result is beyond 64 bits", a.text(n))
 }
 
-// checkInterval refuses an interval() that is always out of bounds.
+// checkInterval refuses an interval() always out of bounds.
 func (a *analysis) checkInterval(n *policy.Node, v value) {
 	if a.p.Sites[n.Index].Effect != stubs.Interval {
 		return

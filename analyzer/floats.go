@@ -85,8 +85,8 @@ func (s floats) join(t floats) floats {
 	return floats{math.Min(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), nan}.normal()
 }
 
-// spanFloats is the set from the least to the greatest corner. A corner that is NaN gives no
-// information, so the result is all floats.
+// spanFloats is the set from the least to the greatest corner. A NaN corner gives no information,
+// so the result is all floats.
 func spanFloats(nan bool, corners ...float64) floats {
 	r := noFloats(nan)
 	for _, c := range corners {

@@ -167,8 +167,8 @@ func (a *analysis) quantifier(n *policy.Node) (term, value) {
 	return a.facts.unique(v), v
 }
 
-// quantified returns the possible values of a quantifier over length elements, whose predicate has
-// the possible values holds.
+// quantified returns the possible values of a quantifier over length elements; holds has the
+// predicate's possible values.
 func quantified(op policy.Op, length interval, holds truth) value {
 	some := truth{yes: holds.yes, no: length.lo == 0 || holds.no} // any
 	every := truth{yes: length.lo == 0 || holds.yes, no: holds.no}

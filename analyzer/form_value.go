@@ -73,7 +73,7 @@ func (f *form) leaf(n *policy.Node) error {
 	return nil
 }
 
-// operator checks an operation whose operands are all evaluated, or short-circuited.
+// operator checks an operation that evaluates all its operands, or short-circuits them.
 func (f *form) operator(n *policy.Node, depth int) error {
 	if n.A == nil {
 		return at(n, "an operand is missing")

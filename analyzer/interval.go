@@ -6,7 +6,7 @@ import (
 )
 
 // interval is a set of int64: lo to hi, without 0 if nonzero is set. It is empty when lo > hi.
-// Other gaps are not represented: zero is the only number whose absence proves anything.
+// Other gaps are not represented: only the absence of zero proves anything.
 type interval struct {
 	lo, hi  int64
 	nonzero bool // lo < 0 < hi, and 0 is not in the set

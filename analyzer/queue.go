@@ -7,7 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// queued are the stubs that are 0 while no task waits or is suspended.
+// queued are the stubs with the value 0 while no task waits or is suspended.
 var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended, stubs.QueueOldest, stubs.QueueCost, stubs.ClassQueued}
 
 // NeedsQueue reports whether the policy can only continue while no task of the loop waits or is

@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// refine adds consequences of the condition t being b. It may miss consequences, but all that it
-// adds are true.
+// refine adds consequences of the condition t being b. It may miss consequences, but never adds a
+// false one.
 func (f *facts) refine(t term, b bool) {
 	f.fuel--
 	if f.dead || f.fuel < 0 {
@@ -213,7 +213,7 @@ func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) flo
 	}
 }
 
-// greater returns the possible values of one of two numbers whose greater one is v. If the other is
+// greater returns the possible values of one of two numbers, given their maximum v. If the other is
 // below v, this one is v.
 func greater(v, other floats) floats {
 	one := floats{lo: math.Inf(-1), hi: v.hi, nan: v.nan}

@@ -58,10 +58,10 @@ func (v Verified) Warnings() []Warning { return v.warnings }
 // stops at the first error. Verify takes time proportional to the size of the program, and at most
 // a fraction of a second for any input. The program must not change during or after the call.
 //
-// Warnings are not errors. They report conditions that are always true or always false, a throw,
-// switch or effect that is never reached, and durations finer than the policy's interval. If such a
-// condition leaves a policy that can only continue, its author meant a different policy, and Verify
-// refuses it; for a policy that consists only of continue(), it only warns.
+// Warnings are not errors. They report constant conditions, unreachable throws, switches and
+// effects, and durations finer than the policy's interval. If such a condition leaves a policy that
+// can only continue, its author meant a different policy, and Verify refuses it; for a policy that
+// consists only of continue(), it only warns.
 func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if err := checkForm(p); err != nil {
 		return Verified{}, err

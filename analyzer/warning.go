@@ -187,7 +187,7 @@ func (r *review) condition(n *policy.Node) string {
 	return r.text(n)
 }
 
-// because returns the values of the operand that is not constant, in words.
+// because returns the values of the variable operand, in words.
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""

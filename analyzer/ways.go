@@ -29,8 +29,8 @@ type Clock struct {
 // Falls reports whether the clock falls: it is task.deadline.
 func (c Clock) Falls() bool { return c.Read.Stub == stubs.TaskDeadline }
 
-// Fixed is a state stub that is constant for a task's life, with the values for which the way is
-// open.
+// Fixed is a state stub with a constant value for a task's life, with the values for which the way
+// is open.
 type Fixed struct {
 	Read   policy.Read
 	values value
@@ -61,7 +61,7 @@ func fixed(id stubs.ID) bool {
 	return false
 }
 
-// atAnyTime returns the ways of an unknown policy: one that is always open.
+// atAnyTime returns the ways of an unknown policy: one way, always open.
 func atAnyTime() []Way { return []Way{{}} }
 
 // keepsTime reports whether the policy is evaluated at the exact time when it can first act, not
@@ -222,7 +222,7 @@ func (w *ways) act() {
 	w.add(way)
 }
 
-// add adds a way, unless another way covers it, and drops the ways that it covers.
+// add adds a way, unless another way covers it, and drops the covered ones.
 func (w *ways) add(way Way) {
 	if slices.ContainsFunc(w.found, func(known Way) bool { return known.covers(way) }) {
 		return

@@ -22,7 +22,7 @@ const maxClassAccounts = 1024
 
 // accountOf returns the account for an arriving task's name. If the loop has the greatest number of
 // accounts, a new name takes the account of a rarely used name without tasks, or has no account. So
-// a client that sends ever new names displaces only names that are equally rare.
+// a client that sends ever new names displaces only equally rare names.
 func (m *meter) accountOf(name stubs.NameID) *classAccount {
 	if m.calls++; m.calls >= 16*maxClassAccounts {
 		m.calls = 0

@@ -14,8 +14,8 @@ import (
 // because reading it counts as a use of the key. So each use of a table is within a step. If there
 // are several loops, a table shared by all loops is used under the lock of the steps.
 
-// stateTable holds the values of a keyed state, or the tokens of buckets. Its fields that are not
-// atomic change between steps.
+// stateTable holds the values of a keyed state, or the tokens of buckets. Its non-atomic fields
+// change between steps.
 type stateTable struct {
 	of    policy.State // the current declaration
 	words *keyed.Table

@@ -24,7 +24,7 @@ type meter struct {
 
 // wants lists the figures that policies read.
 type wants struct {
-	class  []*bound // policies that read class.* of the tasks that they match
+	class  []*bound // policies that read class.* of matching tasks
 	rates  bool     // loop.rate or tenant.rate
 	costs  bool     // queue.cost
 	series []series

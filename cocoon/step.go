@@ -28,7 +28,7 @@ type steps struct {
 type stateUse struct {
 	reads   []stateRead
 	trends  []trendRead
-	vars    []*stateVar // that it writes, each once
+	vars    []*stateVar // the written states, each once
 	sites   []stateSite // by site; empty for sites of other effects
 	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step

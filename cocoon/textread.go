@@ -50,7 +50,7 @@ func (r *read) matches(section *named, rt *Runtime) bool {
 	return section.id == r.key
 }
 
-// selected reports whether the name that is read matches the pattern. The names of tasks, sections
+// selected reports whether the name matches the pattern of the read. The names of tasks, sections
 // and tenants have been matched before. Labels and events, which a client may choose anew each
 // time, are matched here, in time proportional to their length.
 func (v *view) selected(l *Loop, r *read) bool {

@@ -28,7 +28,7 @@ type version struct {
 	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
 
 	speaksOf      sync.Once        // see lookAtNames
-	names, labels []policy.Mention // that it refers to
+	names, labels []policy.Mention // in the program
 	own           Mode             // as registered, or set since; guarded by regMu
 	ended         atomic.Bool      // in observe mode: it would have cancelled itself
 }

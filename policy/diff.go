@@ -39,7 +39,7 @@ func Diff(old, new *Document) (all []Change) {
 	return append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
 }
 
-// stateDetails describes the effect of a reload on a state whose declaration has changed.
+// stateDetails describes the effect of a reload on a state with a changed declaration.
 func stateDetails(a, b any) string {
 	x, _ := StateOf(a)
 	y, _ := StateOf(b)

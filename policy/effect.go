@@ -123,8 +123,8 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 	return v.node
 }
 
-// arrivalOnly refuses an effect on the arriving task in a policy that is also evaluated on other
-// notifications than enqueue.
+// arrivalOnly refuses an effect on the arriving task in a policy with other notifications than
+// enqueue.
 func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	if l.env.On != stubs.Enqueue {
 		l.refuse(n, "evaluate the policy on enqueue alone", "%s() is about the task that arrives, and the policy is evaluated on %s", name, l.env.On)

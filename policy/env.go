@@ -7,11 +7,11 @@ import "github.com/cocoon-go/cocoon/stubs"
 type Env struct {
 	On     stubs.Event           // the notifications on which the policy is evaluated, see Trigger.Set
 	States map[string]stubs.Type // registered and private states, by name; of buckets Float
-	Tables map[string]Table      // the States that are keyed, or token buckets
+	Tables map[string]Table      // the keyed States and the token buckets
 	Funcs  map[string]bool       // functions registered as safe, by name
 }
 
-// Table describes a state that is keyed or a token bucket.
+// Table describes a keyed state or a token bucket.
 type Table struct {
 	Keyed bool
 	Burst float64 // the capacity of a bucket; 0: not a bucket

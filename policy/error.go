@@ -17,8 +17,8 @@ type Error struct {
 	Pos, End  int    // the marked place, as byte offsets in Text
 	Reason    string
 	Hint      string // what to write instead; may be empty
-	NoState   string // the unregistered state, if that is the error
-	NoFunc    string // the unregistered function, if that is the error
+	NoState   string // the unregistered state; may be empty
+	NoFunc    string // the unregistered function; may be empty
 }
 
 // newError marks text[pos:end].

@@ -69,7 +69,7 @@ var quantiles = func() (fields []string) {
 	return fields
 }()
 
-// quantileOf returns the state stub that is called, as in queue.wait(0.99), or nil.
+// quantileOf returns the called state stub, as in queue.wait(0.99), or nil.
 func quantileOf(called ast.Node) *stubs.Stub {
 	m, _ := called.(*ast.MemberNode)
 	if m == nil {
@@ -155,7 +155,7 @@ func (l *lowerer) trendRead(n ast.Node, name string, args []ast.Node) value {
 	return value{node: l.read(n, key, of, 1)}
 }
 
-// averageType is the type of averages of a state: a float, or that of its unit.
+// averageType is the type of averages of a state: a float, or the type of its unit.
 func averageType(t stubs.Type) stubs.Type {
 	if unit(t) {
 		return t

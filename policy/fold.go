@@ -38,7 +38,7 @@ func fold(n *Node) (word uint64, ok bool, err error) {
 	return word, err == nil, err
 }
 
-// checkFinite refuses constants that are infinite or NaN.
+// checkFinite refuses infinite and NaN constants.
 func checkFinite(n *Node, word, divisor uint64) error {
 	f := math.Float64frombits(word)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Hints for authors who know other policy languages (CEL, Envoy's, OPA's Rego, expr): what to write
-// instead. Nothing here gives these words a meaning.
+// Hints for authors with experience in other policy languages (CEL, Envoy's, OPA's Rego, expr):
+// what to write instead. Nothing here gives these words a meaning.
 
 const (
 	likeVerdictThrow = `write throw("reason")`
@@ -57,7 +57,7 @@ var insteadOf = map[string]string{
 }
 
 // textual are the methods of strings that a pattern can replace: the parts of the pattern before
-// and after the text that they look for.
+// and after the text to find.
 var textual = map[string][2]string{
 	"startsWith": {"", "*"}, "startswith": {"", "*"}, "hasPrefix": {"", "*"},
 	"endsWith": {"*", ""}, "endswith": {"*", ""}, "hasSuffix": {"*", ""},

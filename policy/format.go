@@ -51,8 +51,8 @@ type block struct {
 	trim    bool // spaces at the end of the line mean nothing
 }
 
-// node records the lines of n, whose new column is col; key is the key of a value, whose old column
-// is was.
+// node records the lines of n, with the new column col; key is the key of a value, with the old
+// column was.
 func (f *formatter) node(n *yaml.Node, col, was int, key string) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:

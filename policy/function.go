@@ -34,7 +34,7 @@ func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
 	return "", nil, false
 }
 
-// isEffect reports whether a call that is a statement is an effect: max and min of a state are.
+// isEffect reports whether a call used as a statement is an effect: max and min of a state are.
 func isEffect(name string, args []ast.Node) bool {
 	if (name == "max" || name == "min") && len(args) > 0 {
 		_, ofState := args[0].(*ast.StringNode)

@@ -21,7 +21,7 @@ func Interpret(p *Program, snapshot []uint64) (out stubs.Outcome, steps int, err
 	return Trace(p, snapshot, nil)
 }
 
-// Trace is Interpret, and also calls visit, if it is not nil, with each node that it evaluates.
+// Trace is Interpret, and also calls visit, if it is not nil, with each evaluated node.
 func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome, steps int, err error) {
 	if len(snapshot) != p.Words {
 		return stubs.Outcome{}, 0, fmt.Errorf("a snapshot of %d words; the program reads %d", len(snapshot), p.Words)
@@ -165,8 +165,8 @@ func (m *machine) element(s Source, i int) uint64 {
 
 // effect records that the site fired, with its operand; if a site fires twice, the last operand
 // counts. A NaN operand is an error, because it would stay in the state and spread to values
-// computed from it. So no NaN, whose sign and payload IEEE 754 leaves to the processor, leaves an
-// evaluation.
+// computed from it. So no NaN leaves an evaluation; IEEE 754 leaves the sign and payload of a NaN
+// to the processor.
 func (m *machine) effect(n *Node) (uint64, error) {
 	if n.A != nil {
 		word, err := m.eval(n.A)

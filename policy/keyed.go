@@ -78,7 +78,7 @@ func (l *lowerer) key(n ast.Node) *KeyOf {
 	return &KeyOf{Offset: read.Index, Text: l.prog.Reads[i].String()}
 }
 
-// keyStubs are the stubs whose values can be keys.
+// keyStubs are the stubs with values usable as keys.
 var keyStubs = func() (paths []string) {
 	for _, s := range stubs.Catalogue {
 		if s.Type != stubs.Name || s.Enum {

@@ -97,9 +97,9 @@ const perConstant = 5
 // manyConstants is the hint for lists that are too long.
 const manyConstants = "split it into several policies, or give the tasks a label that says it"
 
-// checkSize refuses texts that are too long to be split into tokens. It measures the text outside
-// brackets, which in a policy hold lists and short keys, and counts the words inside. The count is
-// rough; countTokens decides close to the bound.
+// checkSize refuses texts too long to be split into tokens. It measures the text outside brackets,
+// which in a policy hold lists and short keys, and counts the words inside. The count is rough;
+// countTokens decides close to the bound.
 func checkSize(text string) *Error {
 	tooLong := func(bytes, allowed int) *Error {
 		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",

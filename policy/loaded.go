@@ -13,7 +13,7 @@ type Loaded struct {
 	where   map[Part]string  // the document, or the code, that declares a part
 }
 
-// NewLoaded returns the declarations of a server whose code has registered states, and possibly
+// NewLoaded returns the declarations of a server with states registered by code, and possibly
 // tenants; by is the name of the code in errors.
 func NewLoaded(states map[string]State, tenants bool, by string) *Loaded {
 	l := &Loaded{States: maps.Clone(states), Tenants: tenants, where: map[Part]string{}}

@@ -27,7 +27,7 @@ func (p *Program) Mentions() []Mention {
 type mentions struct {
 	p      *Program
 	reads  map[int]Read // by offset
-	locals map[int]int  // by local that is a read, or an element of a list: its offset
+	locals map[int]int  // offset, by local bound to a read or a list's element
 	found  []Mention
 }
 

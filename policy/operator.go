@@ -98,7 +98,7 @@ func (l *lowerer) comparison(n *ast.BinaryNode, op Op, a, b value) value {
 	return value{node: l.folded(n, op, stubs.Bool, a.node, b.node)}
 }
 
-// checkKind refuses a comparison of a kind with a string that is not a kind.
+// checkKind refuses a comparison of a kind with any other string.
 func (l *lowerer) checkKind(n ast.Node, kind, v value) {
 	if !kind.enum || !v.constText {
 		return

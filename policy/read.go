@@ -164,7 +164,7 @@ func (l *lowerer) state(n ast.Node, fields []field) value {
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
 
-// noState refuses a state that is not registered.
+// noState refuses an unregistered state.
 func (l *lowerer) noState(n ast.Node, name string) {
 	r := l.refusal(n, l.stateHint(name), "there is no state %q", name)
 	r.NoState = name

@@ -72,7 +72,7 @@ func DefaultPreemption(on Trigger) Spec {
 	}
 }
 
-// minQuantum is the shortest turn that is not dominated by the cost of switching.
+// minQuantum is the shortest turn not dominated by the cost of switching.
 const minQuantum = 100 * time.Microsecond
 
 // RoundRobin makes the tasks of kind both take turns: a task that has run for quantum since it last
@@ -98,8 +98,8 @@ const silence = time.Second
 // without ticks while no task waits. So short tasks wait briefly, and long tasks among themselves
 // are rarely switched. The policy is evaluated four times in a short quantum and ten times in a
 // long one, because the evaluations are most of its cost (bench: quantum). Its state is its
-// interval, which each loop has separately. A short quantum under 100 µs, or a long one that is not
-// longer, is an error.
+// interval, which each loop has separately. A short quantum under 100 µs, or a long one no longer
+// than it, is an error.
 func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 	switch {
 	case short < minQuantum:

@@ -26,7 +26,7 @@ type source struct {
 	tokens []lexer.Token
 	at     map[int]int  // offset of a token in characters -> its index
 	match  []int        // of a bracket: the index of its partner; -1 otherwise
-	least  map[int]bool // tokens behind a sign that is part of the number: the greatest integer and 1
+	least  map[int]bool // numbers after a sign that fit only with it
 	bytes  []int        // offset in characters -> in bytes
 	spans  map[ast.Node]span
 }

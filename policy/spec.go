@@ -37,14 +37,14 @@ const (
 )
 
 // Every makes the trigger of a time policy, evaluated every interval (MinInterval to MaxInterval)
-// while tasks run that it may act on.
+// while it may act on a running task.
 func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
 
 // On makes an event policy's trigger.
 func On(events stubs.Event) Trigger { return Trigger{Events: events} }
 
-// OnCustom makes the trigger of a policy that is evaluated when the application notifies the event
-// of that name.
+// OnCustom makes the trigger of a policy evaluated when the application notifies the event of that
+// name.
 func OnCustom(name string) Trigger { return Trigger{Events: stubs.Custom, Custom: name} }
 
 // Set returns the notifications of the trigger, stubs.Tick for the interval.

@@ -23,7 +23,7 @@ type Keyed struct {
 // Bucket declares a token bucket, from which policies take(). It starts full.
 type Bucket struct {
 	Rate  float64 // tokens added per second
-	Burst float64 // tokens that it holds
+	Burst float64 // capacity, in tokens
 }
 
 // Bounds of declarations.

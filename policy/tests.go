@@ -54,7 +54,7 @@ type TestWant struct {
 	Counts  map[string]int // how often which verdict is given in all
 	States  map[string]any // afterwards, by name; "POLICY.NAME" of an ambiguous private one
 	Error   string         // expected in each evaluation
-	Asked   *[]string      // the policies that are evaluated each time; nil: at least one
+	Asked   *[]string      // the policies evaluated each time; nil: at least one
 }
 
 // Any reports whether w has an expectation.

@@ -69,7 +69,7 @@ func canonicalVerdict(text string) (string, error) {
 	return ThrowText(reason, retry), nil
 }
 
-// ThrowText writes a throw as files of tests do. It omits a retry time that is not positive.
+// ThrowText writes a throw as files of tests do. It omits a retry time of 0 or less.
 func ThrowText(reason string, retry time.Duration) string {
 	if retry > 0 {
 		return fmt.Sprintf("throw(%q, %v)", reason, retry)

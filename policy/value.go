@@ -15,7 +15,7 @@ type value struct {
 	enum      bool   // a task's kind: it is compared with the names of stubs.Kinds only
 	constText bool   // a string constant: its word is set where it is used as a name
 	text      string // of a string constant
-	read      *Node  // of a let name: the read that it stands for
+	read      *Node  // of a let name: the read it names
 }
 
 func (v value) constant() bool { return v.node.Op == OpConst }
@@ -152,7 +152,7 @@ func (l *lowerer) identifier(n *ast.IdentifierNode) value {
 	return value{}
 }
 
-// use makes another occurrence of a value that is a constant or a local.
+// use makes another occurrence of a constant or a local.
 func (l *lowerer) use(at ast.Node, v value) value {
 	n := l.node(at, v.node.Op, v.node.Type)
 	n.Index, n.Imm = v.node.Index, v.node.Imm

@@ -107,7 +107,7 @@ func (t *tracer) done(value string) []place {
 	return append(at, end)
 }
 
-// flow reads a scalar that is not a block: read emits the part in one line from t.col on, and
+// flow reads a scalar other than a block: read emits the part in one line from t.col on, and
 // reports whether the fold after it is escaped. Lines are joined by a space, and k empty lines
 // between them are k newlines.
 func (t *tracer) flow(read func(line string) (escaped bool)) {
@@ -192,7 +192,7 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 		return nil
 	}
 	before := n.Value[:len(n.Value)-len(strings.TrimLeft(n.Value, " \n"))]
-	own := len(before) - strings.LastIndexByte(before, '\n') - 1 // spaces that are part of the value
+	own := len(before) - strings.LastIndexByte(before, '\n') - 1 // spaces in the value
 	indent := len(lines[first]) - len(strings.TrimLeft(lines[first], " ")) - own
 	if indent < 0 {
 		return nil

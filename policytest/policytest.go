@@ -78,7 +78,7 @@ func (r *Report) Failed() bool {
 func (r *Report) Short() bool { return r.Coverage.Share() < r.Coverage.Wanted }
 
 // File runs the tests of a file. An error means that they cannot be run: a *policy.DocumentError
-// about the file or about one of the documents that it names, or an error of reading.
+// about the file or about one of its documents, or an error of reading.
 func File(file string, o Options) (*Report, error) {
 	tests, err := read(file, func(f *os.File) (*policy.Tests, error) { return policy.ReadTests(f) })
 	if err != nil {

@@ -31,7 +31,7 @@ type Failure struct {
 	Test  string `json:"test"`
 	At    string `json:"at"`             // "10ms, on enqueue, the 3rd of 5"
 	What  string `json:"what"`           // "the verdict is continue(); want throw(\"busy\")"
-	Said  string `json:"said,omitempty"` // each policy's verdict, and the values that it read
+	Said  string `json:"said,omitempty"` // each policy's verdict, and its reads
 }
 
 func (f Failure) String() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// format writes a value in the form of a file of tests. It cannot write a name, whose word is a
-// hash.
+// format writes a value in the form of a file of tests. It cannot write a name, because its word is
+// a hash.
 func format(word uint64, t stubs.Type) string {
 	switch v := stubs.Value(word, t).(type) {
 	case float64:

@@ -11,9 +11,9 @@ import (
 // Table holds a word for each key, up to a limit. A new key beyond the limit evicts the least
 // recently used one. A key expires when it has not been written for the time to live.
 //
-// A key takes 48 bytes, and 4 to 8 bytes of an index that is allocated with the table. Memory for
-// keys is allocated one block at a time as keys are added, and never freed: one write of a new key
-// in 512 allocates, until the table has reached its limit.
+// A key takes 48 bytes, and 4 to 8 bytes of an index allocated with the table. Memory for keys is
+// allocated one block at a time as keys are added, and never freed: one write of a new key in 512
+// allocates, until the table has reached its limit.
 type Table struct {
 	bound  int32
 	ttl    int64
@@ -67,7 +67,7 @@ func (t *Table) Evicted() int64 { return t.evicted.Load() }
 // Expired returns the number of keys that were removed because they had expired.
 func (t *Table) Expired() int64 { return t.expired.Load() }
 
-// SetTTL changes the time to live, including that of existing keys.
+// SetTTL changes the time to live of all keys, including existing ones.
 func (t *Table) SetTTL(ttl int64) { t.ttl = ttl }
 
 // leap is the step back of the clock from which a key's time counts as now. After a smaller step,

@@ -1,6 +1,6 @@
 // Package sketch estimates quantiles of durations over a moving window.
 //
-// Values are counted in buckets whose width grows with the value, as in DDSketch (Masson, Rim, Lee:
+// Values are counted in buckets that widen with the value, as in DDSketch (Masson, Rim, Lee:
 // DDSketch: A Fast and Fully-Mergeable Quantile Sketch with Relative-Error Guarantees, VLDB 2019);
 // here there are 16 to each power of two, which needs no logarithm. An estimate is the middle of
 // the quantile's bucket, so its error is at most a 32nd. The window is divided into parts with a
@@ -93,7 +93,7 @@ func (s *Sketch) Quantile(now int64, i int) int64 {
 	return middle(m.at)
 }
 
-// advance moves to the part of the given time, and drops the parts that are then too old.
+// advance moves to the part of the given time, and drops the expired parts.
 func (s *Sketch) advance(now int64) {
 	if now < s.until {
 		return
