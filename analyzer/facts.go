@@ -72,7 +72,7 @@ func (f *facts) learn(t term, v value) bool {
 	return true
 }
 
-// either adds the facts that hold after both of two alternative steps.
+// either adds the facts that hold whichever of two alternative steps is taken.
 func (f *facts) either(one, other func()) {
 	m := f.mark()
 	one()

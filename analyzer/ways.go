@@ -174,7 +174,7 @@ func (w *ways) when(n *policy.Node, b bool, then func()) {
 		w.when(n.A, !b, then)
 		return
 	case split && n.Op == policy.OpLocal && w.bound[n.Index] != nil:
-		w.splits-- // not for its cases, but because a local made of locals doubles what there is to follow
+		w.splits-- // because a local made of locals doubles the work
 		w.when(w.bound[n.Index], b, then)
 		return
 	case split && (n.Op == policy.OpAnd || n.Op == policy.OpOr):

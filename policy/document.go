@@ -132,8 +132,8 @@ func yamlError(err error) error {
 func (d *documentReader) decode(root *yaml.Node) error {
 	return decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: readVersion},
-		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
-		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // as well
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // precedes policies
+		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // precedes policies
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},
