@@ -10,7 +10,7 @@ import (
 
 // meter holds the measurements of a loop that its policies read: figures per class, quantiles,
 // rates of arrivals. A loop has a meter only while a policy reads one of these, and the meter
-// measures only these. It is guarded by the loop's lock. Most of them count every task, so no slot
+// measures only these. It is guarded by the loop's lock. Most figures count every task, so no slot
 // is open.
 type meter struct {
 	wants
