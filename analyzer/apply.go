@@ -7,9 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// apply computes the values of an operation from those of its operands, b being ignored by
-// operations of one. It leaves out operands for which the operation is a run-time error; never
-// reports that it is one for all of them, or would be if durations did not stop at the farthest.
+// apply computes the values of an operation from the values of its operands; unary operations
+// ignore b. It leaves out operands for which the operation is a run-time error. never reports that
+// all operands are such, or would be if durations did not saturate.
 func apply(op policy.Op, of stubs.Type, a, b value) (v value, never bool) {
 	switch op {
 	case policy.OpNot:

@@ -8,9 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// checkDivisor refuses a division whose divisor can be zero here. That of floats is refused as
-// well: its result would be an infinity or no number, and the comparisons after it would mean
-// nothing.
+// checkDivisor refuses a division whose divisor can be zero here. It also refuses such a division
+// of floats: the result would be an infinity or NaN, and comparisons with it would mean nothing.
 func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
 	if n.Op != policy.OpDiv && n.Op != policy.OpMod || !divisor.hasZero() {
 		return
@@ -23,8 +22,7 @@ func (a *analysis) checkDivisor(n *policy.Node, divisor value) {
 	a.refuse(n, fmt.Sprintf("guard it: %s != %s ? ... : ...", text, zero(n.B)), "division by zero: %s may be 0 here", text)
 }
 
-// zero is how the author writes the zero of n's type, below the conversions that the language puts
-// in by itself.
+// zero returns the text of zero in n's type, without the conversions that the language adds.
 func zero(n *policy.Node) string {
 	for n.Op == policy.OpFloat || n.Op == policy.OpRetype {
 		n = n.A
@@ -42,7 +40,7 @@ func (v value) equalsZero() bool {
 	return v.of == stubs.Float && v.floats.single() || v.of.Integral() && v.ints.single()
 }
 
-// checkPossible refuses an operation that fails for every value its operands can have.
+// checkPossible refuses an operation that fails for all possible values of its operands.
 func (a *analysis) checkPossible(n *policy.Node, operand value) {
 	if n.Op == policy.OpInt {
 		a.refuse(n, "", "%s never fits an integer: it is %s", a.text(n.A), a.describe(operand))
@@ -51,7 +49,7 @@ func (a *analysis) checkPossible(n *policy.Node, operand value) {
 	a.refuse(n, "", "%s always overflows: its result is beyond 64 bits", a.text(n))
 }
 
-// checkInterval refuses an interval() that is always beyond the bounds.
+// checkInterval refuses an interval() always out of bounds.
 func (a *analysis) checkInterval(n *policy.Node, v value) {
 	if a.p.Sites[n.Index].Effect != stubs.Interval {
 		return
@@ -62,14 +60,14 @@ func (a *analysis) checkInterval(n *policy.Node, v value) {
 	}
 }
 
-// clocks are the stubs that move with time, and so are seen once an interval only.
+// clocks are the stubs that change with time, and are therefore read only once an interval.
 var clocks = map[stubs.ID]bool{
 	stubs.TaskSectionRunning: true, stubs.TaskSections: true, stubs.TaskRunning: true, stubs.TaskElapsed: true,
 	stubs.TaskWaited: true, stubs.TaskBlocked: true, stubs.TaskDeadline: true, stubs.TaskSlice: true, stubs.QueueOldest: true,
 }
 
-// checkResolution notes a comparison of a clock with a duration below the policy's interval. Verify
-// warns about it, unless the policy is evaluated at its horizon.
+// checkResolution records a comparison of a clock with a duration below the policy's interval.
+// Verify warns about it, unless the policy is evaluated at its horizon.
 func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	switch n.Op {
 	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
@@ -77,7 +75,7 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 		return
 	}
 	if a.p.On != stubs.Tick {
-		return // events may come first, and may have changed the interval
+		return // an earlier event may have changed the interval
 	}
 	if a.facts.shapes[x].op == policy.OpConst {
 		x, y = y, x

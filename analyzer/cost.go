@@ -20,9 +20,9 @@ func checkCost(p *policy.Program, limits Limits) (int, error) {
 	return 0, p.Errorf(n, hint, "the policy may take %d steps, and %d are allowed; %d of them are here", bound, limit, policy.Bound(n))
 }
 
-// costliest descends to the part that is to blame: as long as one operand makes up most of a node's
-// cost, but not into a loop, whose length is to blame and not its body. It stops at some depth,
-// because every step counts the whole rest.
+// costliest descends to the part with most of the cost, while one operand has most of a node's
+// cost. It does not enter a loop, because its length causes the cost, not its body. It stops at a
+// maximum depth, because each step counts the whole remaining tree.
 func costliest(n *policy.Node) *policy.Node {
 	bound := policy.Bound(n)
 	for range 100 {

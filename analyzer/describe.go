@@ -11,10 +11,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxQuote bounds the part of the text that a message quotes, in characters.
+// maxQuote is the greatest length of a quotation in a message, in characters.
 const maxQuote = 40
 
-// text is what the author wrote for n, on one line.
+// text returns the source text of n, on one line.
 func (a *analysis) text(n *policy.Node) string {
 	text := strings.Join(strings.Fields(a.p.Text[n.Pos:n.End]), " ")
 	if text == "" {
@@ -26,7 +26,7 @@ func (a *analysis) text(n *policy.Node) string {
 	return text
 }
 
-// describe tells the values in words: "0 or more", `"safe" or "both"`.
+// describe returns the values in words: "0 or more", `"safe" or "both"`.
 func (a *analysis) describe(v value) string {
 	switch {
 	case v.of == stubs.Bool:
@@ -41,7 +41,7 @@ func (a *analysis) describe(v value) string {
 	return describeRange(i.lo <= -large, i.hi >= large, i.single(), number(v.of, i.lo), number(v.of, i.hi))
 }
 
-// large is the least number that nobody cares about: as a bound it means that there is none.
+// large is the least number that counts as no bound in messages.
 const large = 1 << 40
 
 func number(t stubs.Type, n int64) string {
@@ -73,7 +73,7 @@ func (a *analysis) describeNames(s nameSet) string {
 		return fmt.Sprintf("one of %d names", len(s.ids))
 	}
 	var quoted []string
-	for _, id := range stubs.Kinds { // these in their order, which is known
+	for _, id := range stubs.Kinds { // kinds have a fixed order
 		if slices.Contains(s.ids, id) {
 			quoted = append(quoted, fmt.Sprintf("%q", id))
 		}

@@ -2,9 +2,9 @@ package analyzer
 
 import "github.com/cocoon-go/cocoon/policy"
 
-// facts is what is known on the path that the analysis is on: for each term the values it can have,
-// if it has one. Facts are only ever added, and taken back in one piece at the end of a branch, so
-// they are one array and a trail of what was there before instead of a copy a branch.
+// facts holds the possible values of each term on the current path of the analysis. Facts are only
+// ever added, and undone together at the end of a branch, so facts uses one array and an undo log
+// instead of a copy for each branch.
 type facts struct {
 	shapes []shape // by term
 	known  []value // by term
@@ -12,16 +12,16 @@ type facts struct {
 	trail  []change
 	dead   bool // the facts contradict each other: nothing executes here
 	sets   []policy.Set
-	fuel   int // what refinement may still cost; without it, it proves less
+	fuel   int // the remaining work of refinement; at 0 the analysis proves less
 }
 
-// change is a fact that was replaced.
+// change is an entry of the undo log: a replaced fact.
 type change struct {
 	term term
 	was  value
 }
 
-// maxFuel bounds the work of refinement, about a microsecond each, because nested conditions can
+// maxFuel limits the work of refinement, about a microsecond each, because nested conditions can
 // make it exponential. Real policies need some hundreds.
 const maxFuel = 1 << 16
 
@@ -29,7 +29,7 @@ func newFacts(sets []policy.Set) *facts {
 	return &facts{index: map[shape]term{}, sets: sets, fuel: maxFuel}
 }
 
-// mark is a moment to go back to.
+// mark is a position in the undo log.
 type mark struct {
 	trail int
 	dead  bool
@@ -37,7 +37,7 @@ type mark struct {
 
 func (f *facts) mark() mark { return mark{len(f.trail), f.dead} }
 
-// undo takes back everything since m.
+// undo removes the facts added since m.
 func (f *facts) undo(m mark) {
 	for i := len(f.trail) - 1; i >= m.trail; i-- {
 		f.known[f.trail[i].term] = f.trail[i].was
@@ -45,7 +45,7 @@ func (f *facts) undo(m mark) {
 	f.trail, f.dead = f.trail[:m.trail], m.dead
 }
 
-// assume runs body where the condition t is b, and takes the assumption back.
+// assume runs body with the fact that the condition t is b, and then removes the fact.
 func (f *facts) assume(t term, b bool, body func()) {
 	m := f.mark()
 	f.refine(t, b)
@@ -59,7 +59,7 @@ func (f *facts) possible(t term, b bool) (yes bool) {
 	return yes
 }
 
-// learn adds the fact that t has one of the values v, and reports whether it was news.
+// learn adds the fact that t has one of the values v, and reports whether the fact is new.
 func (f *facts) learn(t term, v value) bool {
 	was := f.known[t]
 	now := was.meet(v)
@@ -72,7 +72,7 @@ func (f *facts) learn(t term, v value) bool {
 	return true
 }
 
-// either adds the facts that hold after one of two steps, whichever it was.
+// either adds the facts that hold whichever of two alternative steps is taken.
 func (f *facts) either(one, other func()) {
 	m := f.mark()
 	one()
@@ -93,7 +93,7 @@ func (f *facts) either(one, other func()) {
 	}
 }
 
-// since returns the facts that are new since m.
+// since returns the facts added since m.
 func (f *facts) since(m mark) map[term]value {
 	news := map[term]value{}
 	for _, c := range f.trail[m.trail:] {
@@ -102,10 +102,10 @@ func (f *facts) since(m mark) map[term]value {
 	return news
 }
 
-// reach bounds how deep value looks into a term.
+// reach is the depth to which value examines a term.
 const reach = 3
 
-// value returns the values of t, from what is known about it and about the terms it is made of.
+// value returns the values of t, from the facts about it and about its subterms.
 func (f *facts) value(t term, reach int) value {
 	s, known := f.shapes[t], f.known[t]
 	if reach == 0 || s.a == none {

@@ -2,9 +2,9 @@ package analyzer
 
 import "math"
 
-// floats is a set of float64: lo to hi with the infinities, without 0 when nonzero, and NaN when
-// nan. It has no number when lo > hi. The two zeros are one. Rounding is monotonic, so the results
-// at the ends bound the others exactly.
+// floats is a set of float64: lo to hi including infinities, without 0 if nonzero is set, and with
+// NaN if nan is set. It has no number when lo > hi. The two zeros count as one. Rounding is
+// monotonic, so the results at the ends bound the other results exactly.
 type floats struct {
 	lo, hi  float64
 	nonzero bool // lo < 0 < hi, and 0 is not in the set
@@ -32,14 +32,14 @@ func (s floats) single() bool { return s.lo == s.hi && !s.nan }
 
 func (s floats) infinite() bool { return math.IsInf(s.lo, 0) || math.IsInf(s.hi, 0) }
 
-// numbers is the set without NaN: what is left after a comparison held.
+// numbers returns the set without NaN: the values for which a comparison can hold.
 func (s floats) numbers() floats { s.nan = false; return s }
 
-// above and below are the floats next to f.
+// above and below return the floats next to f.
 func above(f float64) float64 { return math.Nextafter(f, math.Inf(1)) }
 func below(f float64) float64 { return math.Nextafter(f, math.Inf(-1)) }
 
-// without removes f, where the representation allows it.
+// without removes f, if the representation can express that.
 func (s floats) without(f float64) floats {
 	switch {
 	case s.noNumber():
@@ -85,8 +85,8 @@ func (s floats) join(t floats) floats {
 	return floats{math.Min(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), nan}.normal()
 }
 
-// spanFloats is the set from the least to the greatest corner; a corner that is NaN tells nothing,
-// and so gives all.
+// spanFloats is the set from the least to the greatest corner. A NaN corner gives no information,
+// so the result is all floats.
 func spanFloats(nan bool, corners ...float64) floats {
 	r := noFloats(nan)
 	for _, c := range corners {
@@ -111,7 +111,7 @@ func (s floats) add(t floats) floats {
 	return spanFloats(s.nan || t.nan || clash, s.lo+t.lo, s.hi+t.hi)
 }
 
-// max is the greater of two, NaN if either is.
+// max is the greater of two values, NaN if either is.
 func (s floats) max(t floats) floats {
 	if s.noNumber() || t.noNumber() {
 		return noFloats(true)
@@ -119,7 +119,7 @@ func (s floats) max(t floats) floats {
 	return floats{math.Max(s.lo, t.lo), math.Max(s.hi, t.hi), !s.hasZero() && !t.hasZero(), s.nan || t.nan}.normal()
 }
 
-// sqrt is the square root, NaN of what is below 0. It is monotonic, and rounds as one operation.
+// sqrt is the square root, NaN below 0. It is monotonic, and rounds as one operation.
 func (s floats) sqrt() floats {
 	nan := s.nan || s.lo < 0 && !s.noNumber()
 	if s.noNumber() || s.hi < 0 {
@@ -132,7 +132,7 @@ func (s floats) sqrt() floats {
 	return r
 }
 
-// mul is the product. Zero times infinity is NaN, and what is beside it is between zero and
+// mul is the product. Zero times infinity is NaN, and products next to it are between zero and
 // infinity: as a corner it counts as zero.
 func (s floats) mul(t floats) floats {
 	if s.noNumber() || t.noNumber() {
@@ -148,7 +148,7 @@ func (s floats) mul(t floats) floats {
 	return spanFloats(s.nan || t.nan || clash, product(s.lo, t.lo), product(s.lo, t.hi), product(s.hi, t.lo), product(s.hi, t.hi))
 }
 
-// div is the quotient. Infinity by infinity is NaN, and what is beside it is between zero and
+// div is the quotient. Infinity by infinity is NaN, and quotients next to it are between zero and
 // infinity: as a corner it counts as zero.
 func (s floats) div(t floats) floats {
 	if s.noNumber() || t.noNumber() {
@@ -158,7 +158,7 @@ func (s floats) div(t floats) floats {
 	switch {
 	case t.hasZero():
 		return anyFloat
-	case t.nonzero: // by something small, of whatever sign
+	case t.nonzero: // by a small number of either sign
 		return floats{lo: math.Inf(-1), hi: math.Inf(1), nan: nan}
 	}
 	quotient := func(a, b float64) float64 {
@@ -182,7 +182,7 @@ func (s floats) equal(t floats) truth {
 	return truth{yes: !s.meet(t).noNumber(), no: !s.single() || !t.single() || s.lo != t.lo}
 }
 
-// toFloats converts: the conversion of integers rounds, and rounding is monotonic.
+// toFloats converts integers. The conversion rounds, and rounding is monotonic.
 func (i interval) toFloats() floats {
 	return floats{lo: float64(i.lo), hi: float64(i.hi), nonzero: i.nonzero}.normal()
 }
@@ -190,8 +190,8 @@ func (i interval) toFloats() floats {
 // twoTo63 is the least float64 above every int64.
 const twoTo63 = 1 << 63
 
-// toInts converts towards zero. never reports that no member fits an int64; a duration is then the
-// farthest.
+// toInts converts towards zero. never reports that no member fits an int64; a duration then
+// saturates.
 func (s floats) toInts() (i interval, never bool) {
 	switch {
 	case s.noNumber():

@@ -8,19 +8,19 @@ import (
 )
 
 // analysis follows every path of a well-formed program once, in the order of evaluation, with the
-// facts of that path.
+// facts of the path.
 type analysis struct {
 	p        *policy.Program
 	interval time.Duration
 	facts    *facts
 	reads    map[int]policy.Read    // by offset
-	locals   []term                 // by local: what it is bound to
-	values   map[*policy.Node]value // of expressions that are reached: every value they can have
-	reached  map[*policy.Node]bool  // verdicts and effects, those that take tokens among them
-	taking   func()                 // if there is one, called where tokens may be taken
+	locals   []term                 // by local: the term of its value
+	values   map[*policy.Node]value // of reached expressions: every possible value
+	reached  map[*policy.Node]bool  // verdicts and effects, including takes
+	taking   func()                 // if not nil, called where tokens may be taken
 	err      error                  // the first
 	warnings []Warning
-	late     []Warning // of what is noticed late
+	late     []Warning // added after the walk
 }
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
@@ -34,7 +34,7 @@ func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 	return a
 }
 
-// refuse notes an error about n, unless there is an earlier one.
+// refuse records an error about n, unless there is an earlier one.
 func (a *analysis) refuse(n *policy.Node, hint, format string, args ...any) {
 	if a.err == nil {
 		a.err = a.p.Errorf(n, hint, format, args...)
@@ -120,7 +120,7 @@ func (a *analysis) compute(n *policy.Node) (term, value) {
 	return a.operation(n)
 }
 
-// junction follows "and" and "or": the second operand is evaluated only where the first is b.
+// junction follows "and" and "or": the second operand is evaluated only when the first is b.
 func (a *analysis) junction(n *policy.Node, b bool) (term, value) {
 	x, vx := a.eval(n.A)
 	if vx.only(!b) {
@@ -167,7 +167,8 @@ func (a *analysis) quantifier(n *policy.Node) (term, value) {
 	return a.facts.unique(v), v
 }
 
-// quantified is what a quantifier over so many elements can be, whose predicate can be holds.
+// quantified returns the possible values of a quantifier over length elements; holds has the
+// predicate's possible values.
 func quantified(op policy.Op, length interval, holds truth) value {
 	some := truth{yes: holds.yes, no: length.lo == 0 || holds.no} // any
 	every := truth{yes: length.lo == 0 || holds.yes, no: holds.no}
@@ -204,8 +205,8 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 	return a.facts.operation(n.Op, n.Type, x, y), v
 }
 
-// probe finds that a condition is always true or false because the other leads to a contradiction
-// with what is known. It tries only the conditions that others are made of.
+// probe finds that a condition is always true or always false, because its opposite contradicts the
+// facts. It tries only elementary conditions.
 func (a *analysis) probe(n *policy.Node, t term, v value) value {
 	if v.truth.constant() || n.Op != policy.OpLocal && (n.B == nil || n.A == nil || n.A.Type == stubs.Bool || n.Op == policy.OpLet) {
 		return v

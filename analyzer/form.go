@@ -8,12 +8,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ErrMalformed is wrapped by the error about a program that policy.Parse cannot have made: nothing
-// in its author's text would mend it.
+// ErrMalformed is wrapped by the error about a program that policy.Parse cannot have made: no
+// change of the policy's text would repair it.
 var ErrMalformed = errors.New("malformed program")
 
-// Bounds of a program's form. They keep the verifier's own time and recursion in hand, whatever it
-// is given; Parse stays far below them.
+// Bounds of a program's form. They limit the verifier's own time and recursion, whatever its input;
+// Parse stays far below them.
 const (
 	maxNodes = 1 << 16
 	maxDepth = 1 << 13
@@ -21,19 +21,18 @@ const (
 	maxTable = 1 << 12 // reads, locals and reasons each
 )
 
-// form checks that a program is what policy/ir.go says. Everything after it relies on that, and
-// checks nothing again.
+// form checks that a program has the form documented in policy/ir.go. All later steps rely on the
+// form without checking it again.
 type form struct {
 	p     *policy.Program
 	reads map[int]policy.Read // by offset
 	scope []bool              // by local: bound here
 	seen  map[*policy.Node]bool
-	sites []bool // by site: written
-	loops int    // quantifiers around
+	sites []bool // by site: used
+	loops int    // enclosing quantifiers
 }
 
-// checkForm reports the first thing that is wrong with the program's form, as a *policy.Error or as
-// ErrMalformed.
+// checkForm reports the first error in the program's form, as a *policy.Error or as ErrMalformed.
 func checkForm(p *policy.Program) error {
 	if p == nil || p.Root == nil {
 		return malformed("there is no program")
@@ -52,12 +51,12 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-// at is malformed with the place in the text.
+// at is malformed with the position in the text.
 func at(n *policy.Node, format string, args ...any) error {
 	return malformed("%s (operation %d at offset %d)", fmt.Sprintf(format, args...), n.Op, n.Pos)
 }
 
-// enter notes a visit of the node; a second visit means that the program is no tree.
+// enter records a visit of the node; a second visit means that the program is not a tree.
 func (f *form) enter(n *policy.Node, depth int) error {
 	switch {
 	case n == nil:
@@ -75,8 +74,9 @@ func (f *form) enter(n *policy.Node, depth int) error {
 	return nil
 }
 
-// statement checks a node of type Unit or Verdict: what may hold effects. Of what has a value
-// OpTake alone may, and not in a predicate; so, as each site is written once, none fires twice.
+// statement checks a node of type Unit or Verdict, in which effects are allowed. Of the operations
+// with a value, only OpTake has an effect, and it may not be in a predicate. So no site fires
+// twice, because each occurs once in the program.
 func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (f *form) effect(n *policy.Node, depth int) error {
 	return nil
 }
 
-// site notes that the effect of n is written, which nothing else may do.
+// site records the site of n, and refuses a second node with the same site.
 func (f *form) site(n *policy.Node) error {
 	if f.sites[n.Index] {
 		return at(n, "effect %d is written twice", n.Index)
@@ -170,8 +170,8 @@ func (f *form) let(n *policy.Node, depth int, body func() error) error {
 	return body()
 }
 
-// local checks that n may bind its local here: one binding must not hide another, because all
-// evaluators keep one word for it.
+// local checks that n may bind its local here: a binding must not hide another, because all
+// evaluators keep one word for each local.
 func (f *form) local(n *policy.Node, depth int) error {
 	if n.Index < 0 || n.Index >= len(f.scope) {
 		return at(n, "local %d of %d", n.Index, len(f.scope))

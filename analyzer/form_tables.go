@@ -5,7 +5,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// tables checks everything but the tree.
+// tables checks everything except the tree.
 func (f *form) tables() error {
 	p := f.p
 	switch {
@@ -37,7 +37,7 @@ func (f *form) tables() error {
 	return f.keys()
 }
 
-// checkSets checks that sets are what look-ups rely on, and how many constants they have.
+// checkSets checks the properties of sets that look-ups rely on, and the number of their constants.
 func checkSets(sets []policy.Set) error {
 	constants := 0
 	for i, s := range sets {
@@ -111,7 +111,7 @@ func (f *form) layout() error {
 	return nil
 }
 
-// stub checks which state stub a read names.
+// stub checks the state stub of a read.
 func (f *form) stub(r policy.Read) (list bool, err error) {
 	if r.Stub > stubs.Draw {
 		return false, malformed("there is no state stub %d", r.Stub)

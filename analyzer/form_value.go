@@ -5,11 +5,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxElements bounds the range of a quantifier. The limit of the cost is far below, but the cost is
-// computed after.
+// maxElements is the greatest length of a quantifier's range. The limit of the cost is far below
+// it, but the cost is computed later.
 const maxElements = 1 << 20
 
-// operand checks a node that has a value of the type want, one level below depth.
+// operand checks a node with a value of the type want, one level below depth.
 func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
 	depth++
 	if err := f.enter(n, depth); err != nil {
@@ -73,7 +73,7 @@ func (f *form) leaf(n *policy.Node) error {
 	return nil
 }
 
-// operator checks an operation whose operands are all evaluated, or short-circuited.
+// operator checks an operation that evaluates all its operands, or short-circuits them.
 func (f *form) operator(n *policy.Node, depth int) error {
 	if n.A == nil {
 		return at(n, "an operand is missing")

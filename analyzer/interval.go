@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// interval is a set of int64: lo to hi, without 0 when nonzero. It is empty when lo > hi. A hole
-// elsewhere is not represented: zero is the only number whose absence proves anything.
+// interval is a set of int64: lo to hi, without 0 if nonzero is set. It is empty when lo > hi.
+// Other gaps are not represented: only the absence of zero proves anything.
 type interval struct {
 	lo, hi  int64
 	nonzero bool // lo < 0 < hi, and 0 is not in the set
@@ -22,7 +22,7 @@ func (i interval) hasZero() bool { return i.lo <= 0 && 0 <= i.hi && !i.nonzero }
 
 func (i interval) single() bool { return i.lo == i.hi }
 
-// without removes n, where the representation allows it.
+// without removes n, if the representation can express that.
 func (i interval) without(n int64) interval {
 	switch {
 	case i.empty():
@@ -38,7 +38,7 @@ func (i interval) without(n int64) interval {
 	return i.normal()
 }
 
-// normal restores the invariant of nonzero: a bound that is the missing zero moves off it.
+// normal restores the invariant of nonzero: a bound of 0 moves by one.
 func (i interval) normal() interval {
 	if i.nonzero {
 		if i.lo == 0 {
@@ -66,8 +66,8 @@ func (i interval) join(j interval) interval {
 	return interval{min(i.lo, j.lo), max(i.hi, j.hi), !i.hasZero() && !j.hasZero()}.normal()
 }
 
-// A wide is the exact result of an operation on int64s, with what fits no int64 pressed to the
-// nearer end and marked.
+// A wide is the exact result of an operation on int64s; a result out of range is clamped and
+// marked.
 type wide struct {
 	n    int64
 	over int // -1 or 1: beyond that end
@@ -75,8 +75,8 @@ type wide struct {
 
 func less(a, b wide) bool { return a.over < b.over || a.over == b.over && a.n < b.n }
 
-// hull is the interval of the results between the least and the greatest of corners. never reports
-// that none of them fits: the operation fails for all operands.
+// hull is the interval from the least to the greatest of corners. never reports that none of them
+// is in range: the operation fails for all operands.
 func hull(corners ...wide) (i interval, never bool) {
 	lo, hi := corners[0], corners[0]
 	for _, c := range corners[1:] {
@@ -133,7 +133,7 @@ func wideDiv(a, b int64) wide {
 	return wide{a / b, 0}
 }
 
-// magnitude is |n|, exact for the least int64 too.
+// magnitude is |n|, exact even for the least int64.
 func magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
@@ -161,7 +161,7 @@ func (i interval) mul(j interval) (interval, bool) {
 	return r.normal(), never
 }
 
-// div is the quotient, truncated, by what in j is not zero. For a divisor of one sign the quotient
+// div is the truncated quotient by the nonzero members of j. For a divisor of one sign the quotient
 // is monotonic in both operands, so the corners of each half bound it.
 func (i interval) div(j interval) (interval, bool) {
 	var corners []wide

@@ -7,12 +7,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// queued are the stubs that are 0 while no task waits or is suspended.
+// queued are the stubs with the value 0 while no task waits or is suspended.
 var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended, stubs.QueueOldest, stubs.QueueCost, stubs.ClassQueued}
 
 // NeedsQueue reports whether the policy can only continue while no task of the loop waits or is
-// suspended, as one that sheds load does: then nobody needs to ask it. The program is followed once
-// more, with what it may read of the queue being 0. The zero Verified needs none.
+// suspended, like a policy that sheds load. The runtime then need not evaluate it. NeedsQueue
+// follows the program once more, with the stubs of the queue set to 0. It is false for the zero
+// Verified.
 func (v Verified) NeedsQueue() bool {
 	p := v.program
 	if p == nil || !slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return slices.Contains(queued, r.Stub) }) {
@@ -27,8 +28,8 @@ func (v Verified) NeedsQueue() bool {
 	})
 }
 
-// onlyContinues reports whether a program that was verified can do nothing but continue where the
-// facts hold that assume adds.
+// onlyContinues reports whether a verified program can only continue under the facts that assume
+// adds.
 func onlyContinues(p *policy.Program, assume func(*facts)) bool {
 	a := newAnalysis(p, 0)
 	assume(a.facts)

@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// refine adds what follows from the condition t being b. It may miss consequences, and never
-// invents one.
+// refine adds consequences of the condition t being b. It may miss consequences, but never adds a
+// false one.
 func (f *facts) refine(t term, b bool) {
 	f.fuel--
 	if f.dead || f.fuel < 0 {
@@ -74,7 +74,7 @@ func (f *facts) refineEqual(x, y term, b bool) {
 	}
 }
 
-// refineSame adds that the bool x equals one with the values v, or does not.
+// refineSame adds that the bool x equals a bool with the values v, or does not.
 func (f *facts) refineSame(x term, v value, equal bool) {
 	if v.truth.constant() {
 		f.refine(x, v.truth.yes == equal)
@@ -112,7 +112,7 @@ func (f *facts) ordered(x, y term, vx, vy value, strict bool) {
 	if strict {
 		upper, lower, gap = wideSub(upper.n, 1), wideAdd(lower.n, 1), 1
 	}
-	if upper.over != 0 || lower.over != 0 { // nothing is below the least int64, or above the greatest
+	if upper.over != 0 || lower.over != 0 { // no int64 is below the least, or above the greatest
 		f.dead = true
 		return
 	}
@@ -121,8 +121,9 @@ func (f *facts) ordered(x, y term, vx, vy value, strict bool) {
 	f.relate(y, x, interval{lo: gap, hi: math.MaxInt64}, floats{})
 }
 
-// orderedFloats adds that x < y, or x <= y when not strict; or that either is NaN, where vx or vy
-// says so. A number is bounded by what cannot be NaN, and may be NaN itself beside its bounds.
+// orderedFloats adds that x < y, or x <= y when not strict; or that either is NaN, if vx or vy
+// allows it. A value bounds the other only if it cannot be NaN; the bounded value may be NaN
+// itself.
 func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 	upper, lower, gap := vy.hi, vx.lo, 0.0
 	if strict {
@@ -137,9 +138,9 @@ func (f *facts) orderedFloats(x, y term, vx, vy floats, strict bool) {
 	f.relate(y, x, interval{}, floats{lo: gap, hi: math.Inf(1), nan: true})
 }
 
-// relate adds what x - y can be, and y - x, to the facts about these differences: it is how x != y
-// guards a division by x - y. Floats that differ have a difference, thanks to subnormal numbers;
-// two equal infinities have NaN.
+// relate adds the possible values of x - y and y - x to the facts about these differences. With
+// this fact, x != y guards a division by x - y. Different floats have a nonzero difference, thanks
+// to subnormal numbers; the difference of two equal infinities is NaN.
 func (f *facts) relate(x, y term, ints interval, fl floats) {
 	of := f.shapes[x].of
 	if !of.Numeric() {
@@ -148,7 +149,7 @@ func (f *facts) relate(x, y term, ints interval, fl floats) {
 	fl.nan = true
 	back, _ := ints.neg()
 	if ints.hi == math.MaxInt64 {
-		back.lo = math.MinInt64 // x - y may be the one int64 that has no negation
+		back.lo = math.MinInt64 // x - y may be the int64 without a negation
 	}
 	v, w := intValue(of, ints), intValue(of, back)
 	if of == stubs.Float {
@@ -171,7 +172,7 @@ func (v value) without(w value) value {
 	return v
 }
 
-// narrow adds that t has one of the values v, and what follows for the terms it is made of.
+// narrow adds that t has one of the values v, and the consequences for its subterms.
 func (f *facts) narrow(t term, v value) {
 	f.fuel--
 	if f.dead || f.fuel < 0 || !f.learn(t, v) || f.dead {
@@ -200,8 +201,8 @@ func (f *facts) narrow(t term, v value) {
 	}
 }
 
-// narrowExtreme adds that the greater of x and y, or the lesser, is v. Where it is NaN one of them
-// is, and the other anything.
+// narrowExtreme adds that the greater of x and y, or the lesser, is v. If v can be NaN, one of them
+// can be NaN and the other anything.
 func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) floats) {
 	vx, vy := f.value(x, reach).floats, f.value(y, reach).floats
 	if !v.nan || !vy.nan {
@@ -212,8 +213,8 @@ func (f *facts) narrowExtreme(x, y term, v floats, one func(v, other floats) flo
 	}
 }
 
-// greater is what one of two numbers can be whose greater is v. If the other is below v, it is the
-// one.
+// greater returns the possible values of one of two numbers, given their maximum v. If the other is
+// below v, this one is v.
 func greater(v, other floats) floats {
 	one := floats{lo: math.Inf(-1), hi: v.hi, nan: v.nan}
 	if other.hi < v.lo {
@@ -225,8 +226,8 @@ func greater(v, other floats) floats {
 // lesser is the same where v is the lesser.
 func lesser(v, other floats) floats { return greater(v.neg(), other.neg()).neg() }
 
-// narrowSum adds that the integers x + y = sum. A sum that overflowed has no value, so the exact
-// inverse holds; but a duration that stopped at the farthest could have been anywhere beyond.
+// narrowSum adds that the integers x + y = sum. A sum that overflows has no value, so the exact
+// inverse holds. A saturated duration, however, may have been any value beyond the end.
 func (f *facts) narrowSum(x, y term, sum interval) {
 	vx, vy := f.value(x, reach), f.value(y, reach)
 	nx, _ := sum.sub(vy.ints)
@@ -244,8 +245,7 @@ func (f *facts) narrowDifference(x, y term, difference interval) {
 	f.narrow(y, intValue(vy.of, ny.open(vy.of, difference.hi, difference.lo)))
 }
 
-// open takes away the bounds of what came to one end, and to the other, where these are as far as
-// durations go.
+// open removes the bounds lo and hi from results that may have saturated there.
 func (i interval) open(of stubs.Type, lo, hi int64) interval {
 	farthest := func(n int64) bool { return n == math.MinInt64 || n == math.MaxInt64 }
 	if of == stubs.Duration && farthest(lo) {
@@ -257,8 +257,8 @@ func (i interval) open(of stubs.Type, lo, hi int64) interval {
 	return i
 }
 
-// integers are those whose conversion to float64 is in s. Beyond 2^53 the conversion rounds, and
-// nothing is concluded.
+// integers returns the integers whose conversion to float64 is in s. Beyond 2^53 the conversion
+// rounds, and integers concludes nothing.
 func (s floats) integers() interval {
 	const exact = 1 << 53
 	i := anyInt

@@ -12,8 +12,8 @@ func (f *facts) in(x term, set int) term {
 	return f.term(shape{policy.OpIn, stubs.Bool, x, none, none, uint64(set)}, nil)
 }
 
-// withinSet is whether one of the values can be in the set, and whether one can be outside. Of
-// integers it looks at the bounds alone.
+// withinSet returns whether one of the values can be in the set, and whether one can be outside.
+// For integers it uses the bounds alone.
 func withinSet(v value, s policy.Set) truth {
 	if v.of == stubs.Name {
 		if v.names.except {
@@ -36,8 +36,8 @@ func withinSet(v value, s policy.Set) truth {
 	return truth{yes: !v.ints.meet(rangeOf(s)).empty(), no: true}
 }
 
-// rangeOf is the least and the greatest of a set's integers, which are sorted as words without
-// sign.
+// rangeOf returns the least and the greatest of a set's integers, which are sorted as unsigned
+// words.
 func rangeOf(s policy.Set) interval {
 	i := interval{lo: math.MaxInt64, hi: math.MinInt64}
 	for _, w := range s.Words {
@@ -47,7 +47,7 @@ func rangeOf(s policy.Set) interval {
 	return i.normal()
 }
 
-// namesOf is a set's names.
+// namesOf returns a set's names.
 func namesOf(s policy.Set) nameSet {
 	ids := make([]stubs.NameID, len(s.Words))
 	for i, w := range s.Words {
@@ -56,7 +56,7 @@ func namesOf(s policy.Set) nameSet {
 	return nameSet{ids: ids}
 }
 
-// refineIn adds that x is in the set, or is not. That costs time in proportion to the set.
+// refineIn adds that x is in the set, or is not. It takes time proportional to the size of the set.
 func (f *facts) refineIn(x term, s policy.Set, b bool) {
 	f.fuel -= len(s.Words) / 16
 	switch {

@@ -5,7 +5,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// keys checks where the keys of keyed states come from.
+// keys checks the sources of the keys of keyed states.
 func (f *form) keys() error {
 	if n := f.p.LookUps(); n > policy.MaxLookUps {
 		return malformed("%d keys and buckets are read; at most %d", n, policy.MaxLookUps)
@@ -23,7 +23,7 @@ func (f *form) keys() error {
 	return nil
 }
 
-// key reports whether a key is a constant, or a name that a stub of the catalogue has.
+// key reports whether a key is a constant, or a name from a stub of the catalogue.
 func (f *form) key(k *policy.KeyOf) bool {
 	if k == nil || k.Constant {
 		return true
@@ -52,8 +52,8 @@ func (f *form) take(n *policy.Node, depth int) error {
 
 func sameKey(a, b *policy.KeyOf) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// checkTakes refuses that one evaluation takes from one bucket twice: the second would have to know
-// of the first. With two keys it is one bucket wherever they are the same name.
+// checkTakes refuses two takes from one bucket in one evaluation, because the second would depend
+// on the first. Different keys count as one bucket, because they may have the same name.
 func checkTakes(p *policy.Program) error {
 	_, second := takes(p, p.Root, nil)
 	if second == nil {
@@ -64,8 +64,8 @@ func checkTakes(p *policy.Program) error {
 		"the policy takes from %q twice on one path", name)
 }
 
-// takes returns the buckets from which the evaluation of n may have taken, where it may have taken
-// from those in before; and the first node that takes from one again.
+// takes returns the buckets from which the evaluation of n may have taken, if takes from the
+// buckets in before may precede it; and the first node that takes from a bucket again.
 func takes(p *policy.Program, n *policy.Node, before []string) (after []string, second *policy.Node) {
 	if n == nil || len(p.Sites) == 0 {
 		return before, nil
@@ -97,7 +97,7 @@ func takes(p *policy.Program, n *policy.Node, before []string) (after []string, 
 	return after, nil
 }
 
-// take follows a bool that takes tokens: it is whether there are as many.
+// take follows a bool that takes tokens: its value is whether the bucket has enough.
 func (a *analysis) take(n *policy.Node) (term, value) {
 	x, wanted := a.eval(n.A)
 	y, there := a.eval(n.B)
@@ -113,8 +113,8 @@ func (a *analysis) take(n *policy.Node) (term, value) {
 	return t, v
 }
 
-// checkTokens refuses a number of tokens that may be none, as it refuses a divisor that may be 0,
-// and one that the bucket never has.
+// checkTokens refuses a number of tokens that may be negative or NaN, as it refuses a divisor that
+// may be 0, and a number that the bucket never has.
 func (a *analysis) checkTokens(n *policy.Node, wanted value) {
 	if a.facts.dead {
 		return

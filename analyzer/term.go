@@ -5,25 +5,26 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A term numbers an expression by what it computes: equal expressions have one term, however they
-// are written and through whatever locals, because nothing that a policy reads changes during an
-// evaluation. What a condition proves about a term thus holds wherever the term is used under it.
+// A term is the number of an expression's value: equal expressions have the same term, whatever
+// their text and locals, because the values that a policy reads are constant during an evaluation.
+// So a fact about a term holds wherever the term is used under it.
 type term int32
 
-// shape is what makes two expressions equal. Comparisons and junctions are normal: of the boolean
-// operations only OpNot, OpAnd, OpEq, OpLt, OpLe (floats alone) and OpIf occur.
+// shape identifies a term: two expressions are equal if their shapes are. Comparisons and junctions
+// are in normal form: of the boolean operations only OpNot, OpAnd, OpEq, OpLt, OpLe (floats alone)
+// and OpIf occur.
 type shape struct {
 	op      policy.Op
 	of      stubs.Type
 	a, b, c term
-	imm     uint64 // of a constant; the offset of a read; a number of its own for what equals only itself
+	imm     uint64 // of a constant; the offset of a read; a unique number for a unique term
 }
 
 // none is the missing operand of a shape.
 const none = term(-1)
 
-// term returns the number of s, which it makes with the values that s has by itself: everything,
-// when values is nil.
+// term returns the number of s. A new term starts with the values that its shape implies: all
+// values, if values is nil.
 func (f *facts) term(s shape, values *value) term {
 	if t, ok := f.index[s]; ok {
 		return t
@@ -61,7 +62,8 @@ func (f *facts) not(a term) term {
 	return f.term(shape{policy.OpNot, stubs.Bool, a, none, none, 0}, nil)
 }
 
-// operation numbers an operation of one or two operands, b being none for one, in its normal form.
+// operation returns the term of a unary or binary operation in its normal form; b is none for a
+// unary one.
 func (f *facts) operation(op policy.Op, of stubs.Type, a, b term) term {
 	integral := f.shapes[a].of.Integral()
 	switch op {

@@ -15,7 +15,7 @@ func (t truth) not() truth { return truth{yes: t.no, no: t.yes} }
 
 func (t truth) constant() bool { return t.yes != t.no }
 
-// nameSet is a finite set of names, or all names but a finite set.
+// nameSet is a finite set of names, or all names except a finite set.
 type nameSet struct {
 	ids    []stubs.NameID // sorted; never written to
 	except bool
@@ -43,7 +43,7 @@ func (s nameSet) meet(t nameSet) nameSet {
 		return nameSet{slices.Compact(ids), true}
 	}
 	if s.except || !t.except && len(t.ids) < len(s.ids) {
-		s, t = t, s // the shorter list is gone through
+		s, t = t, s // iterate over the shorter list
 	}
 	var ids []stubs.NameID
 	for _, id := range s.ids {
@@ -62,8 +62,8 @@ func (s nameSet) equal(t nameSet) truth {
 	return truth{yes: !s.meet(t).empty(), no: !s.single() || !t.single() || s.ids[0] != t.ids[0]}
 }
 
-// value is the set of words that an expression of one type can have, in the representation of that
-// type; the others are zero. It may be greater than the truth, never less.
+// value is the set of possible words of an expression of one type, in the representation of that
+// type; the other fields are zero. It may have impossible words, but never misses a possible one.
 type value struct {
 	of     stubs.Type
 	truth  truth
@@ -72,7 +72,7 @@ type value struct {
 	names  nameSet
 }
 
-// anyOf is every value of the type.
+// anyOf returns all values of the type.
 func anyOf(t stubs.Type) value {
 	return value{of: t, truth: truth{true, true}, ints: anyInt, floats: anyFloat, names: anyName}
 }
@@ -96,12 +96,11 @@ func constant(t stubs.Type, word uint64) value {
 	return intValue(t, exactly(int64(word)))
 }
 
-// unlimited marks a bound of the catalogue that stands for "no bound": the analysis then assumes
-// none.
+// unlimited is a bound in the catalogue that means "no bound": the analysis then assumes none.
 const unlimited = 1 << 62
 
-// readValue is what the catalogue says about a stub's values. A registered state can have any, but
-// a bucket has as many tokens as it holds at most.
+// readValue returns the values of a stub according to the catalogue. A registered state can have
+// any value; a bucket has at most its capacity of tokens.
 func readValue(r policy.Read) value {
 	v := anyOf(r.Type)
 	switch {

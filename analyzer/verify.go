@@ -1,19 +1,20 @@
-// Package analyzer proves policies harmless before anything of them runs. Nothing compiles or
+// Package analyzer proves policies harmless before any part of them runs. Nothing compiles or
 // evaluates a policy without its proof, a Verified.
 //
-// A verified program is well-formed (the types of operands, the scopes of locals, reads inside the
-// snapshot, effects where statements are, but for tokens that a condition takes, one verdict at the
-// end of every path), it terminates within a known number of steps, its outcome depends on its
-// snapshot alone (there is no other operation to take a value from), and it never divides by zero.
-// It takes from a bucket once at most, and a number of tokens. What remains possible at run time is
-// an integer overflow or a float that fits no integer: then the evaluation ends there with an error
-// and changes nothing. What always overflows or never fits is refused.
+// A verified program is well-formed: the types of operands and the scopes of locals are correct,
+// reads are inside the snapshot, effects are statements (except for takes in a condition), and
+// every path ends in one verdict. It terminates within a known number of steps, its outcome depends
+// on its snapshot alone (no operation has another source of values), and it never divides by zero.
+// It takes from a bucket at most once, and always a valid number of tokens. The remaining run-time
+// errors are integer overflow and conversion of a float that fits no integer: the evaluation then
+// ends with an error and changes nothing. An operation that always overflows or never fits is
+// refused.
 //
-// The analysis follows every path of the program with the values that each expression can have
-// there: ranges of numbers and sets of names, as the catalogue of stubs gives them and the
-// conditions on the path narrow them. It may think possible what is not, never the reverse. It
-// relies on the runtime to keep stubs within the ranges of the catalogue, and buckets between empty
-// and full; other states can have any value of their type.
+// The analysis follows every path of the program with the possible values of each expression:
+// ranges of numbers and sets of names, taken from the catalogue of stubs and narrowed by the
+// conditions on the path. It may consider impossible values possible, never the reverse. It relies
+// on the runtime to keep stubs within the ranges of the catalogue, and buckets between empty and
+// full; other states can have any value of their type.
 package analyzer
 
 import (
@@ -27,40 +28,40 @@ import (
 // than a microsecond (BenchmarkStep in package isolate).
 const DefaultCost = 1000
 
-// Limits are what a policy is verified against. The zero Limits are sound defaults.
+// Limits are the limits of verification. The zero Limits are sound defaults.
 type Limits struct {
 	Cost     int           // greatest worst-case number of steps; 0 means DefaultCost
 	Interval time.Duration // of a time policy, for warnings; 0 for event policies
 }
 
-// Verified is the proof that a program is safe to run. Only Verify makes one; the zero Verified
-// proves nothing, its Program is nil, and whoever takes a Verified must refuse it. Immutable and
-// safe for concurrent use.
+// Verified is the proof that a program is safe to run. Only Verify makes one. The zero Verified
+// proves nothing: its Program is nil, and a function that takes a Verified must refuse it. A
+// Verified is immutable and safe for concurrent use.
 type Verified struct {
 	program  *policy.Program
 	cost     int
 	warnings []Warning
 }
 
-// Program returns the program that was verified, or nil for the zero Verified.
+// Program returns the verified program, or nil for the zero Verified.
 func (v Verified) Program() *policy.Program { return v.program }
 
 // Cost returns the greatest number of steps an evaluation can take, see policy.Bound.
 func (v Verified) Cost() int { return v.cost }
 
-// Warnings returns what is probably a mistake but cannot do harm, in the order of the text. The
-// caller must not change it.
+// Warnings returns the warnings, in the order of the text. They are about probable mistakes that do
+// no harm. The caller must not change the slice.
 func (v Verified) Warnings() []Warning { return v.warnings }
 
-// Verify proves that the program is safe to run, or says why it is not: with a *policy.Error, or
-// with an error that wraps ErrMalformed when Parse cannot have made the program. It stops at the
-// first error. Verify takes time in proportion to the program, and at most a fraction of a second
-// whatever it is given; the program must not change while it runs, nor after.
+// Verify proves that the program is safe to run, or returns the reason why it is not: a
+// *policy.Error, or an error that wraps ErrMalformed if Parse cannot have made the program. It
+// stops at the first error. Verify takes time proportional to the size of the program, and at most
+// a fraction of a second for any input. The program must not change during or after the call.
 //
-// Warnings are no errors: conditions that are always true or always false, a throw, switch or
-// effect that is never reached, durations finer than the policy's interval. When because of them a
-// policy can do nothing but continue, its author meant something else, and it is refused; a policy
-// that is written as nothing but continue() is only warned about.
+// Warnings are not errors. They report constant conditions, unreachable throws, switches and
+// effects, and durations finer than the policy's interval. If such a condition leaves a policy that
+// can only continue, its author meant a different policy, and Verify refuses it; for a policy that
+// consists only of continue(), it only warns.
 func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if err := checkForm(p); err != nil {
 		return Verified{}, err

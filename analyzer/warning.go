@@ -8,16 +8,15 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Warning is a remark about a verified program: the place, the reason and a hint. It prints as an
-// error does: %v is one line, %+v marks the place.
+// Warning is a remark about a verified program: the place, the reason and a hint. It prints like an
+// error: %v is one line, %+v marks the place.
 type Warning struct{ *policy.Error }
 
 func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
 	a.warnings = append(a.warnings, Warning{a.p.Errorf(n, hint, format, args...)})
 }
 
-// review collects, after the program was followed, what was always the same and what was never
-// reached.
+// review collects constant conditions and unreachable statements after the analysis.
 func (a *analysis) review() {
 	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
 	r.statement(a.p.Root)
@@ -37,14 +36,14 @@ func (a *analysis) review() {
 // review walks the tree a second time, for warnings.
 type review struct {
 	*analysis
-	many      stubs.Event  // on these the policy is evaluated for each of several tasks
-	rest      *policy.Node // the verdict, or what leads to one, behind the effects that are looked at
-	constant  []bool       // by local: its definition is always the same, and that was said there
+	many      stubs.Event  // events that evaluate the policy for each of several tasks
+	rest      *policy.Node // the verdict, or the choice of one, after the current effects
+	constant  []bool       // by local: its definition is constant, and has a warning
 	acts      int          // throws, switches and effects
 	unreached []*policy.Node
 }
 
-// why quotes the first condition that is always the same.
+// why quotes the first constant condition.
 func (r *review) why() string {
 	if len(r.warnings) == 0 {
 		return ""
@@ -81,7 +80,7 @@ func (r *review) statement(n *policy.Node) {
 	}
 }
 
-// behind notes that the statement n, which has a value, is what follows that value.
+// behind records that the statement n follows the value of n.
 func (r *review) behind(n *policy.Node) {
 	if n.Type == stubs.Verdict {
 		r.rest = n
@@ -95,9 +94,10 @@ func (r *review) act(n *policy.Node) {
 	}
 }
 
-// repeated warns, once a policy, of an effect that one notification may have carried out several
-// times, though its author counts on one: a token is taken for each running task instead of for the
-// arriving one. What comes with a throw or a switch is meant for the task that it is about.
+// repeated warns, once a policy, of an effect that one notification may carry out several times
+// although its author probably expects one: for example, a token taken for each running task
+// instead of for the arriving one. An effect on a path with a throw or a switch is assumed to be
+// for each task.
 func (r *review) repeated(n *policy.Node) {
 	decided := !r.rest.Any(func(m *policy.Node) bool {
 		return m.Op == policy.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
@@ -110,8 +110,8 @@ func (r *review) repeated(n *policy.Node) {
 	r.many = 0
 }
 
-// idempotent reports whether it is all the same how often the effect is carried out: it is about
-// the policy or the arriving task, or the only value that the policy gives the state.
+// idempotent reports whether repeating the effect makes no difference: it is about the policy or
+// the arriving task, or writes the only value that the policy gives the state.
 func (r *review) idempotent(n *policy.Node) bool {
 	site := r.p.Sites[n.Index]
 	switch site.Effect {
@@ -147,9 +147,9 @@ func (r *review) let(n *policy.Node) {
 	r.constant[n.Index] = r.expression(n.A, n)
 }
 
-// expression warns about the smallest conditions in n that are always the same, and reports whether
-// there are any. One operator of the text may have become several operations at one place: only the
-// outermost is what the author wrote.
+// expression warns about the smallest constant conditions in n, and reports whether there are any.
+// One operator of the text may be lowered to several operations at one place: only the outermost is
+// in the author's text.
 func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n == nil {
 		return false
@@ -179,7 +179,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 }
 
 // condition quotes a condition. The comparison with an element of x in [...] has the element's
-// place.
+// position.
 func (r *review) condition(n *policy.Node) string {
 	if n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End {
 		return r.text(n.A) + " == " + r.text(n.B)
@@ -187,7 +187,7 @@ func (r *review) condition(n *policy.Node) string {
 	return r.text(n)
 }
 
-// because tells the values of the operand that is not constant.
+// because returns the values of the variable operand, in words.
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""

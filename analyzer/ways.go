@@ -7,21 +7,20 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Way is one of the ways in which a policy can come to do something: to throw, to switch, or to
-// have an effect. It does nothing but continue unless, of one of its ways, all clocks have reached
-// their bounds and all fixed values are allowed. A Way without clocks and fixed values is open at
-// any time.
+// Way is a necessary condition for a policy to throw, to switch, or to have an effect. The policy
+// can only continue unless, for one of its ways, all clocks have reached their bounds and all fixed
+// values are allowed. A Way without clocks and fixed values is always open.
 type Way struct {
 	Clocks []Clock
 	Fixed  []Fixed
 }
 
 // Clock is a state stub that moves with time, by no more than a nanosecond each nanosecond, and
-// that can leap only away from its bound. The policy's way is shut while a clock that rises is
-// below Bound, and while task.deadline, which falls, is above it. Bound is in ns.
+// that can leap only away from its bound. The policy's way is shut while a rising clock is below
+// Bound, and while task.deadline, which falls, is above it. Bound is in ns.
 //
-// One clock leaps towards its bound: when a section ends, task.section_running is that of the
-// section around it. It is never more than the running time in the outermost one.
+// One clock leaps towards its bound: when a section ends, task.section_running becomes the running
+// time of the enclosing section. It is never more than the running time in the outermost section.
 type Clock struct {
 	Read  policy.Read
 	Bound int64
@@ -30,29 +29,30 @@ type Clock struct {
 // Falls reports whether the clock falls: it is task.deadline.
 func (c Clock) Falls() bool { return c.Read.Stub == stubs.TaskDeadline }
 
-// Fixed is a state stub that stays what it is for as long as a task lives, with the values with
-// which the way is open.
+// Fixed is a state stub with a constant value for a task's life, with the values for which the way
+// is open.
 type Fixed struct {
 	Read   policy.Read
 	values value
 }
 
-// Allows reports whether the way is open with the word as the stub's value.
+// Allows reports whether the way is open when the stub has the given word.
 func (f Fixed) Allows(word uint64) bool {
 	return !f.values.meet(constant(f.Read.Type, word)).empty()
 }
 
-// Names returns the names with which the way is open; ok is false when they are all but a few.
+// Names returns the names for which the way is open; ok is false when these are all names except a
+// few.
 func (f Fixed) Names() (ids []stubs.NameID, ok bool) {
 	return f.values.names.ids, f.Read.Type == stubs.Name && !f.values.names.except
 }
 
-// rises reports whether the stub is a clock that rises.
+// rises reports whether the stub is a rising clock.
 func rises(id stubs.ID) bool {
 	return id == stubs.RuntimeUptime || clocks[id] && id != stubs.TaskDeadline
 }
 
-// fixed reports whether the stub is the same for all of a task's life.
+// fixed reports whether the stub is constant for a task's life.
 func fixed(id stubs.ID) bool {
 	switch id {
 	case stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots:
@@ -61,25 +61,26 @@ func fixed(id stubs.ID) bool {
 	return false
 }
 
-// atAnyTime is the ways of a policy of which nothing is known.
+// atAnyTime returns the ways of an unknown policy: one way, always open.
 func atAnyTime() []Way { return []Way{{}} }
 
-// keepsTime reports whether the policy is evaluated when time first lets it do something, and not
-// only at the next tick: it has no effects, and does nothing that does not take time.
+// keepsTime reports whether the policy is evaluated at the exact time when it can first act, not
+// only at the next tick: it has no effects, and can act only after some time.
 func (v Verified) keepsTime() bool {
 	return len(v.program.Sites) == 0 && !slices.ContainsFunc(v.Ways(), func(w Way) bool { return len(w.Clocks) == 0 })
 }
 
-// maxWays bounds the ways of a policy. One with more is taken to do something at any time.
+// maxWays is the greatest number of ways of a policy. A policy with more is assumed to act at any
+// time.
 const maxWays = 32
 
-// Ways returns the ways in which the policy can do something but continue, as far as time and what
-// is fixed for a task can tell. It may return a way that is none, and never leaves one out. What
-// the policy reads beside these may have any value.
+// Ways returns the ways in which the policy can do anything except continue, as far as time and the
+// fixed values of a task decide. It may return impossible ways, and never leaves one out. All other
+// values that the policy reads may be anything.
 //
-// An evaluation that errs does nothing, so what can only err is no way. The zero Verified may do
-// anything at any time. The program is followed once more, for as long as Verify takes or, where
-// the bound of a clock must be searched for, some hundred times as long.
+// An evaluation with an error does nothing, so a path that can only fail is not a way. The zero
+// Verified may act at any time. Ways follows the program once more, for as long as Verify takes or,
+// if it must search for the bound of a clock, some hundred times as long.
 func (v Verified) Ways() []Way {
 	p := v.program
 	if p == nil {
@@ -98,11 +99,11 @@ func (v Verified) Ways() []Way {
 	return w.found
 }
 
-// Bounds of the work. A condition is split into its cases so many times, and no more.
+// Bounds of the work, in splits of a condition into its cases.
 const (
 	maxSplits   = 256
-	maxWork     = 1 << 15 // splits by operations of the program
-	maxSearched = 128     // operations of a program for whose clocks bounds are searched
+	maxWork     = 1 << 15 // splits times operations of the program
+	maxSearched = 128     // operations of a program for which search looks for bounds
 )
 
 // count returns the number of operations.
@@ -113,13 +114,12 @@ func count(n *policy.Node) int {
 	return 1 + count(n.A) + count(n.B) + count(n.C)
 }
 
-// ways follows a program once more, and notes what must be true wherever it does something. Other
-// than the analysis, which keeps what all cases of a condition have in common, it follows each case
-// of "or" on its own: one may have a name and a time in it, and the other another name and another
-// time.
+// ways follows a program once more, and records the conditions under which it acts. The analysis
+// keeps only the facts that all cases of a condition share; ways follows each case of "or"
+// separately, because each may have a different name and a different time.
 type ways struct {
 	*analysis
-	bound  []*policy.Node // by local of type bool: what it is bound to, if its cases can be followed
+	bound  []*policy.Node // by local of type bool: its value, if its cases can be followed
 	splits int            // how many more conditions may be split
 	found  []Way
 }
@@ -158,8 +158,8 @@ func (w *ways) statement(n *policy.Node) {
 	}
 }
 
-// binds reports whether the expression binds a local. To follow it again might bind one anew that
-// is in use.
+// binds reports whether the expression binds a local. Following it again could rebind a local in
+// use.
 func binds(n *policy.Node) bool {
 	return n != nil && (n.Op == policy.OpLet || quantifier(n.Op) || binds(n.A) || binds(n.B) || binds(n.C))
 }
@@ -174,7 +174,7 @@ func (w *ways) when(n *policy.Node, b bool, then func()) {
 		w.when(n.A, !b, then)
 		return
 	case split && n.Op == policy.OpLocal && w.bound[n.Index] != nil:
-		w.splits-- // not for its cases, but because a local made of locals doubles what there is to follow
+		w.splits-- // because a local made of locals doubles the work
 		w.when(w.bound[n.Index], b, then)
 		return
 	case split && (n.Op == policy.OpAnd || n.Op == policy.OpOr):
@@ -192,8 +192,7 @@ func (w *ways) when(n *policy.Node, b bool, then func()) {
 	}
 }
 
-// junctionWhen is when for "and" and "or": either the first operand decides, or it does not and the
-// second does.
+// junctionWhen is when for "and" and "or": either the first operand decides, or the second does.
 func (w *ways) junctionWhen(n *policy.Node, b bool, then func()) {
 	both := n.Op == policy.OpAnd
 	if b != both {
@@ -203,7 +202,7 @@ func (w *ways) junctionWhen(n *policy.Node, b bool, then func()) {
 	w.when(n.A, both, func() { w.when(n.B, b, then) })
 }
 
-// act notes what is true here, where the policy does something.
+// act records the facts at a point where the policy acts.
 func (w *ways) act() {
 	if w.facts.dead {
 		return
@@ -223,8 +222,7 @@ func (w *ways) act() {
 	w.add(way)
 }
 
-// add adds a way, unless another is open whenever it is, and drops those that are open only when it
-// is.
+// add adds a way, unless another way covers it, and drops the covered ones.
 func (w *ways) add(way Way) {
 	if slices.ContainsFunc(w.found, func(known Way) bool { return known.covers(way) }) {
 		return
@@ -251,9 +249,9 @@ func (w Way) covers(x Way) bool {
 	return true
 }
 
-// search looks for bounds of clocks by themselves, where a way was found to have none: how far a
-// clock may go so that the program, followed forwards from there, can only continue. So it finds
-// what cannot be concluded backwards from a condition, as of task.running * 2 > duration("1s").
+// search looks for bounds of single clocks for ways without a clock: the greatest value of a clock
+// up to which the program, followed forwards, can only continue. So it finds bounds that cannot be
+// derived backwards from a condition, as in task.running * 2 > duration("1s").
 func (w *ways) search() {
 	for _, r := range w.p.Reads {
 		if !rises(r.Stub) {
@@ -274,8 +272,7 @@ func (w *ways) search() {
 	}
 }
 
-// leastBound returns a value below which the clock keeps the program from doing anything but
-// continue, or 0.
+// leastBound returns a value of the clock below which the program can only continue, or 0.
 func leastBound(p *policy.Program, r policy.Read) int64 {
 	quiet := func(most int64) bool {
 		return onlyContinues(p, func(f *facts) {

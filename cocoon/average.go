@@ -7,7 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// mean is an average of durations that follows the last ten or so.
+// mean is a moving average over about the last ten durations.
 type mean struct {
 	ns   int64
 	some bool
@@ -21,7 +21,8 @@ func (m *mean) add(ns int64) {
 	m.ns, m.some = ns, true
 }
 
-// pace is how many events there are per second: each counts e times less after paceWindow.
+// pace is the number of events per second; the weight of an event falls by a factor of e in each
+// paceWindow.
 type pace struct {
 	perSecond float64
 	n         int64 // events since at, not yet in perSecond
@@ -30,10 +31,10 @@ type pace struct {
 
 const (
 	paceWindow = int64(10 * time.Second)
-	paceStep   = int64(50 * time.Millisecond) // events so close together count as of one time
+	paceStep   = int64(50 * time.Millisecond) // events this close together count as simultaneous
 )
 
-// add counts an event. A time before the last counts as the last.
+// add counts an event. A time before the last one counts as the last one.
 func (p *pace) add(now int64) {
 	if now > p.at && now-p.at >= paceStep {
 		p.perSecond, p.n, p.at = p.value(now), 0, now

@@ -80,5 +80,6 @@ func (s *strand) keepsSlot(now int64) bool {
 // inBrief reports whether the task is in a brief call now. Called under the loop's lock.
 func (s *strand) inBrief() bool { return s.brief.Load() && s.rest.Load() < 0 }
 
-// waitsInCall reports whether a call of the task is found waiting. Called under the loop's lock.
+// waitsInCall reports whether the task's goroutine is parked in a call. Called under the loop's
+// lock.
 func (s *strand) waitsInCall() bool { return goroutine.StatusOf(s.g.Load()) == goroutine.Parked }

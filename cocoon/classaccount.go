@@ -6,22 +6,23 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// classAccount is what a loop has counted of the tasks of one name, for policies that read class.*.
+// classAccount holds a loop's figures for the tasks of one name, for policies that read class.*.
 type classAccount struct {
 	sched.Tally
 	id       stubs.NameID
-	uses     int // how many of its tasks came, halved at times
+	uses     int // arrivals of its tasks, halved from time to time
 	running  mean
 	waited   mean
-	sketches []*sketch.Sketch // by the meter's series; nil where nothing came yet
+	sketches []*sketch.Sketch // by the meter's series; nil before the first value
 }
 
-// maxClassAccounts bounds the accounts of a loop, for names may come from clients.
+// maxClassAccounts is the greatest number of accounts of a loop. It is bounded because names may
+// come from clients.
 const maxClassAccounts = 1024
 
-// accountOf returns the account of the tasks of a name, for one that comes. A name that is new when
-// there are as many as may be gets that of a name without tasks which was used little, or has none
-// of its own. Who sends ever new names so displaces names that came as seldom.
+// accountOf returns the account for an arriving task's name. If the loop has the greatest number of
+// accounts, a new name takes the account of a rarely used name without tasks, or has no account. So
+// a client that sends ever new names displaces only equally rare names.
 func (m *meter) accountOf(name stubs.NameID) *classAccount {
 	if m.calls++; m.calls >= 16*maxClassAccounts {
 		m.calls = 0
@@ -48,17 +49,18 @@ func (m *meter) accountOf(name stubs.NameID) *classAccount {
 	return a
 }
 
-// Of so many accounts without tasks the least used makes room, and so many are looked at for them.
+// The eviction chooses the least used of roomChoice accounts without tasks, and examines at most
+// roomLooks accounts to find them.
 const (
 	roomChoice = 8
 	roomLooks  = 64
 )
 
-// leastUsed returns the least used of a few accounts without tasks, chosen at random; nil when it
-// has found none.
+// leastUsed returns the least used of a few accounts without tasks, chosen at random; nil if it
+// finds none.
 func (m *meter) leastUsed() (least *classAccount) {
 	looks, idle := 0, 0
-	for _, a := range m.classes { // from a place that Go chooses at random
+	for _, a := range m.classes { // Go starts at a random place
 		if looks++; a.Live() == 0 {
 			if idle++; least == nil || a.uses < least.uses {
 				least = a
@@ -71,7 +73,7 @@ func (m *meter) leastUsed() (least *classAccount) {
 	return least
 }
 
-// crowdedOut returns how many names found no room. Called under the loop's lock.
+// crowdedOut returns the number of names without room for an account. Called under the loop's lock.
 func (m *meter) crowdedOut() int64 {
 	if m == nil {
 		return 0
@@ -79,7 +81,7 @@ func (m *meter) crowdedOut() int64 {
 	return m.crowded
 }
 
-// sketch returns the account's sketch of a series, made when it is first needed.
+// sketch returns the account's sketch of a series, allocated at its first use.
 func (a *classAccount) sketch(m *meter, i int) *sketch.Sketch {
 	if a.sketches == nil {
 		a.sketches = make([]*sketch.Sketch, len(m.series))
@@ -90,7 +92,7 @@ func (a *classAccount) sketch(m *meter, i int) *sketch.Sketch {
 	return a.sketches[i]
 }
 
-// quantile returns the quantile that is read of the class. Called under the loop's lock.
+// quantile returns the quantile of the class that r reads. Called under the loop's lock.
 func (a *classAccount) quantile(r *read, now int64) int64 {
 	if r.series >= len(a.sketches) || a.sketches[r.series] == nil {
 		return 0
@@ -98,8 +100,8 @@ func (a *classAccount) quantile(r *read, now int64) int64 {
 	return a.sketches[r.series].Quantile(now, r.place)
 }
 
-// ofClass returns a value of the class of the task in question: the arriving one, or else the task.
-// It is 0 where there is no task.
+// ofClass returns a value of the class of the arriving task on enqueue, or else of the task.
+// Without a task it is 0.
 func (v *view) ofClass(r *read, now int64) uint64 {
 	s := v.subject()
 	if s == nil || s.class == nil {

@@ -10,19 +10,20 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// A keyed state is a table, and so is a token bucket, of one key. A table is not atomic: to read it
-// is to use a key. So each use of one is within a step, and one of all loops is used under the lock
-// of the steps where there are several loops.
+// A keyed state is a table, and a token bucket is a table of one key. A table is not atomic,
+// because reading it counts as a use of the key. So each use of a table is within a step. If there
+// are several loops, a table shared by all loops is used under the lock of the steps.
 
-// stateTable is the values of a keyed state, or what is in buckets. What is not atomic changes
-// between steps.
+// stateTable holds the values of a keyed state, or the tokens of buckets. Its non-atomic fields
+// change between steps.
 type stateTable struct {
-	of    policy.State // as it is declared now
+	of    policy.State // the current declaration
 	words *keyed.Table
 
 	evicted, expired int64 // counted by tables before this one; guarded by regMu
 
-	// What observing policies have made of it, by key, since an enforcing one wrote the key.
+	// The values that observing policies have written, by key, since an enforcing policy last wrote
+	// the key.
 	shadow atomic.Pointer[keyed.Table]
 }
 
@@ -30,8 +31,8 @@ func newStateTable(s policy.State) *stateTable { return &stateTable{of: s, words
 
 func newTable(s policy.State) *keyed.Table { return keyed.New(max(s.Keys, 1), int64(s.TTL)) }
 
-// at returns the word of a key: of a bucket the tokens that are there now. A dry run leaves no
-// trace in what enforcing policies read.
+// at returns the word of a key; for a bucket, its current tokens. A dry run does not change the
+// values that enforcing policies read.
 func (v *stateVar) at(key uint64, observing bool, now int64) uint64 {
 	if !observing {
 		word, at, ok := v.table.words.Get(key, now)
@@ -45,17 +46,17 @@ func (v *stateVar) at(key uint64, observing bool, now int64) uint64 {
 	return v.peek(key, now)
 }
 
-// peek returns the same for a reader that is no enforcing policy.
+// peek is at for a reader other than an enforcing policy.
 func (v *stateVar) peek(key uint64, now int64) uint64 {
 	word, at, ok := v.table.words.Peek(key, now)
 	return v.read(word, at, ok, now)
 }
 
-// read makes of what a table holds what is read.
+// read converts the result of a table's Get to the word that a policy reads.
 func (v *stateVar) read(word uint64, at int64, ok bool, now int64) uint64 {
 	switch {
 	case v.IsBucket() && !ok:
-		return v.First // it is full
+		return v.First // a full bucket
 	case v.IsBucket():
 		return math.Float64bits(keyed.Tokens(word, at, now, v.table.of.Bucket.Rate, v.Bucket.Burst))
 	case !ok:
@@ -81,8 +82,8 @@ func (v *stateVar) put(key, word uint64, observing bool, now int64) {
 	shadow.Put(key, word, now)
 }
 
-// redeclare gives the state another declaration of the same kind. Called with regMu held, between
-// steps.
+// redeclare changes the state to another declaration of the same kind. Called with regMu held,
+// between steps.
 func (v *stateVar) redeclare(s, was policy.State) {
 	switch begins := s.Begins(was); {
 	case v.table == nil && begins:
@@ -103,7 +104,7 @@ func (v *stateVar) redeclare(s, was policy.State) {
 	}
 }
 
-// stateByKey is State of a keyed state or a bucket.
+// stateByKey implements State for a keyed state or a bucket.
 func (rt *Runtime) stateByKey(v *stateVar, key []string) any {
 	id, word := uint64(0), uint64(0)
 	if len(key) > 0 {

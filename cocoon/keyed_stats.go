@@ -1,12 +1,12 @@
 package cocoon
 
-// StateStats is a snapshot of a keyed state. What observing policies write, to a shadow, is not
-// counted.
+// StateStats is a snapshot of a keyed state. It does not count the shadow that observing policies
+// write.
 type StateStats struct {
-	Keys    int   // that are there, or have expired and no evaluation has met them since
+	Keys    int   // including expired keys that no evaluation has removed yet
 	MaxKeys int   // as declared; for a private state of each loop, of all loops
-	Evicted int64 // keys that were dropped for others
-	Expired int64 // keys that were dropped because they were not written for the time to live
+	Evicted int64 // keys evicted for new ones
+	Expired int64 // keys removed because their time to live was over
 }
 
 func (s *StateStats) add(t *stateTable) {

@@ -5,12 +5,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// keyedUse is what a policy reads and writes of keyed states and buckets on one loop.
+// keyedUse describes the reads and writes of keyed states and buckets by a policy on one loop.
 type keyedUse struct {
 	reads   []keyedRead
 	sites   []keyedSite // in the order of the text
 	writing uint64      // bit i: site i writes one
-	fresh   []keyedWord // what a step writes
+	fresh   []keyedWord // the writes of a step
 }
 
 type keyedRead struct {
@@ -26,14 +26,13 @@ type keyedSite struct {
 	index int
 }
 
-// keyFrom says where a key comes from: it is a word of the snapshot or, where there is none, this
-// one.
+// keyFrom is the source of a key: a word of the snapshot or, without an offset, a constant.
 type keyFrom struct {
 	offset int // -1: there is none
 	word   uint64
 }
 
-// newKeyFrom is for a key of a program; nil is that of a bucket without keys.
+// newKeyFrom returns the source of a program's key; by is nil for a bucket without keys.
 func newKeyFrom(by *policy.KeyOf) keyFrom {
 	switch {
 	case by == nil:
@@ -66,7 +65,7 @@ func (u *keyedUse) write(v *stateVar, i int, s policy.Site) {
 	u.fresh = make([]keyedWord, 0, len(u.sites))
 }
 
-// begin reads for an evaluation, behind all else that it reads.
+// begin reads the keyed states for an evaluation, after all its other reads.
 func (u *keyedUse) begin(snapshot []uint64, observing bool, now int64) {
 	for i := range u.reads {
 		r := &u.reads[i]
@@ -74,7 +73,7 @@ func (u *keyedUse) begin(snapshot []uint64, observing bool, now int64) {
 	}
 }
 
-// compute computes what the fired sites write, in the order of the text, and writes nothing.
+// compute computes the writes of the fired sites, in the order of the text, and writes nothing.
 func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bool, now int64) error {
 	u.fresh = u.fresh[:0]
 	for i := range u.sites {
@@ -92,7 +91,7 @@ func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bo
 	return nil
 }
 
-// was returns the word of a key behind what is computed so far. Two sites may be about one key by
+// was returns the word of a key after the writes computed so far. Two sites may mean one key by
 // different names.
 func (u *keyedUse) was(v *stateVar, key uint64, observing bool, now int64) uint64 {
 	for i := len(u.fresh) - 1; i >= 0; i-- {
@@ -103,7 +102,7 @@ func (u *keyedUse) was(v *stateVar, key uint64, observing bool, now int64) uint6
 	return v.at(key, observing, now)
 }
 
-// carryOut writes what was computed.
+// carryOut writes the computed values.
 func (u *keyedUse) carryOut(observing bool, now int64) {
 	for i := range u.fresh {
 		f := &u.fresh[i]
@@ -111,7 +110,7 @@ func (u *keyedUse) carryOut(observing bool, now int64) {
 	}
 }
 
-// forget ends what the policy has made of keyed states in observe mode.
+// forget discards the policy's writes to keyed states in observe mode.
 func (u *keyedUse) forget() {
 	for i := range u.sites {
 		u.sites[i].state.table.shadow.Store(nil)

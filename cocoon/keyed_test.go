@@ -274,6 +274,7 @@ func TestRegisterKeyedRefused(t *testing.T) {
 		"keeps 1 to 1000000 keys, and not 0":         Keyed{First: 1},
 		"keeps 1 to 1000000 keys, and not 1000001":   Keyed{Keys: 1_000_001},
 		"has the time to live -1s":                   Keyed{Keys: 1, TTL: -time.Second},
+		"and a bucket takes 5s to fill":              Keyed{First: Bucket{Rate: 1, Burst: 5}, Keys: 1, TTL: 4 * time.Second},
 		"has the burst 0":                            Bucket{Rate: 1},
 		"has the rate NaN":                           Bucket{Rate: math.NaN(), Burst: 1},
 		"has the rate +Inf":                          Keyed{First: Bucket{Rate: math.Inf(1), Burst: 1}, Keys: 1},

@@ -8,29 +8,29 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// meter is what a loop measures because a policy reads it: figures per class, quantiles, rates of
-// arrivals. A loop has one while there is such a policy, and it measures what these read and no
-// more. It is guarded by the loop's lock. With most of it every task is counted, so no slot is
-// open.
+// meter holds the measurements of a loop that its policies read: figures per class, quantiles,
+// rates of arrivals. A loop has a meter only while a policy reads one of these, and the meter
+// measures only these. It is guarded by the loop's lock. Most figures count every task, so no slot
+// is open.
 type meter struct {
 	wants
-	loop    []*sketch.Sketch // by series; nil where it is one of classes
+	loop    []*sketch.Sketch // by series; nil for a series of classes
 	arrived pace
 	classes map[stubs.NameID]*classAccount
-	rest    *classAccount // of the names without an account of their own
-	calls   int           // tasks that have come since the uses of all accounts were halved
+	rest    *classAccount // of the names without their own account
+	calls   int           // arrivals since the uses of all accounts were last halved
 	crowded int64         // names that found no room
 }
 
-// wants is what policies read.
+// wants lists the figures that policies read.
 type wants struct {
-	class  []*bound // these read class.*, of the tasks that they match
+	class  []*bound // policies that read class.* of matching tasks
 	rates  bool     // loop.rate or tenant.rate
 	costs  bool     // queue.cost
 	series []series
 }
 
-// series is a quantile's stub over a window, and the quantiles that are read of it.
+// series is a stub with quantiles over one window, and the quantiles that policies read of it.
 type series struct {
 	stub      stubs.ID
 	window    int64
@@ -43,10 +43,10 @@ func (x series) ofClass() bool { return x.stub == stubs.ClassWait || x.stub == s
 
 func (x series) sketch() *sketch.Sketch { return sketch.New(x.window, x.quantiles) }
 
-// any reports whether something is wanted.
+// any reports whether a figure is wanted.
 func (w *wants) any() bool { return w.costs || w.eachTask() }
 
-// eachTask reports whether every task must be seen.
+// eachTask reports whether the loop must handle every task under its lock.
 func (w *wants) eachTask() bool { return len(w.class) > 0 || w.rates || len(w.series) > 0 }
 
 // counts reports whether the strand's task t is counted in its class.
@@ -59,7 +59,7 @@ func (w *wants) counts(s *strand, t *Task) bool {
 	return false
 }
 
-// want adds what b reads, and tells the read where it finds it.
+// want adds the figure that b reads, and tells the read where to find it.
 func (w *wants) want(b *bound, r *read) {
 	switch {
 	case stubs.ClassTasks <= r.stub && r.stub <= stubs.ClassService:
@@ -86,8 +86,8 @@ func (w *wants) want(b *bound, r *read) {
 	}
 }
 
-// remeter makes the loop measure what its policies read now. What they have read before goes on.
-// Called under the loop's lock, after gather.
+// remeter makes the loop measure the figures that its policies read now. Figures that were already
+// measured continue. Called under the loop's lock, after gather.
 func (l *Loop) remeter() {
 	was, is := l.meter, &meter{}
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {
@@ -102,7 +102,7 @@ func (l *Loop) remeter() {
 		is.inherit(was)
 	}
 	if !is.demandsOther(was) {
-		return // each task is counted where it should be
+		return // each task is already counted correctly
 	}
 	for s := l.live; s != nil; s = s.next {
 		s.unseated = l.meter != nil && s.core.State() == sched.Queued
@@ -110,8 +110,8 @@ func (l *Loop) remeter() {
 	}
 }
 
-// demandsOther reports whether the tasks that are there must be looked at when a meter comes in
-// place of another, which may be nil.
+// demandsOther reports whether existing tasks must be counted again when this meter replaces
+// another one, which may be nil.
 func (m *meter) demandsOther(was *meter) bool {
 	if was == nil {
 		return m.any()
@@ -119,7 +119,7 @@ func (m *meter) demandsOther(was *meter) bool {
 	return !m.any() || m.costs != was.costs || !slices.Equal(m.class, was.class)
 }
 
-// inherit takes over what another meter, which may be nil, has measured.
+// inherit takes over the measurements of another meter, which may be nil.
 func (m *meter) inherit(was *meter) {
 	if was == nil {
 		was = &meter{}
@@ -143,7 +143,7 @@ func (m *meter) inherit(was *meter) {
 	}
 }
 
-// sketches returns those of the other meter by the series of this one.
+// sketches returns the other meter's sketches, ordered by the series of this one.
 func (m *meter) sketches(was *meter, have []*sketch.Sketch) []*sketch.Sketch {
 	if len(m.series) == 0 {
 		return nil
@@ -161,8 +161,7 @@ func (m *meter) sketches(was *meter, have []*sketch.Sketch) []*sketch.Sketch {
 	return all
 }
 
-// countIn has the strand's task t counted in its class from now on, or no more. Called under the
-// loop's lock.
+// countIn starts or stops counting the strand's task t in its class. Called under the loop's lock.
 func (l *Loop) countIn(s *strand, t *Task) {
 	m := l.meter
 	if m == nil || !m.counts(s, t) {
@@ -172,7 +171,7 @@ func (l *Loop) countIn(s *strand, t *Task) {
 		s.class = m.accountOf(t.class.id)
 		s.core.CountIn(&s.class.Tally)
 	}
-	// Of one that waits, what it is expected to run is in the sum already.
+	// The sum already includes the expected running time of a waiting task.
 	if st := s.core.State(); m != nil && m.costs && st != sched.Queued && st != sched.Ready {
 		s.core.Expects = t.cost()
 	}
@@ -189,8 +188,8 @@ func (m *meter) arrives(s *strand, now int64) {
 	}
 }
 
-// entered notes that a task has arrived and was not refused: it has a slot, or waits for one. m may
-// be nil. Called under the loop's lock.
+// entered records that a task has arrived and was not refused: it has a slot, or waits for one. m
+// may be nil. Called under the loop's lock.
 func (m *meter) entered(s *strand, granted bool, now int64) {
 	if m == nil {
 		return
@@ -200,7 +199,7 @@ func (m *meter) entered(s *strand, granted bool, now int64) {
 	}
 }
 
-// waited counts how long a task was in the queue. Called under the loop's lock.
+// waited records a task's time in the queue. Called under the loop's lock.
 func (m *meter) waited(s *strand, ns, now int64) {
 	if s.class != nil {
 		s.class.waited.add(ns)
@@ -208,7 +207,7 @@ func (m *meter) waited(s *strand, ns, now int64) {
 	m.add(stubs.QueueWait, stubs.ClassWait, s.class, ns, now)
 }
 
-// ended counts the running time of a task that has ended. Called under the loop's lock.
+// ended records the running time of a task that has ended. Called under the loop's lock.
 func (m *meter) ended(s *strand, ns, now int64) {
 	if s.class != nil {
 		s.class.running.add(ns)
@@ -230,7 +229,7 @@ func (m *meter) add(ofLoop, ofClass stubs.ID, a *classAccount, ns, now int64) {
 	}
 }
 
-// rate returns how many tasks arrive per second. Called under the loop's lock.
+// rate returns the number of arrivals per second. Called under the loop's lock.
 func (m *meter) rate(now int64) float64 {
 	if m == nil {
 		return 0
@@ -238,7 +237,7 @@ func (m *meter) rate(now int64) float64 {
 	return m.arrived.value(now)
 }
 
-// quantile returns the quantile that is read of the loop. Called under the loop's lock.
+// quantile returns the quantile of the loop that r reads. Called under the loop's lock.
 func (m *meter) quantile(r *read, now int64) int64 {
 	if m == nil || r.series >= len(m.loop) {
 		return 0

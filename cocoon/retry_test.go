@@ -15,9 +15,10 @@ func TestRetryAfter(t *testing.T) {
 	must(t, rt.RegisterState(map[string]any{"wait": 2 * time.Second}))
 	register(t, rt, Policy{Name: "arrival", On: policy.On(stubs.Enqueue), Expr: `
 		arriving.priority == 1 ? throw("one", 2 * state.wait) : arriving.priority == 2 ? throw("two") :
-		arriving.priority == 3 ? throw("three", -state.wait) : continue()`})
+		arriving.priority == 3 ? throw("three", -state.wait) :
+		arriving.priority == 5 ? throw("five", arriving.deadline) : continue()`})
 	register(t, rt, Policy{Name: "later", On: policy.Every(time.Millisecond), Expr: `task.priority == 4 ? throw("four", state.wait) : continue()`})
-	for priority, want := range map[int32]time.Duration{1: 4 * time.Second, 2: 0, 3: 0, 4: 2 * time.Second} {
+	for priority, want := range map[int32]time.Duration{1: 4 * time.Second, 2: 0, 3: 0, 4: 2 * time.Second, 5: maxRetry} {
 		err := rt.Run(WithPriority(background, priority), "job", func(ctx context.Context) error {
 			for {
 				SafePoint(ctx)

@@ -12,11 +12,11 @@ import (
 
 // stateVar is a registered or private state. Policies write it, and tasks read it.
 type stateVar struct {
-	policy.State               // as it was declared when it was made
+	policy.State               // the declaration at its creation
 	table        *stateTable   // of a keyed state or a bucket; else nil
-	word         atomic.Uint64 // of others; written as step says
+	word         atomic.Uint64 // of other states; written as described at steps
 
-	// The value written by observing policies since an enforcing one last wrote the state. Only
+	// The value written by observing policies since an enforcing policy last wrote the state. Only
 	// observing policies read it.
 	shadow   atomic.Uint64
 	shadowed atomic.Bool
@@ -86,10 +86,10 @@ func validName(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// RegisterState makes states that policies may write, by set("name", value), and tasks may read, by
-// State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that type; or
-// it is a Bucket, from which policies take() tokens, or Keyed, with a value or bucket for each key.
-// Either all are registered or, on an error, none.
+// RegisterState makes states that policies may write, with set("name", value), and tasks may read,
+// with State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that
+// type; or it is a Bucket, from which policies take() tokens, or Keyed, with a value or bucket for
+// each key. On an error, RegisterState registers none of the states.
 func (rt *Runtime) RegisterState(values map[string]any) error {
 	states, err := declaredStates(values)
 	if err != nil {
@@ -113,13 +113,13 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 	return nil
 }
 
-// State returns the value of a registered state: bool, int64, float64 or time.Duration; of a Bucket
-// the tokens that are there, as a float64. A Keyed state needs the key: State("spent", "gold"). One
-// that is not there has the first value, and to read a key does not keep it from being dropped.
-// State returns nil when there is no state of that name, or a key is missing or too much.
+// State returns the value of a registered state: bool, int64, float64 or time.Duration; for a
+// Bucket, its current tokens as a float64. A Keyed state needs the key: State("spent", "gold"). A
+// missing key has the first value, and reading a key does not protect it from eviction. State
+// returns nil when there is no state of that name, a key is missing, or there is a key too many.
 //
-// Reading costs a map look-up and an atomic load; of a Keyed state or a Bucket a lock, that of the
-// default loop.
+// Reading costs a map look-up and an atomic load; a Keyed state or a Bucket also costs the default
+// loop's lock.
 func (rt *Runtime) State(name string, key ...string) any {
 	v := (*rt.states.Load())[name]
 	switch {
@@ -131,8 +131,8 @@ func (rt *Runtime) State(name string, key ...string) any {
 	return stubs.Value(v.word.Load(), v.Type)
 }
 
-// StateBool returns a registered state of type bool without allocating; false when there is none,
-// or it has keys.
+// StateBool returns a registered state of type bool without allocating; false if there is none, or
+// it has keys.
 func (rt *Runtime) StateBool(name string) bool {
 	v := (*rt.states.Load())[name]
 	return v != nil && v.table == nil && v.Type == stubs.Bool && v.word.Load() != 0

@@ -9,14 +9,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// An evaluation is one step for the states. It sees the states as they are between two steps. Its
-// writes are carried out together or, if it fails, not at all. So no count is lost, and values that
-// are written together are seen together.
+// An evaluation is one step for the states. It reads the states as they are between two steps. Its
+// writes are applied together or, if it fails, not at all. So no count is lost, and values written
+// together become visible together.
 //
 // Evaluations on one loop are serialised by the loop's lock, and a runtime with one loop needs no
-// more. With several loops, a step also takes the lock of the steps if it writes a state of all
-// loops, or reads two of them or a keyed one. That lock is taken after any loop's lock, and held
-// for less than a microsecond.
+// further lock. With several loops, a step also takes the lock of the steps if it writes a state
+// shared by all loops, or reads two such states or a keyed one. That lock is taken after any loop's
+// lock, and held for less than a microsecond.
 
 // steps serialises evaluations on several loops.
 type steps struct {
@@ -28,22 +28,22 @@ type steps struct {
 type stateUse struct {
 	reads   []stateRead
 	trends  []trendRead
-	vars    []*stateVar // that it writes, each once
+	vars    []*stateVar // the written states, each once
 	sites   []stateSite // by site; empty for sites of other effects
 	direct  []*stateVar // by site: the state written
 	fresh   []uint64    // by var: its value after the step
 	some    bool        // it reads or writes a state
 	writing uint64      // bit i: site i writes a state
-	plain   bool        // all of them that have no keys by set: what is there does not matter
+	plain   bool        // all writes without keys are sets, so the old values do not matter
 	keyed   keyedUse
-	own     map[string]*stateVar // all of them, if a keyed one is of this loop
+	own     map[string]*stateVar // all states, if a keyed state belongs to this loop
 	together
 }
 
-// together is what counts for steps on several loops.
+// together counts the state uses that need the lock of the steps.
 type together struct {
-	reads  int  // how many states of all loops it reads; a trend counts as two
-	writes bool // it writes one
+	reads  int  // the number of shared states that it reads; a trend counts as two
+	writes bool // it writes a shared state
 }
 
 type stateRead struct {
@@ -83,13 +83,13 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 		case r.Stub != stubs.State:
 			s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
 			if v == all[r.Key] {
-				s.together.reads += 2 // to read a trend moves it on
+				s.together.reads += 2 // reading a trend advances it
 			}
 			continue
 		case v.table != nil:
 			s.keyed.read(v, r)
 			if v == all[r.Key] {
-				s.together.reads += 2 // to read it is to use the key
+				s.together.reads += 2 // reading counts as a use of the key
 			}
 			continue
 		}
@@ -205,8 +205,8 @@ func (s *stateUse) forget(k *steps) {
 	s.keyed.forget()
 }
 
-// severalLoops makes steps safe on several loops. When it returns, no evaluation is in progress
-// that does not know. Called with regMu held, before other code sees a second loop.
+// severalLoops makes steps safe on several loops. When it returns, every evaluation in progress
+// knows that there are several loops. Called with regMu held, before other code sees a second loop.
 func (rt *Runtime) severalLoops() {
 	if rt.steps.several.Swap(true) {
 		return

@@ -5,8 +5,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// textRead stands in place of a stub where a name is compared with a pattern, or something is taken
-// of its text, so that other reads need not look for that.
+// textRead replaces a stub when a read matches a name with a pattern or computes a value from its
+// text, so that other reads need not check for this.
 const textRead = stubs.Draw + 1
 
 // newRead is called with regMu held.
@@ -17,7 +17,7 @@ func (b *bound) newRead(r policy.Read) read {
 		b.refers = append(b.refers, x.selector)
 	}
 	if stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday {
-		x.zone, _ = b.version.spec.Location() // which Validate has found
+		x.zone, _ = b.version.spec.Location() // Validate has checked it
 	}
 	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
 		x.stub, x.of, x.taken = textRead, r.Stub, &r
@@ -25,7 +25,7 @@ func (b *bound) newRead(r policy.Read) read {
 	return x
 }
 
-// ofText returns what is read of the name with that text.
+// ofText returns the value read of a name with that text.
 func (r *read) ofText(text string) uint64 {
 	if r.selector != nil {
 		return stubs.FromBool(r.selector.selects(text))
@@ -33,8 +33,8 @@ func (r *read) ofText(text string) uint64 {
 	return r.taken.Take(text)
 }
 
-// taken returns what a textRead reads. Labels and events, which a client may choose anew each time,
-// are looked at each time, in time in proportion to their length.
+// taken returns the value of a textRead. Labels and events, which a client may choose anew each
+// time, are evaluated at each read, in time proportional to their length.
 func (v *view) taken(l *Loop, r *read) uint64 {
 	if r.selector != nil {
 		return stubs.FromBool(v.selected(l, r))
@@ -42,7 +42,7 @@ func (v *view) taken(l *Loop, r *read) uint64 {
 	return r.taken.Take(v.textOf(r.of, r.key, l))
 }
 
-// matches reports whether a section has the name that is read of.
+// matches reports whether a section has the name that the read is about.
 func (r *read) matches(section *named, rt *Runtime) bool {
 	if r.selector != nil {
 		return section.in(r.selector, rt)
@@ -50,9 +50,9 @@ func (r *read) matches(section *named, rt *Runtime) bool {
 	return section.id == r.key
 }
 
-// selected reports whether the name that is read matches the pattern. That of a task, a section or
-// a tenant was looked at before; those that a client may choose anew each time, labels and events,
-// are looked at here, in time that is in proportion to their length.
+// selected reports whether the name matches the pattern of the read. The names of tasks, sections
+// and tenants have been matched before. Labels and events, which a client may choose anew each
+// time, are matched here, in time proportional to their length.
 func (v *view) selected(l *Loop, r *read) bool {
 	switch sel, rt := r.selector, l.rt; r.of {
 	case stubs.TaskName:

@@ -2,8 +2,8 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/stubs"
 
-// ofClock returns a value of the time of day, which is read once an evaluation. It goes by the
-// clock of the system as it stands: where that is set, so is what policies see.
+// ofClock returns a value of the time of day, which is read once an evaluation from the system
+// clock: if the clock is set, policies see the new time.
 func (v *view) ofClock(l *Loop, r *read, now int64) uint64 {
 	if v.wallOf != now {
 		v.wall, v.wallOf = l.rt.cfg.wall(), now
@@ -18,8 +18,8 @@ func (v *view) ofClock(l *Loop, r *read, now int64) uint64 {
 	}
 }
 
-// turned reports whether a policy about the loop that reads the time of day may see another one
-// than when it was looked at last: no zone changes within a minute.
+// turned reports whether the time of day may have changed since the last check, for a policy about
+// the loop that reads it. No zone changes within a minute.
 func (b *bound) turned() bool {
 	minute := b.loop.rt.cfg.wall().Unix() / 60
 	was := b.minute

@@ -28,18 +28,19 @@ type version struct {
 	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
 
 	speaksOf      sync.Once        // see lookAtNames
-	names, labels []policy.Mention // that it refers to
+	names, labels []policy.Mention // in the program
 	own           Mode             // as registered, or set since; guarded by regMu
 	ended         atomic.Bool      // in observe mode: it would have cancelled itself
 }
 
-// scope is what policies may refer to, besides functions: what is registered, or is about to be.
+// scope holds the names that policies may refer to, except functions: registered ones, and ones
+// about to be registered.
 type scope struct {
 	states  map[string]*stateVar
 	tenants *tenantTable
 }
 
-// scope returns what is registered. Called with regMu held.
+// scope returns the registered names. Called with regMu held.
 func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Load()} }
 
 // ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
@@ -75,8 +76,8 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	return v, nil
 }
 
-// declarationsOf returns what the registered states are declared to be. A policy's private ones are
-// not among them: Parse adds those itself, and refuses them where a registered one has the name.
+// declarationsOf returns the declarations of the registered states. A policy's private states are
+// not included: Parse adds them, and refuses a private state with the name of a registered one.
 func declarationsOf(states map[string]*stateVar) map[string]policy.State {
 	declared := make(map[string]policy.State, len(states))
 	for name, v := range states {
@@ -94,12 +95,12 @@ func (rt *Runtime) callable() map[string]bool {
 	return names
 }
 
-// statesOf returns the private states, and those of the registered ones that the program refers to.
+// statesOf returns the private states, and the registered ones that the program refers to.
 func statesOf(p *policy.Program, private map[string]policy.State, registered map[string]*stateVar) map[string]*stateVar {
 	states := make(map[string]*stateVar, len(private))
 	for name, s := range private {
 		if s.PerLoop {
-			states[name] = &stateVar{State: s} // of which each loop makes its own
+			states[name] = &stateVar{State: s} // each loop makes its own
 		} else {
 			states[name] = newState(s)
 		}
@@ -189,7 +190,7 @@ func (v *version) discard() {
 	v.module.Close()
 }
 
-// wantsCosts reports whether the policy is told what tasks are expected to cost.
+// wantsCosts reports whether the policy reads the expected costs of tasks.
 func (v *version) wantsCosts() bool {
 	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool {
 		return r.Stub == stubs.ArrivingCost || r.Stub == stubs.QueueCost

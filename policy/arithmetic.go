@@ -22,8 +22,8 @@ func unary(n *Node, a uint64) (uint64, error) {
 }
 
 // binary computes the arithmetic operations. Each is one IEEE 754 operation, never fused with
-// another, or one checked integer operation. A duration that is beyond the greatest is the
-// greatest: no deadline, times two, is no deadline.
+// another, or one checked integer operation. Durations saturate: twice "no deadline" is still "no
+// deadline".
 func binary(n *Node, a, b uint64) (uint64, error) {
 	word, err := exactBinary(n, a, b)
 	if n.Type != stubs.Duration || !errors.Is(err, ErrOverflow) {
@@ -38,7 +38,7 @@ func binary(n *Node, a, b uint64) (uint64, error) {
 	return farthest(int64(a) < 0), nil
 }
 
-// farthest returns the least duration, or the greatest.
+// farthest returns the least or the greatest duration.
 func farthest(least bool) uint64 {
 	if least {
 		return 1 << 63
@@ -46,7 +46,7 @@ func farthest(least bool) uint64 {
 	return math.MaxInt64
 }
 
-// exactUnary is unary, but that what is beyond the durations is an error too.
+// exactUnary is unary, except that a result outside the range of durations is an error, too.
 func exactUnary(n *Node, a uint64) (uint64, error) {
 	switch {
 	case n.Op == OpFloat:
@@ -64,7 +64,7 @@ func exactUnary(n *Node, a uint64) (uint64, error) {
 	}
 }
 
-// exactBinary is binary, but that what is beyond the durations is an error too.
+// exactBinary is binary, except that a result outside the range of durations is an error, too.
 func exactBinary(n *Node, a, b uint64) (uint64, error) {
 	if n.Type == stubs.Float {
 		return floatBinary(n.Op, math.Float64frombits(a), math.Float64frombits(b))
@@ -108,8 +108,8 @@ func floatBinary(op Op, a, b float64) (uint64, error) {
 	return 0, unknown(op)
 }
 
-// compare computes the comparisons. Floats compare as IEEE 754 says: NaN is unequal to everything
-// and not ordered.
+// compare computes the comparisons. Floats compare as in IEEE 754: NaN is unequal to everything and
+// unordered.
 func compare(op Op, t stubs.Type, a, b uint64) bool {
 	if t == stubs.Float {
 		return ordered(op, math.Float64frombits(a), math.Float64frombits(b))

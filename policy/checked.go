@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// The ways in which an evaluation can fail. Both evaluators report them wrapped in an *EvalError;
-// match with errors.Is.
+// The errors of evaluations. Both evaluators wrap them in an *EvalError; match them with errors.Is.
 var (
 	ErrOverflow     = errors.New("integer overflow")
 	ErrDivideByZero = errors.New("division by zero")
@@ -16,7 +15,7 @@ var (
 	ErrTokens       = errors.New("not a number of tokens (NaN, or below 0)")
 )
 
-// EvalError says where in a policy's text an evaluation failed.
+// EvalError is an error of an evaluation, with its position in the policy's text.
 type EvalError struct {
 	Pos int   // byte offset of the operation in the program's text
 	Err error // ErrOverflow, ErrDivideByZero, ErrConversion, ErrNotANumber or ErrTokens
@@ -77,7 +76,7 @@ func checkedMod(a, b int64) (int64, error) {
 	return a % b, nil
 }
 
-// checkedInt returns f truncated towards zero, or ErrConversion when it is NaN or no int64.
+// checkedInt returns f truncated towards zero, or ErrConversion when f is NaN or out of range.
 func checkedInt(f float64) (int64, error) {
 	const limit = 1 << 63 // exact as a float64; math.MaxInt64 is not
 	if f >= -limit && f < limit {

@@ -8,24 +8,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Class is what a document says of all tasks of one name, or of those that a pattern matches and
-// nothing more precise. Whether they are of the background is said by a policy, which is among the
-// document's others.
+// Class holds the properties that a document gives all tasks of one name, or all tasks for which a
+// pattern is the most specific entry. Whether they are background tasks is decided by a policy,
+// which is among the document's policies.
 type Class struct {
-	Kind     string            // "atomic", "preemptible", "safe", "both" or "waits"; "": it does not say
-	Priority *int32            // nil: it does not say
+	Kind     string            // "atomic", "preemptible", "safe", "both" or "waits"; "": not given
+	Priority *int32            // nil: not given
 	Labels   map[string]string // none is empty
-	Cost     time.Duration     // how long they are expected to run; 0: it does not say
+	Cost     time.Duration     // the expected running time; 0: not given
 }
 
-// Waits is the kind, in documents only, of tasks that wait most of their life without saying so:
-// event streams, websockets, long polls. They hold a slot only where they are seen to run.
+// Waits is a kind, in documents only, of tasks that wait most of their life without announcing it:
+// event streams, websockets, long polls. They hold a slot only while they are observed to run.
 const Waits = "waits"
 
-// MaxTasks bounds the tasks in a document.
+// MaxTasks is the greatest number of task names in a document.
 const MaxTasks = 4096
 
-// readTasks reads tasks: each a kind, or what else there is to say.
+// readTasks reads tasks: each entry is a kind, or a mapping.
 //
 //	tasks:
 //	  GET /items/{id}: safe
@@ -68,7 +68,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 		return nil
 	}
 	s := Background(background...)
-	if s.Match.Selector() != nil { // what is said of a task more precisely counts
+	if s.Match.Selector() != nil { // the most specific entry counts
 		s.Match.Except = others
 	}
 	return d.add(n, s)

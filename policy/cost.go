@@ -2,11 +2,11 @@ package policy
 
 import "math"
 
-// costs is the one cost table: the steps of one execution of each operation, its operands not
-// included. Bound adds them up along the most expensive path and Interpret along the path taken, so
-// no run can exceed its bound. A step of a compiled policy takes 0.1 to 0.5 ns once its code is in
-// the cache (BenchmarkStep in package isolate). No operation is free, so a bound is also one of the
-// length of the path.
+// costs is the cost table: the steps of one execution of each operation, without its operands.
+// Bound adds them up along the most expensive path and Interpret along the actual path, so no run
+// can exceed its bound. A step of a compiled policy takes 0.1 to 0.5 ns once its code is in the
+// cache (BenchmarkStep in package isolate). No operation is free, so a bound on the steps also
+// bounds the length of the path.
 var costs = [...]int{
 	OpConst:   1,
 	OpRead:    1,
@@ -46,11 +46,11 @@ var costs = [...]int{
 	OpVerdict: 1,
 }
 
-// ElementCost is what a quantifier adds for each element, beside its predicate.
+// ElementCost is the cost of a quantifier for each element, in addition to its predicate.
 const ElementCost = 3
 
-// Cost returns the steps of one execution of op, without its operands. Operations that do not exist
-// cost as much as there is.
+// Cost returns the steps of one execution of op, without its operands. An unknown operation has the
+// greatest cost.
 func Cost(op Op) int {
 	if int(op) < len(costs) {
 		return costs[op]
@@ -75,7 +75,7 @@ func Bound(n *Node) int {
 	return saturatingAdd(cost, saturatingAdd(Bound(n.A), saturatingAdd(Bound(n.B), Bound(n.C))))
 }
 
-// saturatingAdd adds numbers that are not negative.
+// saturatingAdd adds non-negative numbers.
 func saturatingAdd(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt
@@ -83,7 +83,7 @@ func saturatingAdd(a, b int) int {
 	return a + b
 }
 
-// saturatingMul multiplies numbers that are not negative.
+// saturatingMul multiplies non-negative numbers.
 func saturatingMul(a, b int) int {
 	if b != 0 && a > math.MaxInt/b {
 		return math.MaxInt

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Change is one difference between two documents, or between a document and what is in force.
+// Change is one difference between two documents, or between a document and the policies in force.
 type Change struct {
 	Part    Part     `json:"part"`
 	What    string   `json:"what"`              // "add", "change" or "remove"
-	Details []string `json:"details,omitempty"` // of a change: what is another, as in "mode: observe -> enforce"; may be several lines each
+	Details []string `json:"details,omitempty"` // of a change, as in "mode: observe -> enforce"
 }
 
 // String returns "+ policy "shed"", "~ policy "shed": mode: observe -> enforce" or "- policy
@@ -28,7 +28,7 @@ func (c Change) String() string {
 	return s
 }
 
-// Diff returns what a reload would do when it finds the new document in place of the old: states
+// Diff returns the changes that a reload makes when the new document replaces the old: states
 // first, then tasks, tenants and policies, each in the order of their names.
 func Diff(old, new *Document) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(a, b any) []string {
@@ -62,7 +62,7 @@ func commonNames(d *Document, others map[string]Spec) (names []string) {
 	return names
 }
 
-// stateDetails says what a reload makes of a state that is declared in another way.
+// stateDetails describes the effect of a reload on a state with a changed declaration.
 func stateDetails(a, b any) string {
 	x, _ := StateOf(a)
 	y, _ := StateOf(b)
@@ -116,7 +116,7 @@ func specsOf(d *Document) map[string]Spec {
 	return specs
 }
 
-// differences collects what differs of two parts.
+// differences collects the differences of two parts.
 type differences []string
 
 func (d *differences) add(what string, a, b any) {
@@ -125,7 +125,7 @@ func (d *differences) add(what string, a, b any) {
 	}
 }
 
-// shown writes a value for a difference; what says nothing is "nothing".
+// shown writes a value for a difference; an unset value is "nothing".
 func shown(v any) string {
 	r := reflect.ValueOf(v)
 	switch {
@@ -195,7 +195,7 @@ func specDetails(a, b Spec) []string {
 	return d.orOther()
 }
 
-// orOther tells a change of what is not listed.
+// orOther reports a change that the list does not show.
 func (d differences) orOther() []string {
 	if len(d) == 0 {
 		return []string{"something else is another"}
@@ -203,7 +203,7 @@ func (d differences) orOther() []string {
 	return d
 }
 
-// maxDiff bounds the lines that lineDiff compares one by one.
+// maxDiff is the greatest number of lines that lineDiff compares one by one.
 const maxDiff = 1000
 
 // lineDiff compares two texts line by line: - marks a line of the first text, + one of the second.
@@ -212,7 +212,7 @@ func lineDiff(a, b string) string {
 	if len(x) > maxDiff || len(y) > maxDiff {
 		return " another"
 	}
-	// common[i][j] is the length of the longest list of lines that x[i:] and y[j:] have in common.
+	// common[i][j] is the length of the longest common subsequence of the lines x[i:] and y[j:].
 	common := make([][]int, len(x)+1)
 	for i := range common {
 		common[i] = make([]int, len(y)+1)

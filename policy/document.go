@@ -14,22 +14,22 @@ import (
 // MaxDocument bounds a YAML document, in bytes.
 const MaxDocument = 1 << 20
 
-// Document is what a YAML document declares, for people who operate servers. docs/policy.md
-// describes its format.
+// Document is the contents of a YAML document, the form in which server operators write policies.
+// docs/policy.md describes its format.
 type Document struct {
 	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
 	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
-	Mode     Mode             // of all policies, as far as they say no greater one; they have it already
-	Tenants  *Tenants         // nil when there is nothing about them
-	Policies []Spec           // limits first, then preemption, then the order and the background, then the policies, each valid
+	Mode     Mode             // of the whole document; already merged into Policies
+	Tenants  *Tenants         // nil when the document has none
+	Policies []Spec           // valid: limits, preemption, order, background, policies
 
 	lines []string
 	parts map[Part]declaration
 }
 
 // ReadDocument reads a YAML document. It is strict: unknown and repeated keys, wrong types, aliases
-// and tags are errors, each a *DocumentError with its place. It does not parse the expressions:
-// what they may refer to is known where they are registered.
+// and tags are errors, each a *DocumentError with its position. It does not parse the expressions,
+// because the names that they may refer to are known only at registration.
 func ReadDocument(r io.Reader) (*Document, error) {
 	lines, root, err := readSource(r)
 	if err != nil {
@@ -43,7 +43,7 @@ func ReadDocument(r io.Reader) (*Document, error) {
 	return &d.doc, nil
 }
 
-// readSource reads the text of a document, and parses it.
+// readSource reads and parses the text of a document.
 func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxDocument+1))
 	if err != nil {
@@ -60,13 +60,13 @@ func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
 	return lines, root, markIn(lines, err)
 }
 
-// documentReader is a document under way.
+// documentReader is the state of reading a document.
 type documentReader struct {
 	doc  Document
 	zone string // of its policies
 }
 
-// add takes a policy that the node n declares.
+// add adds a policy that the node n declares.
 func (d *documentReader) add(n *yaml.Node, s Spec) error {
 	s.Mode = max(s.Mode, d.doc.Mode)
 	if err := s.Validate(); err != nil {
@@ -101,7 +101,7 @@ func readYAML(text []byte) (*yaml.Node, error) {
 	return root, checkNodes(root)
 }
 
-// hints say what is behind those errors of the YAML parser that do not tell.
+// hints explain errors of the YAML parser with unclear messages.
 var hints = []struct{ message, hint string }{
 	{"cannot start any token", "indent with spaces, not tabs, and put texts that begin with % @ or ` in quotes"},
 	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or behind |"},
@@ -109,7 +109,7 @@ var hints = []struct{ message, hint string }{
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }
 
-// yamlError gives an error of the YAML parser our form.
+// yamlError converts an error of the YAML parser to a DocumentError.
 func yamlError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	for _, h := range hints {
@@ -132,8 +132,8 @@ func yamlError(err error) error {
 func (d *documentReader) decode(root *yaml.Node) error {
 	return decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: readVersion},
-		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // before the policies, to which add gives it
-		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // as well
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // precedes policies
+		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // precedes policies
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Default is the name that stands, in documents, for the tasks that nothing else of the same place
-// is about: no other of tasks, of limits, or of the match.tasks of policies.
+// Default is the name in documents for the tasks that no other entry of its kind matches: no other
+// key of tasks, no other limit, no match.tasks of another policy.
 const Default = "default"
 
 // specOf returns the policy of the limit i.
@@ -23,11 +23,11 @@ func specOf(limits []TimeLimit, i int) (Spec, error) {
 	return limits[i].ofOthers(others)
 }
 
-// maxDefaults bounds the policies of a document that match Default: each has a list of what the
-// others match.
+// maxDefaults is the greatest number of policies of a document that match Default: each holds a
+// list of the names that the other policies match.
 const maxDefaults = 64
 
-// matchOthers has the policies that match Default match what no other policy does.
+// matchOthers makes the policies that match Default match the tasks that no other policy does.
 func matchOthers(specs []Spec) error {
 	var named []string // by some policy
 	defaults := 0

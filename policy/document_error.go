@@ -13,19 +13,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// DocumentError says why a document is refused, and where in it: also of an expression, whose error
-// it wraps.
+// DocumentError is the reason why a document is refused, with the position in it. It also wraps the
+// error of an expression in the document.
 //
-// Error() is one line that editors can follow, FILE:LINE:COLUMN: reason; hint. The verb %+v prints
-// the marked place as well.
+// Error() is one line that editors can follow, FILE:LINE:COLUMN: reason; hint. The verb %+v also
+// prints the marked line.
 type DocumentError struct {
 	File      string // "document" where no file is known
-	Line, Col int    // both count from 1, columns in characters; 0 when it is about the file
+	Line, Col int    // both count from 1, columns in characters; 0: the whole file
 	Width     int    // of the marked place, in characters
 	Part      Part   // what the error is about; zero for the text itself
 	Reason    string
 	Hint      string // what to write instead; may be empty
-	Err       error  // what was refused, when the document itself was fine; or nil
+	Err       error  // the registration's error, when the document itself is valid; or nil
 	text      string // the line
 }
 
@@ -56,7 +56,7 @@ func (e *DocumentError) about() string {
 	return e.Part.String() + ": "
 }
 
-// Format prints Error(), and for %+v the whole story over several lines.
+// Format prints Error(), and for %+v the full message over several lines.
 func (e *DocumentError) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'v' && f.Flag('+') && e.Line > 0:
@@ -68,8 +68,7 @@ func (e *DocumentError) Format(f fmt.State, verb rune) {
 	}
 }
 
-// Marked returns the line with its place marked, and the hint, each in a line of its own that
-// begins with a newline.
+// Marked returns the line with the position marked, and the hint, each preceded by a newline.
 func (e *DocumentError) Marked() string {
 	if e.Line == 0 {
 		return ""
@@ -81,7 +80,7 @@ func (e *DocumentError) Marked() string {
 	return s
 }
 
-// lineError refuses what stands at n.
+// lineError refuses the node n.
 func lineError(n *yaml.Node, format string, args ...any) error {
 	width := 1
 	if n.Kind == yaml.ScalarNode && n.Style == 0 {
@@ -90,7 +89,7 @@ func lineError(n *yaml.Node, format string, args ...any) error {
 	return &DocumentError{File: "document", Line: n.Line, Col: n.Column, Width: width, Reason: fmt.Sprintf(format, args...)}
 }
 
-// InFile returns an error of a document as one of the document in that file.
+// InFile returns an error of a document with the name of its file.
 func InFile(err error, file string) error {
 	var de *DocumentError
 	if !errors.As(err, &de) {
@@ -101,7 +100,7 @@ func InFile(err error, file string) error {
 	return &in
 }
 
-// Part is one thing that a document declares.
+// Part is one declaration in a document.
 type Part struct {
 	Kind string `json:"kind"`           // "state", "task", "tenants", "policy", or "policies" for their order
 	Name string `json:"name,omitempty"` // "" of tenants and policies
@@ -114,15 +113,15 @@ func (p Part) String() string {
 	return fmt.Sprintf("%s %q", p.Kind, p.Name)
 }
 
-// declaration is where a document declares a part.
+// declaration is the position of a Part in a document.
 type declaration struct {
 	node *yaml.Node // where it begins
-	expr *yaml.Node // of a policy: its expression; nil: the document does not have it in so many words
+	expr *yaml.Node // of a policy: its expression; nil: not literally in the document
 }
 
-// Refused returns the error with which a part of the document was refused, as one of the document:
-// its place is that in the expression, if the expression stands in the document, or else where the
-// part begins.
+// Refused converts the error with which a part of the document was refused to an error of the
+// document. Its position is in the expression, if the document contains the expression literally,
+// or else the beginning of the part.
 func (d *Document) Refused(part Part, err error) error {
 	s, ok := d.parts[part]
 	if !ok {
@@ -151,7 +150,7 @@ func (d *Document) Refused(part Part, err error) error {
 	return d.mark(de)
 }
 
-// within returns the places of a range of the text of an expression.
+// within returns the positions of a range of the text of an expression.
 func (d *Document) within(expr *yaml.Node, pos, end int) (from, to place) {
 	if at := places(d.lines, expr); pos <= end && end < len(at) {
 		return at[pos], at[end]
@@ -160,7 +159,7 @@ func (d *Document) within(expr *yaml.Node, pos, end int) (from, to place) {
 	return begin, begin
 }
 
-// withoutPart drops what DocumentError.Error says itself.
+// withoutPart removes the part's name, which DocumentError.Error adds itself.
 func withoutPart(message string, part Part) string {
 	message = strings.TrimPrefix(message, "cocoon: ")
 	return strings.TrimPrefix(message, part.String()+": ")
@@ -178,7 +177,8 @@ func markIn(lines []string, err error) error {
 
 func (d *Document) mark(err error) error { return markIn(d.lines, err) }
 
-// Place returns where a part begins in the document; 0, 0 when it has no such part.
+// Place returns the position where a part begins in the document; 0, 0 when the document does not
+// have the part.
 func (d *Document) Place(part Part) (line, col int) {
 	if s, ok := d.parts[part]; ok {
 		return s.node.Line, s.node.Column
@@ -186,8 +186,8 @@ func (d *Document) Place(part Part) (line, col int) {
 	return 0, 0
 }
 
-// PlaceIn returns where a byte of a policy's expression stands in the document; ok is false when
-// the document does not have the expression in so many words.
+// PlaceIn returns the position in the document of a byte of a policy's expression; ok is false when
+// the document does not contain the expression literally.
 func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
 	s := d.parts[Part{"policy", policy}]
 	if s.expr == nil {
@@ -197,7 +197,7 @@ func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {
 	return at.line, at.column(d.lines), true
 }
 
-// Parts returns what the document declares, in the order of the text.
+// Parts returns the declarations of the document, in the order of the text.
 func (d *Document) Parts() []Part {
 	return slices.SortedFunc(maps.Keys(d.parts), func(a, b Part) int {
 		x, y := d.parts[a].node, d.parts[b].node

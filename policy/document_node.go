@@ -16,7 +16,7 @@ type key struct {
 }
 
 // decodeMap reads a mapping; what names it in errors. It reads the keys in the order of the list,
-// not of the text, so that the document's meaning does not depend on it.
+// not of the text, so that the order in the document has no meaning.
 func decodeMap(n *yaml.Node, what string, keys []key) error {
 	values, err := mapping(n, what)
 	if err != nil {
@@ -82,7 +82,7 @@ func sequence(n *yaml.Node, what string) ([]*yaml.Node, error) {
 	return n.Content, nil
 }
 
-// nodeKind says what a node is, for an error.
+// nodeKind describes a node's kind, for an error.
 func nodeKind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -189,7 +189,7 @@ func stateValue(n *yaml.Node) (any, error) {
 			return i, err
 		case "!!float":
 			var f float64
-			if !strings.ContainsAny(n.Value, ".eE") { // YAML makes a float of it
+			if !strings.ContainsAny(n.Value, ".eE") { // YAML resolves it to a float
 				return nil, lineError(n, "the number %s is too large", n.Value)
 			}
 			err := n.Decode(&f)

@@ -16,7 +16,7 @@ func registeredState(n *yaml.Node) (any, error) {
 	return v, err
 }
 
-// privateState reads the same, and per: loop.
+// privateState reads the same forms, and per: loop.
 func privateState(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
 		return stateValue(n)
@@ -36,7 +36,7 @@ func privateState(n *yaml.Node) (any, error) {
 	return d.value(n)
 }
 
-// stateDeclaration is a state under way.
+// stateDeclaration collects the keys of a state's mapping.
 type stateDeclaration struct {
 	first       any // nil: it is a bucket
 	rate, burst *float64
@@ -45,7 +45,7 @@ type stateDeclaration struct {
 	per         string
 }
 
-// value puts a declaration together.
+// value returns the complete declaration.
 func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	switch bucket := d.rate != nil || d.burst != nil; {
 	case bucket && d.first != nil:
@@ -78,7 +78,7 @@ func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	return v, err
 }
 
-// readTokens reads a number of tokens, whole or not. StateOf knows its bounds.
+// readTokens reads a number of tokens, whole or fractional. StateOf checks its bounds.
 func readTokens(n *yaml.Node, to *float64) error {
 	v, err := stateValue(n)
 	switch v := v.(type) {

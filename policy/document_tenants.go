@@ -16,7 +16,7 @@ func (d *documentReader) readTenants(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	t.Max = int(min(max(most, -1), MaxTenants+1)) // what is too much stays so, and fits an int
+	t.Max = int(min(max(most, -1), MaxTenants+1)) // fits an int, and stays invalid
 	if err := t.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}

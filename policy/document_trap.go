@@ -10,16 +10,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// invisible reports whether a character takes no space where it is shown, or moves what stands
-// beside it: a text that has some reads otherwise than it is read by a machine
+// invisible reports whether a character takes no space when displayed, or reorders its neighbours:
+// a text with such a character reads differently to a person and to a machine
 // (https://trojansource.codes).
 func invisible(r rune) bool {
 	return r > 0x7e && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
 		unicode.IsControl(r))
 }
 
-// checkCharacters refuses a document, its comments too, whose characters do not show what it says.
-// Selectors of variants are let be: emojis have them.
+// checkCharacters refuses a document with invisible characters, even in comments. It allows
+// variation selectors, because emojis have them.
 func checkCharacters(text []byte) error {
 	line, col := 1, 0
 	refuse := func(hint, format string, args ...any) error {
@@ -45,8 +45,8 @@ func checkCharacters(text []byte) error {
 	return nil
 }
 
-// checkNodes refuses aliases, which can make a small text expand without end, tags, and escapes of
-// what nobody sees.
+// checkNodes refuses aliases, which can make a small text expand without limit, tags, and escapes
+// of invisible characters.
 func checkNodes(n *yaml.Node) error {
 	switch i := strings.IndexFunc(n.Value, invisible); {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -74,8 +74,8 @@ func leadingZero(n *yaml.Node) error {
 	return lineError(n, "the number %s begins with 0, which is octal to some readers and not to others; write %s", n.Value, withoutZeros(n.Value, digits))
 }
 
-// withoutZeros says what to write for digits that begin with 0: the decimal number and, if it could
-// be one, the octal.
+// withoutZeros suggests what to write for digits that begin with 0: the decimal number and, if the
+// digits allow it, the octal one.
 func withoutZeros(number, digits string) string {
 	sign := strings.TrimSuffix(number, digits)
 	rest := strings.TrimLeft(digits, "0_")
@@ -88,8 +88,8 @@ func withoutZeros(number, digits string) string {
 	return sign + rest + ", or " + sign + "0o" + rest
 }
 
-// checkSwallowed refuses an expression of which a comment hides more than its author sees: where
-// YAML joins lines, the newline that would end a comment is gone.
+// checkSwallowed refuses an expression in which a comment hides the lines after it: where YAML
+// joins lines, the newline that should end the comment is gone.
 func checkSwallowed(lines []string, n *yaml.Node) error {
 	if n.Style&yaml.LiteralStyle != 0 || !strings.Contains(n.Value, "//") {
 		return nil

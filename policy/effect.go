@@ -42,7 +42,7 @@ func (l *lowerer) site(n ast.Node, name string, args []ast.Node) *Node {
 	return l.written(n, s, l.node(n, OpEffect, stubs.Unit, operand))
 }
 
-// written makes the operation e one that carries out the effect s.
+// written makes e the operation that carries out the effect s.
 func (l *lowerer) written(n ast.Node, s Site, e *Node) *Node {
 	if len(l.prog.Sites) == stubs.MaxSites {
 		l.refuse(n, "split it into several policies", "the policy has more than %d effects", stubs.MaxSites)
@@ -55,8 +55,8 @@ func (l *lowerer) written(n ast.Node, s Site, e *Node) *Node {
 // writes are the effects on states.
 var writes = map[string]stubs.Effect{"set": stubs.Set, "add": stubs.Add, "max": stubs.Max, "min": stubs.Min}
 
-// assignment lowers the arguments of set("name", value) and its like, and of set("name", key,
-// value) where the state has keys.
+// assignment lowers the arguments of set, add, max and min: (name, value), or (name, key, value)
+// when the state has keys.
 func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *KeyOf, *Node) {
 	if len(args) != 3 {
 		l.arguments(n, effect, args, 2)
@@ -76,7 +76,7 @@ func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string
 	return name, by, l.name(last, v).node
 }
 
-// safeFunc returns the function that call("F") names.
+// safeFunc returns the function's name in call("F").
 func (l *lowerer) safeFunc(n ast.Node, args []ast.Node) string {
 	l.arguments(n, "call", args, 1)
 	name := l.constantText(args[0], "the name of a function")
@@ -123,15 +123,16 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *Node {
 	return v.node
 }
 
-// arrivalOnly refuses an effect on the arriving task where none arrives.
+// arrivalOnly refuses an effect on the arriving task in a policy with other notifications than
+// enqueue.
 func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	if l.env.On != stubs.Enqueue {
 		l.refuse(n, "evaluate the policy on enqueue alone", "%s() is about the task that arrives, and the policy is evaluated on %s", name, l.env.On)
 	}
 }
 
-// oneTask refuses an effect on the arriving task, or else on the task of task.*, where it would be
-// now the one and now the other, or none.
+// oneTask refuses an effect in a policy for which it would mean the arriving task on some
+// notifications and the task of task.* on others, or no task.
 func (l *lowerer) oneTask(n ast.Node, name string) {
 	switch on := l.env.On; {
 	case on&stubs.Exit != 0:

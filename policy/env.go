@@ -2,19 +2,19 @@ package policy
 
 import "github.com/cocoon-go/cocoon/stubs"
 
-// Env is what a policy's text may refer to beyond the catalogue of stubs. Parse does not keep it,
-// nor change it.
+// Env lists the names that a policy's text may refer to in addition to the catalogue of stubs.
+// Parse neither keeps nor changes it.
 type Env struct {
 	On     stubs.Event           // the notifications on which the policy is evaluated, see Trigger.Set
 	States map[string]stubs.Type // registered and private states, by name; of buckets Float
-	Tables map[string]Table      // those of them that are keyed, or token buckets
+	Tables map[string]Table      // the keyed States and the token buckets
 	Funcs  map[string]bool       // functions registered as safe, by name
 }
 
-// Table is what a policy has to know of a state that is keyed or a token bucket.
+// Table describes a keyed state or a token bucket.
 type Table struct {
 	Keyed bool
-	Burst float64 // what a bucket holds; 0: it is none
+	Burst float64 // the capacity of a bucket; 0: not a bucket
 }
 
 // Declare adds a state.

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Error says why a policy's text is refused: where, what is wrong, and what to write instead. Parse
-// and the verifier stop at the first error, because what follows from it would only hide it.
+// Error is the reason why a policy's text is refused: the place, the problem, and a hint. Parse and
+// the verifier stop at the first error, because later errors are often consequences of it.
 //
-// Error() is one line; the verb %+v prints the marked place in the text as well.
+// Error() is one line; the verb %+v also prints the marked line.
 type Error struct {
 	Text      string // the policy's text
 	Line, Col int    // of the marked place; both count from 1, columns in characters
 	Pos, End  int    // the marked place, as byte offsets in Text
 	Reason    string
 	Hint      string // what to write instead; may be empty
-	NoState   string // the state that is not registered, when that is what is wrong
-	NoFunc    string // the function that is not registered, when that is what is wrong
+	NoState   string // the unregistered state; may be empty
+	NoFunc    string // the unregistered function; may be empty
 }
 
 // newError marks text[pos:end].
@@ -35,7 +35,7 @@ func newError(text string, pos, end int, hint, reason string) *Error {
 	}
 }
 
-// clip bounds a message, which may quote words of any length.
+// clip limits the length of a message, which may quote words of any length.
 func clip(s string) string {
 	const most = 400
 	if utf8.RuneCountInString(s) <= most {
@@ -63,7 +63,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Format prints Error(), and for %+v the whole story over several lines.
+// Format prints Error(), and for %+v the full message over several lines.
 func (e *Error) Format(f fmt.State, verb rune) {
 	switch {
 	case verb == 'v' && f.Flag('+'):
@@ -75,7 +75,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	}
 }
 
-// story is the reason, the line with its place marked, and the hint.
+// story returns the reason, the line with the place marked, and the hint.
 func (e *Error) story() string {
 	start := strings.LastIndexByte(e.Text[:e.Pos], '\n') + 1
 	end := len(e.Text)
@@ -91,7 +91,7 @@ func (e *Error) story() string {
 	return s
 }
 
-// maxSnippet bounds the printed part of a line, in characters.
+// maxSnippet is the greatest length of the printed part of a line, in characters.
 const maxSnippet = 120
 
 // marked prints a line under its number, with a place in it marked, and cuts it to maxSnippet
@@ -102,7 +102,7 @@ func marked(line string, number, from, width int) string {
 		case r < ' ' || r == 0x7f:
 			return ' '
 		case invisible(r):
-			return '?' // as itself it could change the order of what is shown
+			return '?' // the character itself could reorder the output
 		}
 		return r
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Windows over which figures are taken: quantiles, and rates and averages of states.
+// Bounds of the windows of quantiles, and of rates and averages of states.
 const (
 	MinWindow     = 10 * time.Millisecond
 	MaxWindow     = 7 * 24 * time.Hour
-	DefaultWindow = 10 * time.Second // of a quantile that names none
+	DefaultWindow = 10 * time.Second // of a quantile without a window
 )
 
 // OfState reports whether the read is about a state: its value, its rate or its average.
 func (r Read) OfState() bool { return stubs.State <= r.Stub && r.Stub <= stubs.StateAverage }
 
-// String returns the read as a policy writes it; of a draw, which of the text's chances it is for.
+// String returns the read as a policy writes it; for a draw it names the chance in the text.
 func (r Read) String() string {
 	if r.Stub == stubs.Draw {
 		return "the draw of chance " + r.Key
@@ -59,7 +59,7 @@ func (r Read) String() string {
 	return fmt.Sprintf("%s(%v, duration(%q))", path, r.Quantile, r.Window)
 }
 
-// quantiles are the fields of the state stubs that are called.
+// quantiles are the fields of the state stubs that take a quantile.
 var quantiles = func() (fields []string) {
 	for _, s := range stubs.Catalogue {
 		if _, field, _ := strings.Cut(s.Path, "."); s.Quantile {
@@ -69,7 +69,7 @@ var quantiles = func() (fields []string) {
 	return fields
 }()
 
-// quantileOf returns the state stub that is called as queue.wait(0.99) is, or nil.
+// quantileOf returns the called state stub, as in queue.wait(0.99), or nil.
 func quantileOf(called ast.Node) *stubs.Stub {
 	m, _ := called.(*ast.MemberNode)
 	if m == nil {
@@ -86,7 +86,7 @@ func quantileOf(called ast.Node) *stubs.Stub {
 	return nil
 }
 
-// quantile lowers queue.wait(0.99) and its like: a call of a state stub.
+// quantile lowers a call of a state stub, such as queue.wait(0.99).
 func (l *lowerer) quantile(n *ast.CallNode, s *stubs.Stub) value {
 	if len(n.Arguments) == 0 || len(n.Arguments) > 2 {
 		l.refuse(n, "write "+s.Path+`(0.99), or `+s.Path+`(0.99, duration("30s"))`,
@@ -110,7 +110,7 @@ func (l *lowerer) quantile(n *ast.CallNode, s *stubs.Stub) value {
 
 func validQuantile(q float64) bool { return q > 0 && q < 1 }
 
-// quantileHint guesses what was meant by a number that is none.
+// quantileHint guesses the quantile that an invalid number stands for.
 func quantileHint(q float64) string {
 	if q > 1 && q < 100 {
 		return "write " + strconv.FormatFloat(q/100, 'g', 6, 64) + " for that percentile"
@@ -155,7 +155,7 @@ func (l *lowerer) trendRead(n ast.Node, name string, args []ast.Node) value {
 	return value{node: l.read(n, key, of, 1)}
 }
 
-// averageType is the type of averages of a state: a float, or that of its unit.
+// averageType is the type of averages of a state: a float, or the type of its unit.
 func averageType(t stubs.Type) stubs.Type {
 	if unit(t) {
 		return t

@@ -9,10 +9,9 @@ import (
 
 var errNotFinite = errors.New("no finite number")
 
-// fold computes arithmetic, comparisons and conversions of constants, with the arithmetic of the
-// interpreter; but what is beyond the greatest duration is an error here, for it is none that
-// anybody has written. It reports false for everything else: conditions stay, so that the verifier
-// sees what can never be reached.
+// fold computes arithmetic, comparisons and conversions of constants with the arithmetic of the
+// interpreter, except that a result outside the range of durations is an error. It reports false
+// for everything else: conditions stay, so that the verifier can report unreachable code.
 func fold(n *Node) (word uint64, ok bool, err error) {
 	if n.A.Op != OpConst || n.B != nil && n.B.Op != OpConst {
 		return 0, false, nil
@@ -39,7 +38,7 @@ func fold(n *Node) (word uint64, ok bool, err error) {
 	return word, err == nil, err
 }
 
-// checkFinite refuses constants that are infinite or not a number.
+// checkFinite refuses infinite and NaN constants.
 func checkFinite(n *Node, word, divisor uint64) error {
 	f := math.Float64frombits(word)
 	switch {

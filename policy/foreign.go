@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// What people write who know other languages of policies (CEL, Envoy's, OPA's Rego, expr), and what
-// to write instead. Nothing here has a meaning: it makes hints.
+// Hints for authors with experience in other policy languages (CEL, Envoy's, OPA's Rego, expr):
+// what to write instead. Nothing here gives these words a meaning.
 
 const (
 	likeVerdictThrow = `write throw("reason")`
@@ -23,7 +23,7 @@ const (
 	likeRounding     = "write int(x), which drops the fraction"
 )
 
-// instead says what to write for functions that people try.
+// instead has hints for functions of other languages.
 var instead = map[string]string{
 	"len": likeLength, "size": likeLength, "length": likeLength,
 	"now":  "write task.elapsed, task.running or another duration; or clock.hour, clock.minute or clock.weekday",
@@ -47,7 +47,7 @@ var instead = map[string]string{
 	"pow": "multiply with *", "uint": "write int(x)", "double": "write float(x)",
 }
 
-// insteadOf says what to write for words in front of a dot.
+// insteadOf has hints for words in front of a dot.
 var insteadOf = map[string]string{
 	"request": likeRequest, "req": likeRequest, "http_request": likeRequest, "input": likeRequest, "headers": likeRequest, "ctx": likeRequest, "context": likeRequest,
 	"source": likeRequest, "destination": likeRequest, "connection": likeRequest, "client": likeRequest, "user": likeRequest, "auth": likeRequest, "metadata": likeRequest,
@@ -56,21 +56,21 @@ var insteadOf = map[string]string{
 	"object":   likeRequest, "params": likeRequest, "resource": likeRequest,
 }
 
-// textual are the methods of strings that a pattern stands for: what is in front of the text that
-// they look for, and behind it.
+// textual are the methods of strings that a pattern can replace: the parts of the pattern before
+// and after the text to find.
 var textual = map[string][2]string{
 	"startsWith": {"", "*"}, "startswith": {"", "*"}, "hasPrefix": {"", "*"},
 	"endsWith": {"*", ""}, "endswith": {"*", ""}, "hasSuffix": {"*", ""},
 	"contains": {"*", "*"}, "includes": {"*", "*"}, "indexOf": {"*", "*"},
 }
 
-// patternHint says which pattern stands for a method of strings.
+// patternHint suggests the pattern that replaces a method of strings.
 func patternHint(method, x, text string) string {
 	around := textual[method]
 	return fmt.Sprintf("write %s in pattern(%q)", x, around[0]+strings.ReplaceAll(text, "*", `\*`)+around[1])
 }
 
-// methodHint says what to write for x.method(args).
+// methodHint suggests what to write instead of x.method(args).
 func (l *lowerer) methodHint(m *ast.MemberNode, method string, args []ast.Node) string {
 	x := l.excerpt(m.Node)
 	if _, ok := textual[method]; ok && len(args) == 1 {
@@ -113,7 +113,7 @@ func isStub(m *ast.MemberNode) bool {
 	return false
 }
 
-// refuseMethod refuses the call of something else than a function by its name.
+// refuseMethod refuses a call of anything except a named function.
 func (l *lowerer) refuseMethod(n ast.Node) {
 	call, _ := n.(*ast.CallNode)
 	if call == nil {
@@ -132,7 +132,7 @@ func (l *lowerer) refuseMethod(n ast.Node) {
 	case isStub(m):
 		l.refuse(n, "remove the parentheses", "%s is no function", l.excerpt(n))
 	case base == nil || groups[base.Value] == nil:
-		l.value(m.Node) // what is wrong with it is said first
+		l.value(m.Node) // its own errors come first
 	case suggest(method.Value, quantiles) != "":
 		l.refuse(n, stubHint(base.Value, method.Value), "there is no state stub %s", l.excerpt(m))
 	}

@@ -10,11 +10,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Format returns a document, or a file of tests, as it is usually written: indented by two, without
-// spaces at the ends of lines, and with one empty line at most between others. Comments, order and
-// quotes stay as they are, and so does what it means: where it could not, as for a text in quotes
-// whose spaces matter, the error says so. It takes what ReadDocument would refuse, as long as it is
-// YAML that documents may have.
+// Format returns a document, or a file of tests, in the canonical layout: indented by two, without
+// trailing spaces, and with at most one empty line between others. Comments, order and quotes stay,
+// and so does the meaning: where Format could change it, for example in a quoted text with
+// significant spaces, it returns an error. Format also accepts documents that ReadDocument would
+// refuse, as long as their YAML is allowed in documents.
 func Format(text []byte) ([]byte, error) {
 	lines, root, err := readSource(bytes.NewReader(text))
 	if err != nil {
@@ -31,15 +31,15 @@ func Format(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// formatter indents lines anew. All lines count from 1, and columns from 0.
+// formatter computes new indentation. Lines count from 1, and columns from 0.
 type formatter struct {
 	lines  []string
 	order  []int             // the lines of begins
 	begins map[int]beginning // lines in which a key, an element or a value of the structure begins
-	blocks map[int]block     // lines of texts behind | and >
+	blocks map[int]block     // lines of texts after | and >
 }
 
-// beginning is where a line's own text begins, and what is to stand before it.
+// beginning is the column where a line's own text begins, and its new prefix.
 type beginning struct {
 	was    int
 	prefix string
@@ -51,7 +51,8 @@ type block struct {
 	trim    bool // spaces at the end of the line mean nothing
 }
 
-// node notes the lines of n, which stands at a column; key is that of a value, which stands at was.
+// node records the lines of n, with the new column col; key is the key of a value, with the old
+// column was.
 func (f *formatter) node(n *yaml.Node, col, was int, key string) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
@@ -77,7 +78,7 @@ func (f *formatter) node(n *yaml.Node, col, was int, key string) {
 	}
 }
 
-// begin notes a beginning, unless a dash stands before it in the line.
+// begin records a beginning, unless a dash precedes it in the line.
 func (f *formatter) begin(line, was int, prefix string) {
 	if _, ok := f.begins[line]; !ok {
 		f.begins[line] = beginning{was, prefix}
@@ -98,7 +99,7 @@ func (f *formatter) dash(item *yaml.Node) (col, line int) {
 	return 0, item.Line
 }
 
-// block notes the lines of a text whose key, or dash, stands at the column was.
+// block records the lines of a text whose key, or dash, stands at the column was.
 func (f *formatter) block(n *yaml.Node, col, was int, trim bool) {
 	header := f.lines[n.Line-1][byteColumn(f.lines[n.Line-1], n.Column):]
 	b := block{was: -1, is: col, trim: trim}
@@ -122,7 +123,7 @@ func (f *formatter) block(n *yaml.Node, col, was int, trim bool) {
 	}
 	if strings.Contains(strings.SplitN(header, "#", 2)[0], "+") {
 		for last < len(f.lines) && strings.TrimSpace(f.lines[last]) == "" {
-			last++ // the empty lines behind it are its own
+			last++ // the empty lines after it belong to it
 		}
 	}
 	for line := n.Line + 1; line <= last; line++ {
@@ -130,11 +131,11 @@ func (f *formatter) block(n *yaml.Node, col, was int, trim bool) {
 	}
 }
 
-// text puts the lines together.
+// text returns the formatted lines.
 func (f *formatter) text() string {
 	var out []string
-	above := map[int]int{} // columns where lines stood, and where they stand now
-	moved := 0             // how far the line moved that a continued one belongs to
+	above := map[int]int{} // old columns of lines -> new columns
+	moved := 0             // the shift of the line that a continuation belongs to
 	for i, text := range f.lines {
 		line := i + 1
 		if b, ok := f.blocks[line]; ok {
@@ -169,8 +170,8 @@ func (f *formatter) text() string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n"
 }
 
-// comment returns the column of a comment: that of the next line that begins something, if both
-// stood in one column, or of the last one above that did.
+// comment returns the column of a comment: the column of the next line that begins something, if
+// both had the same column, or else of the last such line above.
 func (f *formatter) comment(line, was int, above map[int]int) int {
 	i, _ := slices.BinarySearch(f.order, line)
 	below, beside := 0, false
@@ -183,14 +184,15 @@ func (f *formatter) comment(line, was int, above map[int]int) int {
 	return below
 }
 
-// moves returns where a line that begins something will stand, and whether it stood at a column.
+// moves returns the new column of a line that begins something, and whether it stood at the column
+// was.
 func (f *formatter) moves(line, was int) (is int, stood bool) {
 	prefix, text := f.begins[line].prefix, f.lines[line-1]
 	return len(prefix) - len(strings.TrimLeft(prefix, " ")), len(text)-len(strings.TrimLeft(text, " ")) == was
 }
 
-// alike reports whether two texts say the same; a comment stays one where the values do. Spaces at
-// the ends of an expression's lines do not count.
+// alike reports whether two texts have the same meaning: equal values, with the same comments.
+// Spaces at the ends of an expression's lines do not count.
 func alike(a, b *yaml.Node, key string) bool {
 	x, y := a.Value, b.Value
 	if key == "expr" {

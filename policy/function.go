@@ -34,7 +34,7 @@ func callOf(n ast.Node) (name string, args []ast.Node, ok bool) {
 	return "", nil, false
 }
 
-// isEffect reports whether a call that stands on its own is an effect: max and min are, of a state.
+// isEffect reports whether a call used as a statement is an effect: max and min of a state are.
 func isEffect(name string, args []ast.Node) bool {
 	if (name == "max" || name == "min") && len(args) > 0 {
 		_, ofState := args[0].(*ast.StringNode)
@@ -43,7 +43,7 @@ func isEffect(name string, args []ast.Node) bool {
 	return effects[name]
 }
 
-// function lowers a call that has a value.
+// function lowers a call with a value.
 func (l *lowerer) function(n ast.Node) value {
 	if call, ok := n.(*ast.CallNode); ok {
 		if s := quantileOf(call.Callee); s != nil {

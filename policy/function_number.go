@@ -40,7 +40,7 @@ func (l *lowerer) extremeOf(n ast.Node, name string, a, b value) value {
 	})
 }
 
-// better is op(a, b) ? a : b. Of floats it would be either of the two where one is NaN.
+// better is op(a, b) ? a : b. It is not for floats, where a NaN would select either operand.
 func (l *lowerer) better(n ast.Node, op Op, a, b value) value {
 	c := l.folded(n, op, stubs.Bool, l.use(n, a).node, l.use(n, b).node)
 	if c.Op == OpConst {
@@ -73,14 +73,14 @@ func (l *lowerer) abs(n ast.Node, args []ast.Node) value {
 	})
 }
 
-// clamp lowers clamp(x, low, high): x, but low where it is below, and high where it is above.
+// clamp lowers clamp(x, low, high): low if x is below it, high if x is above it, else x.
 func (l *lowerer) clamp(n ast.Node, args []ast.Node) value {
 	l.arguments(n, "clamp", args, 3)
 	var of [3]value
 	for i, an := range args {
 		of[i] = l.value(an)
 	}
-	for i := range of { // a plain number becomes a float where another argument is one
+	for i := range of { // a plain number becomes a float if another argument is a float
 		for k := range of {
 			of[i] = l.adapt(args[i], of[i], of[k])
 		}

@@ -58,7 +58,8 @@ func (s *source) checkTokens() *Error {
 	return nil
 }
 
-// tooDeep refuses nesting beyond MaxDepth. A list of let does not look nested, so that is told.
+// tooDeep refuses nesting beyond MaxDepth. The error mentions let, because a list of lets does not
+// look nested.
 func (s *source) tooDeep(t lexer.Token, depth nesting) *Error {
 	lets := 0
 	for _, l := range depth.levels {
@@ -87,14 +88,14 @@ func (s *source) checkNumber(i int) *Error {
 	return nil
 }
 
-// isLeast reports whether a number is that of which only the negative fits.
+// isLeast reports whether a number fits only with a minus sign.
 func isLeast(number string) bool {
 	n, err := strconv.ParseUint(strings.ReplaceAll(number, "_", ""), 0, 64)
 	return err == nil && n == 1<<63
 }
 
-// parsable returns the text for expr's parser, which looks at a number apart from its sign: where
-// only both together fit, a 1 stands for the number.
+// parsable returns the text for expr's parser, which reads a number without its sign: a number that
+// fits only with its sign is replaced by 1.
 func (s *source) parsable() string {
 	if len(s.least) == 0 {
 		return s.text
@@ -110,8 +111,8 @@ func (s *source) parsable() string {
 	return string(text)
 }
 
-// fits reports whether a number is in range; what is no number at all is left to the parser, which
-// says it well.
+// fits reports whether a number is in range. Invalid numbers count as fitting, because the parser
+// has good errors for them.
 func fits(number string) bool {
 	number = strings.ReplaceAll(number, "_", "")
 	_, ierr := strconv.ParseInt(number, 0, 64)
@@ -122,7 +123,7 @@ func fits(number string) bool {
 	return !errors.Is(ierr, strconv.ErrRange)
 }
 
-// operand reports whether the token i ends an operand, so that a + behind it adds and one elsewhere
+// operand reports whether the token i ends an operand: a + after an operand adds, and a + elsewhere
 // is a sign.
 func (s *source) operand(i int) bool {
 	if i < 0 {
@@ -137,14 +138,14 @@ func (s *source) operand(i int) bool {
 	return s.tokens[i].Is(lexer.Operator, "#")
 }
 
-// level is what the parser has under way inside one pair of brackets.
+// level counts the parser's open constructs inside one pair of brackets.
 type level struct {
 	lets   int // let and if: open to the end of the level
-	nested int // ?: and every not behind an arithmetic operator or a sign: open to the next , or ;
-	signs  int // operators in front of the operand to come
+	nested int // ?: and every not after an arithmetic operator or a sign: open to the next , or ;
+	signs  int // operators in front of the next operand
 }
 
-// nesting follows how deep a recursive parser would be: never less, sometimes a little more.
+// nesting tracks an upper bound of a recursive parser's depth; it is sometimes a little too high.
 type nesting struct {
 	levels []level
 	now    int
@@ -173,7 +174,8 @@ func (n *nesting) add(t, before lexer.Token, afterOperand bool) {
 		top.nested, top.signs = 0, 0
 	case afterOperand:
 	case t.Value == "not" || t.Value == "!":
-		// In a * not b * not c the second not is inside the first: its precedence is lower.
+		// In a * not b * not c the second not is nested in the first, because its precedence is
+		// lower.
 		if before.Is(lexer.Operator, "*", "/", "%", "+", "-", "not", "!") {
 			top.nested++
 		} else {
@@ -186,7 +188,7 @@ func (n *nesting) add(t, before lexer.Token, afterOperand bool) {
 	}
 }
 
-// operand ends the run of signs in front of it.
+// operand ends the run of signs before it.
 func (n *nesting) operand() {
 	top := &n.levels[len(n.levels)-1]
 	n.now -= top.signs

@@ -7,21 +7,21 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Interpret evaluates the program over one snapshot, p.Words words laid out as p.Reads says. It is
-// the meaning of the language: the isolate agrees with it, bit for bit, on every program and
-// snapshot. It runs programs that nobody has verified as well, however long they take.
+// Interpret evaluates the program over one snapshot: p.Words words laid out according to p.Reads.
+// It defines the meaning of the language: the isolate agrees with it, bit for bit, on every program
+// and snapshot. It also runs unverified programs, however long they take.
 //
-// Steps counts the operations that were executed, at the prices of Cost, up to the error if there
-// is one; it never exceeds Bound(p.Root). The error is an *EvalError, or says that the snapshot has
-// the wrong length; the outcome is then the zero Outcome.
+// Steps counts the executed operations, at the prices of Cost, up to the error if there is one; it
+// never exceeds Bound(p.Root). The error is an *EvalError, or reports that the snapshot has the
+// wrong length; the outcome is then the zero Outcome.
 //
 // Operands are evaluated left to right. A bool read from the snapshot is true unless its word is 0;
-// a list longer than its greatest length is cut off there.
+// a list longer than its greatest length is truncated to it.
 func Interpret(p *Program, snapshot []uint64) (out stubs.Outcome, steps int, err error) {
 	return Trace(p, snapshot, nil)
 }
 
-// Trace is Interpret, and calls visit, if there is one, with each node that it evaluates.
+// Trace is Interpret, and also calls visit, if it is not nil, with each evaluated node.
 func Trace(p *Program, snapshot []uint64, visit func(*Node)) (out stubs.Outcome, steps int, err error) {
 	if len(snapshot) != p.Words {
 		return stubs.Outcome{}, 0, fmt.Errorf("a snapshot of %d words; the program reads %d", len(snapshot), p.Words)
@@ -123,7 +123,7 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	return binary(n, a, b)
 }
 
-// quantify evaluates a quantifier, which ends at the first element that decides it.
+// quantify evaluates a quantifier. It stops at the first element that decides the result.
 func (m *machine) quantify(n *Node) (uint64, error) {
 	count := uint64(0)
 	for i := range m.length(n.Source) {
@@ -163,9 +163,10 @@ func (m *machine) element(s Source, i int) uint64 {
 	return uint64(s.Lo) + uint64(i)
 }
 
-// effect notes that the site fired, with its operand; of a site that fires twice the last operand
-// counts. A NaN would stay in a state, and in all that is computed from it, for ever; so it is an
-// error. No NaN leaves an evaluation, whose sign and payload IEEE 754 leaves to the processor.
+// effect records that the site fired, with its operand; if a site fires twice, the last operand
+// counts. A NaN operand is an error, because it would stay in the state and spread to values
+// computed from it. So no NaN leaves an evaluation; IEEE 754 leaves the sign and payload of a NaN
+// to the processor.
 func (m *machine) effect(n *Node) (uint64, error) {
 	if n.A != nil {
 		word, err := m.eval(n.A)
@@ -181,7 +182,7 @@ func (m *machine) effect(n *Node) (uint64, error) {
 	return 0, nil
 }
 
-// take takes tokens, if they are there.
+// take takes tokens, if the bucket has enough.
 func (m *machine) take(n *Node) (uint64, error) {
 	word, err := m.eval(n.A)
 	if err != nil {

@@ -19,10 +19,10 @@ const (
 	OpLocal             // Index: the local
 	OpLet               // Index: the local; A its value, B the body
 	OpNot               // A
-	OpNeg               // A: Numeric; integral overflow is an error, but of Duration
+	OpNeg               // A: Numeric; integral overflow is an error, except of Duration
 	OpAnd               // A, B: short-circuit
 	OpOr                // A, B: short-circuit
-	OpAdd               // A, B: words of the node's Type, as for the next three; integral overflow is an error, but of Duration
+	OpAdd               // A, B: of the node's Type, also below; integral overflow errs, not of Duration
 	OpSub               //
 	OpMul               //
 	OpDiv               // integral division truncates; by zero is an error
@@ -35,24 +35,24 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word of the node's Type, towards zero; NaN is an error, out of range too but of Duration
+	OpInt               // A: Float -> integral word, truncated; NaN errs, overflow too, not of Duration
 	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
-	OpSqrt              // A: Float; NaN of what is below 0
-	OpIn                // A: Name or Integral; Index: the set of the same type that it may be in
+	OpSqrt              // A: Float; NaN below 0
+	OpIn                // A: Name or Integral; Index: the set, of the same type
 	OpMix               // A, B: Int -> Int, not negative; see stubs.Mix
 	OpAny               // quantifiers: Range or List source, Index: the element's local, B: the predicate
 	OpAll               //
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
-	OpTake              // Index: the site; A: Float, how many tokens; B: an OpRead of the bucket. Bool: they are there, and are taken
+	OpTake              // Index: the site; A: Float tokens; B: OpRead of the bucket. Bool: taken or not
 	OpSeq               // A (Unit), then B
-	OpVerdict           // Imm: the stubs.Decision; Index: the reason, for Throw, and A: when to retry, a Duration, or nil. Type Verdict
+	OpVerdict           // Imm: a stubs.Decision; of a throw Index: the reason, A: retry Duration or nil
 )
 
-// Node is one operation. Nodes form a tree: none is shared. After lowering nothing writes to them.
+// Node is one operation. Nodes form a tree without sharing. They are immutable after lowering.
 type Node struct {
 	Op      Op
 	Type    stubs.Type
@@ -61,10 +61,11 @@ type Node struct {
 	Imm     uint64
 	Source  Source // quantifiers only
 	Pos     int    // byte offset in the program's text
-	End     int    // offset behind its last byte
+	End     int    // offset after its last byte
 }
 
-// Source is what a quantifier runs over: a list stub in the snapshot, or the integers Lo..Hi.
+// Source is the sequence that a quantifier visits: a list stub in the snapshot, or the integers
+// Lo..Hi.
 type Source struct {
 	List   bool
 	Offset int // of the list's length word; the elements follow it
@@ -84,30 +85,31 @@ func (s Source) Bound() int {
 	return int(min(between, math.MaxInt-1) + 1)
 }
 
-// Read is one state stub that a program reads, and where the snapshot holds it.
+// Read is one state stub that a program reads, with its place in the snapshot.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the state's name for stubs.State, StateRate and StateAverage, a number for stubs.Draw
+	Key  string     // of a keyed stub; the name of a state; the number of a draw
 	By   *KeyOf     // of a keyed state; else nil
-	Type stubs.Type // the stub's, or the registered state's; of a name with a pattern Bool, of what is taken from one Int or Float
+	Type stubs.Type // of the stub or the state; Bool with a pattern, Int or Float with Taken
 
-	// Pattern, if there is one, is what a name is compared with, the read being true where it
-	// matches; of task.sections it stands in place of the key, and the read is about the outermost
-	// open section whose name it matches. Reading it is all that evaluators do: who fills the
-	// snapshot compares.
+	// Pattern, if not empty, is compared with a name; the read is true if it matches. In
+	// task.sections it replaces the key, and the read is about the outermost open section whose
+	// name it matches. The writer of the snapshot matches the pattern; evaluators only read the
+	// result.
 	Pattern string
 
-	// Taken says what is read of a name in its place, from its text: so that who fills the
-	// snapshot takes it.
+	// Taken is the value computed from the text of a name and read in the name's place. The writer
+	// of the snapshot computes it.
 	Taken   Taken
-	Default uint64 // of TakenInt and TakenFloat: the word where the text is no number
+	Default uint64 // of TakenInt and TakenFloat: the word if the text is not a number
 
-	// Quantile is that of a stub such as queue.wait(0.99), and Window the time over which it is
-	// measured; Window also that of a rate or an average. Else both are 0.
+	// Quantile is the quantile of a stub such as queue.wait(0.99), and Window its window. Window is
+	// also the window of a rate or an average. Otherwise both are 0.
 	Quantile float64
 	Window   time.Duration
 
-	// Burst is what the bucket holds, of a read of a token bucket. The word is then 0 to Burst.
+	// Burst is the capacity of the bucket, if the read is of a token bucket. The word is then 0 to
+	// Burst.
 	Burst float64
 
 	Offset int // of its first word
@@ -115,24 +117,24 @@ type Read struct {
 	Pos    int // of its first use in the text
 }
 
-// Taken is what a program reads of a name.
+// Taken is the kind of value that a program reads of a name.
 type Taken uint8
 
 const (
 	TakenWhole Taken = iota // the name itself
 	TakenHash               // stubs.Hash of its text, an Int
-	TakenInt                // the decimal integer that its text is
-	TakenFloat              // the decimal number that its text is
+	TakenInt                // its text as a decimal integer
+	TakenFloat              // its text as a decimal number
 )
 
-// KeyOf says which key of a keyed state is meant: a constant, or what the program reads.
+// KeyOf is a key of a keyed state: a constant, or a name that the program reads.
 type KeyOf struct {
 	Constant bool
-	Text     string // the constant, or the path of what is read
-	Offset   int    // of the word in the snapshot that is the key's name
+	Text     string // the constant, or the path of the stub
+	Offset   int    // in the snapshot, of the word of the key's name
 }
 
-// In returns the key, of an evaluation with that snapshot.
+// In returns the key in an evaluation with that snapshot.
 func (k *KeyOf) In(snapshot []uint64) uint64 {
 	if k.Constant {
 		return uint64(stubs.Intern(k.Text))
@@ -149,7 +151,7 @@ type Site struct {
 	Pos    int
 }
 
-// String writes a key as a policy does: tenant.name, "gold".
+// String returns the key as a policy writes it: tenant.name, "gold".
 func (k KeyOf) String() string {
 	if k.Constant {
 		return strconv.Quote(k.Text)
@@ -168,13 +170,14 @@ type Program struct {
 	Reasons []string // of throws; Node.Index points here
 	Sites   []Site
 	Sets    []Set
-	Choices []*Node                 // of Op OpIf: those that stand in the text, beside what operations are lowered to
+	Choices []*Node                 // the OpIf nodes for choices in the text
 	Names   map[stubs.NameID]string // the string constants
 }
 
 // ForEach returns the notifications on which the program is evaluated once for each of several
-// running tasks, and not once a loop: on enqueue see AsksRunning; on ticks and custom events it
-// reads task.*, tenant.* or class.*, or may throw or switch, or makes tasks some of the background.
+// running tasks instead of once a loop. For enqueue see AsksRunning. On ticks and custom events
+// these are programs that read task.*, tenant.* or class.*, may throw or switch, or may move tasks
+// to the background.
 func (p *Program) ForEach() (on stubs.Event) {
 	if p.AsksRunning() {
 		on = stubs.Enqueue
@@ -186,8 +189,8 @@ func (p *Program) ForEach() (on stubs.Event) {
 }
 
 // AsksRunning reports whether the program, on enqueue, is evaluated for each running task that may
-// make room for the arriving one: it reads task.*, or may switch. One that does neither is about
-// the arriving task alone, which a throw refuses, and is evaluated once.
+// make room for the arriving one: it reads task.*, or may switch. Any other program is about the
+// arriving task alone, which a throw refuses, and is evaluated once.
 func (p *Program) AsksRunning() bool {
 	return p.reads(stubs.TaskName, stubs.TaskSlice) || p.MaySwitch()
 }
@@ -195,12 +198,12 @@ func (p *Program) AsksRunning() bool {
 // MaySwitch reports whether a switch is written in the program.
 func (p *Program) MaySwitch() bool { return p.Root.decides(stubs.Switch) }
 
-// SaysRetry reports whether a throw in the program says when its caller may try again.
+// SaysRetry reports whether a throw in the program has a time after which the caller may retry.
 func (p *Program) SaysRetry() bool {
 	return p.Root.Any(func(n *Node) bool { return n.Op == OpVerdict && n.A != nil })
 }
 
-// Demotes reports whether the program makes running tasks some of the background.
+// Demotes reports whether the program moves running tasks to the background.
 func (p *Program) Demotes() bool {
 	return p.On&stubs.Enqueue == 0 && slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Effect == stubs.Background })
 }
@@ -210,8 +213,8 @@ func (p *Program) reads(first, last stubs.ID) bool {
 	return slices.ContainsFunc(p.Reads, func(r Read) bool { return first <= r.Stub && r.Stub <= last })
 }
 
-// AboutTenants returns the path of a stub that the program reads and that says nothing where no
-// Tenants are registered; or "".
+// AboutTenants returns the path of a stub that the program reads and that is empty without
+// registered Tenants; or "".
 func (p *Program) AboutTenants() string {
 	for _, r := range p.Reads {
 		if r.Stub == stubs.ArrivingVirtualTime || stubs.TenantName <= r.Stub && r.Stub <= stubs.TenantThrown {
@@ -221,12 +224,12 @@ func (p *Program) AboutTenants() string {
 	return ""
 }
 
-// decides reports whether the verdict is written somewhere in the tree.
+// decides reports whether the verdict occurs in the tree.
 func (n *Node) decides(verdict stubs.Decision) bool {
 	return n.Any(func(n *Node) bool { return n.Op == OpVerdict && stubs.Decision(n.Imm) == verdict })
 }
 
-// Any reports whether f holds for some operation of the tree; a nil node has none.
+// Any reports whether f is true for an operation of the tree; a nil node has none.
 func (n *Node) Any(f func(*Node) bool) bool {
 	return n != nil && (f(n) || n.A.Any(f) || n.B.Any(f) || n.C.Any(f))
 }

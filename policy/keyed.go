@@ -10,11 +10,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// MaxLookUps bounds the keys and buckets that a policy reads, each of which the runtime looks up
-// before an evaluation.
+// MaxLookUps is the greatest number of keys and buckets that a policy reads. The runtime looks each
+// up before an evaluation.
 const MaxLookUps = 64
 
-// isState reports whether n is the word state, behind which the name of a state stands.
+// isState reports whether n is the word state, which a state's name follows.
 func isState(n ast.Node) bool {
 	id, ok := n.(*ast.IdentifierNode)
 	return ok && id.Value == "state"
@@ -60,7 +60,7 @@ func (p *Program) LookUps() (count int) {
 }
 
 // key lowers the key of a keyed state. The runtime looks the value up before the evaluation, so the
-// key must be there then.
+// key must be known before it.
 func (l *lowerer) key(n ast.Node) *KeyOf {
 	v := l.value(n)
 	if v.constText {
@@ -78,7 +78,7 @@ func (l *lowerer) key(n ast.Node) *KeyOf {
 	return &KeyOf{Offset: read.Index, Text: l.prog.Reads[i].String()}
 }
 
-// keyStubs are the stubs whose values can be keys.
+// keyStubs are the stubs with values usable as keys.
 var keyStubs = func() (paths []string) {
 	for _, s := range stubs.Catalogue {
 		if s.Type != stubs.Name || s.Enum {
@@ -93,8 +93,8 @@ var keyStubs = func() (paths []string) {
 	return paths
 }()
 
-// target lowers what an effect on a state acts on, of args the first or the first two; what names
-// the last.
+// target lowers the state of an effect, and its key if it has keys: the first or the first two of
+// args. what names the last argument.
 func (l *lowerer) target(n ast.Node, effect, what string, args []ast.Node) (name string, t stubs.Type, by *KeyOf) {
 	name = l.constantText(args[0], "the name of a state")
 	t, ok := l.env.States[name]

@@ -10,17 +10,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Bounds of what stands between the brackets of x in [...]; the rest of a text has its own.
+// Bounds of the lists in x in [...]; the rest of a text has its own bounds.
 const (
 	MaxListText  = 1 << 20 // bytes of a text with its lists
 	MaxConstants = 16384   // elements of all lists of a policy
 )
 
-// maxChain is the greatest length of a list whose elements are compared one by one: that is as fast
-// as a look-up, and tells the verifier more.
+// maxChain is the greatest length of a list whose elements are compared one by one: for short lists
+// this is as fast as a look-up, and gives the verifier more information.
 const maxChain = 8
 
-// Set is the elements of a list.
+// Set holds the elements of a list.
 type Set struct {
 	Type  stubs.Type // Name, or Integral
 	Words []uint64   // in ascending order, each once
@@ -32,7 +32,7 @@ func (s Set) Has(word uint64) bool {
 	return found
 }
 
-// inList asks whether x is among the elements of a list.
+// inList lowers x in a list.
 func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node {
 	if len(list.Nodes) == 0 {
 		l.refuse(list, "name at least one element", "the list is empty")
@@ -51,7 +51,7 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node 
 	}
 	set := Set{Type: t}
 	for _, en := range list.Nodes {
-		nodes := l.nodes // a constant of a set is no operation
+		nodes := l.nodes // a constant of a set is not an operation
 		_, e := l.listed(n, en, x)
 		set.Words = append(set.Words, e.node.Imm)
 		l.nodes = nodes
@@ -67,7 +67,7 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node 
 	return in
 }
 
-// listed lowers an element of a list with which x is compared, and another use of x.
+// listed lowers an element of a list, and another use of x, which is compared with it.
 func (l *lowerer) listed(n *ast.BinaryNode, en ast.Node, x value) (left, e value) {
 	e = l.value(en)
 	if !e.constant() {
@@ -82,7 +82,7 @@ func (l *lowerer) listed(n *ast.BinaryNode, en ast.Node, x value) (left, e value
 	return l.name(n.Left, left), l.name(en, e)
 }
 
-// either joins conditions by or, in a balanced tree: long lists stay shallow.
+// either joins conditions by or, in a balanced tree, so that long lists stay shallow.
 func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
 	if len(conditions) == 1 {
 		return conditions[0]
@@ -91,15 +91,15 @@ func (l *lowerer) either(n ast.Node, conditions []*Node) *Node {
 	return l.node(n, OpOr, stubs.Bool, l.either(n, conditions[:half]), l.either(n, conditions[half:]))
 }
 
-// perConstant is how many tokens a constant of a list has at most: duration("1s"), has five.
+// perConstant is the greatest number of tokens of a constant in a list: duration("1s"), has five.
 const perConstant = 5
 
 // manyConstants is the hint for lists that are too long.
 const manyConstants = "split it into several policies, or give the tasks a label that says it"
 
-// checkSize refuses texts that are too long to be split into tokens. It looks at what stands
-// outside of brackets, which in a policy are lists and short keys, and counts the words inside:
-// roughly, and leaves what is near the bound to countTokens.
+// checkSize refuses texts too long to be split into tokens. It measures the text outside brackets,
+// which in a policy hold lists and short keys, and counts the words inside. The count is rough;
+// countTokens decides close to the bound.
 func checkSize(text string) *Error {
 	tooLong := func(bytes, allowed int) *Error {
 		return newError(text[:MaxText], MaxText, MaxText, "split it into several policies",
@@ -141,7 +141,7 @@ func wordByte(b byte) bool {
 	return b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// spanAt returns how long the string or the comment is with which the text begins; 1 where there is
+// spanAt returns the length of the string or comment at the beginning of the text; 1 if there is
 // none.
 func spanAt(text string) int {
 	ends := func(from int, closing string) int {
@@ -166,11 +166,11 @@ func spanAt(text string) int {
 	return 1
 }
 
-// countTokens counts the tokens that are no constants of lists, and refuses more
-// than MaxTokens, or more constants than any list may have.
+// countTokens counts the tokens other than constants of lists, and refuses more than MaxTokens, or
+// more constants than any list may have.
 func (s *source) countTokens() *Error {
 	rest, constants := 0, 0
-	inside := 0 // the partner of the bracket of the list that we are in
+	inside := 0 // the closing bracket of the current list
 	for i, t := range s.tokens {
 		switch {
 		case i < inside && s.ofConstant(i):
@@ -192,7 +192,7 @@ func (s *source) countTokens() *Error {
 	return nil
 }
 
-// ofConstant reports whether token i of a list is part of a constant, or stands between two.
+// ofConstant reports whether token i of a list is part of a constant or separates two constants.
 func (s *source) ofConstant(i int) bool {
 	t := s.tokens[i]
 	switch {

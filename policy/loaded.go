@@ -5,16 +5,16 @@ import (
 	"maps"
 )
 
-// Loaded is what there is on a server that loads documents one after the other.
+// Loaded holds the declarations on a server that loads documents one after the other.
 type Loaded struct {
 	States  map[string]State // registered, by code or documents
-	Tenants bool             // there are some
+	Tenants bool             // tenants are registered
 	label   string           // the label of the tenants in a document
-	where   map[Part]string  // which document, or code, declares a part
+	where   map[Part]string  // the document, or the code, that declares a part
 }
 
-// NewLoaded returns what there is when code has registered states, and tenants or none; by names
-// the code in errors.
+// NewLoaded returns the declarations of a server with states registered by code, and possibly
+// tenants; by is the name of the code in errors.
 func NewLoaded(states map[string]State, tenants bool, by string) *Loaded {
 	l := &Loaded{States: maps.Clone(states), Tenants: tenants, where: map[Part]string{}}
 	if l.States == nil {

@@ -35,7 +35,8 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 	return value{}
 }
 
-// inRange tests the bounds; the range may be as long as it likes.
+// inRange lowers x in lo..hi to comparisons with the bounds, so the length of the range does not
+// matter.
 func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
 	lo, hi := l.bounds(r)
 	if x.node.Type != stubs.Int {
@@ -81,7 +82,7 @@ func (l *lowerer) pattern(n ast.Node) (text string, ok bool) {
 	return text, true
 }
 
-// inPattern asks whether a pattern matches a name; first says that x was first read here.
+// inPattern lowers x in pattern(text); first is true if x was first read here.
 func (l *lowerer) inPattern(n *ast.BinaryNode, text string, x value, first bool) *Node {
 	name, ok := l.nameRead(x)
 	switch {

@@ -4,16 +4,16 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Mention is a name with which a program compares a state stub.
+// Mention is a name that a program compares with a state stub.
 type Mention struct {
 	Read   Read
 	Name   string
-	Listed bool // it is one of many in a list, of which most may be of things that never come
+	Listed bool // it is one of many in a list, most of which may never occur
 }
 
-// Mentions returns the names in the program, by what it compares them with: whoever knows what has
-// had the name of a task, a section, a loop, a tenant, an event or a label can tell which of them
-// are misspelt. Names of kinds are left out.
+// Mentions returns the names in the program, with the stubs that they are compared with. A caller
+// that knows the names of tasks, sections, loops, tenants, events and labels in use can find
+// misspelt names. Names of kinds are left out.
 func (p *Program) Mentions() []Mention {
 	w := mentions{p: p, reads: make(map[int]Read, len(p.Reads)), locals: map[int]int{}}
 	for _, r := range p.Reads {
@@ -27,7 +27,7 @@ func (p *Program) Mentions() []Mention {
 type mentions struct {
 	p      *Program
 	reads  map[int]Read // by offset
-	locals map[int]int  // by local that is a read, or an element of a list: its offset
+	locals map[int]int  // offset, by local bound to a read or a list's element
 	found  []Mention
 }
 

@@ -57,7 +57,8 @@ func (l *lowerer) binary(n *ast.BinaryNode) value {
 	return value{}
 }
 
-// adapt makes an integer constant beside a Float one too. Nothing else converts by itself.
+// adapt converts an integer constant to Float when the other operand is a Float. There are no other
+// implicit conversions.
 func (l *lowerer) adapt(n ast.Node, v, other value) value {
 	if other.node.Type != stubs.Float || v.node.Type != stubs.Int || !v.constant() {
 		return v
@@ -70,7 +71,7 @@ func (l *lowerer) adapt(n ast.Node, v, other value) value {
 	return v
 }
 
-// mismatch refuses operands whose types do not go together.
+// mismatch refuses operands of incompatible types.
 func (l *lowerer) mismatch(n, an ast.Node, a value, bn ast.Node, b value) {
 	hint := unitHint(a, l.excerpt(an), b.node.Type)
 	if h := unitHint(b, l.excerpt(bn), a.node.Type); h != "" {
@@ -97,7 +98,7 @@ func (l *lowerer) comparison(n *ast.BinaryNode, op Op, a, b value) value {
 	return value{node: l.folded(n, op, stubs.Bool, a.node, b.node)}
 }
 
-// checkKind refuses to compare a kind with a string that is none.
+// checkKind refuses a comparison of a kind with any other string.
 func (l *lowerer) checkKind(n ast.Node, kind, v value) {
 	if !kind.enum || !v.constText {
 		return
@@ -120,7 +121,7 @@ func (l *lowerer) sum(n *ast.BinaryNode, op Op, a, b value) value {
 	return value{node: l.folded(n, op, t, a.node, b.node)}
 }
 
-// numeric refuses arithmetic on what is no number; both operands of n have the type of a.
+// numeric refuses arithmetic on values other than numbers; both operands of n have the type of a.
 func (l *lowerer) numeric(n *ast.BinaryNode, a value) {
 	if !a.node.Type.Numeric() {
 		l.refuse(n, "", "%s works on numbers, and %s is %s", n.Operator, l.excerpt(n.Left), describe(a))

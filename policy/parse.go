@@ -11,13 +11,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// MaxNodes bounds the operations of a lowered program.
+// MaxNodes is the greatest number of operations of a lowered program.
 const MaxNodes = 8192
 
-// Parse checks the text of a policy against env and lowers it to a program; the error is an *Error
-// and the first one found. The text may be hostile: size and nesting are checked before anything
-// recursive runs. It does not bound the time that the program takes; the verifier of package
-// analyzer does.
+// Parse checks the text of a policy against env and lowers it to a program. The error is the first
+// one found, an *Error. The text may be hostile: Parse checks size and nesting before any
+// recursion. It does not bound the running time of the program; the verifier of package analyzer
+// does.
 func Parse(text string, env Env) (p *Program, err error) {
 	src, bad := read(text)
 	if bad != nil {
@@ -45,8 +45,8 @@ func Parse(text string, env Env) (p *Program, err error) {
 	return l.prog, nil
 }
 
-// lowerer checks a syntax tree and lowers it in one walk. It stops at the first error, by a panic
-// with a refusal that Parse recovers.
+// lowerer checks a syntax tree and lowers it in one walk. It stops at the first error by panicking
+// with a refusal, which Parse recovers.
 type lowerer struct {
 	*source
 	env       Env
@@ -56,7 +56,7 @@ type lowerer struct {
 	nodes     int
 	reads     map[readKey]int
 	reasons   map[string]int
-	draws     map[int]string // of chance(p), by its place
+	draws     map[int]string // of chance(p), by position
 	constants int            // of lists
 }
 
@@ -85,7 +85,7 @@ func (l *lowerer) node(at ast.Node, op Op, t stubs.Type, operands ...*Node) *Nod
 	return n
 }
 
-// folded is node for operations without effect: over constants it is the constant they make.
+// folded is node for operations without effect: over constants it returns the resulting constant.
 func (l *lowerer) folded(at ast.Node, op Op, t stubs.Type, operands ...*Node) *Node {
 	n := l.node(at, op, t, operands...)
 	word, ok, err := fold(n)

@@ -9,14 +9,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Pattern is a name in which stars stand for any characters, as in "GET /admin/*". Two stars are
-// none of a pattern: that in "\*", which stands for itself, and that behind an opening parenthesis,
-// as in the names of Go's methods, "regexp.(*Regexp).Match".
+// Pattern is a name in which stars match any characters, as in "GET /admin/*". Two kinds of star
+// match only themselves: "\*", and a star after an opening parenthesis, as in Go's method names,
+// "regexp.(*Regexp).Match".
 type Pattern struct {
-	parts []string // what stands between the stars; one part: there is no star
+	parts []string // the texts between the stars; one part: no star
 }
 
-// MaxStars bounds the stars of a pattern.
+// MaxStars is the greatest number of stars in a pattern.
 const MaxStars = 16
 
 // ParsePattern reads a name, or a pattern of names.
@@ -42,7 +42,7 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// Name returns the one name that the pattern matches; ok is false when it has a star.
+// Name returns the only name that the pattern matches; ok is false when it has a star.
 func (p Pattern) Name() (name string, ok bool) {
 	if !p.one() {
 		return "", false
@@ -52,7 +52,7 @@ func (p Pattern) Name() (name string, ok bool) {
 
 func (p Pattern) one() bool { return len(p.parts) == 1 }
 
-// Matches reports whether the pattern is for the name. It takes time in proportion to the name's
+// Matches reports whether the pattern matches the name. It takes time proportional to the name's
 // length.
 func (p Pattern) Matches(name string) bool {
 	if p.one() {
@@ -67,15 +67,15 @@ func (p Pattern) Matches(name string) bool {
 		return false
 	}
 	for _, part := range p.parts[1:last] {
-		if _, rest, ok = strings.Cut(rest, part); !ok { // the first of several will do: more of the name is left behind it
+		if _, rest, ok = strings.Cut(rest, part); !ok { // the first one leaves most
 			return false
 		}
 	}
 	return strings.HasSuffix(rest, p.parts[last])
 }
 
-// Precision returns how many characters of a name the pattern fixes. Of several patterns the one
-// with the greatest says the most; a name says more than any pattern.
+// Precision returns the number of characters of a name that the pattern fixes. The pattern with the
+// greatest precision is the most specific; a name is more specific than any pattern.
 func (p Pattern) Precision() int {
 	if p.one() {
 		return stubs.MaxName + 1
@@ -87,7 +87,7 @@ func (p Pattern) Precision() int {
 	return n
 }
 
-// checkPattern checks a name, or a pattern of names; what says whose.
+// checkPattern checks a name, or a pattern of names; what names its owner in errors.
 func checkPattern(what, text string) error {
 	if text == "" {
 		return errors.New(what + " is empty")
@@ -101,11 +101,11 @@ func checkPattern(what, text string) error {
 	return nil
 }
 
-// Selector says which names of tasks a Match is for.
+// Selector selects the task names of a Match.
 type Selector struct {
-	names map[string]bool // those that the lists name: whether they are in
+	names map[string]bool // listed names, and whether they are selected
 	by    []selectedBy    // patterns, the most precise first
-	rest  bool            // whether names are in that nothing is said of
+	rest  bool            // whether unlisted names are selected
 }
 
 type selectedBy struct {
@@ -113,8 +113,8 @@ type selectedBy struct {
 	in bool
 }
 
-// Selector returns what Tasks and Except come to; nil when there is no pattern and nothing is
-// excepted, so that names can be compared.
+// Selector returns the selector of Tasks and Except; nil when there is no pattern and no exception,
+// so that names can be compared.
 func (m Match) Selector() *Selector {
 	s := &Selector{names: map[string]bool{}, rest: len(m.Tasks) == 0}
 	for _, text := range m.Tasks {
@@ -131,7 +131,7 @@ func (m Match) Selector() *Selector {
 		case byPrecision != 0 || a.in == b.in:
 			return byPrecision
 		case a.in:
-			return 1 // that which excepts goes first
+			return 1 // exceptions first
 		}
 		return -1
 	})
@@ -139,7 +139,7 @@ func (m Match) Selector() *Selector {
 }
 
 func (s *Selector) add(text string, in bool) {
-	p, _ := ParsePattern(text) // an error is Validate's to tell; the zero Pattern matches nothing
+	p, _ := ParsePattern(text) // Validate reports the error; the zero Pattern matches nothing
 	if name, ok := p.Name(); ok {
 		s.names[name] = in
 		return
@@ -147,7 +147,7 @@ func (s *Selector) add(text string, in bool) {
 	s.by = append(s.by, selectedBy{p, in})
 }
 
-// Selects reports whether tasks of the name are in: what says the most of the name decides.
+// Selects reports whether tasks of the name are selected: the most specific entry decides.
 func (s *Selector) Selects(name string) bool {
 	if in, ok := s.names[name]; ok {
 		return in

@@ -6,7 +6,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// MaxRange bounds the elements of a range in any, all, none and count.
+// MaxRange is the greatest number of elements of a range in any, all, none and count.
 const MaxRange = 1024
 
 var quantifiers = map[string]Op{"any": OpAny, "all": OpAll, "none": OpNone, "count": OpCount}
@@ -35,7 +35,7 @@ func (l *lowerer) quantifier(n ast.Node, name string, args []ast.Node) value {
 	return value{node: q}
 }
 
-// list lowers what can be looped over and the type of its elements; nil when n is no list.
+// list lowers a sequence, and returns the type of its elements; nil when n is not a list.
 func (l *lowerer) list(n ast.Node) (*Source, stubs.Type) {
 	switch n := n.(type) {
 	case *ast.BinaryNode:

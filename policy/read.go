@@ -22,12 +22,12 @@ var groups = func() map[string][]string {
 	return m
 }()
 
-// readKey tells the reads of a program apart.
+// readKey distinguishes the reads of a program.
 type readKey struct {
 	id       stubs.ID
 	key      string
 	by       KeyOf
-	keyed    bool // by says by what
+	keyed    bool // by is the key
 	pattern  string
 	quantile float64
 	window   time.Duration
@@ -36,7 +36,7 @@ type readKey struct {
 	fallback uint64
 }
 
-// field is what stands behind a dot or in brackets.
+// field is the part of a path after a dot or in brackets.
 type field struct {
 	text    string
 	pattern bool // it is a pattern's
@@ -58,8 +58,8 @@ func (l *lowerer) member(n *ast.MemberNode) value {
 	return value{node: l.stub(n, stub, key), enum: stub.Enum}
 }
 
-// lookUp returns the state stub that n begins with, and the fields behind it; nil and all fields of
-// a state.
+// lookUp returns the state stub at the beginning of n, and the fields after it; for a state, nil
+// and all fields.
 func (l *lowerer) lookUp(n *ast.MemberNode) (*stubs.Stub, []field) {
 	base, fields := l.path(n)
 	id, ok := base.(*ast.IdentifierNode)
@@ -81,7 +81,7 @@ func (l *lowerer) lookUp(n *ast.MemberNode) (*stubs.Stub, []field) {
 	return stub, fields[1:]
 }
 
-// stubHint says which stub of a group was meant: the field decides, not the group before it.
+// stubHint guesses the intended stub of a group from the field, whatever the group.
 func stubHint(group, field string) string {
 	var fields []string
 	for _, p := range groups[group] {
@@ -114,7 +114,7 @@ func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []field) {
 	}
 }
 
-// keyOf returns what is read of a stub behind which the keys stand.
+// keyOf returns the read of a stub that the keys follow.
 func (l *lowerer) keyOf(n ast.Node, s *stubs.Stub, keys []field) readKey {
 	key := readKey{id: s.ID}
 	switch {
@@ -147,7 +147,7 @@ func (l *lowerer) stub(n ast.Node, s *stubs.Stub, key readKey) *Node {
 	return l.read(n, key, s.Type, words)
 }
 
-// state lowers state.NAME. What has more fields than a state and a key has fields of a value.
+// state lowers state.NAME. Further fields, after the state and a key, are fields of the value.
 func (l *lowerer) state(n ast.Node, fields []field) value {
 	name := fields[0].text
 	t, ok := l.env.States[name]
@@ -164,7 +164,7 @@ func (l *lowerer) state(n ast.Node, fields []field) value {
 
 func (l *lowerer) stateNames() []string { return slices.Collect(maps.Keys(l.env.States)) }
 
-// noState refuses a state that is not registered.
+// noState refuses an unregistered state.
 func (l *lowerer) noState(n ast.Node, name string) {
 	r := l.refusal(n, l.stateHint(name), "there is no state %q", name)
 	r.NoState = name

@@ -11,12 +11,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The ready-made policies return plain Specs: what they do can be read in Spec.Expr, and the caller
-// may change Match or Mode before registering them.
+// The ready-made policies are plain Specs: the caller can read Spec.Expr, and may change Match or
+// Mode before registering them.
 
-// interval returns how often to look, when a span of time is over, for what else the verdict takes:
-// a hundredth of it, but at least 50 µs and at most 10 ms. For its end nobody has to look, see
-// "horizon" in docs/policy.md.
+// interval returns the evaluation interval of a policy that acts after a span of time and also
+// depends on other conditions: a hundredth of the span, but at least 50 µs and at most 10 ms. The
+// end of the span itself needs no interval, see "horizon" in docs/policy.md.
 func interval(span time.Duration) time.Duration {
 	return min(max(span/100, 50*time.Microsecond), 10*time.Millisecond)
 }
@@ -27,7 +27,7 @@ func quote(name string) string { return strconv.Quote(name) }
 // length writes a duration as a constant of the language.
 func length(d time.Duration) string { return fmt.Sprintf("duration(%q)", d.String()) }
 
-// checkNameText refuses what cannot be a string constant.
+// checkNameText refuses a name that cannot be a string constant.
 func checkNameText(what, name string) error {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
@@ -41,7 +41,7 @@ func checkNameText(what, name string) error {
 	return nil
 }
 
-// specName makes a policy's name from a prefix and any text; two texts never make the same one.
+// specName makes a policy's name from a prefix and any text; different texts have different names.
 func specName(prefix, text string) string {
 	safe := strings.Map(func(r rune) rune {
 		if validateName(string(r)) != nil {
@@ -58,9 +58,9 @@ func specName(prefix, text string) string {
 }
 
 // DefaultPreemption lets a waiting safe task preempt: while one waits, a running task of kind
-// preemptible or both is switched out at its next safe point. With events, enqueue and start are
-// added to them: a safe task may arrive while a task runs, and a task may start while safe ones
-// wait.
+// preemptible or both is switched out at its next safe point. If on has events, DefaultPreemption
+// adds enqueue and start: a safe task may arrive while a task runs, and a task may start while safe
+// tasks wait.
 func DefaultPreemption(on Trigger) Spec {
 	if on.Interval == 0 {
 		on.Events |= stubs.Enqueue | stubs.Start
@@ -72,13 +72,13 @@ func DefaultPreemption(on Trigger) Spec {
 	}
 }
 
-// minQuantum is the shortest turn that switching does not eat up.
+// minQuantum is the shortest turn not dominated by the cost of switching.
 const minQuantum = 100 * time.Microsecond
 
-// RoundRobin makes the tasks of kind both take turns: one that has run for quantum since it last
-// got its slot is switched out when a safe or a suspended task waits. It looks when the quantum is
-// over, and then every hundredth of it, at least 50 µs and at most 10 ms apart. It errs on a
-// quantum under 100 µs.
+// RoundRobin makes the tasks of kind both take turns: a task that has run for quantum since it last
+// got its slot is switched out when a safe or a suspended task waits. The policy is evaluated when
+// the quantum is over, and then every hundredth of it, at least 50 µs and at most 10 ms apart. A
+// quantum under 100 µs is an error.
 func RoundRobin(quantum time.Duration) (Spec, error) {
 	if quantum < minQuantum {
 		return Spec{}, fmt.Errorf("round robin: the quantum %v is shorter than %v", quantum, minQuantum)
@@ -90,17 +90,16 @@ func RoundRobin(quantum time.Duration) (Spec, error) {
 	}, nil
 }
 
-// silence is the interval of a policy that is not needed before an event: so long that it costs
-// nothing.
+// silence is the interval of a policy that waits for an event: so long that its ticks cost nothing.
 const silence = time.Second
 
-// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does, of a length that
-// suits who waits: short while a safe task waits for a slot, long while only suspended ones do, and
-// without end, and without a tick, while nobody does. So short tasks wait for short, and long ones
-// among themselves are seldom switched. It looks four times a short quantum, and ten times a long
-// one, because that is most of what it costs (bench: quantum). Its state is its interval, which
-// each loop has for itself. It errs on a short quantum under 100 µs and a long one that is not
-// longer.
+// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does. Turns are short
+// while a safe task waits for a slot, long while only suspended tasks wait, and unlimited and
+// without ticks while no task waits. So short tasks wait briefly, and long tasks among themselves
+// are rarely switched. The policy is evaluated four times in a short quantum and ten times in a
+// long one, because the evaluations are most of its cost (bench: quantum). Its state is its
+// interval, which each loop has separately. A short quantum under 100 µs, or a long one no longer
+// than it, is an error.
 func AdaptiveQuantum(short, long time.Duration) (Spec, error) {
 	switch {
 	case short < minQuantum:
@@ -118,8 +117,8 @@ task.kind == "both" and (hurry and task.slice >= %s or queue.suspended > 0 and t
 	}, nil
 }
 
-// CallerGone throws into tasks whose context has ended: nobody waits for their result. It looks
-// every millisecond.
+// CallerGone throws into tasks whose context has ended, because their callers no longer wait for
+// the result. It is evaluated every millisecond.
 func CallerGone() Spec {
 	return Spec{
 		Name: "caller-gone",

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// TimeLimit throws into a task when a section, or the task itself, of the name Func has run longer
-// than Limit. Running time counts, not waiting.
+// TimeLimit throws into a task when a section with the name Func, or the task itself, has run
+// longer than Limit. Running time counts; waiting does not.
 type TimeLimit struct {
 	Func     string        // the name of a section or a task, or a pattern of names, see Pattern
 	Limit    time.Duration // > 0
-	Interval time.Duration // how often it looks when Limit is over; 0: a hundredth of Limit, at least 50 µs, at most 10 ms
+	Interval time.Duration // of evaluations after Limit; 0: Limit/100, 50 µs to 10 ms
 	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
 	Mode     Mode          // Enforce by default
 }
 
-// Spec returns the policy, named "time-limit/FUNC". It errs on an empty or unprintable name, a
-// limit or an interval out of bounds.
+// Spec returns the policy, named "time-limit/FUNC". An empty or unprintable name, and a limit or an
+// interval out of bounds, are errors.
 func (l TimeLimit) Spec() (Spec, error) {
 	if l.Interval == 0 {
 		l.Interval = interval(l.Limit)
@@ -47,7 +47,7 @@ func (l TimeLimit) Spec() (Spec, error) {
 	}, nil
 }
 
-// ofOthers is the limit for tasks that no other limit of a document is about.
+// ofOthers is the limit for tasks that no other limit of a document matches.
 func (l TimeLimit) ofOthers(others []string) (Spec, error) {
 	if l.Reason == "" {
 		l.Reason = fmt.Sprintf("it ran longer than %v", l.Limit)
@@ -77,10 +77,10 @@ func (l TimeLimit) validate() error {
 	return checkNameText("the reason", l.Reason)
 }
 
-// OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when it
-// becomes so. A loop is overloaded while more than Queue tasks wait, or one has waited longer than
-// Wait. The state is shared by the loops that the policy matches: with several loops, set
-// Spec.Match.Loops and register one alarm each.
+// OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when the
+// state becomes true. A loop is overloaded while more than Queue tasks wait, or a task has waited
+// longer than Wait. The loops that the policy matches share the state: with several loops, set
+// Spec.Match.Loops and register one alarm for each.
 type OverloadAlarm struct {
 	Name     string        // of the policy; "": "overload-alarm/STATE"
 	Queue    int           // 0: the length does not count
@@ -90,8 +90,8 @@ type OverloadAlarm struct {
 	Interval time.Duration // 0: 1 ms
 }
 
-// Spec returns the policy. It errs when no bound is set, on negative bounds and on names that
-// cannot be.
+// Spec returns the policy. It is an error to set no bound or a negative one, or to use an invalid
+// name.
 func (a OverloadAlarm) Spec() (Spec, error) {
 	if err := a.validate(); err != nil {
 		return Spec{}, fmt.Errorf("overload alarm: %w", err)
@@ -116,7 +116,7 @@ func (a OverloadAlarm) Spec() (Spec, error) {
 	return s, s.Validate()
 }
 
-// condition is the part of the expression that says what overload is.
+// condition returns the part of the expression that defines overload.
 func (a OverloadAlarm) condition() string {
 	queue, wait := fmt.Sprintf("queue.length > %d", a.Queue), "queue.oldest > "+length(a.Wait)
 	switch {

@@ -9,10 +9,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// The ready-made orders of the queue. They have one name, "order", because a queue has one: Update
-// changes it.
+// The ready-made orders of the queue. All have the name "order", because a queue has one order,
+// which Update changes.
 
-// orders are the expressions of the ready-made orders, by the name that a document gives them.
+// orders are the expressions of the ready-made orders, by their names in documents.
 var orders = map[string]string{
 	"fifo":     `rank(0)`,
 	"priority": `rank(-arriving.priority)`,
@@ -33,30 +33,30 @@ func orderNamed(name string) (Spec, error) {
 	return order(name), nil
 }
 
-// Background makes the tasks of these names the background: they run only in slots that nobody else
-// wants, and are passed over for a bounded time. Those of kind preemptible or both give their slot
-// up for others with DefaultPreemption.
+// Background makes the tasks of these names background tasks: they run only in slots that no other
+// task wants, and are passed over for a bounded time. With DefaultPreemption, background tasks of
+// kind preemptible or both give their slots up for other tasks.
 func Background(tasks ...string) Spec {
 	return Spec{Name: "background", On: On(stubs.Enqueue), Match: Match{Tasks: tasks}, Expr: `background()`}
 }
 
-// FirstInFirstOut is the order without ranks: to go back to, by Update.
+// FirstInFirstOut is the order without ranks, for returning to it with Update.
 func FirstInFirstOut() Spec { return order("fifo") }
 
 // StrictPriority starts the task with the greatest priority first.
 func StrictPriority() Spec { return order("priority") }
 
-// EarliestDeadline starts the task whose context ends first; those without a deadline come last
-// (earliest deadline first, without preemption).
+// EarliestDeadline starts the task with the earliest context deadline first, without preemption;
+// tasks without a deadline come last.
 func EarliestDeadline() Spec { return order("deadline") }
 
-// ShortestRemaining starts the task first that has the least left to run: its cost, declared by
-// WithCost or observed of earlier tasks of its name, without what it has run before it blocked. A
-// name that was never seen costs nothing, so that it is seen soon. Mean waiting is the least of all
-// orders; long tasks wait for MaxBypass each while shorter ones come.
+// ShortestRemaining starts the task with the least remaining running time first: its cost, declared
+// by WithCost or averaged over earlier tasks of its name, minus its running time before it blocked.
+// A new name has cost 0, so that it is measured soon. This order has the least mean wait; long
+// tasks wait for MaxBypass each while shorter ones arrive.
 func ShortestRemaining() Spec { return order("shortest") }
 
-// FairShare shares the slots among the tenants, which must be registered, in proportion to their
-// shares: start-time fair queueing, see arriving.virtual_time. It holds as long as each has tasks
-// that wait; what one leaves the others use.
+// FairShare shares the slots among the registered tenants in proportion to their shares, by
+// start-time fair queueing, see arriving.virtual_time. The proportion holds while each tenant has
+// waiting tasks; the other tenants use the time that a tenant leaves unused.
 func FairShare() Spec { return order("fair") }

@@ -2,8 +2,8 @@ package policy
 
 import _ "embed"
 
-// Schema is the JSON Schema of documents, for editors. It takes all documents that ReadDocument
-// takes, and refuses most of the others; what it cannot say is left to cocoon policy check.
+// Schema is the JSON Schema of documents, for editors. It accepts all documents that ReadDocument
+// accepts, and refuses most others; cocoon policy check finds the remaining errors.
 //
 //go:embed schema.json
 var Schema []byte

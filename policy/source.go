@@ -12,21 +12,21 @@ import (
 	"github.com/expr-lang/expr/parser/lexer"
 )
 
-// Bounds of a policy's text. They are checked before the recursive parser sees it.
+// Bounds of a policy's text. They are checked before the recursive parser runs.
 const (
-	MaxText   = 64 << 10 // bytes, but for lists
-	MaxTokens = 4096     // words, numbers, strings and operators, but for lists
-	MaxDepth  = 100      // brackets, operators in front, ?:, if and let inside each other
+	MaxText   = 64 << 10 // bytes, without lists
+	MaxTokens = 4096     // words, numbers, strings and operators, without lists
+	MaxDepth  = 100      // nested brackets, prefix operators, ?:, if and let
 )
 
-// source is a policy's text with its tokens: it translates the parser's positions, which are in
+// source is a policy's text with its tokens. It translates the parser's positions, which are in
 // characters and lack the ends, into byte ranges.
 type source struct {
 	text   string
 	tokens []lexer.Token
 	at     map[int]int  // offset of a token in characters -> its index
 	match  []int        // of a bracket: the index of its partner; -1 otherwise
-	least  map[int]bool // tokens behind a sign that is part of the number: the greatest integer and 1
+	least  map[int]bool // numbers after a sign that fit only with it
 	bytes  []int        // offset in characters -> in bytes
 	spans  map[ast.Node]span
 }
@@ -48,7 +48,7 @@ func read(text string) (*source, *Error) {
 	if err != nil {
 		return nil, s.syntaxError(err)
 	}
-	s.tokens = tokens[:len(tokens)-1] // without the one for the end
+	s.tokens = tokens[:len(tokens)-1] // without the end token
 	if len(s.tokens) == 0 {
 		return nil, newError(text, 0, 0, `write continue() for a policy that does nothing`, "the policy is empty")
 	}
@@ -64,7 +64,7 @@ func read(text string) (*source, *Error) {
 	return s, nil
 }
 
-// checkText refuses what the parser should not even see.
+// checkText refuses texts that the parser must not read.
 func checkText(text string) *Error {
 	if err := checkSize(text); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (s *source) syntaxError(err error) *Error {
 	return s.errorAt(at, "", "%s", message)
 }
 
-// numberError is about a number with letters behind, of which the lexer has seen the first. Most
-// often that is a unit.
+// numberError is the error for a number followed by letters, the first of which the lexer has read.
+// Most often they are a unit.
 func (s *source) numberError(at file.Location) *Error {
 	text := []rune(s.text)
 	inside := func(i int) bool {
@@ -164,7 +164,7 @@ func (s *source) numberError(at file.Location) *Error {
 	return s.errorAt(at, hint, "%q is no number", number)
 }
 
-// syntaxHint guesses what was meant where the parser did not expect the token i.
+// syntaxHint guesses the intended text where the parser did not expect the token i.
 func (s *source) syntaxHint(i int) string {
 	if i > 0 && s.tokens[i-1].Is(lexer.Bracket, "}") {
 		return "an if needs an else, { continue() } for nothing to do; statements are separated by ;"
@@ -192,7 +192,7 @@ func (s *source) syntaxHint(i int) string {
 	return ""
 }
 
-// span returns the tokens of a node, the parentheses around it included.
+// span returns the tokens of a node, including the parentheses around it.
 func (s *source) span(n ast.Node) span {
 	if sp, ok := s.spans[n]; ok {
 		return sp
@@ -206,7 +206,7 @@ func (s *source) span(n ast.Node) span {
 	return sp
 }
 
-// outline is span without the parentheses around.
+// outline is span without the surrounding parentheses.
 func (s *source) outline(n ast.Node) span {
 	own := s.at[n.Location().From]
 	close := func(i int) int { // of the bracket i, if it is one
@@ -258,7 +258,7 @@ func (s *source) place(n ast.Node) (pos, end int) {
 	return s.bytes[s.tokens[sp.first].From], s.bytes[s.tokens[sp.last].To]
 }
 
-// excerpt returns the text of a node for an error, cut when it is long.
+// excerpt returns the text of a node for an error, shortened when it is long.
 func (s *source) excerpt(n ast.Node) string {
 	pos, end := s.place(n)
 	words := strings.Fields(s.text[pos:end])

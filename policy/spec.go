@@ -17,16 +17,16 @@ type Spec struct {
 	On    Trigger        // when it is evaluated
 	Expr  string         // the expression, see docs/policy.md
 	Mode  Mode           // Enforce by default
-	Match Match          // what it is limited to; the zero Match is everything
-	State map[string]any // private state: state.NAME, visible to this policy alone; bool, int, float64, time.Duration, Bucket, Keyed or PerLoop
-	Zone  string         // of clock.hour and the like: a name of the IANA database, as in "Europe/Berlin"; UTC by default
+	Match Match          // limits the policy; the zero Match is everything
+	State map[string]any // private state, state.NAME; values as for StateOf
+	Zone  string         // of clock.*: an IANA name such as "Europe/Berlin"; UTC by default
 }
 
-// Trigger says on which notifications a policy is evaluated: an interval, a set of events, or both.
-// Make one with Every, On or OnCustom.
+// Trigger is the notifications on which a policy is evaluated: an interval, a set of events, or
+// both. Make one with Every, On or OnCustom.
 type Trigger struct {
 	Interval time.Duration // > 0: a time policy
-	Events   stubs.Event   // an event policy; with an interval, it is evaluated on these as well
+	Events   stubs.Event   // of an event policy; may be combined with Interval
 	Custom   string        // with stubs.Custom: the only event name that counts, or "" for all
 }
 
@@ -36,8 +36,8 @@ const (
 	MaxInterval = 24 * time.Hour
 )
 
-// Every makes a time policy's trigger, evaluated every interval (MinInterval to MaxInterval) while
-// tasks run and it may do something about them.
+// Every makes the trigger of a time policy, evaluated every interval (MinInterval to MaxInterval)
+// while it may act on a running task.
 func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
 
 // On makes an event policy's trigger.
@@ -55,7 +55,7 @@ func (t Trigger) Set() stubs.Event {
 	return t.Events
 }
 
-// Mode says whether verdicts are carried out. Of several that are said of a policy the greatest
+// Mode says whether verdicts are carried out. If several modes apply to a policy, the greatest
 // counts.
 type Mode uint8
 
@@ -80,7 +80,7 @@ func ModeNamed(name string) (m Mode, ok bool) {
 	return Mode(max(i, 0)), i >= 0
 }
 
-// Validate reports whether there is such a mode.
+// Validate reports whether m is a defined mode.
 func (m Mode) Validate() error {
 	if m > Off {
 		return fmt.Errorf("unknown mode %d; want Enforce or Observe, or Off", m)
@@ -93,6 +93,6 @@ func (m Mode) Validate() error {
 type Match struct {
 	Loops  []string
 	Tasks  []string // names, and patterns of names (see Pattern)
-	Except []string // of Tasks these are left out. A name counts before a pattern, and of patterns the most precise
+	Except []string // exceptions from Tasks; the most specific entry of both counts
 	Kinds  []string // "atomic", "preemptible", "safe", "both"
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// PerLoop declares, in Spec.State, a private state of which each loop has its own. Others are one
-// for all loops of a runtime.
+// PerLoop declares, in Spec.State, a private state that each loop has separately. Other private
+// states are shared by all loops of a runtime.
 type PerLoop struct{ First any } // its first value, or a Bucket or Keyed
 
-// Keyed declares a state with a value for each key: state.NAME[tenant.name]. A key that is not
-// there has the first value. The states of all keys take at most 56 bytes a key.
+// Keyed declares a state with a value for each key: state.NAME[tenant.name]. A missing key has the
+// first value. A state takes at most 56 bytes a key.
 type Keyed struct {
 	First any           // of each key: a first value, or a Bucket; nil is 0
-	Keys  int           // how many keys there are at most: for a new one the least recently used goes
-	TTL   time.Duration // how long a key is kept that is not written; 0: as long as there is room
+	Keys  int           // the greatest number of keys; a new key evicts the least recently used
+	TTL   time.Duration // the lifetime of a key after its last write; 0: until evicted
 }
 
-// Bucket declares a token bucket, from which policies take(): it is full at first.
+// Bucket declares a token bucket, from which policies take(). It starts full.
 type Bucket struct {
-	Rate  float64 // tokens that come in a second
-	Burst float64 // tokens that it holds
+	Rate  float64 // tokens added per second
+	Burst float64 // capacity, in tokens
 }
 
-// Bounds of what is declared.
+// Bounds of declarations.
 const (
 	MaxKeys  = 1_000_000
-	MaxBurst = 1e12 // of a bucket, and that come in a second
+	MaxBurst = 1e12 // of a bucket's Burst and Rate
 )
 
 func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
@@ -51,20 +51,20 @@ func (k Keyed) first() any {
 	return k.First
 }
 
-// State is what a state is declared to be.
+// State is a declaration of a state.
 type State struct {
 	Type    stubs.Type
-	First   uint64 // the word of its first value; of a bucket, what it holds
+	First   uint64 // the word of its first value; of a bucket, its capacity
 	PerLoop bool
-	Keys    int // how many there are at most; 0: it has none
+	Keys    int // the greatest number of keys; 0: not keyed
 	TTL     time.Duration
-	Bucket  Bucket // the zero Bucket: it is none
+	Bucket  Bucket // the zero Bucket: not a bucket
 }
 
 // IsBucket reports whether the state is a token bucket, or one for each key.
 func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
 
-// Kind says what kind of state it is, for people: "int", "duration by key", "bucket".
+// Kind describes the state's kind for messages: "int", "duration by key", "bucket".
 func (s State) Kind() string {
 	kind := s.Type.String()
 	if s.IsBucket() {
@@ -76,18 +76,18 @@ func (s State) Kind() string {
 	return kind
 }
 
-// SameKind reports whether policies about the one state can be about the other: a reload then keeps
-// it the same state.
+// SameKind reports whether policies written for one state also work with the other. A reload then
+// keeps the state.
 func (s State) SameKind(other State) bool { return s.Kind() == other.Kind() }
 
-// Begins reports whether a reload that declares the state, of which was is what it was, gives it
-// its first value again, or leaves none of its keys. A bucket keeps its tokens.
+// Begins reports whether a reload that changes the declaration from was to s resets the state to
+// its first value, or removes all its keys. A bucket keeps its tokens.
 func (s State) Begins(was State) bool {
 	return !s.SameKind(was) || s.Keys != was.Keys || s.First != was.First && !s.IsBucket()
 }
 
-// StateOf reads a declaration: a bool, int, int64, float64, time.Duration or Bucket, one of them in
-// Keyed, or one of all in PerLoop.
+// StateOf reads a declaration: a bool, int, int64, float64, time.Duration or Bucket; a Keyed of one
+// of these; or a PerLoop of any of them.
 func StateOf(declared any) (s State, err error) {
 	if p, ok := declared.(PerLoop); ok {
 		s.PerLoop, declared = true, p.First

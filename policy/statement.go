@@ -6,10 +6,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// MaxReason bounds the reason of a throw, in bytes.
+// MaxReason is the greatest length of a throw's reason, in bytes.
 const MaxReason = 256
 
-// tail lowers what ends a path of the policy: a verdict, or an effect with continue() understood.
+// tail lowers the end of a path of the policy: a verdict, or an effect with an implied continue().
 func (l *lowerer) tail(n ast.Node) *Node {
 	switch n := n.(type) {
 	case *ast.ConditionalNode:
@@ -31,7 +31,7 @@ func (l *lowerer) tail(n ast.Node) *Node {
 	return nil
 }
 
-// sequence lowers effects and then, by last, the last node: in the order of the text, which is the
+// sequence lowers effects and then, by last, the last node, in the order of the text, which is the
 // order of the sites.
 func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *Node) *Node {
 	var first []*Node
@@ -45,7 +45,7 @@ func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *Node) *Node
 	return body
 }
 
-// effect lowers what stands before the end of a path: effects, and choices between them.
+// effect lowers the statements before the end of a path: effects, and choices between effects.
 func (l *lowerer) effect(n ast.Node) *Node {
 	switch n := n.(type) {
 	case *ast.ConditionalNode:
@@ -67,7 +67,7 @@ func (l *lowerer) effect(n ast.Node) *Node {
 	return nil
 }
 
-// chosen notes a choice that stands in the text.
+// chosen records a choice in the text.
 func (l *lowerer) chosen(choice *Node) *Node {
 	l.prog.Choices = append(l.prog.Choices, choice)
 	return choice
@@ -96,8 +96,8 @@ type binding struct {
 	value
 }
 
-// let lowers a declaration in front of a body. A constant, or what is read, gets no local: its name
-// stands for it.
+// let lowers a declaration in front of a body. A constant or a read gets no local: its name stands
+// for it.
 func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	l.checkLetName(n)
 	v := l.value(n.Value)
@@ -158,7 +158,7 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 	return v
 }
 
-// retry lowers when the caller of what is thrown into may try again.
+// retry lowers the time after which the caller may try again.
 func (l *lowerer) retry(n ast.Node) *Node {
 	v := l.value(n)
 	if v.node.Type != stubs.Duration {

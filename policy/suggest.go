@@ -19,7 +19,7 @@ func suggest(word string, candidates []string) string {
 	return best
 }
 
-// didYouMean is suggest as a hint: a question, or a list of what there is.
+// didYouMean formats a suggestion as a hint: a question, or a list of the candidates.
 func didYouMean(word string, candidates []string) string {
 	if s := suggest(word, candidates); s != "" {
 		return "did you mean " + s + "?"

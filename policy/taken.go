@@ -10,10 +10,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxNumber bounds the text of a number, in bytes, so that one of a megabyte is none at no cost.
+// maxNumber is the greatest length of the text of a number, in bytes, so that a text of a megabyte
+// is refused at no cost.
 const maxNumber = 64
 
-// Take returns the word of what the read takes of a name with that text.
+// Take returns the word that the read computes from a name with that text.
 func (r Read) Take(text string) uint64 {
 	switch r.Taken {
 	case TakenHash:
@@ -37,7 +38,8 @@ func (r Read) Take(text string) uint64 {
 	return r.Default
 }
 
-// Name returns the read of the name from which r is taken; r itself where it is none.
+// Name returns the read of the name from which r is computed; r itself if it is not computed from a
+// name.
 func (r Read) Name() Read {
 	if r.Taken == TakenWhole && (r.Pattern == "" || r.Stub == stubs.TaskSections) {
 		return r
@@ -45,8 +47,8 @@ func (r Read) Name() Read {
 	return Read{Stub: r.Stub, Key: r.Key, Type: stubs.Name, Words: 1}
 }
 
-// nameRead returns what x reads, if it is a name that a state stub reads. Nothing is taken of kinds
-// and states.
+// nameRead returns the read of x, if x is a name that a state stub reads. Kinds and states do not
+// count.
 func (l *lowerer) nameRead(x value) (key readKey, ok bool) {
 	if x.node.Op != OpRead || x.node.Type != stubs.Name || x.enum {
 		return key, false
@@ -59,8 +61,9 @@ func (l *lowerer) nameRead(x value) (key readKey, ok bool) {
 	return key, key.id != stubs.State
 }
 
-// taken makes the read of what is taken of the name that key is. Only who fills the snapshot knows
-// names as texts; so the name itself need not be read, if it was first read here.
+// taken makes the read of a value computed from the name that key reads. Only the writer of the
+// snapshot knows the text of a name, so the name itself need not be in the snapshot if it was first
+// read here.
 func (l *lowerer) taken(n ast.Node, name, taken readKey, first bool, t stubs.Type) *Node {
 	if last := len(l.prog.Reads) - 1; first {
 		delete(l.reads, name)
@@ -69,10 +72,10 @@ func (l *lowerer) taken(n ast.Node, name, taken readKey, first bool, t stubs.Typ
 	return l.read(n, taken, t, 1)
 }
 
-// maxHashed bounds the arguments of hash.
+// maxHashed is the greatest number of arguments of hash.
 const maxHashed = 4
 
-// hash lowers hash(x, ...): names by the hash of their text, and numbers as they are.
+// hash lowers hash(x, ...): names by the hash of their text, and numbers unchanged.
 func (l *lowerer) hash(n ast.Node, args []ast.Node) value {
 	if len(args) < 1 || len(args) > maxHashed {
 		l.refuse(n, "", "hash takes 1 to %d arguments, not %d", maxHashed, len(args))
@@ -101,8 +104,8 @@ func (l *lowerer) hash(n ast.Node, args []ast.Node) value {
 	return value{node: h}
 }
 
-// number lowers int(x) and float(x) of a name, with a default or without; reads is how many reads
-// there were before x.
+// number lowers int(x) and float(x) of a name, with or without a default; reads is the number of
+// reads before x.
 func (l *lowerer) number(n ast.Node, function string, args []ast.Node, x value, reads int) value {
 	name, ok := l.nameRead(x)
 	if !ok {
@@ -123,8 +126,8 @@ func (l *lowerer) number(n ast.Node, function string, args []ast.Node, x value, 
 	return value{node: l.taken(n, name, taken, first, t)}
 }
 
-// chance lowers chance(p): a draw of its own, the same wherever this place of the text is lowered
-// to, that is less than p.
+// chance lowers chance(p) to a comparison of a draw with p. The draw belongs to this place of the
+// text, even if the place is lowered more than once.
 func (l *lowerer) chance(n ast.Node, args []ast.Node) value {
 	l.arguments(n, "chance", args, 1)
 	p := l.adapt(args[0], l.value(args[0]), value{node: &Node{Type: stubs.Float}})

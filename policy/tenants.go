@@ -9,13 +9,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Tenants says by which label tasks belong to a tenant, and how much each tenant is worth.
+// Tenants names the label that assigns tasks to tenants, and the tenants' shares.
 type Tenants struct {
 	Label  string         // the label whose value names the tenant; tasks without it belong to the tenant ""
-	Shares map[string]int // by tenant: its share relative to the others, 1 to MaxShare; 1 where it is not named
+	Shares map[string]int // relative share by tenant, 1 to MaxShare; 1 if not listed
 
-	// Max bounds the accounts a loop keeps, because labels may come from outside: tenants beyond
-	// it, but those in Shares, are counted together as "other". 0: 1024.
+	// Max is the greatest number of accounts that a loop keeps, because labels may come from
+	// outside. Further tenants, except those in Shares, are counted together as "other". 0: 1024.
 	Max int
 }
 
@@ -25,7 +25,7 @@ const (
 	MaxTenants = 1 << 16
 )
 
-// Validate reports what is wrong with t.
+// Validate reports the first error in t.
 func (t Tenants) Validate() error {
 	if t.Label == "" {
 		return errors.New("tenants: the label has no name")

@@ -19,7 +19,7 @@ type Tests struct {
 	States    map[string]any // that the server's code registers
 	Safe      []string       // functions that the code registers as safe
 	Tenants   bool           // it registers tenants
-	Seed      uint64         // of chance(p), as Config.Seed; 1 where the file says none
+	Seed      uint64         // of chance(p), as Config.Seed; 1 if the file has none
 	Coverage  float64        // the least share of branches that the tests reach, 0 to 1
 	Tests     []Test
 
@@ -29,15 +29,15 @@ type Tests struct {
 // Test is one test: events on a time line.
 type Test struct {
 	Name   string
-	Given  map[string]any // values of stubs from the beginning, by path: "queue.length", `task.labels["tenant"]`, "state.n"; of a keyed state a map[string]any by key
+	Given  map[string]any // initial values by path; of a keyed state a map[string]any by key
 	Events []TestEvent
 	Line   int
 	Col    int
 }
 
-// TestEvent is a notification of which the policies are told, Times times.
+// TestEvent is a notification that the policies receive, Times times.
 type TestEvent struct {
-	At, Every time.Duration // since the test began; between one and the next
+	At, Every time.Duration // since the start of the test; between repetitions
 	Times     int           // at least 1
 	On        stubs.Event
 	Custom    string         // the name of a custom event
@@ -46,23 +46,23 @@ type TestEvent struct {
 	Line, Col int
 }
 
-// TestWant is what policies are expected to say and do. What is nil may be anything.
+// TestWant is the expected result of policies. A nil field allows any result.
 type TestWant struct {
 	Verdict *string        // of each time: continue(), switch() or throw("reason")
 	Policy  string         // that gives the verdict; "": any
 	Effects *[]string      // of each time, in their order: set("n", 3), rank(5ms)
 	Counts  map[string]int // how often which verdict is given in all
-	States  map[string]any // values afterwards, by name; "POLICY.NAME" of a private one, where another has the name
-	Error   string         // with which an evaluation is expected to err, each time
-	Asked   *[]string      // the policies that are evaluated each time; nil: at least one
+	States  map[string]any // afterwards, by name; "POLICY.NAME" of an ambiguous private one
+	Error   string         // expected in each evaluation
+	Asked   *[]string      // the policies evaluated each time; nil: at least one
 }
 
-// Any reports whether anything is expected.
+// Any reports whether w has an expectation.
 func (w TestWant) Any() bool {
 	return w.Verdict != nil || w.Policy != "" || w.Effects != nil || w.Counts != nil || w.States != nil || w.Error != "" || w.Asked != nil
 }
 
-// MaxRepeats bounds TestEvent.Times.
+// MaxRepeats is the greatest TestEvent.Times.
 const MaxRepeats = 1_000_000
 
 // ReadTests reads a file of tests. It is as strict as ReadDocument.
@@ -96,7 +96,7 @@ func (t *Tests) Refused(line, col int, reason string) error {
 	return markIn(t.lines, &DocumentError{File: "document", Line: line, Col: col, Width: 1, Reason: reason})
 }
 
-// readSeed reads a seed, which is not 0: that stands for none.
+// readSeed reads a seed other than 0, which means no seed.
 func readSeed(n *yaml.Node, to *uint64) error {
 	var i int64
 	if err := readInt(n, &i); err != nil {

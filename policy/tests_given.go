@@ -13,7 +13,7 @@ import (
 )
 
 // readGiven reads values of stubs, by path: queue.length: 3, task.labels: {tenant: gold}, state.n:
-// 1. A value that a server could not show is refused.
+// 1. It refuses a value that no server can produce.
 func readGiven(n *yaml.Node) (map[string]any, error) {
 	if _, err := mapping(n, "given"); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 	return given, nil
 }
 
-// stateOrKeys reads the value of a state or, of a keyed one, those of some keys, as a
+// stateOrKeys reads the value of a state or, for a keyed state, the values of some keys, as a
 // map[string]any.
 func stateOrKeys(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
@@ -55,7 +55,7 @@ func stateOrKeys(n *yaml.Node) (any, error) {
 	return readNamedValues(n, "the values by key", stateValue)
 }
 
-// givenHint says what was meant by a path.
+// givenHint guesses the intended path.
 func givenHint(path string) string {
 	group, field, _ := strings.Cut(path, ".")
 	if base, key, ok := strings.Cut(field, "."); ok {
@@ -69,7 +69,7 @@ func givenHint(path string) string {
 	return stubHint(group, field)
 }
 
-// readGivenStub reads the value of a stub or, of a keyed one, those of its keys.
+// readGivenStub reads the value of a stub or, for a keyed stub, the values of its keys.
 func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 	if !stub.Keyed && !stub.Quantile {
 		v, err := stubValue(n, stub)
@@ -78,7 +78,7 @@ func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 	}
 	for i := 0; stub.Quantile && i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
 		if k := n.Content[i]; k.ShortTag() == "!!float" || k.ShortTag() == "!!int" {
-			k.Tag = "!!str" // it is a key, and as good as one in quotes
+			k.Tag = "!!str" // an unquoted key is as good as a quoted one
 		}
 	}
 	if _, err := mapping(n, stub.Path); err != nil {
@@ -103,7 +103,8 @@ func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 	return nil
 }
 
-// givenQuantile reads the key of a quantile: 0.99 or, of another window than the usual, 0.99, 30s.
+// givenQuantile reads the key of a quantile: 0.99 or, with a window other than the default, 0.99,
+// 30s.
 func givenQuantile(n *yaml.Node, stub *stubs.Stub) (Read, error) {
 	text, window, has := strings.Cut(n.Value, ",")
 	r := Read{Stub: stub.ID, Window: DefaultWindow}

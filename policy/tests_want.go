@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// read reads what is expected: a verdict, or keys and values.
+// read reads the expected result: a verdict, or keys and values.
 func (w *TestWant) read(n *yaml.Node) error {
 	verdict := func(n *yaml.Node) error {
 		var text string
@@ -69,8 +69,7 @@ func canonicalVerdict(text string) (string, error) {
 	return ThrowText(reason, retry), nil
 }
 
-// ThrowText writes a throw as files of tests do; a time to try again that is not positive says
-// nothing.
+// ThrowText writes a throw as files of tests do. It omits a retry time of 0 or less.
 func ThrowText(reason string, retry time.Duration) string {
 	if retry > 0 {
 		return fmt.Sprintf("throw(%q, %v)", reason, retry)
@@ -114,7 +113,7 @@ func (w *TestWant) readCounts(n *yaml.Node) error {
 	return nil
 }
 
-// readNamedValues reads values of states or keys, without a look at their names.
+// readNamedValues reads values of states or keys without checking their names.
 func readNamedValues(n *yaml.Node, what string, value func(*yaml.Node) (any, error)) (map[string]any, error) {
 	if _, err := mapping(n, what); err != nil {
 		return nil, err

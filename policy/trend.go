@@ -7,10 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Trend is what one rate("state", window) or average("state", window) knows of the course of a
-// state. Times are nanoseconds of one clock, which may leap: one before the last counts as the
-// last. It takes the same memory whatever happens, and no call takes longer than some hundred
-// nanoseconds.
+// Trend is the history of a state that one rate("state", window) or average("state", window) needs.
+// Times are nanoseconds of one clock, which may leap: a time before the last one counts as the last
+// one. A Trend has a fixed size, and no call takes longer than some hundred nanoseconds.
 type Trend struct {
 	of     stubs.Type // the state's
 	mean   bool       // it is an average
@@ -21,18 +20,18 @@ type Trend struct {
 	course course
 }
 
-// NewTrend returns the trend that r reads of a state of the type.
+// NewTrend returns the trend for the read r of a state of the type.
 func NewTrend(r Read, of stubs.Type) Trend {
 	return Trend{of: of, mean: r.Stub == stubs.StateAverage, window: int64(r.Window)}
 }
 
-// Restart forgets everything.
+// Restart forgets the history.
 func (t *Trend) Restart() {
 	t.growth = growth{}
 	t.course = course{}
 }
 
-// Wrote notes that the state, which had the word was, has the word is from now on.
+// Wrote records that the state changed from the word was to the word is.
 func (t *Trend) Wrote(now int64, was, is uint64) {
 	t.now = max(t.now, now)
 	if t.mean {
@@ -42,14 +41,14 @@ func (t *Trend) Wrote(now int64, was, is uint64) {
 	}
 }
 
-// Value returns the word that the policy reads while the state has that word.
+// Value returns the word that the policy reads while the state has the given word.
 func (t *Trend) Value(now int64, word uint64) uint64 {
 	t.now = max(t.now, now)
 	if !t.mean {
 		return math.Float64bits(t.perSecond(word))
 	}
 	switch {
-	case t.course.weight == 0 && t.of == averageType(t.of): // it was never written: that is its only value
+	case t.course.weight == 0 && t.of == averageType(t.of): // never written: this is its only value
 		return word
 	case t.course.weight == 0:
 		return math.Float64bits(t.number(word))
@@ -67,7 +66,7 @@ func (t *Trend) number(word uint64) float64 {
 	return float64(int64(word))
 }
 
-// nearest returns the integer nearest to f, which is no NaN.
+// nearest returns the integer nearest to f, which must not be NaN.
 func nearest(f float64) int64 {
 	switch f = math.Round(f); {
 	case f >= 1<<63:
@@ -78,11 +77,11 @@ func nearest(f float64) int64 {
 	return int64(f)
 }
 
-// steps is how many parts of a window a rate knows apart.
+// steps is the number of parts of a window that a rate distinguishes.
 const steps = 64
 
-// growth remembers the words that a state had at the beginnings of the last steps. Between two
-// writes a state stays what it is, so it is enough to look when it is written or read.
+// growth remembers the words that a state had at the beginnings of the last steps. A state is
+// constant between two writes, so updating growth at writes and reads is enough.
 type growth struct {
 	began bool
 	begin int64  // when
@@ -91,10 +90,10 @@ type growth struct {
 	at    [steps + 1]uint64
 }
 
-// slot is where the word at the beginning of a step is kept.
+// slot is the index of the word at the beginning of a step.
 func slot(step int64) uint64 { return uint64(step) % (steps + 1) }
 
-// advance goes on to now; up to there the state had the word.
+// advance moves to now; until now the state had the given word.
 func (g *growth) advance(now int64, word uint64, length int64) {
 	step := now / length
 	if !g.began {
@@ -107,8 +106,8 @@ func (g *growth) advance(now int64, word uint64, length int64) {
 	g.step = step
 }
 
-// perSecond returns by how much the state grew per second: since the last step that began
-// before the window, or since the trend began if that is later.
+// perSecond returns the growth of the state per second, since the last step that began before the
+// window or since the trend began, whichever is later.
 func (t *Trend) perSecond(word uint64) float64 {
 	g, length := &t.growth, t.window/steps
 	g.advance(t.now, word, length)
@@ -120,7 +119,7 @@ func (t *Trend) perSecond(word uint64) float64 {
 	return t.difference(word, then) / over
 }
 
-// difference returns a - b, for integers without the rounding of either.
+// difference returns a - b, without rounding either if they are integers.
 func (t *Trend) difference(a, b uint64) float64 {
 	if t.of == stubs.Float {
 		return t.number(a) - t.number(b)
@@ -135,7 +134,8 @@ func (t *Trend) difference(a, b uint64) float64 {
 	return float64(d)
 }
 
-// course is the mean of values, each of which counts e times less when a window has passed since.
+// course is the mean of values, in which the weight of a value falls by a factor of e in each
+// window.
 type course struct {
 	mean, weight float64
 	at           int64
@@ -143,7 +143,7 @@ type course struct {
 
 func (c *course) add(now int64, x float64, window int64) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return // it would stay in the mean
+		return // the value would stay in the mean
 	}
 	c.weight = c.weight*math.Exp(-float64(now-c.at)/float64(window)) + 1
 	c.mean = c.mean*(1-1/c.weight) + x/c.weight

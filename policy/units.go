@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// sizeUnits are the units of bytes("64MiB"), those that end in another one first.
+// sizeUnits are the units of bytes("64MiB"), longer ones before their suffixes.
 var sizeUnits = []struct {
 	name string
 	size float64
@@ -20,7 +20,7 @@ var sizeUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// parseSize reads a size such as "64MiB" or "1.5GB". It must come to a whole number of bytes.
+// parseSize reads a size such as "64MiB" or "1.5GB". The size must be a whole number of bytes.
 func parseSize(s string) (int64, error) {
 	for _, u := range sizeUnits {
 		number, ok := strings.CutSuffix(s, u.name)
@@ -94,12 +94,12 @@ func article(t stubs.Type) string {
 	return "a " + t.String()
 }
 
-// unitHint says how to give the bare number or string v, as written in text, the unit of type t. It
-// is empty when it cannot tell.
+// unitHint suggests how to give the bare number or string v, as written in text, the unit of type
+// t. It is empty when there is no suggestion.
 func unitHint(v value, text string, t stubs.Type) string {
 	plain := v.constant() && (v.node.Type == stubs.Int || v.node.Type == stubs.Float)
 	if plain {
-		text = fmt.Sprint(stubs.Value(v.node.Imm, v.node.Type)) // not the name or the sum that it was written as
+		text = fmt.Sprint(stubs.Value(v.node.Imm, v.node.Type)) // the value, not its text
 	}
 	switch {
 	case plain && t == stubs.Duration:

@@ -6,10 +6,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Update returns what the effect of site s, whose operand is given, makes of a state that has the
-// word was, which of a bucket is the tokens that are there. It is the meaning of set, add, max, min
-// and take: the operand is computed from the values before the evaluation, and the state may have
-// another by now. An error is one of the evaluation, which then changes nothing.
+// Update returns the new word of a state after the effect of site s with the given operand. was is
+// the state's current word; for a bucket, the number of its tokens. Update defines the meaning of
+// set, add, max, min and take: the operand is computed from the values before the evaluation, and
+// the state may have changed since. An error is an error of the evaluation, which then changes
+// nothing.
 func (s Site) Update(was, operand uint64) (word uint64, err error) {
 	n := &Node{Type: s.Type, Pos: s.Pos}
 	switch s.Effect {

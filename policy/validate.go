@@ -10,11 +10,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxSpecName bounds a policy's name, in bytes.
+// maxSpecName is the greatest length of a policy's name, in bytes.
 const maxSpecName = 128
 
-// Validate reports what is wrong with the spec, its expression excepted: name, trigger, mode, match
-// and private state.
+// Validate reports errors in the spec, except in its expression: name, trigger, mode, match and
+// private state.
 func (s Spec) Validate() error {
 	if err := validateName(s.Name); err != nil {
 		return err
@@ -27,9 +27,8 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// Parse validates the spec and parses its expression, where states and funcs are what is
-// registered: the states by name, and the functions registered as safe. An error in the expression
-// is an *Error.
+// Parse validates the spec and parses its expression. states are the registered states by name, and
+// funcs the functions registered as safe. An error in the expression is an *Error.
 func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*Program, e
 	return p, nil
 }
 
-// firstOf returns the first of joined errors: one line says enough to go on.
+// firstOf returns the first of joined errors, so that the message stays one line.
 func firstOf(joined error) error {
 	return joined.(interface{ Unwrap() []error }).Unwrap()[0]
 }
@@ -127,7 +126,7 @@ func validateState(state map[string]any) error {
 	return nil
 }
 
-// isIdentifier reports whether name can stand behind state. in an expression.
+// isIdentifier reports whether name can follow state. in an expression.
 func isIdentifier(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

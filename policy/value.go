@@ -9,18 +9,18 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// value is a lowered expression that has a value.
+// value is a lowered expression with a value.
 type value struct {
 	node      *Node
-	enum      bool   // a task's kind: only the names of stubs.Kinds make sense beside it
+	enum      bool   // a task's kind: it is compared with the names of stubs.Kinds only
 	constText bool   // a string constant: its word is set where it is used as a name
 	text      string // of a string constant
-	read      *Node  // of a name given by let: the read that it stands for
+	read      *Node  // of a let name: the read it names
 }
 
 func (v value) constant() bool { return v.node.Op == OpConst }
 
-// value lowers an expression that has a value.
+// value lowers an expression with a value.
 func (l *lowerer) value(n ast.Node) value {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -58,7 +58,7 @@ func (l *lowerer) letValue(n *ast.VariableDeclaratorNode) value {
 		v = l.name(n.Expr, l.value(n.Expr))
 		return v.node
 	})
-	v.constText = v.constText && node.Op == OpConst // behind a local it is a name like others
+	v.constText = v.constText && node.Op == OpConst // in a local it is an ordinary name
 	v.node = node
 	return v
 }
@@ -102,7 +102,7 @@ func (l *lowerer) constantText(n ast.Node, what string) string {
 	return v.text
 }
 
-// name gives a string constant its word, by which it is compared.
+// name gives a string constant the word that it is compared by.
 func (l *lowerer) name(n ast.Node, v value) value {
 	if !v.constText {
 		return v
@@ -152,7 +152,7 @@ func (l *lowerer) identifier(n *ast.IdentifierNode) value {
 	return value{}
 }
 
-// use makes another occurrence of a value that is a constant or a local.
+// use makes another occurrence of a constant or a local.
 func (l *lowerer) use(at ast.Node, v value) value {
 	n := l.node(at, v.node.Op, v.node.Type)
 	n.Index, n.Imm = v.node.Index, v.node.Imm
@@ -160,8 +160,8 @@ func (l *lowerer) use(at ast.Node, v value) value {
 	return v
 }
 
-// shared makes a value usable several times in body: what is more than a constant, a local or a
-// read is computed once, into a local. The body copies it with use.
+// shared makes a value usable several times in body: anything except a constant, a local or a read
+// is computed once, into a local. The body copies it with use.
 func (l *lowerer) shared(at ast.Node, v value, body func(value) value) value {
 	switch v.node.Op {
 	case OpConst, OpLocal, OpRead:
@@ -177,7 +177,7 @@ func (l *lowerer) shared(at ast.Node, v value, body func(value) value) value {
 	return result
 }
 
-// choice lowers a ?: or if that has a value.
+// choice lowers a ?: or if with a value.
 func (l *lowerer) choice(n *ast.ConditionalNode) value {
 	c := l.condition(n)
 	a, b := l.value(n.Exp1), l.value(n.Exp2)

@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// place is where a byte of a scalar's value stands in the document: its line, from 1, and its byte
-// in that, from 0.
+// place is the position in the document of a byte of a scalar's value: its line, from 1, and its
+// byte in the line, from 0.
 type place struct{ line, col int }
 
 // column returns the column of a place, in characters from 1.
@@ -27,10 +27,10 @@ func sourceLines(text []byte) []string {
 	return lines
 }
 
-// places says where each byte of the scalar n's value stands, and at the end where the value ends.
-// The YAML parser tells no more than where a scalar begins, and between there and an expression's
-// error lie escapes, folds and indentation. It returns nil when it comes to another value than the
-// parser.
+// places returns the position of each byte of the scalar n's value, and at the end the position
+// where the value ends. The YAML parser reports only the beginning of a scalar, and an error in an
+// expression comes after escapes, folds and indentation. It returns nil when it computes a
+// different value than the parser.
 func places(lines []string, n *yaml.Node) []place {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(lines) {
 		return nil
@@ -62,10 +62,10 @@ func byteColumn(line string, col int) int {
 	return len(line)
 }
 
-// tracer reads a scalar as the YAML parser does, and notes where it is.
+// tracer reads a scalar as the YAML parser does, and records positions.
 type tracer struct {
 	lines []string
-	want  int // length of the value, where to stop
+	want  int // length of the value
 	line  int // from 1
 	col   int // bytes, from 0
 	value strings.Builder
@@ -74,7 +74,7 @@ type tracer struct {
 
 func (t *tracer) here() string { return t.lines[t.line-1] }
 
-// emit notes that s stands at the byte offset col of the line.
+// emit records that s stands at the byte offset col of the line.
 func (t *tracer) emit(s string, line, col int) {
 	for range len(s) {
 		t.at = append(t.at, place{line, col})
@@ -82,7 +82,7 @@ func (t *tracer) emit(s string, line, col int) {
 	t.value.WriteString(s)
 }
 
-// text emits bytes that stand in the line as they are.
+// text emits bytes that the line contains literally.
 func (t *tracer) text(s string, line, col int) {
 	for i, r := range s {
 		t.emit(string(r), line, col+i)
@@ -91,7 +91,7 @@ func (t *tracer) text(s string, line, col int) {
 
 func (t *tracer) full() bool { return t.value.Len() >= t.want }
 
-// done returns the places, if what was read is the value.
+// done returns the places, if the text read is the value.
 func (t *tracer) done(value string) []place {
 	if t.value.Len() < len(value) || t.value.String()[:len(value)] != value {
 		return nil
@@ -107,8 +107,8 @@ func (t *tracer) done(value string) []place {
 	return append(at, end)
 }
 
-// flow reads a scalar that is not a block: read emits what stands in one line from t.col on, and
-// reports whether the fold behind it is escaped. Lines are joined by a space, and k empty lines
+// flow reads a scalar other than a block: read emits the part in one line from t.col on, and
+// reports whether the fold after it is escaped. Lines are joined by a space, and k empty lines
 // between them are k newlines.
 func (t *tracer) flow(read func(line string) (escaped bool)) {
 	for {
@@ -146,7 +146,7 @@ func (t *tracer) singleQuoted(line string) bool {
 	return false
 }
 
-// escapes are the escapes of YAML that stand for one character; those with digits are in escape.
+// escapes are the one-character escapes of YAML; escape handles the escapes with digits.
 var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r",
 	'e': "\x1b", ' ': " ", '"': `"`, '\'': "'", '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029"}
 
@@ -169,7 +169,7 @@ func (t *tracer) doubleQuoted(line string) (escaped bool) {
 	return false
 }
 
-// escape decodes what stands behind a backslash, and says how many bytes it has.
+// escape decodes the escape after a backslash, and returns its length in bytes.
 func escape(s string) (text string, n int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
 	if digits == 0 || len(s) <= digits {
@@ -182,8 +182,7 @@ func escape(s string) (text string, n int) {
 	return string(rune(r)), 1 + digits
 }
 
-// blockPlaces is places for a scalar behind | or >. How far its lines are indented, its first line
-// tells.
+// blockPlaces is places for a scalar after | or >. The first line determines the indentation.
 func blockPlaces(lines []string, n *yaml.Node) []place {
 	first := n.Line
 	for first < len(lines) && strings.Trim(lines[first], " ") == "" {
@@ -193,7 +192,7 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 		return nil
 	}
 	before := n.Value[:len(n.Value)-len(strings.TrimLeft(n.Value, " \n"))]
-	own := len(before) - strings.LastIndexByte(before, '\n') - 1 // spaces that are part of the value
+	own := len(before) - strings.LastIndexByte(before, '\n') - 1 // spaces in the value
 	indent := len(lines[first]) - len(strings.TrimLeft(lines[first], " ")) - own
 	if indent < 0 {
 		return nil
@@ -203,8 +202,8 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 	return t.done(n.Value)
 }
 
-// block reads the lines of a block. A folded one joins lines by a space, but not beside one that is
-// indented further.
+// block reads the lines of a block. A folded block joins lines by a space, except next to lines
+// with further indentation.
 func (t *tracer) block(indent int, folded bool) {
 	empty, wasIndented, ended := 0, true, place{t.line, 0}
 	for i := t.line; i < len(t.lines); i++ {
@@ -215,7 +214,7 @@ func (t *tracer) block(indent int, folded bool) {
 			continue
 		}
 		if strings.TrimLeft(line[:indent], " ") != "" {
-			break // it is behind the block
+			break // after the block
 		}
 		indented := content[0] == ' ' || content[0] == '\t'
 		switch breaks := empty; {

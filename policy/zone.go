@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Location returns the zone in which the policy reads the clock: UTC where it names none. The
-// server's own zone is none to name, because the next server may have another.
+// Location returns the zone in which the policy reads the clock, UTC by default. The server's local
+// zone cannot be named, because it differs between servers.
 func (s Spec) Location() (*time.Location, error) { return location(s.Zone, time.LoadLocation) }
 
 func location(zone string, load func(string) (*time.Location, error)) (*time.Location, error) {
@@ -16,7 +16,7 @@ func location(zone string, load func(string) (*time.Location, error)) (*time.Loc
 	case "Local":
 		return nil, fmt.Errorf("the zone %q is another on each server; write its name, as in Europe/Berlin", zone)
 	}
-	if zone[0] >= 'A' && zone[0] <= 'Z' { // others are files of the system's own, as localtime is
+	if zone[0] >= 'A' && zone[0] <= 'Z' { // other files are the system's own, such as localtime
 		if at, err := load(zone); err == nil {
 			return at, nil
 		}

@@ -1,8 +1,8 @@
-// Package policytest runs tests of policies: files that say which values the stubs have, what
-// happens when, and what the policies of a document are expected to say and do. docs/policy.md
-// describes them; cocoon policy test is the same as a command.
+// Package policytest runs tests of policies: files with the values of stubs, a sequence of events,
+// and the expected decisions of the policies in a document. docs/policy.md describes them; the
+// command cocoon policy test runs the same files.
 //
-// Each evaluation is made twice, by the reference interpreter and by the compiled code that servers
+// Each evaluation runs twice, in the reference interpreter and in the compiled code that servers
 // run, and both must agree.
 package policytest
 
@@ -23,7 +23,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Run runs files of tests, from a test in Go.
+// Run runs files of tests from a Go test.
 func Run(t TB, files ...string) {
 	t.Helper()
 	for _, file := range files {
@@ -43,28 +43,28 @@ func Run(t TB, files ...string) {
 	}
 }
 
-// Options say what to run, and how.
+// Options selects the tests to run, and how.
 type Options struct {
 	Only     *regexp.Regexp // of the names of tests; nil: all
-	Coverage float64        // the least share of branches, 0 to 1; 0: what the file says
+	Coverage float64        // the least share of branches, 0 to 1; 0: from the file
 }
 
-// Report is what a file of tests came to. Its JSON form is for machines: names stay, others may be
-// added.
+// Report is the result of a file of tests. Its JSON form is for programs: field names are stable,
+// and fields may be added.
 type Report struct {
 	File     string   `json:"file"`
 	Results  []Result `json:"tests"`
 	Coverage Coverage `json:"coverage"`
 }
 
-// Result is what one test came to.
+// Result is the result of one test.
 type Result struct {
 	Name     string    `json:"name"`
 	Place    string    `json:"place"` // FILE:LINE:COLUMN
 	Failures []Failure `json:"failures,omitempty"`
 }
 
-// Failed reports whether a test failed, or the tests reach fewer branches than they have to.
+// Failed reports whether a test failed, or the tests reach too few branches.
 func (r *Report) Failed() bool {
 	for _, result := range r.Results {
 		if len(result.Failures) > 0 {
@@ -74,11 +74,11 @@ func (r *Report) Failed() bool {
 	return r.Short()
 }
 
-// Short reports whether the tests reach fewer branches than they have to.
+// Short reports whether the tests reach too few branches.
 func (r *Report) Short() bool { return r.Coverage.Share() < r.Coverage.Wanted }
 
-// File runs the tests of a file. The error says why they cannot be run: a *policy.DocumentError
-// about the file or about one of the documents that it names, or one of reading.
+// File runs the tests of a file. An error means that they cannot be run: a *policy.DocumentError
+// about the file or about one of its documents, or an error of reading.
 func File(file string, o Options) (*Report, error) {
 	tests, err := read(file, func(f *os.File) (*policy.Tests, error) { return policy.ReadTests(f) })
 	if err != nil {
@@ -111,12 +111,12 @@ func File(file string, o Options) (*Report, error) {
 		r.Coverage.Wanted = o.Coverage
 	}
 	if o.Only != nil {
-		r.Coverage.Wanted = 0 // some of the tests reach some of the branches
+		r.Coverage.Wanted = 0 // a selection of the tests reaches only some of the branches
 	}
 	return r, nil
 }
 
-// read opens a file and reads it; errors name it.
+// read opens and parses a file; errors name the file.
 func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -129,7 +129,7 @@ func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) 
 	return t, err
 }
 
-// beside returns the path of a document that a file names.
+// beside returns the path of a document that a file names, relative to the file.
 func beside(file, document string) string {
 	if filepath.IsAbs(document) {
 		return document

@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluation is what one policy said to one event.
+// evaluation is the result of one policy for one event.
 type evaluation struct {
 	*compiled
 	out stubs.Outcome
@@ -25,13 +25,13 @@ func (ev evaluation) verdict() string {
 	return ev.out.Decision.String() + "()"
 }
 
-// Failure is one difference between a test and what the policies do.
+// Failure is one difference between the expected and the actual result of a test.
 type Failure struct {
 	Place string `json:"place"` // FILE:LINE:COLUMN of the event
 	Test  string `json:"test"`
 	At    string `json:"at"`             // "10ms, on enqueue, the 3rd of 5"
 	What  string `json:"what"`           // "the verdict is continue(); want throw(\"busy\")"
-	Said  string `json:"said,omitempty"` // what each policy said, and from which values
+	Said  string `json:"said,omitempty"` // each policy's verdict, and its reads
 }
 
 func (f Failure) String() string {
@@ -74,8 +74,8 @@ type badTest struct {
 
 func (b *badTest) Error() string { return b.err.Error() }
 
-// event tells the policies of an event, as often as it happens. Of many times the first that is not
-// as expected is enough.
+// event notifies the policies of an event, as often as it happens. It reports only the first
+// unexpected repetition.
 func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	counts := map[string]int{}
 	var last []evaluation
@@ -122,8 +122,9 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	return failures, nil
 }
 
-// tell evaluates all policies that an event concerns, one after the other: what one sets, the next
-// sees. A throw on enqueue refuses the task, so that no more are asked.
+// tell evaluates all policies that match an event, one after the other: each reads the states that
+// the earlier ones have set. After a throw on enqueue, which refuses the task, it evaluates no more
+// policies.
 func (w *world) tell(e *policy.TestEvent) (all []evaluation) {
 	for _, c := range w.suite.policies {
 		if w.concerns(c, e.On, e.Custom) != "" {
@@ -137,7 +138,7 @@ func (w *world) tell(e *policy.TestEvent) (all []evaluation) {
 	return all
 }
 
-// evaluate evaluates a policy by both evaluators, and carries out what it asks for.
+// evaluate evaluates a policy with both evaluators, and carries out its effects.
 func (w *world) evaluate(c *compiled) evaluation {
 	w.fill(c)
 	ev := evaluation{compiled: c}
@@ -161,7 +162,7 @@ func (w *world) evaluate(c *compiled) evaluation {
 	return ev
 }
 
-// agree reports whether two outcomes are the same, bit for bit.
+// agree reports whether two outcomes are identical, bit for bit.
 func agree(a, b stubs.Outcome) bool {
 	if a.Decision != b.Decision || a.Reason != b.Reason || a.Retry != b.Retry || a.Fired != b.Fired {
 		return false
@@ -190,7 +191,7 @@ func together(all []evaluation) (verdict, by string) {
 	return verdict, by
 }
 
-// wrong compares one time with what is expected of each.
+// wrong compares one repetition with the expectations for each.
 func (w *world) wrong(want policy.TestWant, all []evaluation, verdict, by string) (what []string) {
 	var effects, asked []string
 	erred := ""
@@ -224,7 +225,8 @@ func (w *world) wrong(want policy.TestWant, all []evaluation, verdict, by string
 	return what
 }
 
-// said tells what each policy said and read. Where no policy was asked, it tells why.
+// said returns the verdict and the reads of each policy, or, if no policy was evaluated, the
+// reason.
 func (w *world) said(e *policy.TestEvent, all []evaluation) string {
 	var lines []string
 	for _, ev := range all {

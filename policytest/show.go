@@ -13,8 +13,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// format writes a value as it stands in a file of tests; a name it cannot, since its word is a
-// hash.
+// format writes a value in the form of a file of tests. It cannot write a name, because its word is
+// a hash.
 func format(word uint64, t stubs.Type) string {
 	switch v := stubs.Value(word, t).(type) {
 	case float64:
@@ -27,7 +27,7 @@ func format(word uint64, t stubs.Type) string {
 	}
 }
 
-// effectsOf writes the effects of an evaluation, with the keys that they were about.
+// effectsOf writes the effects of an evaluation, with their keys.
 func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
 	for i, s := range c.program.Sites {
 		if o.Fired&(1<<i) == 0 {
@@ -48,7 +48,7 @@ func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
 	return all
 }
 
-// keyText returns the key that a policy means.
+// keyText returns the text of a policy's key.
 func (w *world) keyText(c *compiled, by *policy.KeyOf) string {
 	if by.Constant {
 		return by.Text
@@ -59,7 +59,7 @@ func (w *world) keyText(c *compiled, by *policy.KeyOf) string {
 	return text
 }
 
-// saw writes what a policy has read at its last evaluation, in the order of its text.
+// saw writes the values that a policy read in its last evaluation, in the order of its text.
 func (w *world) saw(c *compiled) (all []string) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
@@ -80,8 +80,8 @@ func (w *world) saw(c *compiled) (all []string) {
 
 var unit = regexp.MustCompile(`(?:duration|bytes)\(\s*"([^"]*)"\s*\)`)
 
-// same compares effects or values as they are written: numbers and durations by their value, floats
-// but for rounding.
+// same compares the texts of effects or values: numbers and durations by their value, and floats up
+// to rounding.
 func same(a, b string) bool {
 	x, y := arguments(a), arguments(b)
 	if len(x) != len(y) {

@@ -16,10 +16,10 @@ type variable struct {
 	policy.State
 	word   uint64
 	table  *keyed.Table             // of a keyed state or a bucket; else nil
-	trends map[string]*policy.Trend // that policies read of it, by how they write them
+	trends map[string]*policy.Trend // that policies read, by their text
 }
 
-// trend returns what r reads of the state's course.
+// trend returns the rate or average of the state that r reads.
 func (v *variable) trend(r policy.Read) *policy.Trend {
 	t := v.trends[r.String()]
 	if t == nil {
@@ -42,7 +42,7 @@ func newVariables(values map[string]any) map[string]*variable {
 	return vars
 }
 
-// at returns the word of a key now, or that of a state without keys.
+// at returns the current word of a key, or of a state without keys.
 func (v *variable) at(key uint64, now int64) uint64 {
 	if v.table == nil {
 		return v.word
@@ -65,7 +65,7 @@ func (v *variable) put(key, word uint64, now int64) {
 	}
 }
 
-// keyIn returns the key that a policy means; nil is that of a state without keys.
+// keyIn returns the key of a policy's read or write; nil is the key of a state without keys.
 func keyIn(by *policy.KeyOf, snapshot []uint64) uint64 {
 	if by == nil {
 		return 0
@@ -73,8 +73,8 @@ func keyIn(by *policy.KeyOf, snapshot []uint64) uint64 {
 	return by.In(snapshot)
 }
 
-// each calls f with the values by key that a file of tests has for a state, and what to call the
-// state there; for one without keys once.
+// each calls f with the values by key that a file of tests has for a state, and with the state's
+// name in the file; once for a state without keys.
 func (v *variable) each(name string, value any, f func(name string, key uint64, value any) error) error {
 	byKey, hasKeys := value.(map[string]any)
 	switch {
@@ -93,7 +93,7 @@ func (v *variable) each(name string, value any, f func(name string, key uint64, 
 	return nil
 }
 
-// set gives a state a value, or some of its keys.
+// set sets a state, or some of its keys.
 func (w *world) set(name string, value any) error {
 	v, err := w.state(name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *world) set(name string, value any) error {
 	})
 }
 
-// wrongState says in what a state is not as it is expected to be.
+// wrongState returns the differences between a state and its expected value.
 func (w *world) wrongState(name string, want any) (what []string, err error) {
 	v, err := w.state(name)
 	if err != nil {
@@ -149,8 +149,8 @@ type place struct {
 	key uint64
 }
 
-// act carries out effects in the order of the text, as far as they are seen in a test: all of them
-// or, on an error, none.
+// act carries out the effects that a test observes, in the order of the text: all of them or, on an
+// error, none.
 func (w *world) act(c *compiled, out stubs.Outcome) error {
 	written, order, cancelled := map[place]uint64{}, []place{}, false
 	for i, site := range c.program.Sites {

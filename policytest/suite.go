@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// suite is the policies under test.
+// suite holds the policies under test.
 type suite struct {
 	policies   []*compiled
 	registered map[string]any // states and their first values
@@ -31,7 +31,7 @@ type compiled struct {
 	reached map[*policy.Node]bool
 }
 
-// newSuite loads the documents as a server would.
+// newSuite loads the documents as a server does.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
 	s := &suite{registered: map[string]any{}, seed: tests.Seed}
 	states, safe := map[string]policy.State{}, map[string]bool{}
@@ -92,8 +92,8 @@ func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe
 	return c, nil
 }
 
-// reads refuses a figure with a quantile or a window that no policy reads in this way: with others
-// it is another figure.
+// reads refuses a figure with a quantile or a window that no policy reads, because each quantile
+// and window is a separate figure.
 func (s *suite) reads(path string, v any) error {
 	if !strings.HasSuffix(path, ")") {
 		return nil
@@ -112,8 +112,8 @@ func (s *suite) reads(path string, v any) error {
 	return fmt.Errorf("no policy reads %s; give the quantile and the window that one reads", path)
 }
 
-// Coverage is which branches of the documents' expressions the tests reach: of each choice both
-// sides, and of an expression without a choice the whole.
+// Coverage is the set of branches of the documents' expressions that the tests reach: both sides of
+// each choice, and the whole of an expression without a choice.
 type Coverage struct {
 	Branches int      `json:"branches"`
 	Reached  int      `json:"reached"`
@@ -128,7 +128,8 @@ type Missed struct {
 	Text   string `json:"text"`
 }
 
-// Share returns reached branches by all branches; 1 when there are no branches.
+// Share returns the number of reached branches divided by the number of branches; 1 when there are
+// no branches.
 func (c Coverage) Share() float64 {
 	if c.Branches == 0 {
 		return 1
@@ -149,13 +150,13 @@ func (c Coverage) String() string {
 	return b.String()
 }
 
-// coverage tells which branches were reached so far.
+// coverage returns the branches reached so far.
 func (s *suite) coverage() (all Coverage) {
 	for _, c := range s.policies {
 		for _, arm := range branches(c.program) {
 			line, col, ok := c.doc.PlaceIn(c.spec.Name, arm.Pos)
 			if !ok {
-				break // nobody has written it
+				break // not written in the document
 			}
 			if all.Branches++; c.reached[arm] {
 				all.Reached++
@@ -168,8 +169,8 @@ func (s *suite) coverage() (all Coverage) {
 	return all
 }
 
-// branches returns the sides of all choices, in the order of the text. A side that is a choice
-// itself, as behind else if, does not count beside its own sides.
+// branches returns the sides of all choices, in the order of the text. A side that is itself a
+// choice, as after else if, does not count in addition to its own sides.
 func branches(p *policy.Program) (all []*policy.Node) {
 	for _, choice := range p.Choices {
 		for _, side := range []*policy.Node{choice.B, choice.C} {

@@ -13,11 +13,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// world is what the policies see, in one test.
+// world holds the values that the policies read, in one test.
 type world struct {
 	suite      *suite
 	given      map[string]any
-	uptime     time.Duration // what runtime.uptime was when the test began
+	uptime     time.Duration // runtime.uptime at the start of the test
 	now        time.Duration // since then
 	registered map[string]*variable
 	private    map[*compiled]map[string]*variable
@@ -39,7 +39,7 @@ func (s *suite) world() *world {
 	return w
 }
 
-// give sets values of stubs and states from now on.
+// give sets values of stubs and states until they are set again.
 func (w *world) give(given map[string]any) error {
 	for _, path := range slices.Sorted(maps.Keys(given)) {
 		v := given[path]
@@ -61,7 +61,7 @@ func (w *world) give(given map[string]any) error {
 	return nil
 }
 
-// state returns the state of that name: a registered one, the private one that alone has it, or
+// state returns the state of that name: a registered one, the only private one of that name, or
 // POLICY.NAME.
 func (w *world) state(name string) (*variable, error) {
 	if v := w.registered[name]; v != nil {
@@ -89,7 +89,7 @@ func (w *world) state(name string) (*variable, error) {
 	return nil, fmt.Errorf("several policies have a state %q; write %s", name, strings.Join(names, " or "))
 }
 
-// visible returns the state that a policy means.
+// visible returns the state that a policy reads under that name.
 func (w *world) visible(c *compiled, name string) *variable {
 	if v := w.private[c][name]; v != nil {
 		return v
@@ -97,14 +97,14 @@ func (w *world) visible(c *compiled, name string) *variable {
 	return w.registered[name]
 }
 
-// fill writes what the policy reads into its snapshot.
+// fill writes the values that the policy reads into its snapshot.
 func (w *world) fill(c *compiled) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
 		words := snapshot[r.Offset : r.Offset+r.Words]
 		clear(words)
 		switch {
-		case r.OfState(): // behind the names that may be its key
+		case r.OfState(): // after the names that may be its key
 			words[0] = w.ofState(c, r, snapshot)
 			continue
 		case r.Stub == stubs.Draw:
@@ -123,8 +123,8 @@ func (w *world) fill(c *compiled) {
 	}
 }
 
-// ofState returns a state's value, or its rate or average: what is given, or else what has come of
-// the events.
+// ofState returns a state's value, or its rate or average: the given value, or the value computed
+// from the events.
 func (w *world) ofState(c *compiled, r policy.Read, snapshot []uint64) uint64 {
 	v := w.visible(c, r.Key)
 	if r.Stub == stubs.State {
@@ -148,20 +148,20 @@ func (w *world) draw(c *compiled) float64 {
 	return w.draws[of].Next()
 }
 
-// drawer is who draws: a policy on a loop.
+// drawer identifies a source of draws: a policy on a loop.
 type drawer struct {
 	*compiled
 	loop string
 }
 
-// read returns what a policy reads, and whether somebody has given it. What a policy takes of a
-// name, or reads by a pattern, is answered from the names: whether one matches, or how long the
-// outermost section of such a name has been open.
+// read returns the value that a policy reads, and whether the test gives it. A pattern, or a value
+// computed from a name's text, is evaluated on the given names: whether a name matches, or how long
+// the outermost section with a matching name has been open.
 func (w *world) read(key string, r policy.Read) (v any, given bool) {
 	if r.Pattern == "" && r.Taken == policy.TakenWhole {
 		return w.value(key, r.Stub)
 	}
-	p, _ := policy.ParsePattern(r.Pattern) // which the policy's own parser has checked
+	p, _ := policy.ParsePattern(r.Pattern) // already checked by the policy's parser
 	if r.Stub != stubs.TaskSections {
 		v, given = w.value(r.Name().String(), r.Stub)
 		name, _ := v.(string)
@@ -181,7 +181,7 @@ func (w *world) read(key string, r policy.Read) (v any, given bool) {
 	return longest, given
 }
 
-// value returns a stub's value, and whether somebody has given it.
+// value returns a stub's value, and whether the test gives it.
 func (w *world) value(key string, id stubs.ID) (v any, given bool) {
 	if v, ok := w.given[key]; ok {
 		return v, true
@@ -211,7 +211,7 @@ func (w *world) value(key string, id stubs.ID) (v any, given bool) {
 	return "", false
 }
 
-// concerns says why a policy is not told of an event, or "".
+// concerns returns the reason why a policy is not evaluated for an event, or "".
 func (w *world) concerns(c *compiled, on stubs.Event, custom string) string {
 	t := c.spec.On
 	switch {
@@ -247,7 +247,7 @@ func (w *world) concerns(c *compiled, on stubs.Event, custom string) string {
 	return ""
 }
 
-// matchesAlone says what names a policy with patterns or exceptions is for.
+// matchesAlone describes the names that a policy with patterns or exceptions matches.
 func matchesAlone(m policy.Match, path, has string) string {
 	in := strings.Join(m.Tasks, ", ")
 	if in == "" {

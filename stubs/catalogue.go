@@ -116,14 +116,15 @@ const (
 	Draw         // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
 )
 
-// MaxStack bounds task.stack: the number of open sections a policy sees, outermost first.
+// MaxStack is the greatest length of task.stack, the number of open sections that a policy can
+// read, outermost first.
 const MaxStack = 16
 
 // KindNames are the values of task.kind and arriving.kind, in the order of the runtime's kind bits:
 // 0 atomic, 1 preemptible, 2 safe, 3 both.
 var KindNames = [4]string{"atomic", "preemptible", "safe", "both"}
 
-// Kinds are KindNames as policies see them.
+// Kinds are the NameIDs of KindNames.
 var Kinds = [4]NameID{Intern(KindNames[0]), Intern(KindNames[1]), Intern(KindNames[2]), Intern(KindNames[3])}
 
 // Stub describes one state stub.
@@ -141,12 +142,12 @@ type Stub struct {
 	Quantile bool // read as path(q) or path(q, window), both constants
 }
 
-// MaxRate bounds the rates of arrivals, in tasks per second.
+// MaxRate is the greatest rate of arrivals, in tasks per second.
 const MaxRate = 1 << 40
 
 const unbounded = 1 << 62 // ≈ 146 years in nanoseconds: far from overflow when two are added
 
-// Catalogue lists every state stub, indexed by ID, but State, which the registration completes.
+// Catalogue lists every state stub, indexed by ID; the registration completes the entry of State.
 var Catalogue = []Stub{
 	{ID: TaskName, Path: "task.name", Type: Name, On: AnyEvent, Doc: "the task's name"},
 	{ID: TaskKind, Path: "task.kind", Type: Name, Enum: true, On: AnyEvent, Doc: `"atomic", "preemptible", "safe" or "both"`},

@@ -13,8 +13,8 @@ func (d Decision) String() string {
 	return [...]string{"continue", "throw", "switch"}[d]
 }
 
-// Effect is what a policy may do beside its verdict. Effects are carried out by the runtime after
-// the evaluation, in the order of the policy's text, and only when the evaluation ended well.
+// Effect is an action of a policy other than its verdict. The runtime carries out effects after the
+// evaluation, in the order of the policy's text, and only if the evaluation ends without an error.
 type Effect uint8
 
 const (
@@ -23,28 +23,29 @@ const (
 	Interval                 // change the policy's own interval
 	Cancel                   // cancel the policy itself
 	Rank                     // give the arriving task its place in the queue; on Enqueue only
-	Background               // make the arriving task one of the background, on Enqueue; else the task
+	Background               // move the arriving task (on Enqueue) or the task to the background
 	Add                      // add to a state
 	Max                      // raise a state to a value, if it is below
 	Min                      // lower a state to a value, if it is above
-	Take                     // take tokens out of a bucket, if they are there
+	Take                     // take tokens from a bucket, if it has enough
 )
 
 func (e Effect) String() string {
 	return [...]string{"set", "call", "interval", "cancel", "rank", "background", "add", "max", "min", "take"}[e]
 }
 
-// Writes reports whether the effect is on a state.
+// Writes reports whether the effect writes a state.
 func (e Effect) Writes() bool { return e == Set || e >= Add }
 
-// MaxSites bounds the effects written in one policy: which of them fired is one word of bits.
+// MaxSites is the greatest number of effects in a policy's text: one word of bits records which of
+// them fired.
 const MaxSites = 64
 
-// Outcome is what one evaluation of a policy says. The zero Outcome is "continue, no effects".
+// Outcome is the result of one evaluation of a policy. The zero Outcome is "continue, no effects".
 type Outcome struct {
 	Decision Decision
 	Reason   int      // for Throw: index into the program's reasons
-	Retry    int64    // for Throw: ns after which the caller may try again; not positive: it says nothing
+	Retry    int64    // for Throw: ns after which the caller may retry; 0 or less: not given
 	Fired    uint64   // bit i: effect site i was executed
-	Values   []uint64 // word i: the operand of site i, where it fired; owned by the evaluator until its next evaluation
+	Values   []uint64 // word i: the operand of site i, if it fired; valid until the next evaluation
 }

@@ -14,9 +14,9 @@ const (
 	prime5 uint64 = 0x27D4EB2F165667C5
 )
 
-// Hash returns the XXH64 of the text with seed 0 (https://xxhash.com): the same in all processes
-// and on all machines, other than the NameID of the text, which no other process can tell. It takes
-// about 0.1 ns a byte of a long text.
+// Hash returns the XXH64 of the text with seed 0 (https://xxhash.com). It is the same in all
+// processes and on all machines, unlike the NameID of the text, which differs between processes. It
+// takes about 0.1 ns a byte of a long text.
 func Hash(text string) uint64 {
 	b := []byte(text) // the compiler makes no copy: b does not escape and is not written to
 	n := uint64(len(b))
@@ -56,26 +56,26 @@ func round(acc, lane uint64) uint64 {
 	return bits.RotateLeft64(acc+lane*prime2, 31) * prime1
 }
 
-// The constants of SplitMix64, by which Mix works.
+// The constants of SplitMix64, which Mix uses.
 const (
 	MixStep  uint64 = 0x9E3779B97F4A7C15
 	MixFirst uint64 = 0xBF58476D1CE4E5B9
 	MixLast  uint64 = 0x94D049BB133111EB
 )
 
-// Mix makes one number of two: hash(a, b) is Mix(Mix(0, a), b), where a text stands for its Hash.
-// The result is not negative as an int64.
+// Mix combines two numbers: hash(a, b) is Mix(Mix(0, a), b), where a text is represented by its
+// Hash. The result is not negative as an int64.
 func Mix(h, word uint64) uint64 { return scramble((h+1)*MixStep+word) >> 1 }
 
-// scramble is how SplitMix64 makes a random number of its state.
+// scramble is the output function of SplitMix64.
 func scramble(z uint64) uint64 {
 	z = (z ^ z>>30) * MixFirst
 	z = (z ^ z>>27) * MixLast
 	return z ^ z>>31
 }
 
-// Draws are the random numbers of one policy on one loop, by SplitMix64: the same from the same
-// seed.
+// Draws is the random number generator (SplitMix64) of one policy on one loop. Equal seeds give
+// equal numbers.
 type Draws struct{ state uint64 }
 
 // NewDraws returns the draws of a policy on a loop.

@@ -1,9 +1,9 @@
-// Package stubs names what a policy may see and what it may ask for.
+// Package stubs defines the values that a policy may read and the actions that it may request.
 //
-// State stubs are read-only values of the running program ("task.running", "queue.length"); control
-// stubs are the verdicts and effects by which a policy answers. The package holds the catalogue and
-// the binary layouts that the runtime, the reference interpreter and the isolate share; it executes
-// nothing (paper §4.3, "Stubs").
+// State stubs are read-only values of the running program ("task.running", "queue.length"). Control
+// stubs are the verdicts and effects of policies. The package has the catalogue and the binary
+// layouts that the runtime, the reference interpreter and the isolate share; it executes nothing
+// (paper §4.3, "Stubs").
 package stubs
 
 import (
@@ -44,7 +44,7 @@ func (t Type) Integral() bool { return t == Int || t == Duration || t == Bytes }
 func (t Type) Numeric() bool { return t.Integral() || t == Float }
 
 // Word encodes a Go value (bool, int, int64, float64, time.Duration or string) as a snapshot word
-// and reports its type. It is how registered states enter and leave the language.
+// and reports its type. Registered states enter and leave the language through Word and Value.
 func Word(v any) (word uint64, t Type, err error) {
 	switch v := v.(type) {
 	case bool:

@@ -1,5 +1,5 @@
-// Package keyed is the memory of keyed states and of token buckets: a table of words by key, with a
-// bound on the keys. It is pure: it has no lock and no clock, and its callers serialise its use.
+// Package keyed stores keyed states and token buckets: a table of words by key, with a limit on the
+// keys. It is pure: it has no lock and no clock, and its callers serialise its use.
 package keyed
 
 import (
@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// Table holds a word for each of so many keys at most. For a key that is new it drops the one that
-// was not used for the longest time. A key that was not written for the time to live is no longer
-// there.
+// Table holds a word for each key, up to a limit. A new key beyond the limit evicts the least
+// recently used one. A key expires when it has not been written for the time to live.
 //
-// A key takes 48 bytes and 4 to 8 bytes of an index, made when the table is. Memory for keys is
-// taken a block at a time, as keys come, and kept: what allocates is one write of a new key in 512,
-// until there are as many keys as allowed.
+// A key takes 48 bytes, and 4 to 8 bytes of an index allocated with the table. Memory for keys is
+// allocated one block at a time as keys are added, and never freed: one write of a new key in 512
+// allocates, until the table has reached its limit.
 type Table struct {
 	bound  int32
 	ttl    int64
 	heads  []int32   // by the low bits of a key: the first entry of its chain, or 0
 	blocks [][]entry // entry 0 is the end of all lists
-	made   int32     // entries that were ever used, without entry 0
-	free   int32     // the first of those that are free again, linked by next
+	made   int32     // entries used so far, without entry 0
+	free   int32     // the first freed entry; linked by next
 
 	// The counters may be read at any time.
 	keys, evicted, expired atomic.Int64
 }
 
-// entry is a key. It holds no pointers, so that the collector passes over a table.
+// entry is a key. It holds no pointers, so the garbage collector does not scan a table.
 type entry struct {
 	key, word uint64
 	at        int64 // when it was written
@@ -47,7 +46,8 @@ const (
 // blockSize is the entries of a block, a power of two.
 const blockSize = 512
 
-// New returns a table for so many keys, at least 1; ttl is in ns, and with 0 keys do not expire.
+// New returns a table for up to the given number of keys, at least 1; ttl is in ns, and 0 means
+// that keys do not expire.
 func New(keys int, ttl int64) *Table {
 	t := &Table{bound: int32(keys), ttl: ttl}
 	t.heads = make([]int32, 1<<bits.Len(uint(t.bound-1)))
@@ -55,28 +55,27 @@ func New(keys int, ttl int64) *Table {
 	return t
 }
 
-// Bound returns how many keys the table holds at most.
+// Bound returns the greatest number of keys that the table holds.
 func (t *Table) Bound() int { return int(t.bound) }
 
-// Len returns how many keys there are, those included that have expired since they were last looked
-// at.
+// Len returns the number of keys, including expired ones that no operation has removed yet.
 func (t *Table) Len() int { return int(t.keys.Load()) }
 
-// Evicted returns how many keys were dropped for others.
+// Evicted returns the number of keys that were evicted for new ones.
 func (t *Table) Evicted() int64 { return t.evicted.Load() }
 
-// Expired returns how many keys were dropped because their time was over.
+// Expired returns the number of keys that were removed because they had expired.
 func (t *Table) Expired() int64 { return t.expired.Load() }
 
-// SetTTL changes the time to live, also of the keys that are there.
+// SetTTL changes the time to live of all keys, including existing ones.
 func (t *Table) SetTTL(ttl int64) { t.ttl = ttl }
 
-// leap is how far a clock goes back before the time of a key counts from there, as if the key were
-// written now. By less evaluations overtake each other between reading the clock and coming here,
-// and would otherwise count the same time twice. For so long time stands still at most.
+// leap is the step back of the clock from which a key's time counts as now. After a smaller step,
+// time stands still for the key, for at most this long: evaluations overtake each other between
+// reading the clock and calling this package, and must not count the same time twice.
 const leap = int64(time.Second)
 
-// Get returns the word of a key and when it was written, and uses the key.
+// Get returns the word of a key and the time of its last write. It counts as a use of the key.
 func (t *Table) Get(key uint64, now int64) (word uint64, at int64, ok bool) {
 	i := t.find(key)
 	if i == 0 {
@@ -92,7 +91,7 @@ func (t *Table) Get(key uint64, now int64) (word uint64, at int64, ok bool) {
 	return e.word, e.at, true
 }
 
-// Peek is Get, and changes nothing: it does not use the key.
+// Peek is Get without side effects: it does not count as a use of the key.
 func (t *Table) Peek(key uint64, now int64) (word uint64, at int64, ok bool) {
 	i := t.find(key)
 	if i == 0 {
@@ -118,14 +117,14 @@ func (t *Table) Put(key, word uint64, now int64) {
 	t.sweep(now)
 }
 
-// Remove drops a key, if it is there.
+// Remove removes a key, if it exists.
 func (t *Table) Remove(key uint64) {
 	if i := t.find(key); i != 0 {
 		t.drop(i)
 	}
 }
 
-// sweep drops up to two keys that have expired. Each write adds one key at most, so it keeps up.
+// sweep removes up to two expired keys. Each write adds at most one key, so this is enough.
 func (t *Table) sweep(now int64) {
 	for range 2 {
 		if !t.expire(now) {
@@ -134,7 +133,7 @@ func (t *Table) sweep(now int64) {
 	}
 }
 
-// expire drops the key that was not written for the longest time, if it has expired.
+// expire removes the key with the oldest write, if it has expired.
 func (t *Table) expire(now int64) bool {
 	i := t.entry(0).links[written].before
 	if t.ttl <= 0 || i == 0 || !t.over(t.entry(i), now) {
@@ -145,7 +144,7 @@ func (t *Table) expire(now int64) bool {
 	return true
 }
 
-// since returns the time from which a key counts that was written at some time.
+// since returns the effective time of a key's write, given the recorded time at.
 func since(at, now int64) int64 {
 	if at > now && at-now > leap {
 		return now
@@ -172,7 +171,7 @@ func (t *Table) find(key uint64) int32 {
 	return 0
 }
 
-// insert makes an entry of a key that is not there.
+// insert adds an entry for a key that has none.
 func (t *Table) insert(key uint64, now int64) int32 {
 	if t.free == 0 && t.made == t.bound && !t.expire(now) {
 		t.drop(t.entry(0).links[used].before)
@@ -196,14 +195,14 @@ func (t *Table) insert(key uint64, now int64) int32 {
 	return i
 }
 
-// grow makes the block of an entry, if it is the first in it.
+// grow allocates the block of an entry, if the entry is its first.
 func (t *Table) grow(i int32) {
 	if int(i)/blockSize == len(t.blocks) {
 		t.blocks = append(t.blocks, make([]entry, min(blockSize, t.bound+1-i)))
 	}
 }
 
-// drop takes an entry out.
+// drop removes an entry.
 func (t *Table) drop(i int32) {
 	e := t.entry(i)
 	at := t.head(e.key)

@@ -2,13 +2,13 @@ package sketch
 
 import "math/bits"
 
-// Max is the greatest duration that is told from others, in ns: 146 years.
+// Max is the greatest distinct duration, in ns: 146 years.
 const Max = 1 << 62
 
 // fine is the number of buckets for each power of two. Durations below 2*fine have one each.
 const fine = 16
 
-// bucket returns the number of the bucket that d is in.
+// bucket returns the number of the bucket for d.
 func bucket(d int64) int {
 	v := uint64(min(max(d, 0), Max))
 	if v < 2*fine {
@@ -18,7 +18,7 @@ func bucket(d int64) int {
 	return 2*fine + (e-1)*fine + int(v>>e) - fine
 }
 
-// middle returns the duration that stands for those in a bucket.
+// middle returns the duration that represents a bucket.
 func middle(b int) int64 {
 	if b < 2*fine {
 		return int64(b)
@@ -28,13 +28,13 @@ func middle(b int) int64 {
 	return int64(min(low+1<<e/2, Max))
 }
 
-// counts are the counts of buckets, of a range of them that contains all that are not 0.
+// counts are the counts of a range of buckets that includes all nonzero ones.
 type counts[N uint32 | uint64] struct {
 	low int // the bucket of n[0]
 	n   []N
 }
 
-// at returns where a bucket is counted, and makes room for it.
+// at returns the counter of a bucket, and makes room for it.
 func (c *counts[N]) at(b int) *N {
 	if i := b - c.low; i >= 0 && i < len(c.n) {
 		return &c.n[i]
@@ -43,7 +43,7 @@ func (c *counts[N]) at(b int) *N {
 	return &c.n[b-c.low]
 }
 
-// widen makes room for a bucket, and for some around it: values that belong together are often
+// widen makes room for a bucket, and for some buckets next to it, because related values are often
 // close to each other.
 func (c *counts[N]) widen(b int) {
 	low, high := b&^(fine-1), b|(fine-1)

@@ -1,42 +1,43 @@
-// Package sketch estimates quantiles of durations over a window that moves with time.
+// Package sketch estimates quantiles of durations over a moving window.
 //
-// Values are counted in buckets that grow with them, as in DDSketch (Masson, Rim, Lee: DDSketch: A
-// Fast and Fully-Mergeable Quantile Sketch with Relative-Error Guarantees, VLDB 2019): here 16 to
-// each power of two, which takes no logarithm. An estimate is the middle of the bucket in which the
-// quantile lies, so it is off by a 32nd of it at most. The window is cut into parts with a sketch
-// each; a sum of all parts answers, from which the oldest is taken when it has passed.
+// Values are counted in buckets that widen with the value, as in DDSketch (Masson, Rim, Lee:
+// DDSketch: A Fast and Fully-Mergeable Quantile Sketch with Relative-Error Guarantees, VLDB 2019);
+// here there are 16 to each power of two, which needs no logarithm. An estimate is the middle of
+// the quantile's bucket, so its error is at most a 32nd. The window is divided into parts with a
+// sketch each. Quantiles are read from the sum of all parts, and the oldest part is subtracted when
+// it has passed.
 //
-// It is pure: no goroutine, lock or clock, and its callers take turns.
+// The package is pure: it has no goroutine, lock or clock, and its callers serialise its use.
 package sketch
 
 import "math"
 
-// parts is into how many parts a window is cut. So the values of the last window count, or of up to
-// a fifth of it less.
+// parts is the number of parts of a window. The values of the last window count, or of up to a
+// fifth less.
 const parts = 5
 
-// Sketch is the distribution of the durations that were added in the last window. It takes memory
-// for the range of the values alone, and at most 28 KB.
+// Sketch is the distribution of the durations added in the last window. Its size depends on the
+// range of the values, and is at most 28 KB.
 type Sketch struct {
 	length int64 // of a part, in ns
-	part   int64 // the number of the one that is being filled
+	part   int64 // the number of the current part
 	until  int64 // its end
 	fills  int   // its place in filled
 	filled [parts]counts[uint32]
 	all    counts[uint64]
-	n      uint64 // how many there are in all of them
+	n      uint64 // the sum of all counts
 	marks  []mark
 }
 
-// mark is where a quantile was found last. It is moved when it is read, in most cases by nothing:
-// between two reads a few values come and go.
+// mark is the place of the last result for a quantile. A read moves it, in most cases by nothing,
+// because few values change between two reads.
 type mark struct {
 	q     float64
 	at    int    // a bucket
-	below uint64 // how many values are in those before it
+	below uint64 // the number of values in the buckets before it
 }
 
-// New returns an empty sketch over a window, in ns, which answers for the given quantiles.
+// New returns an empty sketch over a window, in ns, for the given quantiles.
 func New(window int64, quantiles []float64) *Sketch {
 	s := &Sketch{length: max(1, window/parts)}
 	s.until = s.length
@@ -44,7 +45,7 @@ func New(window int64, quantiles []float64) *Sketch {
 	return s
 }
 
-// Answer says which quantiles will be read, by their places in the list.
+// Answer sets the quantiles that will be read, by their places in the list.
 func (s *Sketch) Answer(quantiles []float64) {
 	s.marks = make([]mark, len(quantiles))
 	for i, q := range quantiles {
@@ -52,14 +53,14 @@ func (s *Sketch) Answer(quantiles []float64) {
 	}
 }
 
-// Add adds a duration. A negative one counts as 0, one beyond Max as Max. A time before the last
-// counts as the last.
+// Add adds a duration. A negative one counts as 0, and one greater than Max as Max. A time before
+// the last one counts as the last one.
 func (s *Sketch) Add(now, d int64) {
 	s.advance(now)
 	b := bucket(d)
 	at := s.filled[s.fills].at(b)
 	if *at == math.MaxUint32 {
-		return // of one bucket four milliards in a part of the window are enough
+		return // a bucket's count is limited to 2^32-1 in a part of the window
 	}
 	*at++
 	*s.all.at(b)++
@@ -71,8 +72,8 @@ func (s *Sketch) Add(now, d int64) {
 	}
 }
 
-// Quantile returns the i-th quantile: the least duration that so many of all are not above. It is 0
-// when there are none.
+// Quantile returns the i-th quantile: the least duration that the quantile's share of all durations
+// does not exceed. It is 0 for an empty sketch.
 func (s *Sketch) Quantile(now int64, i int) int64 {
 	s.advance(now)
 	if s.n == 0 {
@@ -92,7 +93,7 @@ func (s *Sketch) Quantile(now int64, i int) int64 {
 	return middle(m.at)
 }
 
-// advance goes on to the part of a time, and drops those that are too old by then.
+// advance moves to the part of the given time, and drops the expired parts.
 func (s *Sketch) advance(now int64) {
 	if now < s.until {
 		return
