@@ -86,7 +86,7 @@ func TestReloadOfKeyedStatesUnderLoad(t *testing.T) {
 		"  - {name: take, on: enqueue, expr: 'take(\"b\", arriving.labels.user, BURST / 2) ? continue() : state.b[arriving.labels.user] >= BURST ? throw(\"full\") : continue()'}\n"
 	var versions []string
 	for _, v := range [][4]string{{"0", "1", "{rate: 10, burst: 5.0, keys: 5}", "5.0"}, {"0.5", "1.5", "{rate: 10, burst: 5.0, keys: 5}", "5.0"}, {"0", "1", "{rate: 1e9, burst: 5.0, keys: 5}", "5.0"},
-		{"1s", `duration("1s")`, "{rate: 10, burst: 50.0, keys: 9}", "50.0"}, {"0", "1", "{rate: 10, burst: 50.0, keys: 5, ttl: 1ms}", "50.0"}} {
+		{"1s", `duration("1s")`, "{rate: 10, burst: 50.0, keys: 9}", "50.0"}, {"0", "1", "{rate: 1e5, burst: 50.0, keys: 5, ttl: 1ms}", "50.0"}} {
 		versions = append(versions, "states: {k: {first: "+v[0]+", keys: 3, ttl: 10ms}, b: "+v[2]+"}\n"+strings.NewReplacer("VALUE", v[1], "BURST", v[3]).Replace(policies))
 	}
 	must(t, file.load(t, rt, versions[0]))
