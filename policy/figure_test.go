@@ -156,7 +156,7 @@ func TestGivenFigures(t *testing.T) {
 func TestWindows(t *testing.T) {
 	doc := strings.Join(strings.Fields(readDoc(t)), " ")
 	if MinWindow != 10*time.Millisecond || MaxWindow != 168*time.Hour || DefaultWindow != 10*time.Second ||
-		!strings.Contains(doc, "10 ms to 168 h") || !strings.Contains(doc, "10 s where it names none") {
+		!strings.Contains(doc, "10 ms to 168 h") || !strings.Contains(doc, "the default is 10 s") {
 		t.Errorf("a window is %v to %v, %v by default; docs/policy.md says something else", MinWindow, MaxWindow, DefaultWindow)
 	}
 }

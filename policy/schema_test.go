@@ -202,7 +202,7 @@ var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
 	"has [0-9]+ stars", "are the same; say it once", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
-	"there is no zone",
+	"there is no zone", "a bucket takes",
 	"a state is the string",             // a duration of 300 years
 	"stands where a duration is wanted", // the same
 }, "|"))
