@@ -3,7 +3,6 @@ package policytest
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -56,13 +55,7 @@ func TestPatternsAndWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := ""
-			for _, f := range r.Results[0].Failures {
-				text += f.String() + "\n"
-			}
-			if !strings.Contains(text, c.want) || c.want == "" && text != "" {
-				t.Errorf("failures %s\nwant %q", text, c.want)
-			}
+			wantFailures(t, r, c.want)
 		})
 	}
 }

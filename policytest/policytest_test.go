@@ -114,13 +114,7 @@ func TestEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := ""
-			for _, f := range r.Results[0].Failures {
-				text += f.String() + "\n"
-			}
-			if !strings.Contains(text, c.want) || c.want == "" && text != "" {
-				t.Errorf("failures %s\nwant %q", text, c.want)
-			}
+			wantFailures(t, r, c.want)
 		})
 	}
 }
@@ -204,5 +198,17 @@ func TestRunReports(t *testing.T) {
 		if !strings.Contains(r.said, want) {
 			t.Errorf("it says %s\nwant %q", r.said, want)
 		}
+	}
+}
+
+// wantFailures checks that the first test of r fails with that text, or not at all if it is empty.
+func wantFailures(t *testing.T, r *Report, want string) {
+	t.Helper()
+	text := ""
+	for _, f := range r.Results[0].Failures {
+		text += f.String() + "\n"
+	}
+	if !strings.Contains(text, want) || want == "" && text != "" {
+		t.Errorf("failures %s\nwant %q", text, want)
 	}
 }
