@@ -265,3 +265,14 @@ func TestErrorFormat(t *testing.T) {
 		t.Errorf("the place is not marked:\n%s", got)
 	}
 }
+
+// chance() and take() compare numbers that have no text, so no message gives their values.
+func TestNoValuesOfChance(t *testing.T) {
+	p, err := policy.Parse(`chance(0.0) ? throw("x") : continue()`, testEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Verify(p, Limits{}); err == nil || !strings.HasSuffix(err.Error(), "because chance(0.0) is always false") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -187,13 +187,14 @@ func (r *review) condition(n *policy.Node) string {
 	return r.text(n)
 }
 
-// because returns the values of the variable operand, in words.
+// because returns the values of the variable operand, in words. chance() and take() compare a number
+// that has no text of its own, so there is nothing to say about it.
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
-		if operand.Op != policy.OpConst && operand.Type != stubs.Bool {
+		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
 			return fmt.Sprintf(": %s is %s here", r.text(operand), r.describe(r.values[operand]))
 		}
 	}
