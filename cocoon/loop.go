@@ -41,7 +41,7 @@ type Loop struct {
 	contended bool   // a task waited or was suspended since the last tick
 
 	lookAt, lookEvery int64 // when holders are looked at again, and the interval; see parked.go
-	lookBusy          int64 // busy at the last look
+	lookBusy, lentAt  int64 // busy at the last look; when a look last found a holder parked
 	sweepAt, movedAt  int64 // when tasks without a slot are looked at next, 0: never; when one last changed
 	nextParked        int   // the parked task that was looked at last
 

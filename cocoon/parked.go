@@ -35,11 +35,13 @@ const (
 	minLook = int64(300 * time.Microsecond)
 	maxLook = int64(1200 * time.Microsecond)
 
-	// rareLook is the longest time between two looks while the slots change hands fast: fastTurnover
-	// times each from one look to the next. A saturated server has waiting tasks all the time. There
-	// each arriving task looks at the holders, and each look by the timer costs several switches
-	// between threads.
+	// rareLook is the longest time between two looks while the slots change hands fast, fastTurnover
+	// times each from one look to the next, and no holder was found parked for noneParked. A
+	// saturated server has waiting tasks all the time. There each arriving task looks at the holders,
+	// and each look by the timer costs several switches between threads. Where holders do park, the
+	// waiting tasks depend on the looks.
 	rareLook     = int64(10 * time.Millisecond)
+	noneParked   = int64(100 * time.Millisecond)
 	fastTurnover = 8
 )
 
@@ -87,7 +89,7 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 		}
 	}
 	if lent {
-		l.lookEvery, l.lookAt = minLook, now+minLook
+		l.lookEvery, l.lookAt, l.lentAt = minLook, now+minLook, now
 	}
 	return lent
 }
@@ -151,7 +153,7 @@ func (l *Loop) look(now int64) (next int64) {
 	wanted := l.core.Wanted()
 	if now >= l.lookAt {
 		most := maxLook
-		if l.busy-l.lookBusy >= int64(fastTurnover*len(l.slots)) {
+		if now-l.lentAt > noneParked && l.busy-l.lookBusy >= int64(fastTurnover*len(l.slots)) {
 			most = rareLook
 		}
 		l.lookBusy = l.busy

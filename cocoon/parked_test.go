@@ -388,4 +388,9 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	if l.look(now); l.lookAt > now {
 		t.Errorf("the loop is not busy, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
+	l.lentAt = now // a holder was found parked just now
+	l.busy += fastTurnover * int64(len(l.slots))
+	if l.look(now); l.lookAt > now {
+		t.Errorf("holders park, and the next look is %v later", time.Duration(l.lookAt-now))
+	}
 }
