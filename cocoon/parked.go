@@ -78,7 +78,10 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 			continue
 		}
 		if !s.waits() {
-			s.task.class.seen.running()
+			// A holder without a processor may be back from a wait just now: it says nothing.
+			if goroutine.StatusOf(s.g.Load()) != goroutine.Runnable {
+				s.task.class.seen.running()
+			}
 			continue
 		}
 		if l.park(s, now) {

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -393,4 +394,24 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	if l.look(now); l.lookAt > now {
 		t.Errorf("holders park, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
+}
+
+// A look that finds a holder ready to run, without a processor, does not count it as running: it may
+// be back from a wait. With one processor, the look has it.
+func TestReadyHolderIsNotSeenRunning(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})
+	goroutine.Learn()
+	var done atomic.Bool
+	h := begun(t, rt.Loop(), background, "ready", func(context.Context) error { return stall(done.Load) })
+	l := rt.Loop()
+	l.lockAll()
+	l.lendWaits(notify.Now())
+	c := h.Task().class
+	if n := c.seen.runs.Load(); n != 0 {
+		t.Errorf("%d looks found it running", n)
+	}
+	l.unlock()
+	done.Store(true)
+	must(t, h.Wait(background))
 }
