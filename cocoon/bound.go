@@ -25,7 +25,7 @@ type bound struct {
 	sites   []site
 	names   []stubs.NameID // of Match.Tasks
 	match   *selector      // of Match.Tasks and Match.Except, if names do not suffice; else nil
-	refers  []*selector    // those that it references
+	refers  []*selector    // the selectors that it references
 	kinds   uint8          // bit k: tasks of kind k match; 0: all
 	perTask bool           // evaluated for each running task, on ticks and custom events
 	asking  bool           // evaluated for each running task that may make room, on enqueue
@@ -44,7 +44,7 @@ type bound struct {
 	due      int64        // its next tick
 	looked   int64        // when it was looked at last
 	clocked  bool         // it is about the loop, and reads the time of day
-	minute   int64        // of the clock, when it was looked at last; for one that is clocked
+	minute   int64        // if clocked: the minute of the day at the last look
 	sawQuiet bool         // it was evaluated since the loop became quiet
 	busy     int64        // Loop.busy at its last tick
 }
@@ -60,9 +60,9 @@ type read struct {
 	window        int64   // over which it is measured, in ns; 0 of others
 	series, place int     // where the loop's meter has it
 
-	of       stubs.ID     // of a textRead: whose name is looked at
-	selector *selector    // the pattern, in place of the key of task.sections, too; nil where there is none
-	taken    *policy.Read // of a textRead without a pattern
+	of       stubs.ID     // for a textRead: the stub with the name
+	selector *selector    // the pattern, also as the key of task.sections; nil without one
+	taken    *policy.Read // for a textRead without a pattern
 
 	zone *time.Location // of the clock
 }

@@ -61,9 +61,9 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 	return c, nil
 }
 
-// states decides which states there will be: those of the document before that are declared again,
-// with the same type, stay. A bucket that holds more or less than before is another to policies,
-// with what is in it.
+// states determines the states of the new document. A state that the previous document declared
+// with the same type keeps its value. A bucket with another burst keeps its tokens, but counts as a
+// new state for the policies that refer to it.
 func (c *change) states(doc *policy.Document) (err error) {
 	if c.is.states, err = declaredStates(doc.States); err != nil {
 		return err

@@ -52,9 +52,9 @@ type PreemptedError struct {
 	returned atomic.Pointer[error]
 }
 
-// Returned returns the error that the code of the task, or of the section, has returned after it
-// had recovered the throw; nil if it did not. errors.Is and errors.As find it as well. The throw's
-// text does not have that of the error, which may be a stack trace.
+// Returned returns the error with which the code of the task or section returned after it had
+// recovered the throw, or nil. errors.Is and errors.As find this error too. The text of the throw
+// does not include it, because it may be a stack trace.
 func (e *PreemptedError) Returned() error {
 	if err := e.returned.Load(); err != nil {
 		return *err

@@ -101,9 +101,10 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 	return next
 }
 
-// tickOfLoop is tick for a policy that is about no task. When nothing runs or waits any more it is
-// evaluated once again, so that it sees the quiet, and not before something happens after that; or,
-// if it reads the time of day, before the minute changes, for which it is looked at each second.
+// tickOfLoop is tick for a policy that reads no task. When the loop becomes idle, the policy is
+// evaluated once more, so that it sees the idle loop, and then not until the next task arrives. If
+// it reads the time of day, it is also evaluated when the minute changes; the timer checks that
+// once a second.
 func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	last, due := b.lastTick(now)
 	quiet := l.core.Idle() && len(l.absent.lent) == 0

@@ -2,14 +2,14 @@ package cocoon
 
 import "errors"
 
-// Code that recovers every panic swallows a throw. Often it makes an error of it: an interpreter
-// reports an internal error, with the stack. To the callers of the task, or of the section, that is
-// a throw, and they are to see it as one.
+// Code that recovers every panic swallows a throw, and often turns it into an error: an interpreter
+// reports an internal error with its stack. The callers of the task or section must still be able
+// to recognise the throw.
 
 // over returns the error of a task or section whose code has swallowed the throw and returned err.
 func (p *throwRequest) over(err error) error {
 	if errors.Is(err, p.err) {
-		return err // it tells of the throw by itself
+		return err // it contains the throw
 	}
 	p.err.returned.Store(&err)
 	return p.err

@@ -76,14 +76,14 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// nag lowers the word for a task that does not poll, and raises it again after a pause. A throw
-// that is overdue ends the context, for what waits for that.
+// nag lowers the word for a task that does not poll, and raises it again after a pause. An overdue
+// throw ends the task's context, because the task may be waiting for the context.
 func (s *strand) nag(now int64) (next int64) {
 	switch {
 	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered
 		next = now + hush
 	case s.raised && now-s.raisedAt >= hush && s.met.Swap(false):
-		s.raisedAt, s.pause = now, 0 // it polls: the first poll that is not masked is to find the word up
+		s.raisedAt, s.pause = now, 0 // it polls, and its next unmasked poll must find the word raised
 		next = now + hush
 	case s.raised && now-s.raisedAt >= hush:
 		s.quiet()

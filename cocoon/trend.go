@@ -6,19 +6,20 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// trend is a rate or an average of a state, for all policies that read it over the same window. It
-// is followed as the state is written (see step.go); who writes and who reads take turns, by the
-// loop's lock or by that of the steps. Its users are guarded by regMu.
+// trend is a rate or an average of a state, shared by all policies that read it over the same
+// window. Each write of the state updates it (see step.go). The loop's lock serialises reads and
+// writes, or the lock of the steps if the state belongs to several loops. users is guarded by
+// regMu.
 type trend struct {
 	of    policy.Read
 	users int
 	main  policy.Trend
 
-	// As observing policies have it; of use while the state has a shadow.
+	// The trend as observing policies see it; valid while the state has a shadow.
 	shadow policy.Trend
 }
 
-// trendRead is a trend that a policy reads.
+// trendRead is one read of a trend by a policy.
 type trendRead struct {
 	trend  *trend
 	state  *stateVar
@@ -61,7 +62,7 @@ func (s *stateUse) release() {
 	s.trends = nil
 }
 
-// followed reports whether some policy reads a trend of a state that is written.
+// followed reports whether a policy reads a trend of a state that this policy writes.
 func (s *stateUse) followed() bool {
 	for _, v := range s.vars {
 		if v.trends.Load() != nil {
@@ -71,8 +72,8 @@ func (s *stateUse) followed() bool {
 	return false
 }
 
-// follow moves the trends on with a value that is about to be written. What an observing policy
-// writes begins a shadow, with the past that the state has.
+// follow updates the trends with the value about to be written. The first write of an observing
+// policy starts a shadow, which begins with the state's past.
 func (v *stateVar) follow(word uint64, observing bool, now int64) {
 	trends := v.trends.Load()
 	if trends == nil {

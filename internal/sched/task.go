@@ -1,8 +1,9 @@
-// Package sched is the scheduler's decision core: which task may run, who waits, who is suspended.
-// It is pure: no goroutine, channel, lock or clock. Times and events go in by method calls,
-// decisions come out as the list of tasks that were granted a slot. The runtime, its tests and
-// simulators are the shells around it, and serialise all calls. Times are nanoseconds of one clock;
-// a time earlier than one before, read before the shell's lock was taken, counts as no time.
+// Package sched is the scheduler's decision core. It decides which tasks run, wait and are
+// suspended. It is pure: it has no goroutines, channels, locks or clocks. The shell passes times
+// and events as arguments, and gets back the list of tasks that were granted a slot. The runtime is
+// one shell, the tests and simulators are others. A shell must serialise all calls. Times are
+// nanoseconds of one clock. A time may be earlier than the previous one, if the shell read it
+// before it took its lock; it then counts as the previous time.
 package sched
 
 // Kind says how a task may be interleaved with others, as a set of bits.
