@@ -106,6 +106,10 @@ const (
 
 	// perSweep is how many parked tasks one sweep looks at. Each costs a load and a cache miss.
 	perSweep = 256
+
+	// maxAbsentLeads is the greatest number of tasks without a slot whose leads are looked up: a few
+	// nanoseconds each.
+	maxAbsentLeads = 1024
 )
 
 // armSweep makes the timer look at the tasks without a slot. Called under the loop's lock.
@@ -167,18 +171,23 @@ func (l *Loop) sweep(now int64) (next int64) {
 }
 
 // absentLead returns the smallest lead that time policies leave a task without a slot; Never: no
-// time policy can act on one. Called under the loop's lock.
+// time policy can act on one. The loop's lock is held, so of very many tasks it looks at none, and
+// returns the smallest lead of any task. Called under the loop's lock.
 func (l *Loop) absentLead() (lead int64) {
-	lead = notify.Never
 	k := l.leads.Load()
 	if k == nil {
-		return lead
+		return notify.Never
 	}
-	for _, s := range l.absent.lent {
-		lead = min(lead, k.lead(l.rt, s.task.class, s.core.Kind))
+	if l.absent.n.Load() > maxAbsentLeads {
+		return k.least
 	}
-	for _, s := range l.absent.parked {
-		lead = min(lead, k.lead(l.rt, s.task.class, s.core.Kind))
+	lead = notify.Never
+	for _, list := range [][]*strand{l.absent.lent, l.absent.parked} {
+		for _, s := range list {
+			if lead = min(lead, k.lead(l.rt, s.task.class, s.core.Kind)); lead == k.least {
+				return lead
+			}
+		}
 	}
 	return lead
 }

@@ -16,6 +16,7 @@ type leads struct {
 	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
 	chosen  []chosen                // for tasks that policies refer to by patterns
 	aged    bool                    // a policy's clock may be ahead of the task's running time
+	least   int64                   // the least of all these; Never: no time policy can act on a task
 	waiting int64                   // for policies that refer to the loop: from when a task waits
 	unmet   []sectionKey            // sections that no task has opened so far
 	of      int                     // the number of policies from which they were computed
@@ -45,8 +46,17 @@ func (l *Loop) newLeads() *leads {
 		}
 		k.named[name] = own
 	}
+	k.least = k.general.least()
+	for _, own := range k.named {
+		k.least = min(k.least, own.least())
+	}
+	for i := range k.chosen {
+		k.least = min(k.least, k.chosen[i].lead.least())
+	}
 	return k
 }
+
+func (t byKind) least() int64 { return slices.Min(t[:]) }
 
 func never() byKind { return byKind{notify.Never, notify.Never, notify.Never, notify.Never} }
 

@@ -415,3 +415,36 @@ func TestReadyHolderIsNotSeenRunning(t *testing.T) {
 	done.Store(true)
 	must(t, h.Wait(background))
 }
+
+// The tasks without a slot that matter are those on which a time policy can act. Of very many tasks
+// the lead of any task counts, because the look-up happens under the loop's lock.
+func TestAbsentLead(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "limited", Limit: time.Hour})
+	must(t, err)
+	l := rt.Loop()
+	until := make(chan struct{})
+	defer close(until)
+	lead := func(name string) int64 {
+		t.Helper()
+		h := waiting(t, l, name, until)
+		l.lockAll()
+		defer l.unlock()
+		if s := h.Task().strand; !s.lent.Load() {
+			l.park(s, notify.Now())
+		}
+		return l.absentLead()
+	}
+	if got := lead("other"); got != notify.Never {
+		t.Errorf("a task without a limit: %v", time.Duration(got))
+	}
+	if got := lead("limited"); got != int64(time.Hour)+1 { // the policy says: more than the limit
+		t.Errorf("a task with a limit: %v", time.Duration(got))
+	}
+	l.lockAll()
+	defer l.unlock()
+	if least := l.leads.Load().least; least != int64(time.Hour)+1 {
+		t.Errorf("the least of all: %v", time.Duration(least))
+	}
+}

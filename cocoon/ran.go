@@ -83,14 +83,14 @@ type cpuClock struct {
 }
 
 // sample reads the clock if the last reading is old enough. A reading is a system call of 0.5 µs.
-// In a hot process it also counts the goroutines that share the cores.
-func (c *cpuClock) sample(now int64, hot bool) (s cpuSample) {
+// If shared is set, it also counts the goroutines that share the cores.
+func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	if c.at != 0 && now-c.at < sampleRunning/2 {
 		return s
 	}
 	s = cpuSample{used: processCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
-	if hot {
+	if shared {
 		if n := c.withProcessor(); n > int64(runtime.NumCPU()) {
 			s.sharers = n
 		}

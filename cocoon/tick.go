@@ -44,7 +44,7 @@ const (
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
-	cpu := rt.cpu.sample(now, rt.warmth.hot.Load())
+	cpu := rt.cpu.sample(now, rt.warmth.hot.Load() && rt.ticks())
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
