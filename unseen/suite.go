@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// suiteTime bounds the tests of one library.
+const suiteTime = 60 * time.Second
+
+// outcome is how tests ended.
+type outcome struct {
+	passed, failed map[string]bool
+	err            error // the process's
+}
+
+var verdict = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL): (\S+)`)
+
+// test runs the library's tests in a process that does something else before, if env says so.
+func (w *workplace) test(ctx context.Context, l library, p program, name string, env ...string) outcome {
+	args := []string{"-test.v", "-test.short", "-test.timeout=" + suiteTime.String()}
+	if l.skip != "" {
+		args = append(args, "-test.skip="+l.skip)
+	}
+	out, err := w.command(ctx, p.folder, env, name, args...)
+	o := outcome{map[string]bool{}, map[string]bool{}, err}
+	for _, m := range verdict.FindAllSubmatch(bytes.ReplaceAll(out, []byte("\r"), nil), -1) {
+		if string(m[1]) == "PASS" {
+			o.passed[string(m[2])] = true
+		} else {
+			o.failed[string(m[2])] = true
+		}
+	}
+	return o
+}
+
+// lost returns the tests that pass in the first outcome, and not in the second.
+func lost(before, after outcome) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(before.passed)) {
+		if !after.passed[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
