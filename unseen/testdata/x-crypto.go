@@ -8,5 +8,7 @@ import (
 )
 
 func init() {
-	victim.Run(func(context.Context) (any, error) { return scrypt.Key([]byte("unseen"), []byte("salt"), 1<<14, 8, 1, 32) })
+	victim.Run(func(context.Context) (any, error) {
+		return scrypt.Key([]byte("unseen"), []byte("salt"), 1<<14, 8, 1, 32)
+	})
 }
