@@ -110,6 +110,8 @@ func (w *workplace) prepare(ctx context.Context, l library) (folder string, err 
 	if err != nil {
 		return "", err
 	}
+	// The constraint is the version of the language in which operations are written.
+	operation = append([]byte("//go:build go1.25\n\n"), operation...)
 	if err := os.WriteFile(filepath.Join(folder, "unseen_operation_test.go"), operation, 0o666); err != nil {
 		return "", err
 	}

@@ -41,12 +41,11 @@ func newCampaign(o Order, op Operation) (*campaign, error) {
 // calls calls the operation twice, undisturbed: its first call may fill caches.
 func (c *campaign) calls() error {
 	for range 2 {
-		begin := time.Now()
-		answer, err := c.call("calm")
+		answer, ran, err := c.call("calm")
 		if err != nil {
 			return fmt.Errorf("the operation: %w", err)
 		}
-		c.report.Span = time.Since(begin)
+		c.report.Span = ran
 		if got := digest(answer); c.report.Answer == "" {
 			c.report.Answer = got
 		} else if got != c.report.Answer {
@@ -56,20 +55,21 @@ func (c *campaign) calls() error {
 	return nil
 }
 
-// call runs the operation as a task. If it does not return, nothing else can be found out in this
-// process, so the process ends.
-func (c *campaign) call(name string) (answer any, err error) {
+// call runs the operation as a task, and returns how long it ran. If it does not return, nothing
+// else can be found out in this process, so the process ends.
+func (c *campaign) call(name string) (answer any, ran time.Duration, err error) {
 	watch := time.AfterFunc(10*c.order.Span+patience, func() {
 		c.harm("a %s call does not return:\n%s", name, stacks())
 		c.write()
 		os.Exit(0)
 	})
 	defer watch.Stop()
-	err = c.rt.Run(context.Background(), name, func(ctx context.Context) (err error) {
+	h := c.rt.Go(context.Background(), name, func(ctx context.Context) (err error) {
 		answer, err = c.op(ctx)
 		return err
 	})
-	return answer, err
+	err = h.Wait(context.Background())
+	return answer, h.Account().Running, err
 }
 
 // throws throws at random moments of the operation.
@@ -92,9 +92,8 @@ func (c *campaign) throw(name string, limit time.Duration) bool {
 		fail(err)
 	}
 	defer policy.Cancel()
-	begin := time.Now()
-	_, err = c.call(name)
-	late := time.Since(begin) - limit
+	_, ran, err := c.call(name)
+	late := ran - limit
 	switch preempted := (*cocoon.PreemptedError)(nil); {
 	case errors.As(err, &preempted):
 		c.report.Stopped = append(c.report.Stopped, late)
@@ -102,6 +101,9 @@ func (c *campaign) throw(name string, limit time.Duration) bool {
 		return false
 	default:
 		c.report.Missed = append(c.report.Missed, late)
+		if own := (*cocoon.TaskError)(nil); errors.As(err, &own) {
+			err = own.Err // without the name of the task
+		}
 		if err != nil {
 			c.report.Returned[digest(err)]++
 		}
@@ -111,7 +113,7 @@ func (c *campaign) throw(name string, limit time.Duration) bool {
 
 // look compares the operation's answer with what it was in a fresh process.
 func (c *campaign) look(throws int) {
-	answer, err := c.call("look")
+	answer, _, err := c.call("look")
 	if err != nil {
 		c.harm("after %d throws: %v", throws, err)
 	} else if got := digest(answer); got != c.order.Answer {

@@ -19,7 +19,7 @@ type Operation func(ctx context.Context) (answer any, err error)
 type Order struct {
 	Report string        // the file that the report is written to
 	Throws int           // how many; 0: the operation is called undisturbed
-	Span   time.Duration // what an undisturbed call takes
+	Span   time.Duration // how long an undisturbed call runs
 	Answer string        // what an undisturbed call answers
 }
 
@@ -30,8 +30,8 @@ const Environment = "COCOON_UNSEEN"
 type Report struct {
 	Answer     string          // of the undisturbed calls
 	Span       time.Duration   // of the last undisturbed call
-	Stopped    []time.Duration // how late each throw ended the operation
-	Missed     []time.Duration // how late the operation ended by itself, after its limit
+	Stopped    []time.Duration // how long the operation ran beyond its limit, until the throw ended it
+	Missed     []time.Duration // how long it ran beyond its limit, and then ended by itself
 	Returned   map[string]int  // what the operation returned instead of the throw
 	Harm       []string        // what was wrong afterwards
 	Kept       []string        // what the runtime says about limits that stay overdue
