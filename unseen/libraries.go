@@ -15,7 +15,7 @@ var libraries = []library{
 	{name: "yaegi", kind: "interpreter", module: "github.com/traefik/yaegi@v0.16.1", pkg: "interp"},
 	{name: "gojq", kind: "interpreter", module: "github.com/itchyny/gojq@v0.12.20"},
 	{name: "jsonnet", kind: "interpreter", module: "github.com/google/go-jsonnet@v0.22.0"},
-	{name: "cel", kind: "interpreter", module: "github.com/google/cel-go@v0.32.0", pkg: "cel"},
+	{name: "cel", kind: "interpreter", module: "cel.dev/cel-go@v0.32.0", pkg: "cel"},
 	{name: "expr", kind: "interpreter", module: "github.com/expr-lang/expr@v1.17.8"},
 
 	{name: "brotli", kind: "codec", module: "github.com/andybalholm/brotli@v1.2.8"},

@@ -19,6 +19,7 @@ type options struct {
 	only      []string
 	throws    int
 	processes int
+	check     bool
 	json      bool
 	keep      bool
 }
@@ -51,6 +52,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	only := flags.String("only", "", "the `names` or kinds of libraries, with commas between them; empty: all")
 	flags.IntVar(&o.throws, "throws", 100, "how many throws into each operation")
 	flags.IntVar(&o.processes, "processes", 4, "among how many processes the throws are divided: each begins with empty caches")
+	flags.BoolVar(&o.check, "check", false, "only build the libraries by go, and call each operation undisturbed: for those who write one")
 	flags.BoolVar(&o.json, "json", false, "print a line of JSON for each library, instead of the table")
 	flags.BoolVar(&o.keep, "keep", false, "keep the folder in which the libraries are built, and print its name")
 	if err := flags.Parse(args); err != nil {
@@ -94,6 +96,13 @@ func tryAll(ctx context.Context, o options, chosen []library, stdout, stderr io.
 	var all []row
 	for i, l := range chosen {
 		w.progress("%s, %d of %d", l.name, i+1, len(chosen))
+		if o.check {
+			if err := w.check(ctx, l); err != nil {
+				fmt.Fprintf(stderr, "%s: %v\n", l.name, err)
+				code = 1
+			}
+			continue
+		}
 		r := w.try(ctx, l, o)
 		if ctx.Err() != nil {
 			fmt.Fprintln(stderr, "unseen:", ctx.Err())
@@ -109,7 +118,7 @@ func tryAll(ctx context.Context, o options, chosen []library, stdout, stderr io.
 			r.explain(stderr)
 		}
 	}
-	if !o.json {
+	if !o.json && !o.check {
 		printTable(stdout, all)
 	}
 	return code

@@ -18,7 +18,8 @@ type row struct {
 	Name   string        `json:"name"`
 	Kind   string        `json:"kind"`
 	Module string        `json:"module"`
-	Span   time.Duration `json:"span_ns"` // of the operation
+	Span   time.Duration `json:"span_ns"`  // of the operation
+	Suite  time.Duration `json:"suite_ns"` // of the tests, built by go
 
 	Tests  int `json:"tests"`  // that pass, built by go
 	Passed int `json:"passed"` // of them, behind the throws
@@ -105,8 +106,8 @@ func (r row) printJSON(w io.Writer) {
 
 // explain prints what the table has no place for.
 func (r row) explain(w io.Writer) {
-	fmt.Fprintf(w, "%s: an operation of %v; %d of %d tests; %d of %d stopped, late by %v in the median and %v at most\n",
-		r.Name, r.Span.Round(time.Millisecond), r.Passed, r.Tests, r.Stopped, r.Throws, r.P50.Round(time.Microsecond), r.Max.Round(time.Microsecond))
+	fmt.Fprintf(w, "%s: an operation of %v; %d of %d tests in %v; %d of %d stopped, late by %v in the median and %v at most; not stopped, up to %v\n",
+		r.Name, r.Span.Round(time.Millisecond), r.Passed, r.Tests, r.Suite.Round(time.Millisecond), r.Stopped, r.Throws, r.P50.Round(time.Microsecond), r.Max.Round(time.Microsecond), r.missed.Round(time.Microsecond))
 	for text, n := range r.Returned {
 		fmt.Fprintf(w, "\t%d times it returned %s\n", n, text)
 	}

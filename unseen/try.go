@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/cocoon-go/cocoon/unseen/victim"
 )
@@ -41,6 +42,20 @@ func (w *workplace) try(ctx context.Context, l library, o options) row {
 	}
 	w.suites(ctx, l, p, &r, order, calm)
 	return r
+}
+
+// check calls the operation of a library, as built by go.
+func (w *workplace) check(ctx context.Context, l library) error {
+	defer os.RemoveAll(filepath.Join(w.folder, l.name))
+	p, err := w.buildPlain(ctx, l)
+	if err != nil {
+		return err
+	}
+	calm, err := w.order(ctx, l, p, p.plain, victim.Order{}, "-test.run=^$")
+	if err == nil {
+		w.progress("%s answers %s in %v", l.name, calm.Answer, calm.Span)
+	}
+	return err
 }
 
 // calm finds out what the operation answers in a fresh process without polls, and how long it takes
@@ -87,7 +102,9 @@ func readReport(file string) (r victim.Report, err error) {
 // suites runs the library's tests: as built by go, and by cocoon behind the last throws. What is
 // lost gets a second try, for some tests go by the clock.
 func (w *workplace) suites(ctx context.Context, l library, p program, r *row, order victim.Order, calm victim.Report) {
+	begin := time.Now()
 	plain := w.test(ctx, l, p, p.plain)
+	r.Suite = time.Since(begin)
 	var after outcome
 	for try := range 2 {
 		env, file := w.environment(l, order)

@@ -138,15 +138,23 @@ type program struct {
 
 // build builds the library's tests, with the operation among them.
 func (w *workplace) build(ctx context.Context, l library) (p program, err error) {
+	if p, err = w.buildPlain(ctx, l); err != nil {
+		return p, err
+	}
+	p.polls = filepath.Join(w.folder, l.name, "polls.test")
+	_, err = w.command(ctx, p.folder, w.workspace(l), w.cocoon, "test", "-c", "-vet=off", "-cocoon.pkgs=all,std", "-o", p.polls, ".")
+	return p, err
+}
+
+func (w *workplace) buildPlain(ctx context.Context, l library) (p program, err error) {
 	if p.folder, err = w.prepare(ctx, l); err != nil {
 		return p, err
 	}
 	p.plain = filepath.Join(w.folder, l.name, "plain.test")
-	p.polls = filepath.Join(w.folder, l.name, "polls.test")
-	flags := []string{"GOFLAGS=", "GOWORK=" + filepath.Join(w.folder, l.name, "go.work")}
-	if _, err := w.command(ctx, p.folder, flags, "go", "test", "-c", "-vet=off", "-o", p.plain, "."); err != nil {
-		return p, err
-	}
-	_, err = w.command(ctx, p.folder, flags, w.cocoon, "test", "-c", "-vet=off", "-cocoon.pkgs=all,std", "-o", p.polls, ".")
+	_, err = w.command(ctx, p.folder, w.workspace(l), "go", "test", "-c", "-vet=off", "-o", p.plain, ".")
 	return p, err
+}
+
+func (w *workplace) workspace(l library) (env []string) {
+	return []string{"GOFLAGS=", "GOWORK=" + filepath.Join(w.folder, l.name, "go.work")}
 }

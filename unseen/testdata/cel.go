@@ -3,8 +3,8 @@ package cel_test
 import (
 	"context"
 
+	"cel.dev/cel-go/cel"
 	"github.com/cocoon-go/cocoon/unseen/victim"
-	"github.com/google/cel-go/cel"
 )
 
 func init() {

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	const text = `len(filter(1..400, {let x = #; any(1..400, {# == x * 2})})) + len(join(sort(map(1..3000, {string(# * 7919 % 3000)})), " "))`
+	const text = `len(filter(1..200, {let x = #; any(1..200, {# == x * 2})})) + len(join(sort(map(1..1000, {string(# * 7919 % 1000)})), " "))`
 	victim.Run(func(context.Context) (any, error) {
 		program, err := expr.Compile(text)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	text := victim.Text(150_000)
+	text := victim.Text(30_000)
 	victim.Run(func(context.Context) (any, error) {
 		var b bytes.Buffer
 		w := lz4.NewWriter(&b)

@@ -18,7 +18,7 @@ type unseenRecord struct {
 
 func init() {
 	var all []unseenRecord
-	for i := range 8000 {
+	for i := range 3000 {
 		r := unseenRecord{ID: i, Name: fmt.Sprint("record ", i), Tags: []string{"a", "b", fmt.Sprint(i)}}
 		r.Other = map[string]float64{"half": float64(i) / 2}
 		r.Next = &unseenRecord{ID: -i}

@@ -13,7 +13,7 @@ import (
 func init() {
 	victim.Run(func(context.Context) (any, error) {
 		all := map[string]any{}
-		for i := range 3000 {
+		for i := range 1000 {
 			all[fmt.Sprint("key ", i)] = []any{float64(i), fmt.Sprint(i), map[string]any{"odd": i%2 == 1}}
 		}
 		s, err := structpb.NewStruct(all)

@@ -15,7 +15,7 @@ var (
 )
 
 func init() {
-	text := []byte(victim.Text(60_000))
+	text := []byte(victim.Text(10_000))
 	victim.Run(func(context.Context) (any, error) {
 		packed := unseenEncoder.EncodeAll(text, nil)
 		back, err := unseenDecoder.DecodeAll(packed, nil)
