@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // options are the command line.
@@ -21,11 +22,11 @@ type options struct {
 	processes int
 	check     bool
 	json      bool
-	keep      bool
+	dir       string
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -52,9 +53,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	only := flags.String("only", "", "the `names` or kinds of libraries, with commas between them; empty: all")
 	flags.IntVar(&o.throws, "throws", 100, "how many throws into each operation")
 	flags.IntVar(&o.processes, "processes", 4, "among how many processes the throws are divided: each begins with empty caches")
-	flags.BoolVar(&o.check, "check", false, "only build the libraries by go, and call each operation undisturbed: for those who write one")
+	flags.BoolVar(&o.check, "check", false, "only build the libraries, and compare what each operation answers as built by go and by cocoon")
 	flags.BoolVar(&o.json, "json", false, "print a line of JSON for each library, instead of the table")
-	flags.BoolVar(&o.keep, "keep", false, "keep the folder in which the libraries are built, and print its name")
+	flags.StringVar(&o.dir, "dir", "", "the `folder` in which the libraries are built, and stay; empty: a temporary one")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -87,7 +88,7 @@ func choose(all []library, only []string) (chosen []library, err error) {
 
 // tryAll tries one library after the other.
 func tryAll(ctx context.Context, o options, chosen []library, stdout, stderr io.Writer) (code int) {
-	w, err := openWorkplace(ctx, o.keep, stderr)
+	w, err := openWorkplace(ctx, o.dir, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "unseen:", err)
 		return 2

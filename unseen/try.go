@@ -15,9 +15,7 @@ import (
 // try tries a library. What goes wrong is in the row.
 func (w *workplace) try(ctx context.Context, l library, o options) row {
 	r := row{Name: l.name, Kind: l.kind, Module: l.module, Means: l.kept}
-	if !w.keep {
-		defer os.RemoveAll(filepath.Join(w.folder, l.name))
-	}
+	defer w.clean(l)
 	p, err := w.build(ctx, l)
 	if err != nil {
 		r.Harm = append(r.Harm, err.Error())
@@ -44,18 +42,24 @@ func (w *workplace) try(ctx context.Context, l library, o options) row {
 	return r
 }
 
-// check calls the operation of a library, as built by go.
+// check builds a library, and calls its operation.
 func (w *workplace) check(ctx context.Context, l library) error {
-	defer os.RemoveAll(filepath.Join(w.folder, l.name))
-	p, err := w.buildPlain(ctx, l)
+	defer w.clean(l)
+	p, err := w.build(ctx, l)
 	if err != nil {
 		return err
 	}
-	calm, err := w.order(ctx, l, p, p.plain, victim.Order{}, "-test.run=^$")
+	calm, err := w.calm(ctx, l, p)
 	if err == nil {
 		w.progress("%s answers %s in %v", l.name, calm.Answer, calm.Span)
 	}
 	return err
+}
+
+func (w *workplace) clean(l library) {
+	if !w.keep {
+		os.RemoveAll(filepath.Join(w.folder, l.name))
+	}
 }
 
 // calm finds out what the operation answers in a fresh process without polls, and how long it takes

@@ -19,17 +19,25 @@ type workplace struct {
 	folder   string
 	root     string // Cocoon's folder
 	cocoon   string // the path of the cocoon command
-	keep     bool
+	keep     bool   // the folder
 	messages io.Writer
 }
 
-func openWorkplace(ctx context.Context, keep bool, messages io.Writer) (*workplace, error) {
+// openWorkplace makes a temporary folder if there is none to keep.
+func openWorkplace(ctx context.Context, folder string, messages io.Writer) (*workplace, error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return nil, err
 	}
-	w := &workplace{root: root, keep: keep, messages: messages}
-	if w.folder, err = os.MkdirTemp("", "cocoon-unseen-"); err != nil {
+	w := &workplace{root: root, keep: folder != "", messages: messages}
+	if w.keep {
+		if w.folder, err = filepath.Abs(folder); err == nil {
+			err = os.MkdirAll(w.folder, 0o777)
+		}
+	} else {
+		w.folder, err = os.MkdirTemp("", "cocoon-unseen-")
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.cocoon = filepath.Join(w.folder, "cocoon")
@@ -42,11 +50,9 @@ func openWorkplace(ctx context.Context, keep bool, messages io.Writer) (*workpla
 }
 
 func (w *workplace) close() {
-	if w.keep {
-		w.progress("kept %s", w.folder)
-		return
+	if !w.keep {
+		os.RemoveAll(w.folder)
 	}
-	os.RemoveAll(w.folder)
 }
 
 func (w *workplace) progress(format string, args ...any) {
@@ -89,6 +95,9 @@ func (w *workplace) copyModule(ctx context.Context, l library) (folder string, e
 		return "", fmt.Errorf("go mod download -json %s: %w", l.module, err)
 	}
 	folder = filepath.Join(w.folder, l.name, "module")
+	if err := os.RemoveAll(folder); err != nil { // of an earlier run
+		return "", err
+	}
 	return folder, os.CopyFS(folder, os.DirFS(downloaded.Dir))
 }
 
@@ -120,7 +129,7 @@ func (w *workplace) prepare(ctx context.Context, l library) (folder string, err 
 	for _, m := range l.with {
 		others += "require " + strings.Replace(m, "@", " ", 1) + "\n"
 	}
-	if err := os.Mkdir(filepath.Join(w.folder, l.name, "others"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.folder, l.name, "others"), 0o777); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(filepath.Join(w.folder, l.name, "others", "go.mod"), []byte(others), 0o666); err != nil {
@@ -138,23 +147,15 @@ type program struct {
 
 // build builds the library's tests, with the operation among them.
 func (w *workplace) build(ctx context.Context, l library) (p program, err error) {
-	if p, err = w.buildPlain(ctx, l); err != nil {
-		return p, err
-	}
-	p.polls = filepath.Join(w.folder, l.name, "polls.test")
-	_, err = w.command(ctx, p.folder, w.workspace(l), w.cocoon, "test", "-c", "-vet=off", "-cocoon.pkgs=all,std", "-o", p.polls, ".")
-	return p, err
-}
-
-func (w *workplace) buildPlain(ctx context.Context, l library) (p program, err error) {
 	if p.folder, err = w.prepare(ctx, l); err != nil {
 		return p, err
 	}
 	p.plain = filepath.Join(w.folder, l.name, "plain.test")
-	_, err = w.command(ctx, p.folder, w.workspace(l), "go", "test", "-c", "-vet=off", "-o", p.plain, ".")
+	p.polls = filepath.Join(w.folder, l.name, "polls.test")
+	env := []string{"GOFLAGS=", "GOWORK=" + filepath.Join(w.folder, l.name, "go.work")}
+	if _, err := w.command(ctx, p.folder, env, "go", "test", "-c", "-vet=off", "-o", p.plain, "."); err != nil {
+		return p, err
+	}
+	_, err = w.command(ctx, p.folder, env, w.cocoon, "test", "-c", "-vet=off", "-cocoon.pkgs=all,std", "-o", p.polls, ".")
 	return p, err
-}
-
-func (w *workplace) workspace(l library) (env []string) {
-	return []string{"GOFLAGS=", "GOWORK=" + filepath.Join(w.folder, l.name, "go.work")}
 }
