@@ -30,12 +30,12 @@ func (l *lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// kept returns the lines about limits that stay overdue, at most three.
+// kept returns the lines about late throws, at most three.
 func (l *lines) kept() (some []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range l.all {
-		if strings.Contains(line, "overdue") && len(some) < 3 {
+		if strings.Contains(line, "something keeps it") && len(some) < 3 {
 			some = append(some, line)
 		}
 	}

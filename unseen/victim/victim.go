@@ -34,7 +34,7 @@ type Report struct {
 	Missed     []time.Duration // how long it ran beyond its limit, and then ended by itself
 	Returned   map[string]int  // what the operation returned instead of the throw
 	Harm       []string        // what was wrong afterwards
-	Kept       []string        // what the runtime says about limits that stay overdue
+	Kept       []string        // what the runtime says about throws that are late
 	Goroutines int             // that are left
 }
 
