@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -75,8 +76,12 @@ func (w *workplace) command(ctx context.Context, folder string, env []string, na
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		said += string(exit.Stderr)
 	}
+	said = wellTested.ReplaceAllString(said, "")
 	return out, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, end(said, 2000))
 }
+
+// wellTested are the lines of a test program that tell of no failure.
+var wellTested = regexp.MustCompile(`(?m)^ *(=== .*|--- (PASS|SKIP): .*)\n`)
 
 // end returns the end of a text, at most n bytes.
 func end(s string, n int) string {
