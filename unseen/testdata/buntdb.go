@@ -23,8 +23,8 @@ func init() {
 			}
 		}
 		err := unseenDB.Update(func(tx *buntdb.Tx) error {
-			for i := range 5000 {
-				n := i * 7919 % 5000
+			for i := range 600 {
+				n := i * 7919 % 600
 				if _, _, err := tx.Set(fmt.Sprint("name:", n), fmt.Sprint("value ", n), nil); err != nil {
 					return err
 				}
