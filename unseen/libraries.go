@@ -37,7 +37,7 @@ var libraries = []library{
 
 	{name: "pongo2", kind: "template", module: "github.com/flosch/pongo2/v6@v6.0.0"},
 	{name: "jet", kind: "template", module: "github.com/CloudyKit/jet/v6@v6.3.3"},
-	{name: "raymond", kind: "template", module: "github.com/aymerick/raymond@v2.0.2+incompatible"},
+	{name: "raymond", kind: "template", module: "github.com/aymerick/raymond@v2.0.2+incompatible", with: []string{"gopkg.in/yaml.v2@v2.4.0"}},
 	{name: "liquid", kind: "template", module: "github.com/osteele/liquid@v1.6.0"},
 
 	{name: "goldmark", kind: "parser", module: "github.com/yuin/goldmark@v1.8.7"},
