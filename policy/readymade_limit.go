@@ -137,9 +137,9 @@ func (a OverloadAlarm) validate() error {
 	case a.Queue == 0 && a.Wait == 0:
 		return errors.New("no bound is set; set Queue, Wait or both")
 	case a.State != "" && !isIdentifier(a.State):
-		return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", a.State)
+		return fmt.Errorf("state %q: %s", a.State, namesOfStates)
 	case a.State == "" && a.Func == "":
-		return errors.New("nobody would notice; set State, Func or both")
+		return errors.New("the alarm would have no effect; set State, Func or both")
 	case a.Func != "":
 		return checkNameText("the function's name", a.Func)
 	}
