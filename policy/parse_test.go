@@ -157,7 +157,7 @@ var badPolicies = []struct{ text, want string }{
 	{`now() > 3 ? switch() : continue()`, `there is no function now; write task.elapsed`},
 	{`date("2020") > 3 ? switch() : continue()`, `there is no function date`},
 	{`trow("x")`, `there is no function trow; did you mean throw?`},
-	{`frobnicate(1)`, `there is no function frobnicate; the functions are duration,`},
+	{`frobnicate(1)`, `there is no function frobnicate; the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, take, any, all, none and count`},
 	{`filter(task.stack, # == "x") == 1 ? switch() : continue()`, `there is no function filter; write count, any, all or none`},
 	{`task.("a") ? switch() : continue()`, `1:7: expected name`},
 	{`task.name() == "x" ? switch() : continue()`, `is no function`},
