@@ -88,38 +88,9 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 		l.unlock()
 		return true
 	}
-	want := s.requests.Load()
-	if want != 0 {
-		l.stats.toSafePoint.add(now - s.postedAt)
-	}
-	keep := want & wantThrow
-	if want&wantSwitch != 0 && now < s.core.Immune() {
-		keep |= wantSwitch // for later
-	}
-	s.endGap(now)
-	s.requests.Store(keep)
-	s.quiet()
-	s.lastSafe, s.pause = now, 0
-	s.safePoints++
+	want, keep := s.takeRequests(now)
 	if want&wantThrow != 0 && !o.cleansUp {
-		if s.lent.Load() {
-			// once the throw has arrived, the task must come back for a slot
-			s.requests.Store(wantThrow | wantProbe)
-		}
-		p := s.due()
-		throws := p != nil && !goroutine.Unwinding()
-		if throws {
-			p.flying = true
-			// so that the next safe point throws again if the throw is swallowed
-			s.raise(now + flight - hush)
-		} else {
-			s.raisedAt = now - hush // so that nag need not wait
-		}
-		l.unlock()
-		l.rt.timer.WakeAt(now + grace) // raise the word again until the throw has arrived
-		if throws {
-			s.throw(p)
-		}
+		s.answerThrow(now)
 		return false
 	}
 	switch {
@@ -149,4 +120,47 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 	l.armLook(now, lookAt)
 	<-s.token()
 	return true
+}
+
+// takeRequests takes the requests for the task at a safe point, and returns them, and those that
+// stay posted: a throw until it has arrived, a switch until the task's immunity is over. Called
+// under the loop's lock.
+func (s *strand) takeRequests(now int64) (want, keep uint32) {
+	want = s.requests.Load()
+	if want != 0 {
+		s.loop.stats.toSafePoint.add(now - s.postedAt)
+	}
+	keep = want & wantThrow
+	if want&wantSwitch != 0 && now < s.core.Immune() {
+		keep |= wantSwitch
+	}
+	s.endGap(now)
+	s.requests.Store(keep)
+	s.quiet()
+	s.lastSafe, s.pause = now, 0
+	s.safePoints++
+	return want, keep
+}
+
+// answerThrow carries out the pending throw, unless it is void or the task is already unwinding.
+// Called under the loop's lock, which it releases.
+func (s *strand) answerThrow(now int64) {
+	if s.lent.Load() {
+		// once the throw has arrived, the task must come back for a slot
+		s.requests.Store(wantThrow | wantProbe)
+	}
+	p := s.due()
+	throws := p != nil && !goroutine.Unwinding()
+	if throws {
+		p.flying = true
+		// so that the next safe point throws again if the throw is swallowed
+		s.raise(now + flight - hush)
+	} else {
+		s.raisedAt = now - hush // so that nag need not wait
+	}
+	s.loop.unlock()
+	s.loop.rt.timer.WakeAt(now + grace) // raise the word again until the throw has arrived
+	if throws {
+		s.throw(p)
+	}
 }
