@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What a file that is loaded again makes of keyed states and buckets.
+// A reload keeps or resets keyed states and buckets as docs/policy.md says.
 func TestReloadOfKeyedStates(t *testing.T) {
 	const policies = "policies: [{name: p, event: go, state: {n: 0}, expr: 'let ok = take(\"b\", 1); add(\"k\", \"a\", 1); add(\"n\", 1); state.n == 0 ? add(\"begun\", 1) : continue()'}]\n"
 	const first = "begun: 0, k: {first: 0, keys: 5}, b: {rate: 0.000001, burst: 5}"
@@ -53,7 +53,8 @@ func TestReloadOfKeyedStates(t *testing.T) {
 	}
 }
 
-// What policies of code refer to keeps its type and, of a bucket, its burst.
+// A reload cannot change the type of a state, or the burst of a bucket, to which policies of code
+// refer.
 func TestReloadKeepsWhatCodeRefersTo(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	must(t, file.load(t, rt, "states: {k: {first: 0, keys: 5}, b: {rate: 1, burst: 5}}\n"))
