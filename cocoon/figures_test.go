@@ -114,7 +114,8 @@ func TestFiguresCostOnlyTheirReaders(t *testing.T) {
 	}
 }
 
-// A refused task has no time in the queue. A task that leaves the queue because its context ends has.
+// A refused task has no time in the queue. A task that leaves the queue because its context ends
+// has one.
 func TestTimeInTheQueue(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	register(t, rt, reader)
@@ -181,8 +182,8 @@ func TestArrivalsCountOnce(t *testing.T) {
 	}
 }
 
-// The quantiles that a policy reads continue when a policy that reads other quantiles comes, changes
-// or goes.
+// The quantiles that a policy reads continue when a policy that reads other quantiles comes,
+// changes or goes.
 func TestFiguresSurviveExchanges(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"wait": time.Duration(0), "service": time.Duration(0)}))
