@@ -69,9 +69,9 @@ func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*
 		}
 		switch {
 		case known[name] != nil && was.tasks[name] == nil:
-			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; say all of it in one", ErrDuplicate))
+			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; declare it in one document", ErrDuplicate))
 		case one && d.fixed && rt.naming.registered[whole] != 0:
-			return nil, doc.Refused(part, fmt.Errorf("the document says atomic, and the kind %v is %w", stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate))
+			return nil, doc.Refused(part, fmt.Errorf("the document declares atomic, and the kind %v is %w", stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate))
 		}
 		d.attrs = attrsOf(said)
 		d.shared = chain(slices.Clone(d.attrs), nil)

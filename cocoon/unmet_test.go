@@ -120,7 +120,7 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 	lines := func(want string) {
 		t.Helper()
 		eventually(t, want, func() bool { return log.count(want) == 1 })
-		if n := log.count("nothing has had"); n != strings.Count(log.String(), "\n") {
+		if n := log.count("matched nothing so far"); n != strings.Count(log.String(), "\n") {
 			t.Errorf("%d lines:\n%s", n, &log)
 		}
 	}

@@ -64,9 +64,9 @@ func (l *lowerer) function(n ast.Node) value {
 	case !ok:
 		l.refuseMethod(n)
 	case verdicts[name]:
-		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
+		l.refuse(n, "write a verdict at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:
-		l.refuse(n, "an effect stands on its own, not inside a condition or a value", "%s() is an effect and no value", name)
+		l.refuse(n, "write an effect as a statement of its own, outside conditions and values", "%s() is an effect and no value", name)
 	}
 	switch name {
 	case "any", "all", "none", "count":
@@ -94,7 +94,7 @@ func (l *lowerer) function(n ast.Node) value {
 	case "take":
 		return l.take(n, args)
 	case "pattern":
-		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
+		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() is allowed only after in, or as the key of task.sections")
 	}
 	l.refuse(n, functionHint(name), "there is no function %s", name)
 	return value{}
