@@ -65,7 +65,8 @@ func (w *workplace) progress(format string, args ...any) {
 func (w *workplace) command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = folder
-	cmd.Env = append(cmd.Environ(), env...)
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+w.folder) // what is left there goes with it
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.Output()
