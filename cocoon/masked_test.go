@@ -14,8 +14,8 @@ import (
 
 // The functions that rewritten packages call.
 //
-//go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
-var holdLink func(pkg, file string, held, ends []int)
+//go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
+var lockedLink func(pkg, file string, lines []int, locks []string, ends []int)
 
 var guard sync.Mutex
 
@@ -44,7 +44,7 @@ func noteLocked() {
 	for _, f := range []any{locked, lockedPoint} {
 		f := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 		_, line := f.FileLine(f.Entry())
-		holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3}, nil)
+		lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3, safepoint.ByItself}, []string{"guard"}, nil)
 	}
 }
 
@@ -191,7 +191,7 @@ func cleaningUp(clean func()) {
 func TestDeferredCallOfAFunctionThatReturns(t *testing.T) {
 	f := runtime.FuncForPC(reflect.ValueOf(cleaningUp).Pointer())
 	_, line := f.FileLine(f.Entry())
-	holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, []int{line + 2, line + 2})
+	lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, nil, []int{line + 2, line + 2})
 	for name, point := range map[string]func(context.Context){
 		"a poll":      func(context.Context) { safepoint.Poll() },
 		"a SafePoint": SafePoint,

@@ -101,6 +101,9 @@ func (s *strand) nag(now int64) (next int64) {
 	default:
 		next = s.raisedAt + hush + s.pause
 	}
+	if p := s.pending; p != nil && !p.flying {
+		s.urge(p, now)
+	}
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		at := s.postedAt + grace
 		if now >= at {

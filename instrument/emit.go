@@ -167,8 +167,8 @@ func PREFIX_poll(answer func()) {
 	}
 }
 
-//go:linkname PREFIX_hold SAFEPOINT.holdLink
-var PREFIX_hold func(pkg, file string, held, ends []int)
+//go:linkname PREFIX_hold SAFEPOINT.lockedLink
+var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends []int)
 
 func init() {
 	if PREFIX_hold == nil {

@@ -165,6 +165,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
 	{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
 	{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce or observe, or off`},
+	{"force of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, force: 2}\n", `document:3: int 2 stands where true or false is wanted`},
 	{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
 	{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
 	{"state without a first value", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {per: loop}}}\n", `document:3: a state needs the key first`},
