@@ -58,6 +58,8 @@ func (s *strand) look() outlook {
 		o.masked, o.cleansUp = at.masked, at.cleansUp
 		return o
 	}
+	m.busy = true
+	defer func() { m.busy = false }()
 	w := walk{s: s, within: p != nil && p.section != 0, held: held}
 	w.up()
 	o.masked, o.cleansUp = w.by != "" || w.locks != nil && !p.passes(&w), w.cleansUp
@@ -80,7 +82,10 @@ func (s *strand) look() outlook {
 type stackMemory struct {
 	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
 	masked  maskedStacks
+	busy    bool // it walks the stack now
 }
+
+func (m *stackMemory) isBusy() bool { return m != nil && m.busy }
 
 // remembers returns the strand's memory, which is made when it is first needed.
 func (s *strand) remembers() *stackMemory {
