@@ -55,12 +55,12 @@ func pollFor(d time.Duration) {
 }
 
 //go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
-var lockedLink func(pkg, file string, lines []int, locks []string, ends []int)
+var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 var tellLocked = sync.OnceFunc(func() {
 	f := runtime.FuncForPC(reflect.ValueOf(underLock).Pointer())
 	file, line := f.FileLine(f.Entry())
-	lockedLink(strings.TrimSuffix(f.Name(), ".underLock"), filepath.Base(file), []int{line + 1, line + 3, safepoint.ByItself}, []string{"benchLock"}, nil)
+	lockedLink(strings.TrimSuffix(f.Name(), ".underLock"), filepath.Base(file), []int{line + 1, line + 3, safepoint.ByItself}, []string{"benchLock"}, nil, nil)
 })
 
 func lockedSide(stretch func()) side {

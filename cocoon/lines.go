@@ -66,6 +66,16 @@ func (l *lines) endsIn(f runtime.Frame) bool {
 	return false
 }
 
+// isFresh reports whether the frame calls a method on what only it has.
+func (l *lines) isFresh(f runtime.Frame) bool {
+	for _, h := range l.of(f) {
+		if _, ok := stretchOf(h.Fresh, 2, f.Line); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // stretchOf returns which of the stretches has the line. A stretch is so many numbers, of which the
 // first two are its first line and its last.
 func stretchOf(lines []int, numbers, line int) (i int, ok bool) {

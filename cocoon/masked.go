@@ -156,6 +156,12 @@ func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
+	if n := len(w.locks); n > 0 && w.locks[n-1].how == safepoint.InReceiver {
+		w.locks[n-1].how = safepoint.ByDefer
+		if w.held.isFresh(f) {
+			w.locks[n-1].how = safepoint.Unharmed
+		}
+	}
 	lock, locked := w.held.lockIn(f)
 	if locked && lock.how != safepoint.ByItself {
 		w.locks = append(w.locks, lock)

@@ -15,7 +15,7 @@ import (
 // The functions that rewritten packages call.
 //
 //go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
-var lockedLink func(pkg, file string, lines []int, locks []string, ends []int)
+var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 var guard sync.Mutex
 
@@ -44,7 +44,7 @@ func noteLocked() {
 	for _, f := range []any{locked, lockedPoint} {
 		f := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 		_, line := f.FileLine(f.Entry())
-		lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3, safepoint.ByItself}, []string{"guard"}, nil)
+		lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3, safepoint.ByItself}, []string{"guard"}, nil, nil)
 	}
 }
 
@@ -191,7 +191,7 @@ func cleaningUp(clean func()) {
 func TestDeferredCallOfAFunctionThatReturns(t *testing.T) {
 	f := runtime.FuncForPC(reflect.ValueOf(cleaningUp).Pointer())
 	_, line := f.FileLine(f.Entry())
-	lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, nil, []int{line + 2, line + 2})
+	lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, nil, []int{line + 2, line + 2}, nil)
 	for name, point := range map[string]func(context.Context){
 		"a poll":      func(context.Context) { safepoint.Poll() },
 		"a SafePoint": SafePoint,

@@ -27,18 +27,34 @@ func lockedReading(spin func()) {
 	spin()
 }
 
-func noteDeferred() {
+// lockedOwn is such a function, whose lock is its receiver's.
+func lockedOwn(spin func()) {
+	deferredGuard.Lock()
+	defer deferredGuard.Unlock()
+	spin()
+}
+
+// callsFresh is a function that calls lockedOwn on what only it has.
+func callsFresh(spin func()) {
+	lockedOwn(spin)
+}
+
+// noteDeferred records the lines of these functions, once.
+var noteDeferred = sync.OnceFunc(func() {
 	noteLocked()
 	for _, f := range []struct {
 		of  any
 		how int
-	}{{lockedDeferred, safepoint.ByDefer}, {lockedReading, safepoint.Unharmed}} {
+	}{{lockedDeferred, safepoint.ByDefer}, {lockedReading, safepoint.Unharmed}, {lockedOwn, safepoint.InReceiver}} {
 		at := runtime.FuncForPC(reflect.ValueOf(f.of).Pointer())
 		_, line := at.FileLine(at.Entry())
 		lockedLink("github.com/cocoon-go/cocoon/cocoon", "through_test.go", []int{line + 1, line + 2, safepoint.ByItself, line + 3, line + 4, f.how},
-			[]string{"deferredGuard", "deferredGuard"}, nil)
+			[]string{"deferredGuard", "deferredGuard"}, nil, nil)
 	}
-}
+	at := runtime.FuncForPC(reflect.ValueOf(callsFresh).Pointer())
+	_, line := at.FileLine(at.Entry())
+	lockedLink("github.com/cocoon-go/cocoon/cocoon", "through_test.go", nil, nil, nil, []int{line + 1, line + 1})
+})
 
 // isFree reports whether nobody holds the lock.
 func isFree(mu *sync.RWMutex) bool {
@@ -64,6 +80,8 @@ func TestThrowPassesDeferredLocks(t *testing.T) {
 		{"a lock, forced", lockedDeferred, true, false, true},
 		{"a lock of a package on the list", lockedDeferred, false, true, true},
 		{"a lock for reading", lockedReading, false, false, true},
+		{"a lock that is lost", callsFresh, false, false, true},
+		{"a receiver's lock", lockedOwn, false, false, false},
 		{"a lock that no deferred call releases, forced", locked, true, true, false},
 		{"one of each, forced", both, true, true, false},
 	} {

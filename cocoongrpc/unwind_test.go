@@ -16,13 +16,13 @@ import (
 // lockedLink is what rewritten packages call: polls count only in programs with rewritten packages.
 //
 //go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
-var lockedLink func(pkg, file string, lines []int, locks []string, ends []int)
+var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 // TestClientIsNotUnwound checks that polls inside a client's calls do not throw, in Invoke and in
 // the methods of its streams: a throw would leave the resources of the connection that the call had
 // taken.
 func TestClientIsNotUnwound(t *testing.T) {
-	lockedLink("a/rewritten/package", "", nil, nil, nil)
+	lockedLink("a/rewritten/package", "", nil, nil, nil, nil)
 	rt := start(t, cocoon.Config{})
 	client := func(opts ...grpc.DialOption) pb.TestServiceClient {
 		srv := grpc.NewServer()

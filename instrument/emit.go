@@ -37,6 +37,7 @@ func (r *rewriter) decide() {
 		r.returnsOf(c)
 		r.leftIn(c)
 	}
+	r.freshCalls()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
 }
@@ -168,7 +169,7 @@ func PREFIX_poll(answer func()) {
 }
 
 //go:linkname PREFIX_hold SAFEPOINT.lockedLink
-var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends []int)
+var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 func init() {
 	if PREFIX_hold == nil {

@@ -9,8 +9,8 @@ import (
 
 // told are a file's lines for package safepoint, see its type Held.
 type told struct {
-	held map[int]hold // by line; of several, the one that matters most
-	ends []int
+	held        map[int]hold // by line; of several, the one that matters most
+	ends, fresh []int
 }
 
 // toldLines returns the lines of each file that has some.
@@ -43,6 +43,10 @@ func (r *rewriter) toldLines() map[string]*told {
 	for end := range r.ends {
 		t := of(end.file)
 		t.ends = append(t.ends, end.line, end.line)
+	}
+	for at := range r.fresh {
+		t := of(at.file)
+		t.fresh = append(t.fresh, at.line, at.line)
 	}
 	return files
 }
@@ -84,12 +88,12 @@ func (r *rewriter) heldCalls(name string) string {
 	var calls strings.Builder
 	for _, pkg := range packages {
 		if len(files) == 0 {
-			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil, nil, nil)\n", r.name("hold"), pkg)
+			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil, nil, nil, nil)\n", r.name("hold"), pkg)
 		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
 			t := files[file]
 			lines, locks := t.stretches()
-			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v, %#v)\n", r.name("hold"), pkg, file, lines, locks, merged(t.ends))
+			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v, %#v, %#v)\n", r.name("hold"), pkg, file, lines, locks, merged(t.ends), merged(t.fresh))
 		}
 	}
 	return calls.String()

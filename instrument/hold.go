@@ -23,6 +23,8 @@ const (
 	byItself released = iota
 	// byDefer: by a deferred call, so a throw may pass where what the lock guards does not matter.
 	byDefer
+	// inReceiver: by a deferred call, and it is a lock of the method's receiver, which may be lost.
+	inReceiver
 	// unharmed: by a deferred call, and what the lock guards is only read.
 	unharmed
 	// given: it is free, and will be released once more. Nothing is thrown, and a task may be
@@ -41,6 +43,8 @@ func (f *lockFlow) hold(s span, h holding) hold {
 		return hold{s, f.namesOf(h.covered), byItself}
 	case h.covered&^f.reads == 0:
 		return hold{s, f.namesOf(h.covered), unharmed}
+	case h.covered&^(f.reads|f.own) == 0:
+		return hold{s, f.namesOf(h.covered), inReceiver}
 	}
 	return hold{s, f.namesOf(h.covered), byDefer}
 }

@@ -16,6 +16,7 @@ type lockFlow struct {
 	names  map[uint64]string
 	unsure uint64 // locks that a deferred call may not release, and the bit that many locks share
 	reads  uint64 // locks that are only taken to read what they guard
+	own    uint64 // locks of the method's receiver
 	in     map[*cfg.Block]*holding
 }
 
@@ -51,13 +52,19 @@ func (h *holding) pin(bit uint64) { move(bit, &h.bare, &h.covered, &h.free, &h.d
 // the release of the same lock on each way, or to the end. What is released and was not acquired
 // before, in the text, is held from the beginning, and will be released by a caller if the function
 // acquires it again. The release of a lock that is free ends the program.
-func heldIn(body *ast.BlockStmt) (held []hold) {
+func (r *rewriter) heldIn(c *code) (held []hold) {
+	body := c.body
 	calls := lockCalls(body)
 	if len(calls) == 0 {
 		return nil
 	}
 	f := &lockFlow{calls: map[ast.Node]lockCall{}, bits: map[string]uint64{}, names: map[uint64]string{}, in: map[*cfg.Block]*holding{}}
 	f.number(calls)
+	for _, call := range calls {
+		if call.expr != nil && r.inReceiver(c, call.expr) {
+			f.own |= f.bits[call.what] &^ (1 << 63)
+		}
+	}
 	g := cfg.New(body, func(call *ast.CallExpr) bool {
 		id, ok := call.Fun.(*ast.Ident)
 		return !ok || id.Name != "panic"

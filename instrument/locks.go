@@ -36,7 +36,8 @@ var pairs = map[string]string{"Acquire": "Release", "acquire": "release", "Enter
 // lockCall is an acquisition or a release.
 type lockCall struct {
 	node     ast.Node // a call, or a channel's statement
-	lock     string   // the lock's expression
+	expr     ast.Expr // the lock; nil of some
+	lock     string   // as a text
 	release  string   // the name of what releases it
 	what     string   // both
 	acquires bool
@@ -145,7 +146,7 @@ func methodOf(n *ast.CallExpr) (c lockCall, ok bool) {
 		c.lock = name
 	case *ast.SelectorExpr:
 		name = fun.Sel.Name
-		c.lock = types.ExprString(fun.X)
+		c.expr, c.lock = fun.X, types.ExprString(fun.X)
 		prefix = c.lock + "."
 	}
 	switch c.release = cmp.Or(unlocks[name], pairs[name]); {

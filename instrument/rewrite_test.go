@@ -440,7 +440,7 @@ func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4, 0}, []string{"l"}, []int(nil))`) {
+	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4, 0}, []string{"l"}, []int(nil), []int(nil))`) {
 		t.Errorf("it has\n%s", link)
 	}
 }

@@ -20,14 +20,19 @@ type Held struct {
 	// once more. Nothing is thrown there. Ends are pairs of a first and a last line.
 	Ends []int
 
+	// Fresh are lines with one call: of a method on what the function has made, and given to nobody
+	// else. Pairs like Ends.
+	Fresh []int
+
 	Next *Held
 }
 
 // How what is held in some lines is released.
 const (
-	ByItself = iota // not when the function is unwound: nothing is thrown there
-	ByDefer         // by a deferred call
-	Unharmed        // by a deferred call, and what the lock guards is only read
+	ByItself   = iota // not when the function is unwound: nothing is thrown there
+	ByDefer           // by a deferred call
+	InReceiver        // by a deferred call, and the lock is lost with the receiver, if the caller's line is in Fresh
+	Unharmed          // by a deferred call, and what the lock guards is only read
 )
 
 var held atomic.Pointer[Held]
@@ -37,8 +42,8 @@ var held atomic.Pointer[Held]
 //lint:ignore U1000 reached by go:linkname
 var lockedLink = hold
 
-func hold(pkg, file string, lines []int, locks []string, ends []int) {
-	h := &Held{Package: pkg, File: file, Lines: lines, Locks: locks, Ends: ends}
+func hold(pkg, file string, lines []int, locks []string, ends, fresh []int) {
+	h := &Held{Package: pkg, File: file, Lines: lines, Locks: locks, Ends: ends, Fresh: fresh}
 	for {
 		h.Next = held.Load()
 		if held.CompareAndSwap(h.Next, h) {
