@@ -47,11 +47,10 @@ func (s *strand) look() outlook {
 		s.loop.unlock()
 	}
 	held, cgo := heldLines(), runtime.NumCgoCall()
-	m := s.remembers()
-	if held == nil && (cgo == cgoAtInit || cgo == m.cgoSeen) {
+	if held == nil && (cgo == cgoAtInit || s.stacks != nil && cgo == s.stacks.cgoSeen) {
 		return o
 	}
-	p := o.throw
+	m, p := s.remembers(), o.throw
 	m.masked.about(p, &s.sections, held)
 	sum, known := goroutine.StackSum()
 	if at, seen := m.masked.find(sum); known && seen && !p.mustSay() {
@@ -62,7 +61,7 @@ func (s *strand) look() outlook {
 	defer func() { m.busy = false }()
 	w := walk{s: s, within: p != nil && p.section != 0, held: held}
 	w.up()
-	o.masked, o.cleansUp = w.by != "" || w.locks != nil && !p.passes(&w), w.cleansUp
+	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task
 		m.cgoSeen = cgo

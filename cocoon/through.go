@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -61,6 +60,9 @@ const (
 // mustSay reports whether the safe point that does not take the throw must say why.
 func (p *throwRequest) mustSay() bool { return p != nil && p.late.Load() == askWhy }
 
+// keptAt is a place at which something keeps the throws of a policy, in Runtime.passedOver.
+type keptAt struct{ policy, place string }
+
 // say logs what keeps the throw at the calling task's safe point.
 func (p *throwRequest) say(s *strand, w *walk) {
 	if !p.late.CompareAndSwap(askWhy, saidWhy) {
@@ -75,16 +77,17 @@ func (p *throwRequest) say(s *strand, w *walk) {
 	default:
 		by, at = "a deferred call", w.cleanup
 	}
-	p.log(s, by, lineOf(at), "function", at.Function, "lock", lock, "safePoint", lineOf(w.place))
+	p.log(s, by, lineOf(at), "at", lineOf(at), "function", at.Function, "lock", lock, "safePoint", lineOf(w.place))
 }
 
-// log logs what keeps the throw, once for each place.
-func (p *throwRequest) log(s *strand, by, at string, more ...any) {
+// log logs what keeps the throw, once for each policy and place. The place is "" if it is unknown:
+// names of tasks may come from clients, and would fill the memory.
+func (p *throwRequest) log(s *strand, by, place string, more ...any) {
 	rt := s.loop.rt
-	if _, known := rt.passedOver.LoadOrStore([2]string{p.err.Policy, at}, nil); known {
+	if _, known := rt.passedOver.LoadOrStore(keptAt{p.err.Policy, place}, nil); known {
 		return
 	}
-	args := []any{"policy", p.err.Policy, "reason", p.err.Reason, "task", p.err.Task, "late", time.Duration(notify.Now() - p.at), "by", by, "at", at}
+	args := []any{"policy", p.err.Policy, "reason", p.err.Reason, "task", p.err.Task, "late", time.Duration(notify.Now() - p.at), "by", by}
 	rt.log.add(slog.LevelWarn, "cocoon: a throw is late, because something keeps it", append(args, more...)...)
 }
 
@@ -99,6 +102,6 @@ func (s *strand) urge(p *throwRequest, now int64) {
 		return
 	}
 	s.loop.rt.log.expect(slog.LevelWarn, func() {
-		p.log(s, "no safe point", fmt.Sprintf("task %s", p.err.Task), (&stallReport{s: s}).where(notify.Now())...)
+		p.log(s, "no safe point", "", (&stallReport{s: s}).where(notify.Now())...)
 	})
 }

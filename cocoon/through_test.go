@@ -147,6 +147,35 @@ func TestNoSuspensionUnderDeferredLocks(t *testing.T) {
 	}
 }
 
+// Under a lock in a deferred call a task is not suspended for the sake of a throw that would pass the
+// lock anywhere else.
+func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
+	noteDeferred()
+	noteCleaningUp()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	must(t, rt.RegisterPreemptibleFunc("job"))
+	must(t, rt.RegisterSafeFunc("other"))
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: time.Millisecond, Force: true})
+	must(t, err)
+	register(t, rt, Policy{Name: "turns", On: Every(time.Millisecond), Expr: "switch()"})
+	var under, held, done bool
+	preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+		cleaningUp(func() {
+			lockedDeferred(func() {
+				under = true
+				rt.Go(background, "other", func(context.Context) error { held = under; return nil })
+				pollFor(3*lockGrace, &done)()
+				under = false
+			})
+		})
+		spinPolling()
+		return nil
+	}))
+	if held || !done {
+		t.Errorf("another task ran while the lock was held: %v; the deferred call was done: %v", held, done)
+	}
+}
+
 // The log says once what keeps a throw that is much too late.
 func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 	noteDeferred()
