@@ -297,3 +297,28 @@ func TestMostlyUnderALock(t *testing.T) {
 		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
 	}
 }
+
+// A task that has polled under a lock, and then does not for a while, finds the word raised at its
+// one safe point: it may have lost its core meanwhile.
+func TestSilentUnderALock(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	const silence, rounds = 40 * time.Millisecond, 20
+	passed := 0 // safe points that were passed over
+	for range rounds {
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			TaskOf(ctx).Cancel()
+			for ; ; passed++ {
+				locked(func() {
+					safepoint.Poll()
+					for begin := time.Now(); time.Since(begin) < silence; {
+					}
+				})
+				safepoint.Poll()
+			}
+		}))
+	}
+	if passed > rounds/4 {
+		t.Errorf("%d safe points were passed over in %d rounds", passed, rounds)
+	}
+}
