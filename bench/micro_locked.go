@@ -17,9 +17,9 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// microLocked measures how late a time limit stops a loop that holds a lock nearly all the time: 5 ms
-// in each iteration, with polls all the while, of which only the one between two stretches is a safe
-// point. Its peer does the same without the lock.
+// microLocked measures how late a time limit stops a loop that holds a lock nearly all the time: 5
+// ms in each iteration, with polls all the while, of which only the one between two stretches is a
+// safe point. Its peer does the same without the lock.
 func microLocked(ctx context.Context, r *report, e effort) error {
 	e.span *= 5
 	tellLocked()

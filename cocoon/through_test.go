@@ -65,8 +65,8 @@ func isFree(mu *sync.RWMutex) bool {
 	return free
 }
 
-// A throw passes locks that deferred calls release, after the grace, where the state that they guard
-// is unharmed, or the package is on the list, or the limit forces it; and none of them else.
+// A throw passes locks that deferred calls release, after the grace, where the state that they
+// guard is unharmed, or the package is on the list, or the limit forces it; and none of them else.
 func TestThrowPassesDeferredLocks(t *testing.T) {
 	noteDeferred()
 	both := func(spin func()) { lockedReading(func() { locked(spin) }) }
@@ -147,8 +147,8 @@ func TestNoSuspensionUnderDeferredLocks(t *testing.T) {
 	}
 }
 
-// Under a lock in a deferred call a task is not suspended for the sake of a throw that would pass the
-// lock anywhere else.
+// Under a lock in a deferred call a task is not suspended for the sake of a throw that would pass
+// the lock anywhere else.
 func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
 	noteDeferred()
 	noteCleaningUp()

@@ -19,9 +19,9 @@ const (
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// patienceOfPolls is for how many times hush the word stays raised after a masked poll: the task does
-	// respond, and may have lost its core for longer than hush. Under a lock it may have one
-	// unmasked poll in many milliseconds, which must find the word raised.
+	// patienceOfPolls is for how many times hush the word stays raised after a masked poll: the
+	// task does respond, and may have lost its core for longer than hush. Under a lock it may have
+	// one unmasked poll in many milliseconds, which must find the word raised.
 	patienceOfPolls = 20
 
 	// flight is how long the word stays raised for a throw in flight. The throw reaches its

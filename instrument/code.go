@@ -18,6 +18,7 @@ type code struct {
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""
 	held     []hold // where it holds locks, or the function around it does
+	releases bool   // it releases a lock that a caller has acquired
 	owed     []span // where it owes goroutines to a wait group, or the function around it does
 	loops    []*loop
 	calls    []*call

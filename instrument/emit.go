@@ -16,6 +16,7 @@ func (r *rewriter) decide() {
 	for _, f := range r.files {
 		r.collect(f)
 	}
+	r.distrust()
 	r.beCareful()
 	for _, c := range r.codes {
 		r.section(c)

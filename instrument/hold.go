@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"cmp"
+	"go/ast"
 	"go/token"
 	"math/bits"
 	"slices"
@@ -69,6 +70,43 @@ func united(held []hold) (all []hold) {
 		}
 	}
 	return all
+}
+
+// distrust takes locks for such that no deferred call releases where the function calls another of
+// the package that may have released them meanwhile: a throw would have them released twice, and
+// that ends the program.
+func (r *rewriter) distrust() {
+	known := map[*code]bool{}
+	for _, c := range r.codes {
+		for i := range c.held {
+			if h := &c.held[i]; h.released != given && r.callsReleaser(c, known) {
+				h.released = byItself
+			}
+		}
+	}
+}
+
+// callsReleaser reports whether the function calls one that releases a caller's lock, but for
+// deferred calls.
+func (r *rewriter) callsReleaser(c *code, known map[*code]bool) (found bool) {
+	if found, ok := known[c]; ok {
+		return found
+	}
+	known[c] = false // if it comes back to itself
+	c.walk(func(n ast.Node, stack []ast.Node) {
+		if call, ok := n.(*ast.CallExpr); ok && !isDeferred(stack) {
+			way, to, _ := r.callee(call)
+			found = found || way == own && to != nil && (to.releases && !isReleaser(call) || r.callsReleaser(to, known))
+		}
+	})
+	known[c] = found
+	return found
+}
+
+// isReleaser reports whether the call is seen as the release of a lock by its name.
+func isReleaser(call *ast.CallExpr) bool {
+	c, ok := lockCallOf(call)
+	return ok && !c.acquires
 }
 
 // heldAt returns what the function holds at p that matters most, or nil.

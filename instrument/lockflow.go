@@ -8,8 +8,8 @@ import (
 	"golang.org/x/tools/go/cfg"
 )
 
-// lockFlow follows the locks through a function's control flow. What may be so of a lock at a place,
-// on any way that leads there, counts.
+// lockFlow follows the locks through a function's control flow. What may be so of a lock at a
+// place, on any way that leads there, counts.
 type lockFlow struct {
 	calls  map[ast.Node]lockCall
 	bits   map[string]uint64 // a bit for each lock
@@ -17,7 +17,9 @@ type lockFlow struct {
 	unsure uint64 // locks that a deferred call may not release, and the bit that many locks share
 	reads  uint64 // locks that are only taken to read what they guard
 	own    uint64 // locks of the method's receiver
-	in     map[*cfg.Block]*holding
+
+	callers uint64 // locks of a caller that the function releases for good
+	in      map[*cfg.Block]*holding
 }
 
 // holding is what a function may hold at a place: of each lock, the states in which it may be.
@@ -70,6 +72,7 @@ func (r *rewriter) heldIn(c *code) (held []hold) {
 		return !ok || id.Name != "panic"
 	})
 	f.follow(g, f.atBegin(calls))
+	c.releases = f.callers != 0
 	return united(f.spans(g, body))
 }
 
@@ -103,8 +106,10 @@ func (f *lockFlow) atBegin(calls []lockCall) (h holding) {
 			h.free &^= f.bits[c.what]
 		}
 	}
+	f.callers = h.bare
 	for _, c := range calls {
 		if bit := f.bits[c.what]; c.acquires && h.bare&bit != 0 { // it is a caller's
+			f.callers &^= bit
 			h.bare &^= bit
 			h.covered |= bit
 			f.unsure |= bit

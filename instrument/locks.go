@@ -81,8 +81,8 @@ func lockCalls(body *ast.BlockStmt) (all []lockCall) {
 	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && !isPaired(c.what, all) })
 }
 
-// isSure reports whether a deferred statement makes the call in any case: it is the call, or that of
-// a literal in which nothing comes before that might leave.
+// isSure reports whether a deferred statement makes the call in any case: it is the call, or that
+// of a literal in which nothing comes before that might leave.
 func isSure(call ast.Node, by *ast.DeferStmt) bool {
 	if by.Call == call {
 		return true
