@@ -33,6 +33,34 @@ const (
 	given
 )
 
+// holding is what a function may hold at a place: of each lock, the states in which it may be.
+type holding struct {
+	bare    uint64 // locked, and no deferred call will release it
+	covered uint64 // locked, and a deferred call will release it
+	due     uint64 // free, and will be released once more: that would end the program
+	free    uint64
+}
+
+func (h holding) any() bool { return h.bare|h.covered|h.due != 0 }
+
+func (h holding) or(other holding) holding {
+	return holding{h.bare | other.bare, h.covered | other.covered, h.due | other.due, h.free | other.free}
+}
+
+// move moves the lock of the bit from two states to two others.
+func move(bit uint64, from, to, from2, to2 *uint64) {
+	*to |= *from & bit
+	*from &^= bit
+	*to2 |= *from2 & bit
+	*from2 &^= bit
+}
+
+func (h *holding) acquire(bit uint64) { move(bit, &h.free, &h.bare, &h.due, &h.covered) }
+
+func (h *holding) release(bit uint64) { move(bit, &h.bare, &h.free, &h.covered, &h.due) }
+
+func (h *holding) pin(bit uint64) { move(bit, &h.bare, &h.covered, &h.free, &h.due) }
+
 // hold returns what is held in the span.
 func (f *lockFlow) hold(s span, h holding) hold {
 	switch {
