@@ -266,13 +266,30 @@ func TestErrorFormat(t *testing.T) {
 	}
 }
 
-// chance() and take() compare numbers that have no text, so no message gives their values.
-func TestNoValuesOfChance(t *testing.T) {
-	p, err := policy.Parse(`chance(0.0) ? throw("x") : continue()`, testEnv)
-	if err != nil {
-		t.Fatal(err)
+// A share of 0 turns a rule off, and a share of 1 turns it on. chance() and take() compare numbers
+// that have no text, so no message gives their values.
+func TestShares(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`chance(0.0) ? throw("x") : continue()`, `[chance(0.0) is always false throw("x") is never reached]`},
+		{`chance(0) and queue.length > 3 ? throw("x") : continue()`, `[chance(0) is always false throw("x") is never reached]`},
+		{`chance(1) ? continue() : throw("x")`, `[chance(1) is always true throw("x") is never reached]`},
+		{`chance(0.5) and queue.length < 0 ? throw("x") : continue()`, "refused"},
+		{`chance(0.5) ? throw("x") : continue()`, "[]"},
+	} {
+		v, err := verify(t, test.text, Limits{})
+		got := fmt.Sprint(warned(v))
+		if err != nil {
+			got = "refused"
+		}
+		if got != test.want {
+			t.Errorf("%s\ngot  %s %v\nwant %s", test.text, got, err, test.want)
+		}
 	}
-	if _, err := Verify(p, Limits{}); err == nil || !strings.HasSuffix(err.Error(), "because chance(0.0) is always false") {
-		t.Errorf("got %v", err)
+}
+
+func warned(v Verified) (texts []string) {
+	for _, w := range v.Warnings() {
+		texts = append(texts, w.Reason)
 	}
+	return texts
 }

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -23,7 +24,7 @@ func (a *analysis) review() {
 	switch {
 	case r.acts == 0:
 		a.warn(a.p.Root, "", "the policy does nothing: it has no throw, switch or effect")
-	case len(r.unreached) == r.acts:
+	case len(r.unreached) == r.acts && !a.p.Root.Any(a.share):
 		a.refuse(r.unreached[0], "", "the policy can only continue: %s is never reached%s", a.text(r.unreached[0]), r.why())
 	default:
 		for _, n := range r.unreached {
@@ -31,6 +32,16 @@ func (a *analysis) review() {
 		}
 	}
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
+}
+
+// share reports whether n is chance(0) or chance(1). An author sets such a share to turn a rule off or
+// on, so the author may mean a policy that can only continue.
+func (a *analysis) share(n *policy.Node) bool {
+	if n.Op != policy.OpLt || n.A.Op != policy.OpRead || a.reads[n.A.Index].Stub != stubs.Draw || n.B.Op != policy.OpConst {
+		return false
+	}
+	p := math.Float64frombits(n.B.Imm)
+	return p == 0 || p == 1
 }
 
 // review walks the tree a second time, for warnings.

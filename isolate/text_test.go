@@ -64,7 +64,7 @@ var texts = []struct {
 	{`set("f", sqrt(state.f)); continue()`, map[string]any{"state.f": -1.0}, "offset 0: not a number (NaN) as the value of a state"},
 	{`set("d", clamp(task.running, state.d, duration("1ms"))); continue()`, map[string]any{"state.d": time.Second}, "continue 0 1 0:0xf4240"},
 	{`set("i", hash("a", 7)); hash(arriving.labels.user, "x") % 2 == 0 and int(arriving.labels.level, 3) > 2 ? switch() : continue()`,
-		map[string]any{`XXH64(arriving.labels["user"])`: 11, `int(arriving.labels["level"], 3)`: 3}, "continue 0 1 0:0x505f29d75a0be241"},
+		map[string]any{`hash(arriving.labels["user"])`: 11, `int(arriving.labels["level"], 3)`: 3}, "continue 0 1 0:0x505f29d75a0be241"},
 	{`chance(0.25) ? throw("unlucky") : continue()`, map[string]any{"the draw of chance 1": 0.2}, "throw 0 0"},
 	{`state.i > 0 ? throw("busy", 2 * state.d) : state.i < 0 ? throw("later") : switch()`,
 		map[string]any{"state.i": 1, "state.d": time.Second}, "throw 0 0 retry:2000000000"},

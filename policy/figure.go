@@ -46,7 +46,7 @@ func (r Read) String() string {
 	case r.Pattern != "":
 		return fmt.Sprintf("%s in pattern(%q)", r.Name(), r.Pattern)
 	case r.Taken == TakenHash:
-		return fmt.Sprintf("XXH64(%s)", r.Name())
+		return fmt.Sprintf("hash(%s)", r.Name())
 	case r.Taken == TakenInt, r.Taken == TakenFloat:
 		return fmt.Sprintf("%v(%s, %v)", r.Type, r.Name(), stubs.Value(r.Default, r.Type))
 	case r.Key != "":

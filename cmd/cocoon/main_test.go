@@ -114,6 +114,7 @@ func TestCommandLines(t *testing.T) {
 			`let ok = take("b", 2) and take("k", tenant.name, 1); add("n", task.labels.user, 1); state.n["gold"] > 1 ? set("n", "gold", 0) : continue()`},
 			out: []string{`reads      state.b, tenant.name, state.k[tenant.name], task.labels["user"], state.n["gold"]` + "\n",
 				`effects    take("b"), take("k", tenant.name), add("n", task.labels["user"]), set("n", "gold")` + "\n"}},
+		{args: []string{"policy", "explain", "-on", "exit", "-state", "n=int", "-expr", `set("n", hash(task.labels.user, "a", 7))`}, out: []string{`reads      hash(task.labels["user"])` + "\n"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-expr", `set("n", 1)`, "-on", "exit"}, code: 1, out: []string{"the state n has a value for each key"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-state", "n=int", good}, code: 2, err: []string{`state "n" is given twice`}},
 	} {
