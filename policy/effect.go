@@ -135,8 +135,8 @@ func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 // notifications and the task of task.* on others, or no task.
 func (l *lowerer) oneTask(n ast.Node, name string) {
 	switch on := l.env.On; {
-	case on&stubs.Exit != 0:
-		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on)
+	case on&stubs.Ends != 0:
+		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on&stubs.Ends)
 	case on&stubs.Enqueue != 0 && on != stubs.Enqueue:
 		l.refuse(n, "make two policies of it", "%s() is about the arriving task on enqueue, and about another on %s", name, on&^stubs.Enqueue)
 	}

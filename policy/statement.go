@@ -152,8 +152,8 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 			v.A = l.retry(args[1])
 		}
 	}
-	if l.env.On&stubs.Exit != 0 {
-		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on exit", name)
+	if gone := l.env.On & stubs.Ends; gone != 0 {
+		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on %s", name, gone)
 	}
 	return v
 }

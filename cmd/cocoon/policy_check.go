@@ -24,7 +24,7 @@ what each reads, what it can do and what it costs at most. Several documents are
 in this order. The file - is the standard input.
 
   -expr 'EXPRESSION'  look at this expression instead of documents
-  -on EVENTS          when it is evaluated: enqueue, start, block, unblock, exit, custom; joined by +
+  -on EVENTS          when it is evaluated: enqueue, start, block, unblock, exit, leave, custom; joined by +
   -every INTERVAL     or how often, as in 100us
   -state NAME=TYPE    a state that the server registers: bool, int, float, duration or bucket; may be repeated
   -state NAME[]=TYPE  the same, of a keyed state
@@ -153,7 +153,7 @@ func parseEvents(s string) (events stubs.Event, err error) {
 	for name := range strings.SplitSeq(s, "+") {
 		event := stubs.EventNamed(name)
 		if event == 0 || event == stubs.Tick {
-			return 0, fmt.Errorf("-on: there is no event %q; want enqueue, start, block, unblock, exit or custom", name)
+			return 0, fmt.Errorf("-on: there is no event %q; want enqueue, start, block, unblock, exit, leave or custom", name)
 		}
 		events |= event
 	}
