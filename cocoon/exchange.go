@@ -42,6 +42,9 @@ func (rt *Runtime) exchange(out, in []*version) {
 			}
 			v.discard()
 		}
+		if !replaced[v.of] {
+			rt.endedPolicies.add(v.of.name, v.of.counted())
+		}
 	}
 }
 

@@ -52,9 +52,10 @@ type Runtime struct {
 	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
-	regMu    sync.Mutex
-	policies map[string]*Registration
-	funcs    map[string]*safeFunc
+	regMu         sync.Mutex
+	policies      map[string]*Registration
+	endedPolicies endedPolicies // guarded by regMu
+	funcs         map[string]*safeFunc
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*document
 	mode     Mode // of all policies, unless a policy's own mode is greater
