@@ -85,7 +85,7 @@ type Stats struct {
 	// policy that was switched off after failures stays in Policies.
 	Ended map[string]PolicyStats
 
-	States   map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
+	States map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
 
 	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
 	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;

@@ -75,6 +75,8 @@ var texts = []struct {
 		map[string]any{"queue.wait(0.99)": time.Second, `class.service(0.5, duration("30s"))`: time.Millisecond, "class.busy": 4, "queue.cost": 2 * time.Second}, "throw 0 0"},
 	{`rate("i", duration("5m")) > 2 and loop.rate < 10 ? set("d", average("d", duration("10s"))) : continue()`,
 		map[string]any{`rate("i", duration("5m0s"))`: 2.5, `average("d", duration("10s"))`: time.Second, "loop.rate": 9.5}, "continue 0 1 0:0x3b9aca00"},
+	{`let shard = int(task.labels.shard); state.k[task.labels.user][shard] > duration("1s") ? throw("much") : add("k", task.labels.user, shard, task.running)`,
+		map[string]any{`state.k[task.labels["user"]][int(task.labels["shard"], 0)]`: time.Millisecond, "task.running": 5}, "continue 0 1 0:0x5"},
 	{`state.k[task.labels.user] > duration("1s") ? throw("much") : add("k", task.labels.user, task.running)`,
 		map[string]any{`state.k[task.labels["user"]]`: time.Second, "task.running": 5}, "continue 0 1 0:0x5"},
 	{`take("bucket", 1) and take("buckets", tenant.name, state.bucket) ? continue() : throw("none")`,

@@ -35,7 +35,7 @@ func (r Read) String() string {
 			return fmt.Sprintf("average(%q, duration(%q))", r.Key, r.Window)
 		}
 		if r.By != nil {
-			return fmt.Sprintf("state.%s[%v]", r.Key, r.By)
+			return fmt.Sprintf("state.%s[%s]", r.Key, strings.Join(r.By.Texts(), "]["))
 		}
 		return "state." + r.Key
 	}

@@ -116,6 +116,10 @@ func TestCommandLines(t *testing.T) {
 				`effects    take("b"), take("k", tenant.name), add("n", task.labels["user"]), set("n", "gold")` + "\n"}},
 		{args: []string{"policy", "explain", "-on", "exit", "-state", "n=int", "-expr", `set("n", hash(task.labels.user, "a", 7))`}, out: []string{`reads      hash(task.labels["user"])` + "\n"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-expr", `set("n", 1)`, "-on", "exit"}, code: 1, out: []string{"the state n has a value for each key"}},
+		{args: []string{"policy", "explain", "-state", "n[name,int]=int", "-on", "exit", "-expr", `add("n", task.name, 3, state.n[task.name][task.priority])`},
+			out: []string{"reads      task.name, task.priority, state.n[task.name][task.priority]\n", `effects    add("n", task.name, 3)` + "\n"}},
+		{args: []string{"policy", "check", "-state", "n[nam]=int", good}, code: 2, err: []string{`state "n" has keys by "nam"; want name or int, or a pair of them`}},
+		{args: []string{"policy", "check", "-state", "n[name=int", good}, code: 2, err: []string{"a [ of the state's keys is never closed"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-state", "n=int", good}, code: 2, err: []string{`state "n" is given twice`}},
 	} {
 		code, out, err := command(test.in, test.args...)

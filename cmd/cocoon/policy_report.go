@@ -186,7 +186,7 @@ func effects(p *policy.Program) []string {
 		name := s.Effect.String() + "()"
 		switch {
 		case s.By != nil:
-			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, s.By)
+			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, strings.Join(s.By.Texts(), ", "))
 		case s.Name != "":
 			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
 		}
