@@ -198,7 +198,13 @@ func TestWarnings(t *testing.T) {
 		{`loop.utilization > 1.5 ? throw("x") : switch()`, []string{
 			"loop.utilization > 1.5: loop.utilization > 1.5 is always false: loop.utilization is 0 to 1 here", `throw("x"): throw("x") is never reached`}},
 		{`state.f == state.f ? throw("x") : switch()`, nil}, // NaN
-		{`state.i == state.i ? throw("x") : switch()`, nil},
+		{`state.i == state.i ? throw("x") : switch()`, []string{
+			"state.i == state.i: state.i == state.i is always true: both sides are the same", "switch(): switch() is never reached"}},
+		{`task.name != task.name ? throw("x") : switch()`, []string{"task.name != task.name: task.name != task.name is always false", `throw("x"): throw("x")`}},
+		{`loop.utilization >= loop.utilization ? throw("x") : switch()`, []string{"loop.utilization >= loop.utilization: ", "switch(): switch() is never reached"}},
+		{`let x = 3; let y = queue.length; let z = y + 1; let ok = take("bucket", 1); switch()`, []string{"x: nothing uses x", "z: nothing uses z"}},
+		{`let x = 3; let y = x > queue.length; y ? throw("x") : switch()`, nil},
+		{`set("i", (let x = 1; 3))`, []string{"x: nothing uses x"}},
 		{`true ? throw("x") : switch()`, []string{"switch(): switch() is never reached"}},
 		{`any(task.stack, queue.length >= 0) ? throw("x") : continue()`, []string{"queue.length >= 0: "}},
 		{`task.running > duration("10us") ? set("i", 1) : continue()`, []string{

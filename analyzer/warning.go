@@ -24,7 +24,7 @@ func (a *analysis) review() {
 	switch {
 	case r.acts == 0:
 		a.warn(a.p.Root, "", "the policy does nothing: it has no throw, switch or effect")
-	case len(r.unreached) == r.acts && !a.p.Root.Any(a.share):
+	case len(r.unreached) == r.acts && !a.lenient && !a.p.Root.Any(a.share):
 		a.refuse(r.unreached[0], "", "the policy can only continue: %s is never reached%s", a.text(r.unreached[0]), r.why())
 	default:
 		for _, n := range r.unreached {
@@ -203,6 +203,9 @@ func (r *review) condition(n *policy.Node) string {
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""
+	}
+	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
+		return ": both sides are the same"
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {

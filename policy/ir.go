@@ -148,6 +148,7 @@ type Program struct {
 	Sets    []Set
 	Choices []*Node                 // the OpIf nodes for choices in the text
 	Names   map[stubs.NameID]string // the string constants
+	Unused  []*Node                 // the places of let names that nothing uses
 }
 
 // ForEach returns the notifications on which the program is evaluated once for each of several

@@ -68,6 +68,10 @@ type State struct {
 	Bucket  Bucket // the zero Bucket: not a bucket
 }
 
+// Parameter reports whether the state may be meant as a constant, which nothing writes: it has one
+// value, and begins with another one than 0 or false.
+func (s State) Parameter() bool { return s.Keys == 0 && !s.IsBucket() && s.First != 0 }
+
 // IsBucket reports whether the state is a token bucket, or one for each key.
 func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -109,7 +110,7 @@ func (c *specCheck) checkDocument(l loaded) {
 		if _, _, written := l.doc.PlaceIn(spec.Name, 0); !written {
 			continue
 		}
-		r := reader{text: spec.Expr, interval: spec.On.Interval, registered: c.registered}
+		r := reader{text: spec.Expr, limits: analyzer.LimitsOf(spec), registered: c.registered}
 		r.states = maps.Clone(r.states)
 		for name, v := range l.doc.States {
 			r.states[name] = []shape{shapeOf(v)}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
-	"time"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -27,7 +26,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]shape
 		}
 		return
 	}
-	r := reader{text: text, interval: on.Interval, registered: c.registered}
+	r := reader{text: text, limits: analyzer.Limits{Interval: on.Interval}, registered: c.registered}
 	r.states = maps.Clone(r.states)
 	maps.Copy(r.states, private)
 	r.allStates = r.allStates && !open
@@ -58,8 +57,8 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 // types of states. Only an error in all combinations is certainly an error.
 type reader struct {
 	registered
-	text     string
-	interval time.Duration
+	text   string
+	limits analyzer.Limits
 }
 
 // fault is an error of one combination.
@@ -127,7 +126,7 @@ func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault
 	program, err := policy.Parse(r.text, env)
 	parsed := err == nil
 	if parsed {
-		verified, err = analyzer.Verify(program, analyzer.Limits{Interval: r.interval})
+		verified, err = analyzer.Verify(program, r.limits)
 	}
 	if err == nil {
 		return verified, nil

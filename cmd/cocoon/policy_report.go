@@ -144,7 +144,9 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, 
 		find("error", fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub))
 		return r
 	}
-	v, err := analyzer.Verify(p, analyzer.Limits{Cost: c.cost, Interval: spec.On.Interval})
+	limits := analyzer.LimitsOf(spec)
+	limits.Cost = c.cost
+	v, err := analyzer.Verify(p, limits)
 	if err != nil {
 		find("error", err)
 		return r

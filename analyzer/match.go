@@ -1,0 +1,114 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// matched returns the warnings about a verified program for the tasks that its Match lets through;
+// all are the warnings without a Match. It follows the program once more, with the names that the
+// tasks can have. These facts are only for warnings: they serve no proof.
+func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
+	a := newAnalysis(p, limits.Interval)
+	a.lenient, a.matched = true, map[stubs.NameID]string{}
+	if !a.learnMatch(limits.Match) {
+		return all
+	}
+	if a.statement(p.Root); a.err == nil {
+		a.review()
+	}
+	if a.err != nil {
+		return all
+	}
+	for _, w := range a.warnings {
+		if !slices.ContainsFunc(all, func(v Warning) bool { return v.Pos == w.Pos && v.Reason == w.Reason }) && w.Hint == "" {
+			w.Hint = "match lets no other tasks through"
+		}
+	}
+	return a.warnings
+}
+
+// learnMatch adds the facts about names and kinds that hold for tasks that the match lets through,
+// and reports whether the program reads any such name or kind.
+func (a *analysis) learnMatch(m policy.Match) (some bool) {
+	learn := func(r policy.Read, v value) {
+		a.facts.learn(a.facts.read(r), v)
+		some = true
+	}
+	for _, r := range a.p.Reads {
+		switch stub, of := r.Name().Stub, matchedOn(a.p.On, r.Stub); {
+		case stub == stubs.LoopName && len(m.Loops) > 0:
+			a.learnName(r, policy.Match{Tasks: m.Loops}, learn)
+		case of == stubs.TaskName && len(m.Tasks)+len(m.Except) > 0:
+			a.learnName(r, m, learn)
+		case of == stubs.TaskKind && len(m.Kinds) > 0:
+			kinds := nameSet{}
+			for _, k := range m.Kinds {
+				kinds = kinds.join(exactName(stubs.Intern(k)))
+			}
+			learn(r, nameValue(kinds))
+		}
+	}
+	return some
+}
+
+// matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a
+// Match applies: the arriving task on enqueue, and otherwise the task of task.*. It returns Draw for
+// other stubs.
+func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
+	switch {
+	case on == stubs.Enqueue && stub == stubs.ArrivingName, on&stubs.Enqueue == 0 && stub == stubs.TaskName:
+		return stubs.TaskName
+	case on == stubs.Enqueue && stub == stubs.ArrivingKind, on&stubs.Enqueue == 0 && stub == stubs.TaskKind:
+		return stubs.TaskKind
+	}
+	return stubs.Draw
+}
+
+// learnName adds what a match says of a name, or of a pattern of it.
+func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
+	selects, whole := m.Selector(), !slices.ContainsFunc(m.Tasks, isPattern) && len(m.Tasks) > 0
+	in := func(name string) bool {
+		if selects == nil {
+			return slices.Contains(m.Tasks, name)
+		}
+		return selects.Selects(name)
+	}
+	var names []string // all that match, if these are known
+	for _, name := range m.Tasks {
+		if whole && in(name) {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case r.Type == stubs.Name && whole:
+		set := nameSet{}
+		for _, name := range names {
+			set = set.join(exactName(stubs.Intern(name)))
+			a.matched[stubs.Intern(name)] = name
+		}
+		learn(r, nameValue(set))
+	case r.Type == stubs.Name:
+		set := anyName
+		for id, name := range a.p.Names {
+			if !in(name) {
+				set = set.meet(exactName(id).complement())
+			}
+		}
+		learn(r, nameValue(set))
+	case r.Pattern != "" && whole:
+		p, _ := policy.ParsePattern(r.Pattern)
+		learn(r, boolValue(truth{
+			yes: slices.ContainsFunc(names, p.Matches),
+			no:  slices.ContainsFunc(names, func(name string) bool { return !p.Matches(name) }),
+		}))
+	}
+}
+
+func isPattern(text string) bool {
+	p, _ := policy.ParsePattern(text)
+	_, whole := p.Name()
+	return !whole
+}
