@@ -19,6 +19,7 @@ type analysis struct {
 	reached  map[*policy.Node]bool   // verdicts and effects, including takes
 	taking   func()                  // if not nil, called where tokens may be taken
 	matched  map[stubs.NameID]string // the names of a match that the program lacks
+	hint     string                  // of conditions that are constant
 	lenient  bool                    // a policy that can only continue gets a warning, not an error
 	err      error                   // the first
 	warnings []Warning

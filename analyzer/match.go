@@ -12,7 +12,7 @@ import (
 // tasks can have. These facts are only for warnings: they serve no proof.
 func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	a := newAnalysis(p, limits.Interval)
-	a.lenient, a.matched = true, map[stubs.NameID]string{}
+	a.lenient, a.hint, a.matched = true, "match lets no other tasks through", map[stubs.NameID]string{}
 	if !a.learnMatch(limits.Match) {
 		return all
 	}
@@ -22,9 +22,9 @@ func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	if a.err != nil {
 		return all
 	}
-	for _, w := range a.warnings {
-		if !slices.ContainsFunc(all, func(v Warning) bool { return v.Pos == w.Pos && v.Reason == w.Reason }) && w.Hint == "" {
-			w.Hint = "match lets no other tasks through"
+	for i, w := range a.warnings {
+		if k := slices.IndexFunc(all, func(v Warning) bool { return v.Pos == w.Pos && v.Reason == w.Reason }); k >= 0 {
+			a.warnings[i] = all[k] // it has nothing to do with the match
 		}
 	}
 	return a.warnings

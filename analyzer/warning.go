@@ -185,7 +185,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
 		return told
 	}
-	r.warn(n, "", "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
+	r.warn(n, r.hint, "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 

@@ -44,6 +44,8 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
+	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
+
 	// passedOver holds the places of SafePoint calls that were logged because they cannot be safe
 	// points.
 	passedOver sync.Map

@@ -42,6 +42,16 @@ func TestCommandLines(t *testing.T) {
 	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
 	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n")
 	fairer := file("fairer.yaml", "version: 1\npolicies:\n  - {name: fairer, on: enqueue, expr: 'tenant.queued > 3 ? throw(\"x\") : continue()'}\n")
+	idle := file("idle.yaml", `version: 1
+states: {unused: 0, late: false, limit: 3}
+order: priority
+policies:
+  - name: mine
+    on: enqueue
+    expr: 'state.late and queue.length > state.limit ? rank(1) : continue()'
+  - {name: own, on: start, match: {tasks: [a]}, expr: 'let x = 3; task.name == "b" ? switch() : continue()'}
+`)
+	sets := file("sets.yaml", "version: 1\npolicies: [{name: sets, on: exit, expr: 'set(\"late\", queue.length > 3)'}]\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\n")
 	shared := file("shared.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	for _, test := range []struct {
@@ -91,6 +101,13 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: they are told apart by another label in ` + shared + `:3:10, "tenant"`}},
 		{args: []string{"policy", "check", later}, code: 1, out: []string{`later.yaml:3:37: error: policy "later": there is no state "overloaded"`}},
 		{args: []string{"policy", "check", good, later}},
+		{args: []string{"policy", "check", idle}, out: []string{
+			"idle.yaml:7:56: warning: policy \"mine\": the policy \"order\" ranks the same tasks",
+			"idle.yaml:2:10: warning: state \"unused\": no policy reads or writes it\n", "idle.yaml:2:21: warning: state \"late\": policies read it, and no policy writes it\n",
+			"idle.yaml:8:60: warning: policy \"own\": nothing uses x\n",
+			"idle.yaml:8:67: warning: policy \"own\": task.name == \"b\" is always false: task.name is \"a\" here\n", "hint: match lets no other tasks through\n"}},
+		{args: []string{"policy", "check", idle, sets}, out: []string{"state \"unused\": no policy"}},
+		{args: []string{"policy", "check", idle, broken}, code: 1, out: []string{"ranks the same tasks", `no key "policys"`}},
 		{args: []string{"policy", "check", shared, fairer}},
 		{args: []string{"policy", "check", "-state", "overloaded=bool", good}, code: 1, out: []string{`good.yaml:2:10: error: state "overloaded": it is declared already, by -state`}},
 		{args: []string{"policy", "check", "-cost", "3", good}, code: 1, out: []string{"and 3 are allowed"}},
