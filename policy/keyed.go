@@ -41,7 +41,7 @@ func (l *lowerer) stateByKey(n ast.Node, name string, key []ast.Node) value {
 		l.noState(n, name)
 	}
 	if !l.env.Tables[name].Keyed {
-		hint := "declare it with keys, or remove what stands behind it"
+		hint := "declare it with keys, or remove what follows it"
 		if s, isConstant := key[0].(*ast.StringNode); isConstant {
 			hint = "remove " + s.Value
 		}
@@ -105,7 +105,7 @@ func (l *lowerer) withKey(n ast.Node, effect string, args []ast.Node) {
 func (l *lowerer) take(n ast.Node, args []ast.Node) value {
 	l.withKey(n, "take", args)
 	if len(l.elements) > 0 {
-		l.refuse(n, "take before: let ok = take(...);", "take() stands in a predicate, and would take for each element")
+		l.refuse(n, "take before: let ok = take(...);", "take() is in a predicate, and would take for each element")
 	}
 	name, t, by := l.target(n, "take", "tokens", args)
 	if l.env.Tables[name].Burst == 0 {

@@ -70,7 +70,7 @@ policies:
 		{args: []string{"policy", "check"}, code: 2, err: []string{"name at least one document, or give -expr"}},
 		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
 		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
-		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"flags stand before"}},
+		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"write flags before documents"}},
 		{args: []string{"policy", "check", filepath.Join(t.TempDir(), "none.yaml")}, code: 2, err: []string{"none.yaml: no such file"}},
 		{args: []string{"policy", "check", "-on", "enqueue", good}, code: 2, err: []string{"go with -expr"}},
 		{args: []string{"policy", "check", "-expr", "continue()"}, code: 2, err: []string{"either -on or -every"}},
@@ -98,7 +98,7 @@ policies:
 		{args: []string{"policy", "check", good, other}, code: 1, out: []string{
 			`other.yaml:2:10: error: state "overloaded": it is declared already, by ` + good + ":2:10\n", `other.yaml:3:9: error: task "a": it is declared already, by ` + good + ":3:9\n",
 			`other.yaml:5:5: error: policy "good": it is declared already, by ` + good + ":5:5\n"}},
-		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: they are told apart by another label in ` + shared + `:3:10, "tenant"`}},
+		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: ` + shared + `:3:10 names the tenants by another label, "tenant"`}},
 		{args: []string{"policy", "check", later}, code: 1, out: []string{`later.yaml:3:37: error: policy "later": there is no state "overloaded"`}},
 		{args: []string{"policy", "check", good, later}},
 		{args: []string{"policy", "check", idle}, out: []string{
