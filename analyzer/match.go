@@ -55,8 +55,8 @@ func (a *analysis) learnMatch(m policy.Match) (some bool) {
 }
 
 // matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a
-// Match applies: the arriving task on enqueue, and otherwise the task of task.*. It returns Draw for
-// other stubs.
+// Match applies: the arriving task on enqueue, and otherwise the task of task.*. For other stubs it
+// returns Draw.
 func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
 	switch {
 	case on == stubs.Enqueue && stub == stubs.ArrivingName, on&stubs.Enqueue == 0 && stub == stubs.TaskName:
@@ -67,7 +67,7 @@ func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
 	return stubs.Draw
 }
 
-// learnName adds what a match says of a name, or of a pattern of it.
+// learnName adds the facts of a match about a name, or about a pattern of it.
 func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
 	selects, whole := m.Selector(), !slices.ContainsFunc(m.Tasks, isPattern) && len(m.Tasks) > 0
 	in := func(name string) bool {

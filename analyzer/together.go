@@ -17,8 +17,8 @@ type Member struct {
 	Verified Verified
 }
 
-// Remark is a warning about a policy or a state of a server, for a reason that lies in its other
-// policies.
+// Remark is a warning about a policy or a state of a server. Its reason involves other policies of
+// the server.
 type Remark struct {
 	policy.Part
 	Err error // a *policy.Error, or without a place in an expression
@@ -45,8 +45,8 @@ func Together(members []Member) (all []Remark) {
 	return all
 }
 
-// Idle returns warnings about the states that none of the policies writes, or uses at all. Tasks may
-// read a state, too, so a state that no policy reads is none.
+// Idle returns warnings about the states that no policy writes. Tasks may read a state, too, so there
+// is no warning about a state that policies only write.
 func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 	read, written := map[string]bool{}, map[string]bool{}
 	for _, m := range members {

@@ -68,9 +68,10 @@ func (v Verified) Warnings() []Warning { return v.warnings }
 // a fraction of a second for any input. The program must not change during or after the call.
 //
 // Warnings are not errors. They report constant conditions, unreachable throws, switches and
-// effects, durations finer than the policy's interval, and names and private states without use. If such a condition leaves a policy that
-// can only continue, its author meant a different policy, and Verify refuses it; for a policy that
-// consists only of continue(), it only warns.
+// effects, durations finer than the policy's interval, unused names and private states, and
+// conditions that contradict the Match. If a constant condition leaves a policy that can only
+// continue, its author meant a different policy, and Verify refuses it. For a policy that consists
+// only of continue(), and for one with chance(0) or chance(1), it only warns.
 func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if err := checkForm(p); err != nil {
 		return Verified{}, err

@@ -34,8 +34,8 @@ func (a *analysis) review() {
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 }
 
-// share reports whether n is chance(0) or chance(1). An author sets such a share to turn a rule off or
-// on, so the author may mean a policy that can only continue.
+// share reports whether n is chance(0) or chance(1). An author sets such a share to turn a rule off
+// or on, so a policy that can only continue may be intended.
 func (a *analysis) share(n *policy.Node) bool {
 	if n.Op != policy.OpLt || n.A.Op != policy.OpRead || a.reads[n.A.Index].Stub != stubs.Draw || n.B.Op != policy.OpConst {
 		return false

@@ -133,8 +133,8 @@ func (s *strand) giveUp(why error) error {
 	return s.withdrawn
 }
 
-// abandon ends a task that waits for its first slot, and wakes it with the reason. The leave policies
-// are evaluated before. Called under the loop's lock.
+// abandon evaluates the leave policies for a task that waits for its first slot, ends the task, and
+// wakes it with the reason. Called under the loop's lock.
 func (s *strand) abandon(why error, now int64) bool {
 	if s.core.State() == sched.Queued && s.loop.wants(stubs.Leave) {
 		s.loop.evaluateEvent(s, stubs.Leave, now)

@@ -11,7 +11,7 @@ const endedOthers = "*"
 // endedPolicies keeps the counters of policies that are no longer in force, so that none vanishes
 // together with its policy. Guarded by regMu.
 type endedPolicies struct {
-	names []string // the one that ended last is the last
+	names []string // in the order in which they ended
 	stats map[string]PolicyStats
 }
 

@@ -72,7 +72,7 @@ func TestChosenInts(t *testing.T) {
 	}
 }
 
-// A document declares the types of keys. Other types make another state, which begins anew.
+// A document declares the types of keys. Other types make another state, which starts again.
 func TestKeyTypesOfDocuments(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	file := filepath.Join(t.TempDir(), "policies.yaml")
@@ -90,6 +90,6 @@ func TestKeyTypesOfDocuments(t *testing.T) {
 	}
 	must(t, load("[int, name]", `add("n", 1, task.name, 1)`))
 	if n := rt.State("n", 1, "a"); n != int64(0) {
-		t.Errorf("it does not begin anew: %v", n)
+		t.Errorf("it does not start again: %v", n)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/analyzer"
 )
 
-// tellWarnings logs the analyzer's warnings about policies that come into force, and what they make
-// questionable of others: a line for each policy. Called with regMu held, when they are in force.
+// tellWarnings logs the analyzer's warnings about policies that have come into force, and new
+// warnings about policies together, a line for each policy. Called with regMu held.
 func (rt *Runtime) tellWarnings(fresh []*version) {
 	if len(fresh) == 0 {
 		return
@@ -42,8 +42,8 @@ func (rt *Runtime) members() (all []analyzer.Member) {
 	return all
 }
 
-// idleStates returns the registered states that no policy in force writes although one would have
-// to. Called with regMu held.
+// idleStates returns the registered states for which analyzer.Idle has a warning. Called with regMu
+// held.
 func (rt *Runtime) idleStates() (names []string) {
 	for _, r := range analyzer.Idle(rt.members(), declarationsOf(*rt.states.Load())) {
 		names = append(names, r.Name)
@@ -51,8 +51,8 @@ func (rt *Runtime) idleStates() (names []string) {
 	return names
 }
 
-// tellIdleStates logs states of no use, each once as long as it is of none. Policies may be
-// registered after the states, so the runtime logs them together with the unmet names.
+// tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies may
+// be registered after the states, so the runtime logs them together with the unmet names.
 func (rt *Runtime) tellIdleStates() {
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })

@@ -61,7 +61,7 @@ func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	case d.ttl != nil && d.keys == nil:
 		return nil, lineError(n, "ttl is how long a key is kept; say how many by keys")
 	case d.by != nil && d.keys == nil:
-		return nil, lineError(n, "by is what the keys are; say how many by keys")
+		return nil, lineError(n, "by is the type of the keys; say how many by keys")
 	case bucket:
 		v = Bucket{*d.rate, *d.burst}
 	default:

@@ -181,7 +181,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"key types", "version: 1\nstates:\n  n: {first: 1, keys: 1, by: [name, float]}\n", `document:3: a state has keys by "float"; want name or int, or a pair of them`},
 	{"many key types", "version: 1\nstates:\n  n: {first: 1, keys: 1, by: [name, int, name]}\n", "document:3: a state has keys of 3 parts; want 1 to 2"},
 	{"no key types", "version: 1\nstates:\n  n: {first: 1, keys: 1, by: []}\n", "document:3: a state has keys of 0 parts"},
-	{"key types without keys", "version: 1\nstates:\n  n: {first: 1, by: int}\n", "document:3: by is what the keys are; say how many by keys"},
+	{"key types without keys", "version: 1\nstates:\n  n: {first: 1, by: int}\n", "document:3: by is the type of the keys; say how many by keys"},
 	{"ttl zero", "version: 1\nstates:\n  n: {first: 1, keys: 1, ttl: 0s}\n", "document:3: the time to live 0s is not positive"},
 	{"many defaults", manyDefaults(65), "document:3: 65 policies match default, and 64 may"},
 	{"stars", "version: 1\ntasks:\n  " + strings.Repeat("a*", 17) + ": safe\n", "document:3: a task's name: the pattern"},

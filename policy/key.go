@@ -15,7 +15,7 @@ import (
 const MaxKeyParts = 2
 
 // KeyTypes are the types of the parts of a keyed state's keys, each Name or Int; the rest are
-// Invalid. The zero KeyTypes stand for keys of any types, of states that are not known.
+// Invalid. The zero KeyTypes allow keys of any types, for states whose declaration is unknown.
 type KeyTypes [MaxKeyParts]stubs.Type
 
 // oneName are the types of a key, if the declaration has none.

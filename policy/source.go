@@ -194,7 +194,7 @@ func (s *source) syntaxHint(i int) string {
 	return ""
 }
 
-// inKey reports whether the token i stands in brackets behind a word, as in state.NAME[i].
+// inKey reports whether the token i is in brackets that follow a word, as in state.NAME[i].
 func (s *source) inKey(i int) bool {
 	for k := i; k > 0; k-- {
 		if s.match[k] > i {

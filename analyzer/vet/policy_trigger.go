@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// trigger is what is known about when a policy is evaluated, and for which tasks.
+// trigger describes, as far as known, when a policy is evaluated, and for which tasks.
 type trigger struct {
 	policy.Trigger               // if exact
 	exact          bool          // the trigger is known completely

@@ -5,7 +5,7 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
-// together collects what the documents of one server have in common.
+// together collects the policies and states in the documents of one server.
 type together struct {
 	documents []loaded
 	members   []analyzer.Member // the policies without errors
@@ -17,8 +17,8 @@ type loaded struct {
 	*policy.Document
 }
 
-// reports returns warnings about policies and states that lie in other policies. If some policies
-// are unknown because they have errors, it is not known which states have no use.
+// reports returns the warnings for which it must know all documents. If a policy has an error, the
+// states that it uses are unknown, so there are no warnings about states.
 func (t together) reports() (all []report) {
 	remarks := analyzer.Together(t.members)
 	for _, d := range t.documents {
