@@ -67,44 +67,42 @@ func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
 	return stubs.Draw
 }
 
-// learnName adds the facts of a match about a name, or about a pattern of it.
+// learnName adds the facts of a match about a name, or about a pattern of it. If Tasks has patterns,
+// only some names are known that match, but of every name in the program it is known whether it does.
 func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
-	selects, whole := m.Selector(), !slices.ContainsFunc(m.Tasks, isPattern) && len(m.Tasks) > 0
-	in := func(name string) bool {
-		if selects == nil {
-			return slices.Contains(m.Tasks, name)
-		}
-		return selects.Selects(name)
-	}
-	var names []string // all that match, if these are known
-	for _, name := range m.Tasks {
-		if whole && in(name) {
-			names = append(names, name)
-		}
+	names, all := m.Tasks, len(m.Tasks) > 0 && !slices.ContainsFunc(m.Tasks, isPattern)
+	selects := m.Selector()
+	if selects != nil {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !selects.Selects(name) })
 	}
 	switch {
-	case r.Type == stubs.Name && whole:
-		set := nameSet{}
-		for _, name := range names {
-			set = set.join(exactName(stubs.Intern(name)))
-			a.matched[stubs.Intern(name)] = name
+	case r.Type == stubs.Name && all:
+		ids := make([]stubs.NameID, len(names))
+		for i, name := range names {
+			ids[i] = stubs.Intern(name)
+			a.matched[ids[i]] = name
 		}
-		learn(r, nameValue(set))
+		learn(r, nameValue(nameSetOf(ids)))
 	case r.Type == stubs.Name:
-		set := anyName
+		var others []stubs.NameID
 		for id, name := range a.p.Names {
-			if !in(name) {
-				set = set.meet(exactName(id).complement())
+			if !selects.Selects(name) {
+				others = append(others, id)
 			}
 		}
-		learn(r, nameValue(set))
-	case r.Pattern != "" && whole:
+		learn(r, nameValue(nameSetOf(others).complement()))
+	case r.Pattern != "" && all:
 		p, _ := policy.ParsePattern(r.Pattern)
 		learn(r, boolValue(truth{
 			yes: slices.ContainsFunc(names, p.Matches),
 			no:  slices.ContainsFunc(names, func(name string) bool { return !p.Matches(name) }),
 		}))
 	}
+}
+
+func nameSetOf(ids []stubs.NameID) nameSet {
+	slices.Sort(ids)
+	return nameSet{ids: slices.Compact(ids)}
 }
 
 func isPattern(text string) bool {

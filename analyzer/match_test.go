@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -98,6 +99,33 @@ func TestUnusedPrivateStates(t *testing.T) {
 		v, err := Verify(p, LimitsOf(s))
 		if got := fmt.Sprint(warned(v)); err != nil || got != c.want {
 			t.Errorf("%v: %s\n got %s, %v\nwant %s", c.first, c.text, got, err, c.want)
+		}
+	}
+}
+
+// A match and a program may have thousands of names.
+func TestManyMatchedNames(t *testing.T) {
+	var names, quoted []string
+	for i := range 10_000 {
+		names = append(names, fmt.Sprint("task ", i))
+		quoted = append(quoted, fmt.Sprintf("%q", names[i]))
+	}
+	p, err := policy.Parse("task.name in ["+strings.Join(quoted[5000:], ", ")+`] ? throw("x") : continue()`, testEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, m := range map[string]policy.Match{
+		"[]":               {Tasks: names},
+		"is always false":  {Tasks: names[:5000]},
+		"is never reached": {Except: names[5000:]},
+	} {
+		begin := time.Now()
+		v, err := Verify(p, Limits{Match: m})
+		if got := fmt.Sprint(warned(v)); err != nil || !strings.Contains(got, want) {
+			t.Errorf("got %s, %v; want %s", got, err, want)
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("it took %v", took)
 		}
 	}
 }
