@@ -15,6 +15,7 @@ import (
 // Type is the static type of a value in the policy language. Every scalar is one 64-bit word.
 type Type uint8
 
+// The types. Invalid is the zero Type, which no expression has.
 const (
 	Invalid  Type = iota
 	Unit          // the "value" of an effect
