@@ -3,6 +3,7 @@ package archtest
 import (
 	"go/ast"
 	"go/doc"
+	"go/doc/comment"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -150,4 +151,28 @@ func examples(p *doc.Package) []*doc.Example {
 		}
 	}
 	return all
+}
+
+// TestPackageComments checks that the comment of each public package has headings, and that its
+// links to names lead somewhere.
+func TestPackageComments(t *testing.T) {
+	for _, pkg := range public {
+		p := parsed(t, token.NewFileSet(), pkg)
+		headings := 0
+		for _, block := range p.Parser().Parse(p.Doc).Content {
+			switch block := block.(type) {
+			case *comment.Heading:
+				headings++
+			case *comment.Paragraph:
+				for _, text := range block.Text {
+					if plain, ok := text.(comment.Plain); ok && strings.Contains(string(plain), "[") {
+						t.Errorf("%s: a link in the package comment leads nowhere: %s", pkg, plain)
+					}
+				}
+			}
+		}
+		if headings == 0 {
+			t.Errorf("%s: the package comment has no headings", pkg)
+		}
+	}
 }
