@@ -26,6 +26,9 @@ lint: ## Check format, go vet, cocoonvet and staticcheck
 bench: ## Measure every claimed figure beside its peers
 	go run -C bench .
 
+plots: ## Measure the figures that docs/img shows, and draw them (6 min)
+	go run -C bench . -plot docs/img
+
 hol: ## Run the head-of-line blocking example
 	go run ./examples/hol
 
@@ -59,4 +62,4 @@ thirdparty: ## Run the tests of other people's packages, built by cocoon test
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ci
+.PHONY: help test race lint bench plots hol redos overload fuzz explore chaos soak thirdparty ci
