@@ -11,8 +11,11 @@ STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-test: ## Run all tests
+test: ## Run all tests, some in a short form
 	go test ./...
+
+long: ## Run all tests in their long form
+	COCOON_LONG=1 go test ./...
 
 race: ## Run all tests under the race detector
 	go test -race ./...
@@ -62,4 +65,4 @@ thirdparty: ## Run the tests of other people's packages, built by cocoon test
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench plots hol redos overload fuzz explore chaos soak thirdparty ci
+.PHONY: help test long race lint bench plots hol redos overload fuzz explore chaos soak thirdparty ci
