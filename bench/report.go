@@ -76,7 +76,7 @@ type report struct {
 	section        section
 	cores          int // the number of cores on which the section measures
 	rows           []row
-	curves         []result // the results that are curves
+	curves         []result // the results with a curve
 	broken         error
 	writeErr       error
 }
@@ -139,7 +139,7 @@ func (r *report) add(got result, c claim) {
 	r.print(got)
 }
 
-// addCurve completes a result that is a curve.
+// addCurve completes a result with a curve.
 func (r *report) addCurve(got result) {
 	got.Section, got.Cores = r.section.name, r.otherCores()
 	r.curves = append(r.curves, got)

@@ -49,7 +49,7 @@ func EventNamed(name string) Event {
 type ID uint8
 
 // The state stubs. Each has the name of its path, as TaskRunning of task.running, and Catalogue
-// describes it. The order groups them by the part of the program that they describe.
+// describes it. Stubs about the same part of the program stand together.
 const (
 	TaskName ID = iota
 	TaskKind
