@@ -6,15 +6,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestThrowsOutOfEngines builds testdata/throws with safe points in its engines, and runs it: each
 // throw arrives, runs the defers, and leaves the engine usable. Without safe points no throw
 // arrives.
 func TestThrowsOutOfEngines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds programs")
-	}
+	longtest.Skip(t, "it builds large programs with safe points")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
@@ -30,7 +30,7 @@ func TestThrowsOutOfEngines(t *testing.T) {
 	}
 	const want = "SafePoint\ndeferred literal\ndeferred variable\nend\nin a loop\niterator\nliteral\nliteral with a call behind it\nnamed result\none line\n" +
 		"out of an iterator's loop\nresult on heap\nreturn\nreturn a call\ntype parameter\none line that does not return\n" +
-		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.WaitGroup\ndatabase/sql\nsingleflight\nrecover\n"
+		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.RWMutex\nsync.WaitGroup\ndatabase/sql\nsingleflight\nrecover\n"
 	if !bytes.Equal(out, []byte(want)) {
 		t.Errorf("it printed %q; want %q", out, want)
 	}
