@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,23 +125,23 @@ func TestNoSuspensionUnderDeferredLocks(t *testing.T) {
 			must(t, rt.RegisterPreemptibleFunc("job"))
 			must(t, rt.RegisterSafeFunc("other"))
 			register(t, rt, Policy{Name: "turns", On: Every(time.Millisecond), Expr: "switch()"})
-			var under, held bool
+			var under, held atomic.Bool
 			must(t, rt.Run(background, "job", func(ctx context.Context) error {
 				var other *Handle
 				hold(func() {
-					under = true
-					other = rt.Go(background, "other", func(context.Context) error { held = under; return nil })
+					under.Store(true)
+					other = rt.Go(background, "other", func(context.Context) error { held.Store(under.Load()); return nil })
 					for begin := time.Now(); time.Since(begin) < 3*lockGrace; {
 						safepoint.Poll()
 					}
-					under = false
+					under.Store(false)
 				})
 				for other.Task().Status() != Returned {
 					safepoint.Poll()
 				}
 				return nil
 			}))
-			if held {
+			if held.Load() {
 				t.Error("another task ran while the lock was held")
 			}
 		})
@@ -158,21 +159,24 @@ func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: time.Millisecond, Force: true})
 	must(t, err)
 	register(t, rt, Policy{Name: "turns", On: Every(time.Millisecond), Expr: "switch()"})
-	var under, held, done bool
+	var under, held atomic.Bool
+	done := false
+	var other *Handle
 	preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
 		cleaningUp(func() {
 			lockedDeferred(func() {
-				under = true
-				rt.Go(background, "other", func(context.Context) error { held = under; return nil })
+				under.Store(true)
+				other = rt.Go(background, "other", func(context.Context) error { held.Store(under.Load()); return nil })
 				pollFor(3*lockGrace, &done)()
-				under = false
+				under.Store(false)
 			})
 		})
 		spinPolling()
 		return nil
 	}))
-	if held || !done {
-		t.Errorf("another task ran while the lock was held: %v; the deferred call was done: %v", held, done)
+	must(t, other.Wait(background))
+	if held.Load() || !done {
+		t.Errorf("another task ran while the lock was held: %v; the deferred call was done: %v", held.Load(), done)
 	}
 }
 

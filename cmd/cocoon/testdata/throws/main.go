@@ -88,7 +88,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return append(deferring(), []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), forking(), database(), flight(), recovering(),
+		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), machines(), forking(), database(), flight(), recovering(),
 	}...)
 }
 
@@ -325,6 +325,35 @@ func reading() engine {
 			mu.Unlock()
 			return nil
 		},
+	}
+}
+
+// machine holds its lock while it runs, as an interpreter does.
+type machine struct {
+	mu    sync.Mutex
+	steps int
+}
+
+func (m *machine) run() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.steps >= 0 {
+		m.steps = (m.steps + 1) % 1000
+	}
+}
+
+// runOne runs a machine that only it has.
+func runOne() {
+	m := &machine{}
+	m.run()
+}
+
+// machines are thrown out of with their locks, which are lost with them.
+func machines() engine {
+	return engine{
+		"a machine's lock",
+		func() error { runOne(); return nil },
+		func() error { return nil },
 	}
 }
 
