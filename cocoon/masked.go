@@ -26,9 +26,10 @@ type outlook struct {
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
 //     memory behind. A suspended task would hold them meanwhile.
-//   - Rewritten code on the stack holds a lock, or must not be unwound (see keeps).
-//   - The stack has a deferred call of a rewritten function that returns. A throw would end the
-//     deferred call half-way.
+//   - Rewritten code on the stack holds a lock.
+//   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of a
+//     rewritten function that returns. A throw would end the call half-way. A switch is possible
+//     there, unless the rule for the function forbids it.
 //
 // For a throw, the frames from the safe point up to the section that catches it matter; for a
 // switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
@@ -47,11 +48,13 @@ func (s *strand) look() outlook {
 		s.loop.unlock()
 	}
 	held, cgo := heldLines(), runtime.NumCgoCall()
-	if held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
+	if held == nil && s.loop.rt.kept.Load() == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
 		return o
 	}
 	w := walk{s: s, within: o.throw != nil && o.throw.section != 0, held: held}
+	s.looking = true
 	w.up()
+	s.looking = false
 	o.masked, o.cleansUp = w.by != "", w.cleansUp
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task
@@ -120,13 +123,17 @@ func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
-	w.cleansUp = w.cleansUp || w.held.has(f, endsIn)
+	kept, noSuspend := false, false
+	if !ours(f.Function) {
+		kept, noSuspend = w.s.loop.rt.keeps(f.Function, w.held != nil)
+	}
+	w.cleansUp = w.cleansUp || kept || w.held.has(f, endsIn)
 	switch {
 	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
 		w.by = "a callback from C"
 	case w.held.has(f, heldIn):
 		w.by = "a lock"
-	case w.held != nil && keeps(f.Function):
+	case noSuspend:
 		w.by = "what must not be unwound"
 	case f.Function == slowPoint:
 		w.explicit = true
@@ -148,19 +155,6 @@ func (rt *Runtime) passOver(w *walk) {
 	}
 	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+w.by+" is passed over: the task is preempted later", "place", place,
 		"under", lineOf(w.at))
-}
-
-// keeps reports whether a throw through the function would do damage outside the task. A sync.Once
-// would count as done permanently. database/sql would never reuse the connection of the driver
-// call. A gRPC client would never free the stream. In any package called singleflight, the other
-// callers would get the panic, or never get a result. modernc.org/sqlite is C code translated to
-// Go, including C's locks.
-func keeps(function string) bool {
-	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
-		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
-		strings.HasPrefix(function, "google.golang.org/grpc.(*clientStream).") ||
-		strings.HasPrefix(function, "modernc.org/sqlite/lib.") ||
-		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 
 // named reports whether a section of the name is open. Called by the task's goroutine.

@@ -60,7 +60,7 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked {
+		if s.blocked || s.looking {
 			return
 		}
 		o := s.look()

@@ -37,6 +37,7 @@ type strand struct {
 	raised     bool          // the process-wide word is raised for this strand
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 	inherits   bool          // it runs in outer's slot; this and the next two are owned by the task's goroutine
+	looking    bool          // it walks its stack: polls that it meets there have no answer
 	blocked    bool          // inside Block, or waiting for inner to end
 	returned   bool
 	sampled    int64 // until when its running time was checked, see ran.go
