@@ -19,6 +19,7 @@ type code struct {
 	exempt   string // why it never polls, or ""
 	held     []span // where it holds locks, or the function around it does
 	owed     []span // where it owes goroutines to a wait group, or the function around it does
+	kept     []keptStretch
 	loops    []*loop
 	calls    []*call
 	polls    []token.Pos // before which statements it polls, loops apart

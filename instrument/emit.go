@@ -36,6 +36,7 @@ func (r *rewriter) decide() {
 	for _, c := range r.codes {
 		r.returnsOf(c)
 		r.leftIn(c)
+		r.keepPublished(c)
 	}
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)

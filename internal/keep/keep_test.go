@@ -112,3 +112,10 @@ func TestLibrariesAreValid(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkMatch(b *testing.B) {
+	s := NewSet(Rules(), "")
+	for b.Loop() {
+		s.Match("gorm.io/gorm/schema.(*Schema).parseRelation")
+	}
+}

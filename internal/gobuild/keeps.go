@@ -1,0 +1,63 @@
+package gobuild
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/instrument"
+	"github.com/cocoon-go/cocoon/internal/keep"
+)
+
+// Kept is something that a program does not unwind: what a rule matches, or a stretch of a function.
+type Kept struct {
+	Package   string
+	Named     bool            // on the command line
+	Pattern   string          // of a rule; "": a stretch of a function
+	NoSuspend bool            // the task is not suspended there, either
+	At        instrument.Kept // of a stretch; of a rule only Why
+	By        string          // "-cocoon.keep", the file of a document, "library" or "text"
+}
+
+// Keeps returns what the program that the command line would build keeps from being unwound: by
+// rules of the command line, of documents and of the list of libraries, as far as they match its
+// packages, and because the text of a rewritten package shows it.
+func (c *Command) Keeps(ctx context.Context) (all []Kept, err error) {
+	s, err := c.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := c.allKeeps()
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range append(rules, c.embeddedKeeps(s.packages)...) {
+		all = append(all, s.matched(k, "")...)
+	}
+	for _, l := range keep.Libraries {
+		all = append(all, s.matched(Keep{l.Rule, "library"}, l.Why)...)
+	}
+	for _, p := range s.packages {
+		if !s.taken[p.ImportPath] {
+			continue
+		}
+		found, err := instrument.Keeps(s.sources.of(p), s.options)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range found {
+			all = append(all, Kept{Package: p.ImportPath, Named: !p.DepOnly, At: k, By: "text"})
+		}
+	}
+	return all, nil
+}
+
+// matched returns a rule once for each package in which it may keep something.
+func (s survey) matched(k Keep, why string) (all []Kept) {
+	paths := packagesOf(k.Pattern)
+	for _, p := range s.packages {
+		if keep.MatchPath(k.Pattern, p.path()) || slices.Contains(paths, p.path()) {
+			all = append(all, Kept{p.ImportPath, !p.DepOnly, k.Pattern, k.NoSuspend, instrument.Kept{Why: why}, k.By})
+		}
+	}
+	return all
+}
