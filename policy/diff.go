@@ -69,9 +69,9 @@ func stateDetails(a, b any) string {
 	y, _ := StateOf(b)
 	switch {
 	case x.Kind() != y.Kind():
-		return fmt.Sprintf("%s %v -> %s %v; it begins anew", x.Kind(), a, y.Kind(), b)
+		return fmt.Sprintf("%s %v -> %s %v; it starts again", x.Kind(), a, y.Kind(), b)
 	case y.Begins(x) && y.Keys > 0:
-		return fmt.Sprintf("%v -> %v; it begins anew, without keys", a, b)
+		return fmt.Sprintf("%v -> %v; it starts again, without keys", a, b)
 	case y.Begins(x):
 		return fmt.Sprintf("%v -> %v, and gets that value", a, b)
 	}
@@ -199,7 +199,7 @@ func specDetails(a, b Spec) []string {
 // orOther reports a change that the list does not show.
 func (d differences) orOther() []string {
 	if len(d) == 0 {
-		return []string{"something else is another"}
+		return []string{"another property has changed"}
 	}
 	return d
 }
