@@ -65,7 +65,7 @@ func (r *rewriter) collect(f *file) {
 }
 
 func (r *rewriter) add(c *code) {
-	c.held = append(c.held, heldIn(c.body)...)
+	c.held = append(c.held, heldIn(c.body, r.lockCallOf, r.leftBy(c))...)
 	c.owed = append(c.owed, owedIn(c.body)...)
 	r.codes = append(r.codes, c)
 }

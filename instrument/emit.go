@@ -13,8 +13,10 @@ import (
 func (r *rewriter) decide() {
 	r.choosePrefix()
 	r.check()
-	for _, f := range r.files {
-		r.collect(f)
+	r.collectAll()
+	if r.passLocks() {
+		r.findReleasers()
+		r.collectAll()
 	}
 	r.beCareful()
 	for _, c := range r.codes {
@@ -40,6 +42,14 @@ func (r *rewriter) decide() {
 	}
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
+}
+
+// collectAll finds the functions of the package.
+func (r *rewriter) collectAll() {
+	r.codes = nil
+	for _, f := range r.files {
+		r.collect(f)
+	}
 }
 
 // choosePrefix finds what no name of the package begins with.

@@ -25,8 +25,8 @@ func (h holding) any() bool { return h.locks|h.pinned != 0 }
 // the release of the same lock on each way, or to the end. What is released and was not acquired
 // before, in the text, is held from the beginning; where a deferred call will release it, to the
 // end: the release of a lock that is free ends the program.
-func heldIn(body *ast.BlockStmt) (held []span) {
-	calls := lockCalls(body)
+func heldIn(body *ast.BlockStmt, of lockCallOfNode, left string) (held []span) {
+	calls := lockCalls(body, of, left)
 	if len(calls) == 0 {
 		return nil
 	}
@@ -49,7 +49,11 @@ func heldIn(body *ast.BlockStmt) (held []span) {
 		return !ok || id.Name != "panic"
 	})
 	f.follow(g, begin)
-	return united(f.spans(g, body))
+	held = united(f.spans(g, body))
+	for i := range held {
+		held[i].to = min(held[i].to, body.End()) // the graph has a return statement at the end, which is too long
+	}
+	return held
 }
 
 // united returns the same places as the fewest spans.

@@ -37,9 +37,9 @@ package cocoon. With -json what it prints goes to the error output.
   -json     print an array, one object a function, with all its gaps
 
 The kinds: loop, it does not poll at each iteration; recursion, it should poll and must not; cgo; call, into code that is not
-instrumented; lock, what is called polls, but a lock is held; wait, for a channel or a lock; data, one operation on data of
-any length; code, all on the longest way from one safe point to the next. Lengths are estimates from above, by the costs that
-cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
+instrumented; lock, what is called polls, but a lock is held; held, it returns with a lock held, which its callers do not
+show; wait, for a channel or a lock; data, one operation on data of any length; code, all on the longest way from one safe
+point to the next. Lengths are estimates from above, by the costs that cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
 
 Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; with -run that of the program, too.
 `
