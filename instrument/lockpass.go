@@ -218,21 +218,37 @@ func (r *rewriter) lockCallOf(n ast.Node) (c lockCall, ok bool) {
 			}
 		}
 	}
-	if c, ok = lockCallOf(n); ok || !isCall || len(r.passing) == 0 {
+	if c, ok = lockCallOf(n); ok && !c.paired || !isCall || len(r.passing) == 0 {
 		return c, ok
 	}
+	if by, found := r.passedCall(call); found {
+		return by, true
+	}
+	return c, ok
+}
+
+// passedCall returns what a call does to a lock for its caller.
+func (r *rewriter) passedCall(call *ast.CallExpr) (c lockCall, ok bool) {
+	c.node = call
 	if inner, ok := ast.Unparen(call.Fun).(*ast.CallExpr); ok { // acquire()()
 		p, what := r.passedBy(inner)
-		return lockCall{node: n, what: what, paired: p != nil && p.leaves != nil && p.leaves.paired}, p != nil && p.leaves != nil && p.releaser == 0
+		if p == nil || p.releaser != 0 {
+			return c, false
+		}
+		c.what, c.paired = what, p.leaves.paired
+		return c, true
 	}
 	p, what := r.passedBy(call)
 	switch {
 	case p == nil:
 		return c, false
 	case p.leaves != nil:
-		return lockCall{node: n, what: what, acquires: true, paired: p.leaves.paired}, true
+		c.acquires, c.paired = true, p.leaves.paired
+	default:
+		c.paired = p.frees.paired
 	}
-	return lockCall{node: n, what: what, paired: p.frees.paired}, true
+	c.what = what
+	return c, true
 }
 
 // passedBy returns what a call does to a lock for its caller, and how the caller names that.

@@ -106,6 +106,39 @@ func (g *gate) releasing() {
 	work()
 }
 
+func (g *gate) leaving() {
+	for {
+		work()
+		leave := g.acquired() // held
+		work()                // held
+		leave()               // held
+		work()
+	}
+}
+
+func (g *gate) enter() func() {
+	g.mu.Lock() // held
+	return func() { g.mu.Unlock() } // held
+}
+
+func (g *gate) entering() {
+	work()
+	leave := g.enter() // held
+	leave()            // held
+	work()
+}
+
+func (g *gate) inALiteral() func() {
+	return func() {
+		for {
+			work()
+			leave := g.acquired() // held
+			work()                // held
+			leave()               // held
+		}
+	}
+}
+
 func (g *gate) releasingDeferred() {
 	work()
 	release := g.acquired() // held

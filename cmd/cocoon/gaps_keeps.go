@@ -1,24 +1,22 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // keptPlace is something that is not unwound. The JSON form is for programs: existing names do not
 // change, and new ones may be added.
 type keptPlace struct {
-	Package   string `json:"package"`
-	Pattern   string `json:"pattern,omitempty"`  // of a rule
-	Function  string `json:"function,omitempty"` // of a stretch of a function
-	File      string `json:"file,omitempty"`
-	Line      int    `json:"line,omitempty"`
-	NoSuspend bool   `json:"no_suspend"`
-	By        string `json:"by"`
-	Reason    string `json:"reason,omitempty"`
+	Packages  []string `json:"packages"`
+	Pattern   string   `json:"pattern,omitempty"`  // of a rule
+	Function  string   `json:"function,omitempty"` // of a stretch of a function
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line,omitempty"`
+	NoSuspend bool     `json:"no_suspend"`
+	By        string   `json:"by"`
+	Reason    string   `json:"reason,omitempty"`
 }
 
 // keeps prints what the program does not unwind: the rules first, and then what the text shows.
@@ -37,9 +35,8 @@ func (o *gapsOptions) keeps(args []string, s streams) error {
 		if k.By == "text" && !k.Named && !o.deps {
 			continue
 		}
-		all = append(all, keptPlace{k.Package, k.Pattern, k.At.Func, k.At.Pos.Filename, k.At.Pos.Line, k.NoSuspend, k.By, k.At.Why})
+		all = append(all, keptPlace{k.Packages, k.Pattern, k.At.Func, k.At.Pos.Filename, k.At.Pos.Line, k.NoSuspend, k.By, k.At.Why})
 	}
-	slices.SortStableFunc(all, func(a, b keptPlace) int { return cmp.Compare(b.Pattern, a.Pattern) })
 	return show(s.out, *o, all, keptPlace.print)
 }
 
@@ -49,7 +46,7 @@ func (k keptPlace) print(w io.Writer) {
 		reason = ": " + k.Reason
 	}
 	if k.Pattern == "" {
-		fmt.Fprintf(w, "%s:%d  %s.%s%s\n", nearby(k.File), k.Line, k.Package, k.Function, reason)
+		fmt.Fprintf(w, "%s:%d  %s.%s%s\n", nearby(k.File), k.Line, k.Packages[0], k.Function, reason)
 		return
 	}
 	what := "not unwound"

@@ -99,23 +99,32 @@ func checkKeeps(keeps []Keep, g graph) (looked []string, err error) {
 	return looked, nil
 }
 
+// in reports whether a package is the rule's, and returns what the rule calls the function in it, ""
+// for all of the package. Stack traces call a main package main, so rules may as well.
+func (k Keep) in(p listed) (function string, ok bool) {
+	for _, path := range []string{p.path(), "main"} {
+		switch {
+		case path == "main" && p.DepOnly:
+		case keep.MatchPath(k.Pattern, path):
+			return "", true
+		case slices.Contains(packagesOf(k.Pattern), path):
+			return strings.TrimPrefix(k.Pattern, path+"."), true
+		}
+	}
+	return "", false
+}
+
 func (k Keep) check(g graph) (looked []string, err error) {
-	inFunction := packagesOf(k.Pattern)
 	var lacking *listed
 	for _, p := range g {
-		path := p.path()
-		if keep.MatchPath(k.Pattern, path) || k.Pattern == "main" && !p.DepOnly {
-			return nil, nil
-		}
-		i := slices.Index(inFunction, path)
-		if i < 0 && !p.DepOnly {
-			i = slices.Index(inFunction, "main")
-		}
-		if i < 0 {
+		name, ok := k.in(p)
+		if !ok {
 			continue
 		}
+		if name == "" {
+			return nil, nil
+		}
 		looked = append(looked, p.sources()...)
-		name := strings.TrimPrefix(k.Pattern, inFunction[i]+".")
 		for declared := range instrument.Declared(p.sources()) {
 			of, isType := strings.CutSuffix(name, "*")
 			if declared == name || isType && strings.HasPrefix(declared, of) {

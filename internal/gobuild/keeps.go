@@ -2,7 +2,6 @@ package gobuild
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/instrument"
 	"github.com/cocoon-go/cocoon/internal/keep"
@@ -10,8 +9,8 @@ import (
 
 // Kept is something that a program does not unwind: what a rule matches, or a stretch of a function.
 type Kept struct {
-	Package   string
-	Named     bool            // on the command line
+	Packages  []string        // that a rule matches, or in which it names a function; of a stretch its own
+	Named     bool            // on the command line: of a stretch
 	Pattern   string          // of a rule; "": a stretch of a function
 	NoSuspend bool            // the task is not suspended there, either
 	At        instrument.Kept // of a stretch; of a rule only Why
@@ -31,10 +30,10 @@ func (c *Command) Keeps(ctx context.Context) (all []Kept, err error) {
 		return nil, err
 	}
 	for _, k := range append(rules, c.embeddedKeeps(s.packages)...) {
-		all = append(all, s.matched(k, "")...)
+		all = s.matched(all, k, "")
 	}
 	for _, l := range keep.Libraries {
-		all = append(all, s.matched(Keep{l.Rule, "library"}, l.Why)...)
+		all = s.matched(all, Keep{l.Rule, "library"}, l.Why)
 	}
 	for _, p := range s.packages {
 		if !s.taken[p.ImportPath] {
@@ -45,19 +44,22 @@ func (c *Command) Keeps(ctx context.Context) (all []Kept, err error) {
 			return nil, err
 		}
 		for _, k := range found {
-			all = append(all, Kept{Package: p.ImportPath, Named: !p.DepOnly, At: k, By: "text"})
+			all = append(all, Kept{Packages: []string{p.ImportPath}, Named: !p.DepOnly, At: k, By: "text"})
 		}
 	}
 	return all, nil
 }
 
-// matched returns a rule once for each package in which it may keep something.
-func (s survey) matched(k Keep, why string) (all []Kept) {
-	paths := packagesOf(k.Pattern)
+// matched adds a rule, if it may keep something.
+func (s survey) matched(all []Kept, k Keep, why string) []Kept {
+	var paths []string
 	for _, p := range s.packages {
-		if keep.MatchPath(k.Pattern, p.path()) || slices.Contains(paths, p.path()) {
-			all = append(all, Kept{p.ImportPath, !p.DepOnly, k.Pattern, k.NoSuspend, instrument.Kept{Why: why}, k.By})
+		if _, ok := k.in(p); ok {
+			paths = append(paths, p.ImportPath)
 		}
 	}
-	return all
+	if paths == nil {
+		return all
+	}
+	return append(all, Kept{Packages: paths, Pattern: k.Pattern, NoSuspend: k.NoSuspend, At: instrument.Kept{Why: why}, By: k.By})
 }
