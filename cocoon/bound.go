@@ -123,7 +123,7 @@ func (b *bound) keepTime(p *policy.Program) {
 	b.interval.Store(int64(b.version.spec.On.Interval))
 	b.ways = b.waysOn(b.version.ways)
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
-	b.clocked = !b.perTask && slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday })
+	b.clocked = !b.perTask && slices.ContainsFunc(p.Reads, policy.Read.OfClock)
 	b.once = b.prompt && !p.MaySwitch()
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })

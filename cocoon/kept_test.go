@@ -107,19 +107,3 @@ func TestNeverUnwindAroundASection(t *testing.T) {
 		return nil
 	}))
 }
-
-// What the slow path calls while it looks at the stack may poll itself: package strings does, where
-// it is rewritten.
-func TestPollsWhileTheStackIsWalked(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
-		s := strandOf(ctx)
-		TaskOf(ctx).Cancel()
-		s.looking = true
-		for range 100 {
-			safepoint.Poll()
-		}
-		s.looking = false
-		return spinForever(ctx)
-	}))
-}

@@ -57,12 +57,15 @@ func (s *strand) answer() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || s.looking {
+		if s.blocked {
+			return
+		}
+		if s.stacks.isBusy() { // a function that look has called, and that is rewritten
 			return
 		}
 		o := s.look()
 		if o.masked || o.cleansUp && o.asked == wantThrow && !o.lent {
-			s.met.Store(true)
+			s.met.Store(patienceOfPolls)
 			return
 		}
 		if !s.answerOnce(o) {

@@ -45,8 +45,8 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
-	// passedOver holds the places of SafePoint calls that were logged because they cannot be safe
-	// points.
+	// passedOver holds the places that were logged: those of SafePoint calls that cannot be safe
+	// points, and of what keeps throws that are too late (keptAt).
 	passedOver sync.Map
 
 	kept          atomic.Pointer[keep.Set]           // see keeps; nil: no rules of the build or of documents

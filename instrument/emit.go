@@ -18,6 +18,7 @@ func (r *rewriter) decide() {
 		r.findReleasers()
 		r.collectAll()
 	}
+	r.distrust()
 	r.beCareful()
 	for _, c := range r.codes {
 		r.section(c)
@@ -40,6 +41,7 @@ func (r *rewriter) decide() {
 		r.leftIn(c)
 		r.keepPublished(c)
 	}
+	r.freshCalls()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
 }
@@ -178,8 +180,8 @@ func PREFIX_poll(answer func()) {
 	}
 }
 
-//go:linkname PREFIX_hold SAFEPOINT.holdLink
-var PREFIX_hold func(pkg, file string, held, ends []int)
+//go:linkname PREFIX_hold SAFEPOINT.lockedLink
+var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 func init() {
 	if PREFIX_hold == nil {

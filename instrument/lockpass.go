@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -229,51 +230,40 @@ func (r *rewriter) lockCallOf(n ast.Node) (c lockCall, ok bool) {
 
 // passedCall returns what a call does to a lock for its caller.
 func (r *rewriter) passedCall(call *ast.CallExpr) (c lockCall, ok bool) {
-	c.node = call
 	if inner, ok := ast.Unparen(call.Fun).(*ast.CallExpr); ok { // acquire()()
-		p, what := r.passedBy(inner)
-		if p == nil || p.releaser != 0 {
-			return c, false
-		}
-		c.what, c.paired = what, p.leaves.paired
-		return c, true
+		p, c := r.passedBy(inner)
+		c.node = call
+		return c, p != nil && p.releaser == 0
 	}
-	p, what := r.passedBy(call)
-	switch {
-	case p == nil:
-		return c, false
-	case p.leaves != nil:
-		c.acquires, c.paired = true, p.leaves.paired
-	default:
-		c.paired = p.frees.paired
-	}
-	c.what = what
-	return c, true
+	p, c := r.passedBy(call)
+	c.acquires = p != nil && p.leaves != nil
+	return c, p != nil
 }
 
-// passedBy returns what a call does to a lock for its caller, and how the caller names that.
-func (r *rewriter) passedBy(call *ast.CallExpr) (p *passes, what string) {
+// passedBy returns what the called function does to a lock for its caller, and the lock as the
+// caller names it.
+func (r *rewriter) passedBy(call *ast.CallExpr) (p *passes, c lockCall) {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
 	if !ok {
-		return nil, ""
+		return nil, c
 	}
 	if p = r.passing[f.Origin()]; p == nil {
-		return nil, ""
+		return nil, c
 	}
-	how, base := p.leaves, ""
-	if how == nil {
-		how = p.frees
-	}
+	how := cmp.Or(p.leaves, p.frees)
+	c = lockCall{node: call, lock: how.path, paired: how.paired}
 	switch sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr); {
 	case how.param == ofPackage:
 	case how.param == ofReceiver && isSel:
-		base = types.ExprString(sel.X)
+		c.lock = types.ExprString(sel.X) + how.path
 	case how.param >= 0 && how.param < len(call.Args):
-		base = strings.TrimPrefix(types.ExprString(call.Args[how.param]), "&")
+		c.lock = strings.TrimPrefix(types.ExprString(call.Args[how.param]), "&") + how.path
 	default:
-		return nil, ""
+		return nil, c
 	}
-	return p, strings.Replace(how.form, mark, base+how.path, 1)
+	c.what = strings.Replace(how.form, mark, c.lock, 1)
+	c.release, _ = strings.CutPrefix(how.form, mark+".")
+	return p, c
 }
 
 // findReleasers finds the variables that have got functions which release locks.
@@ -288,7 +278,7 @@ func (r *rewriter) findReleasers() {
 			if !ok {
 				return true
 			}
-			p, what := r.passedBy(call)
+			p, release := r.passedBy(call)
 			if p == nil || p.releaser < 0 || p.releaser >= len(assign.Lhs) {
 				return true
 			}
@@ -298,7 +288,7 @@ func (r *rewriter) findReleasers() {
 					v = r.info.Uses[id]
 				}
 				if v != nil {
-					r.releasers[v] = lockCall{what: what, paired: p.leaves.paired}
+					r.releasers[v] = release
 				}
 			}
 			return true

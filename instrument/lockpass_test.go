@@ -223,7 +223,7 @@ func TestLocksOfOtherFunctions(t *testing.T) {
 	held := map[int]bool{}
 	for _, c := range r.codes {
 		for _, s := range c.held {
-			for _, at := range r.linesOf(s) {
+			for _, at := range r.linesOf(s.span) {
 				held[at.line] = true
 			}
 		}

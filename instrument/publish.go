@@ -60,7 +60,7 @@ func (r *rewriter) publications(c *code) (all []publication) {
 				add(n, sel.X, n.Args[i])
 			}
 		case *ast.AssignStmt:
-			if len(n.Lhs) != len(n.Rhs) || !anyHas(c.held, n.Pos()) {
+			if len(n.Lhs) != len(n.Rhs) || c.heldAt(n.Pos()) == nil {
 				return
 			}
 			for i, to := range n.Lhs {

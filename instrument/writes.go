@@ -79,7 +79,7 @@ func (r *rewriter) writes(c *code, n ast.Node, v value) (found bool) {
 		if found || inDeferred(append(slices.Clone(stack), n)) {
 			return false
 		}
-		if anyHas(c.held, n.Pos()) {
+		if c.heldAt(n.Pos()) != nil {
 			return true
 		}
 		switch n := n.(type) {

@@ -28,6 +28,7 @@ func TestDiff(t *testing.T) {
 		{"no tenants", "tenants: {label: a}", "", "- tenants\n"},
 		{"kept", "never-unwind: [a.F, b.F]", "never-unwind: [{name: b.F, suspend: false}, c/...]",
 			"- never-unwind \"a.F\"\n~ never-unwind \"b.F\": suspend: true -> false\n+ never-unwind \"c/...\"\n"},
+		{"a limit that is forced", "limits: [{func: f, limit: 1s}]", "limits: [{func: f, limit: 1s, force: true}]", "~ policy \"time-limit/f\": force: false -> true\n"},
 		{"a limit", "", "limits: [{func: f, limit: 1s}]", "+ policy \"time-limit/f\"\n"},
 		{"a policy", shed, "policies:\n  - name: shed\n    every: 1ms\n    mode: observe\n    match: {tasks: [a, b]}\n    state: {n: 1}\n    expr: |\n      queue.length > 1\n        ? throw(\"b\")\n        : continue()\n",
 			"~ policy \"shed\":\n    every: nothing -> 1ms\n    on: start -> nothing\n    mode: enforce -> observe\n    match tasks: nothing -> [a, b]\n    state: nothing -> {n: 1}\n    expr:\n        queue.length > 1\n      -   ? throw(\"a\")\n      +   ? throw(\"b\")\n          : continue()\n"},

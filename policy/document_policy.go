@@ -32,6 +32,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
 			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
 			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
+			{name: "force", read: func(n *yaml.Node) error { return readBool(n, &l.Force) }},
 		})
 		if err != nil {
 			return err

@@ -168,6 +168,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
 	{"empty event", "version: 1\npolicies:\n  - name: p\n    event: \"\"\n    expr: continue()\n", "document:4: the event's name is empty"},
 	{"bad name", "version: 1\npolicies:\n  - name: p q\n    on: start\n    expr: continue()\n", `document:3: policy name "p q"`},
+	{"force of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, force: 2}\n", `document:3: int 2 stands where true or false is wanted`},
 	{"mode of all", "version: 1\nmode: dry\n", `document:2: there is no mode "dry"; want enforce, observe or off`},
 	{"mode of a limit", "version: 1\nlimits:\n  - {func: a, limit: 1s, mode: no}\n", `document:3: there is no mode "no"`},
 	{"state per", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), state: {n: {first: 1, per: task}}}\n", `document:3: a state is not per "task"; write loop, or runtime`},
