@@ -48,8 +48,8 @@ type lockCall struct {
 }
 
 // lockCalls returns those of the body, and the releases in deferred literals, but for those of
-// locks that the literal itself has acquired; of says what a node does, and left is a semaphore that counts although it is not
-// released.
+// locks that the literal itself has acquired; of says what a node does, and left names a semaphore
+// that counts although the body does not release it.
 func lockCalls(body *ast.BlockStmt, of lockCallOfNode, left string) []lockCall {
 	all := allLockCalls(body, of)
 	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && c.what != left && !isPaired(c.what, all) })

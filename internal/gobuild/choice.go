@@ -189,7 +189,7 @@ func (c choice) gcflagsEach(key string, given []perPackage, g graph) (values []s
 		if c.takes(p) {
 			flags += " " + c.flags(key, p.path())
 		}
-		if p.path() == safepointPath {
+		if p.path() == safepointPath && c.keeps != "" {
 			flags += " " + c.keeps
 		}
 		if flags != "" {
