@@ -142,7 +142,7 @@ func readEvents(n *yaml.Node, t *Trigger) error {
 		}
 		event := stubs.EventNamed(name)
 		if event == 0 || event == stubs.Tick {
-			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit or custom", name)
+			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit, leave or custom", name)
 		}
 		t.Events |= event
 	}
