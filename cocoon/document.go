@@ -194,6 +194,7 @@ func (c *change) commit() *document {
 		}
 	})
 	rt.redeclare(c.was.tasks, c.is.tasks)
+	rt.keepFor(c.was.source, c.is.source)
 	var out []*version
 	for _, v := range c.was.versions {
 		if rt.policies[v.of.name] == v.of { // the policy has not cancelled itself

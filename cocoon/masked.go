@@ -24,10 +24,11 @@ type outlook struct {
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
 //     memory behind. A suspended task would hold them meanwhile.
-//   - Rewritten code on the stack holds a lock, or must not be unwound (see keeps). A throw may
-//     pass a lock that a deferred call releases, see passes.
-//   - The stack has a deferred call of a rewritten function that returns. A throw would end the
-//     deferred call half-way.
+//   - Rewritten code on the stack holds a lock. A throw may pass a lock that a deferred call
+//     releases, see passes.
+//   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of a
+//     rewritten function that returns. A throw would end the call half-way. A switch is possible
+//     there, unless the rule for the function forbids it.
 //
 // For a throw, the frames from the safe point up to the section that catches it matter; for a
 // switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
@@ -46,12 +47,12 @@ func (s *strand) look() outlook {
 		o.throw = s.pending
 		s.loop.unlock()
 	}
-	held, cgo := heldLines(), runtime.NumCgoCall()
-	if held == nil && (cgo == cgoAtInit || s.stacks != nil && cgo == s.stacks.cgoSeen) {
+	held, kept, cgo := heldLines(), s.loop.rt.kept.Load(), runtime.NumCgoCall()
+	if held == nil && kept == nil && (cgo == cgoAtInit || s.stacks != nil && cgo == s.stacks.cgoSeen) {
 		return o
 	}
 	m, p := s.remembers(), o.throw
-	m.masked.about(p, &s.sections, held)
+	m.masked.about(p, &s.sections, held, kept)
 	sum, known := goroutine.StackSum()
 	if at, seen := m.masked.find(sum); known && seen && !p.mustSay() {
 		o.masked, o.cleansUp = at.masked, at.cleansUp
@@ -119,6 +120,7 @@ type walk struct {
 	lock     string        // the lock's expression, if it is a lock
 	cleansUp bool          // it is inside of a deferred call, or the like
 	cleanup  runtime.Frame // which one
+	kept     bool          // by a rule
 	locks    []heldLock    // that deferred calls release: they mask it, unless a throw passes them
 }
 
@@ -166,15 +168,19 @@ func (w *walk) ends(f runtime.Frame) bool {
 		w.locks = append(w.locks, lock)
 		locked = false
 	}
-	if !w.cleansUp && w.held.endsIn(f) {
-		w.cleansUp, w.cleanup = true, f
+	kept, noSuspend := false, false
+	if !ours(f.Function) {
+		kept, noSuspend = w.s.loop.rt.keeps(f.Function, w.held != nil)
+	}
+	if !w.cleansUp && (kept || w.held.endsIn(f)) {
+		w.cleansUp, w.cleanup, w.kept = true, f, kept
 	}
 	switch {
 	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
 		w.by = "a callback from C"
 	case locked:
 		w.by, w.lock = "a lock", lock.name
-	case w.held != nil && keeps(f.Function):
+	case noSuspend:
 		w.by = "what must not be unwound"
 	case f.Function == slowPoint:
 		w.explicit = true
@@ -199,19 +205,6 @@ func (rt *Runtime) passOver(w *walk) {
 	}
 	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+by+" is passed over: the task is preempted later", "place", place,
 		"under", lineOf(at))
-}
-
-// keeps reports whether a throw through the function would do damage outside the task. A sync.Once
-// would count as done permanently. database/sql would never reuse the connection of the driver
-// call. A gRPC client would never free the stream. In any package called singleflight, the other
-// callers would get the panic, or never get a result. modernc.org/sqlite is C code translated to
-// Go, including C's locks.
-func keeps(function string) bool {
-	return function == "sync.(*Once).doSlow" || strings.HasPrefix(function, "database/sql.") ||
-		strings.HasPrefix(function, "google.golang.org/grpc.(*ClientConn).") ||
-		strings.HasPrefix(function, "google.golang.org/grpc.(*clientStream).") ||
-		strings.HasPrefix(function, "modernc.org/sqlite/lib.") ||
-		strings.HasSuffix(packageOf(function), "/singleflight")
 }
 
 // named reports whether a section of the name is open. Called by the task's goroutine.

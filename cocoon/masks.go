@@ -1,5 +1,7 @@
 package cocoon
 
+import "github.com/cocoon-go/cocoon/internal/keep"
+
 // maskedStacks are the stacks at which the current request was masked last. The same stack means
 // the same again. So a poll under a lock costs about 0.1 µs, and not a walk: code under a lock may
 // poll every microsecond, and would hold the lock for several times as long.
@@ -21,12 +23,13 @@ type maskedOn struct {
 	sections uint64 // see sectionStack.change
 	throwTo  uint64
 	lines    *lines
+	kept     *keep.Set
 	waited   bool // see throwRequest.waited
 }
 
 // about forgets the stacks if the answer may be another one.
-func (m *maskedStacks) about(p *throwRequest, st *sectionStack, lines *lines) {
-	on := maskedOn{sections: st.change.Load(), lines: lines, waited: p.waited()}
+func (m *maskedStacks) about(p *throwRequest, st *sectionStack, lines *lines, kept *keep.Set) {
+	on := maskedOn{sections: st.change.Load(), lines: lines, kept: kept, waited: p.waited()}
 	if p != nil {
 		on.throwAt, on.throwTo = p.at, p.section
 	}

@@ -8,8 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/keep"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy"
 )
 
 // Runtime owns loops, policies, the isolate in which policies run, and the timer. Most programs
@@ -48,6 +50,9 @@ type Runtime struct {
 	// passedOver holds the places that were logged: those of SafePoint calls that cannot be safe
 	// points, and of what keeps throws that are too late (keptAt).
 	passedOver sync.Map
+
+	kept          atomic.Pointer[keep.Set]           // see keeps; nil: no rules of the build or of documents
+	documentsKeep map[*policy.Document][]policy.Kept // guarded by regMu
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps
@@ -122,6 +127,8 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.naming.selectors.Store(&selectors{})
 	rt.naming.registered, rt.naming.declared, rt.naming.wholes = map[string]Kind{}, map[string]*declared{}, map[string]*declared{}
 	rt.states.Store(&map[string]*stateVar{})
+	rt.documentsKeep = map[*policy.Document][]policy.Kept{}
+	rt.keepNow()
 	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	first.first = true
 	rt.loops.Store(&[]*Loop{first})

@@ -74,8 +74,10 @@ func (p *throwRequest) say(s *strand, w *walk) {
 	case len(w.locks) > 0:
 		l := w.locks[0]
 		by, at, lock = "a lock that a deferred call releases", l.at, l.name
+	case w.kept:
+		by, at = "a function that is kept", w.cleanup
 	default:
-		by, at = "a deferred call", w.cleanup
+		by, at = "a deferred call, or a value that is published before it is complete", w.cleanup
 	}
 	p.log(s, by, lineOf(at), "at", lineOf(at), "function", at.Function, "lock", lock, "safePoint", lineOf(w.place))
 }

@@ -20,6 +20,7 @@ type code struct {
 	held     []hold // where it holds locks, or the function around it does
 	releases bool   // it releases a lock that a caller has acquired
 	owed     []span // where it owes goroutines to a wait group, or the function around it does
+	kept     []keptStretch
 	loops    []*loop
 	calls    []*call
 	polls    []token.Pos // before which statements it polls, loops apart

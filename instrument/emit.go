@@ -13,8 +13,10 @@ import (
 func (r *rewriter) decide() {
 	r.choosePrefix()
 	r.check()
-	for _, f := range r.files {
-		r.collect(f)
+	r.collectAll()
+	if r.passLocks() {
+		r.findReleasers()
+		r.collectAll()
 	}
 	r.distrust()
 	r.beCareful()
@@ -37,10 +39,19 @@ func (r *rewriter) decide() {
 	for _, c := range r.codes {
 		r.returnsOf(c)
 		r.leftIn(c)
+		r.keepPublished(c)
 	}
 	r.freshCalls()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
+}
+
+// collectAll finds the functions of the package.
+func (r *rewriter) collectAll() {
+	r.codes = nil
+	for _, f := range r.files {
+		r.collect(f)
+	}
 }
 
 // choosePrefix finds what no name of the package begins with.

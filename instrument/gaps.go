@@ -39,12 +39,13 @@ const (
 	GapCgo       GapKind = "cgo"       // a call of C
 	GapCall      GapKind = "call"      // into code that is not instrumented
 	GapLock      GapKind = "lock"      // what is called while a lock is held polls, and is no safe point
+	GapHeld      GapKind = "held"      // a lock that callers in other packages hold, which their text does not show
 	GapWait      GapKind = "wait"      // for a channel or a lock
 	GapData      GapKind = "data"      // one operation, as long as its data
 	GapCode      GapKind = "code"      // from one safe point to the next, all that runs on the longest way
 )
 
-var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapWait, GapData, GapCode}
+var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHeld, GapWait, GapData, GapCode}
 
 // FunctionGaps are the gaps of one function, the longest first. There is at least the longest way
 // from one safe point to the next, where the function's calls of the package's own functions count
@@ -108,6 +109,9 @@ func (s *survey) gapsOf(c *code) []Gap {
 		if l.what != "section" {
 			add(l.at, Gap{Kind: GapKind(l.what), Why: "it does not poll: " + l.why, Length: s.lengthOfLeft(c, l)})
 		}
+	}
+	if g, ok := s.handedOver(c); ok {
+		add(c.typ.Pos(), g)
 	}
 	for _, l := range c.loops {
 		if g, ok := s.ofLoop(l); ok {

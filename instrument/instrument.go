@@ -109,7 +109,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
-		pollers: map[*code]bool{}, busy: map[place]bool{}, ends: map[place]bool{},
+		pollers: map[*code]bool{}, written: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, busy: map[place]bool{}, ends: map[place]bool{},
 		fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
 	}
 	for _, path := range p.Files {
@@ -129,22 +129,25 @@ type rewriter struct {
 	files []*file
 	stats Stats
 
-	types    *types.Package
-	info     *types.Info
-	codes    []*code // in the order of the source
-	declared map[types.Object]*code
-	literals map[*ast.FuncLit]*code
-	mistaken bool
-	exempt   string // why nothing polls, or ""
-	carrier  map[types.Type]bool
-	bulks    map[*ast.CallExpr]bool // calls that are done in pieces
-	pollers  map[*code]bool         // whether a function may come to a poll
-	busy     map[place]bool         // lines in which something other than a deferred call may call a poll
-	ends     map[place]bool         // lines in which deferred calls are made
-	fresh    map[place]bool         // lines with a call of a method on what only the function has
-	makers   map[maker]bool         // results that are always new
-	private  map[*code]bool         // methods that keep their receivers to themselves
-	prefix   string                 // of the names that are inserted
+	types     *types.Package
+	info      *types.Info
+	codes     []*code // in the order of the source
+	declared  map[types.Object]*code
+	literals  map[*ast.FuncLit]*code
+	mistaken  bool
+	exempt    string // why nothing polls, or ""
+	carrier   map[types.Type]bool
+	bulks     map[*ast.CallExpr]bool // calls that are done in pieces
+	pollers   map[*code]bool         // whether a function may come to a poll
+	written   map[types.Object]bool  // whether a function writes what its parameter leads to
+	passing   map[types.Object]*passes
+	releasers map[types.Object]lockCall // variables with functions that release locks
+	busy      map[place]bool            // lines in which something other than a deferred call may call a poll
+	ends      map[place]bool            // lines in which deferred calls are made
+	fresh     map[place]bool            // lines with a call of a method on what only the function has
+	makers    map[maker]bool            // results that are always new
+	private   map[*code]bool            // methods that keep their receivers to themselves
+	prefix    string                    // of the names that are inserted
 }
 
 type file struct {

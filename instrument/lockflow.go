@@ -28,7 +28,7 @@ type lockFlow struct {
 // acquires it again. The release of a lock that is free ends the program.
 func (r *rewriter) heldIn(c *code) (held []hold) {
 	body := c.body
-	calls := lockCalls(body)
+	calls := lockCalls(body, r.lockCallOf, r.leftBy(c))
 	if len(calls) == 0 {
 		return nil
 	}

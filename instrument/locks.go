@@ -48,8 +48,18 @@ type lockCall struct {
 }
 
 // lockCalls returns those of the body, and the releases in deferred literals, but for those of
-// locks that the literal itself has acquired.
-func lockCalls(body *ast.BlockStmt) (all []lockCall) {
+// locks that the literal itself has acquired; of says what a node does, and left names a semaphore
+// that counts although the body does not release it.
+func lockCalls(body *ast.BlockStmt, of lockCallOfNode, left string) []lockCall {
+	all := allLockCalls(body, of)
+	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && c.what != left && !isPaired(c.what, all) })
+}
+
+// lockCallOfNode is lockCallOf, or that of a package, which knows its functions.
+type lockCallOfNode func(n ast.Node) (c lockCall, ok bool)
+
+// allLockCalls is lockCalls with the semaphores that do not count.
+func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
 	type deferredLock struct {
 		by   *ast.DeferStmt
 		what string
@@ -59,13 +69,13 @@ func lockCalls(body *ast.BlockStmt) (all []lockCall) {
 		if lit, ok := n.(*ast.FuncLit); ok {
 			return useOf(lit, stack) == deferred // defer func() { mu.Unlock() }() releases this function's
 		}
-		c, ok := lockCallOf(n)
+		c, ok := of(n)
 		if !ok {
 			return true
 		}
 		var by *ast.DeferStmt
 		for _, around := range stack {
-			if d, ok := around.(*ast.DeferStmt); ok {
+			if d, ok := around.(*ast.DeferStmt); ok && ast.Unparen(d.Call.Fun) != n {
 				by, c.deferred = d, true
 				c.unsure = !isSure(n, d)
 			}
@@ -78,7 +88,10 @@ func lockCalls(body *ast.BlockStmt) (all []lockCall) {
 		}
 		return true
 	})
-	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && !isPaired(c.what, all) })
+	slices.SortStableFunc(all, func(a, b lockCall) int {
+		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End())) // acquire()() acquires first
+	})
+	return all
 }
 
 // isSure reports whether a deferred statement makes the call in any case: it is the call, or that

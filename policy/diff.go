@@ -29,13 +29,14 @@ func (c Change) String() string {
 }
 
 // Diff returns the changes that a reload makes when the new document replaces the old: states
-// first, then tasks, tenants and policies, each in the order of their names.
+// first, then tasks, tenants, functions that are kept and policies, each in the order of their names.
 func Diff(old, new *Document) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(a, b any) []string {
 		return []string{stateDetails(a, b)}
 	})...)
 	all = append(all, compared("task", old.Tasks, new.Tasks, classDetails)...)
 	all = append(all, compared("tenants", tenantsOf(old), tenantsOf(new), tenantDetails)...)
+	all = append(all, compared("never-unwind", keptOf(old), keptOf(new), keptDetails)...)
 	all = append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
 	return append(all, reordered(old, new)...)
 }

@@ -17,11 +17,12 @@ const MaxDocument = 1 << 20
 // Document is the contents of a YAML document, the form in which server operators write policies.
 // docs/policy.md describes its format.
 type Document struct {
-	States   map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
-	Tasks    map[string]Class // by task name, or pattern of names; Default is "*"
-	Mode     Mode             // of the whole document; already merged into Policies
-	Tenants  *Tenants         // nil when the document has none
-	Policies []Spec           // valid: limits, preemption, order, background, policies
+	States      map[string]any   // name -> initial value: bool, int64, float64 or time.Duration
+	Tasks       map[string]Class // by task name, or pattern of names; Default is "*"
+	Mode        Mode             // of the whole document; already merged into Policies
+	Tenants     *Tenants         // nil when the document has none
+	NeverUnwind []Kept
+	Policies    []Spec // valid: limits, preemption, order, background, policies
 
 	lines []string
 	parts map[Part]declaration
@@ -140,6 +141,7 @@ func (d *documentReader) decode(root *yaml.Node) error {
 		{name: "tenants", read: d.readTenants},
 		{name: "order", read: d.readOrder},
 		{name: "tasks", read: d.readTasks},
+		{name: "never-unwind", read: d.readNeverUnwind},
 		{name: "policies", read: d.readPolicies},
 	})
 }

@@ -34,6 +34,10 @@ limits:
     interval: 5ms
     reason: json took too long
 preemption: {on: enqueue}
+never-unwind:
+  - gorm.io/gorm/...
+  - name: example.com/cache.(*Cache).Fill
+    suspend: false
 policies:
   - name: shed
     every: 1ms
@@ -201,6 +205,13 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"share type", "version: 1\ntenants:\n  label: t\n  shares: {a: much}\n", `document:4: the string "much" stands where a whole number`},
 	{"shares type", "version: 1\ntenants:\n  label: t\n  shares: [a]\n", "document:4: shares is a list; want keys"},
 	{"tenants max", "version: 1\ntenants: {label: t, max: 999999999999}\n", "document:2: tenants: max is 65537; want 1 to 65536"},
+	{"kept twice", "version: 1\nnever-unwind:\n  - a.F\n  - {name: a.F, suspend: false}\n", `document:4: never-unwind has "a.F" twice, first in line 3`},
+	{"kept all", "version: 1\nnever-unwind: [...]\n", `document:2: never-unwind: "...": it matches all code`},
+	{"kept number", "version: 1\nnever-unwind: [1]\n", "document:2: int 1 stands where a string is wanted"},
+	{"kept without name", "version: 1\nnever-unwind: [{suspend: false}]\n", "document:2: an entry of never-unwind needs the key name"},
+	{"kept suspend", "version: 1\nnever-unwind: [{name: a.F, suspend: never}]\n", `document:2: the string "never" stands where true or false`},
+	{"kept pattern", "version: 1\nnever-unwind: ['a.(T).F']\n", `document:2: never-unwind: "a.(T).F": want a package, as in`},
+	{"kept many", "version: 1\nnever-unwind: [" + strings.Repeat("a.F, ", 257) + "]\n", "document:2: never-unwind has 257 entries, and 256 are allowed"},
 	{"order", "version: 1\norder: lifo\n", `document:2: there is no order "lifo"; want deadline, fair, fifo, priority, shortest`},
 	{"background twice", "version: 1\ntasks:\n  f: {background: true}\npolicies:\n  - {name: background, on: exit, expr: continue()}\n", `document:5: there is another policy "background", in line 3`},
 	{"order twice", "version: 1\norder: fifo\npolicies:\n  - {name: order, on: exit, expr: continue()}\n", `document:4: there is another policy "order", in line 2`},

@@ -204,7 +204,7 @@ func asJSON(n *yaml.Node) (v any, ok bool) {
 var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"there is another policy", "it is never evaluated", "is not between", "is not positive", "no printable text", "time limit:",
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
-	"has [0-9]+ stars", "mean the same; write one of them", "policies match default",
+	"has [0-9]+ stars", "mean the same; write one of them", "policies match default", "never-unwind",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
 	"there is no zone", "a bucket takes",
 	"a state is the string",             // a duration of 300 years
@@ -330,6 +330,7 @@ func TestSchemaHasAllKeys(t *testing.T) {
 		"preemption: {zzzzzzzzzz: 1}":                                            property(s.root, "preemption"),
 		"tenants: {label: t, zzzzzzzzzz: 1}":                                     property(s.root, "tenants"),
 		"tasks: {a: {zzzzzzzzzz: 1}}":                                            task,
+		"never-unwind: [{name: f, zzzzzzzzzz: 1}]":                               property(s.root, "never-unwind")["items"].(map[string]any)["anyOf"].([]any)[1].(map[string]any),
 		"policies: [{name: p, on: start, expr: e, zzzzzzzzzz: 1}]":               policies,
 		"policies: [{name: p, on: start, expr: e, match: {zzzzzzzzzz: 1}}]":      property(policies, "match"),
 		"policies: [{name: p, on: start, expr: e, state: {n: {zzzzzzzzzz: 1}}}]": s.resolve("#/$defs/declaredState"),

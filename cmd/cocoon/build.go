@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/gobuild"
+	"github.com/cocoon-go/cocoon/internal/keep"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
+const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.keep PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
 
 It is go %[1]s, but that the chosen packages poll for preemption: at the heads of loops, and where calls may come back
 to a function. No source file is changed, and without a Cocoon runtime the program does just what it did.
@@ -25,6 +26,9 @@ policy documents with //go:embed.
   -cocoon.pkgs PATTERNS       the packages, as patterns of the go command with commas between them (default: the main
                               module and all third-party ones); those of the standard library only by name, as in
                               encoding/json or go/..., or std for those whose own tests pass with polls, see below
+  -cocoon.keep PATTERNS       functions that a throw does not unwind, with commas between them: it waits until they return;
+                              packages, as in gorm.io/gorm/..., or functions, as in PATH.Func or PATH.(*Type).Method, and
+                              with =no-suspend behind it tasks are not suspended in there, either
   -cocoon.policies FILE.yaml  a policy document that the program reads elsewhere; may be repeated
 
 -x shows every command, -work keeps the rewritten files, in folders named cocoon. go help %[1]s tells about the other
@@ -68,7 +72,7 @@ func goCommand(verb string, args []string) (*gobuild.Command, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	c.Tool, c.Limited = []string{program, "toolexec"}, limited
+	c.Tool, c.Limited, c.Kept = []string{program, "toolexec"}, limited, kept
 	if dir, err := os.UserCacheDir(); err == nil {
 		c.Cache = filepath.Join(dir, "cocoon")
 	}
@@ -99,6 +103,18 @@ func limited(file string) (names []string, err error) {
 		}
 	}
 	return names, nil
+}
+
+// kept returns the functions that a document keeps from being unwound.
+func kept(file string) (rules []keep.Rule, err error) {
+	doc, err := readDocument(file, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range doc.NeverUnwind {
+		rules = append(rules, keep.Rule{Pattern: k.Name, NoSuspend: k.NoSuspend})
+	}
+	return rules, nil
 }
 
 // runToolexec is the program that the go command runs for each of its tools.

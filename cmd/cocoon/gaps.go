@@ -17,12 +17,16 @@ import (
 )
 
 const gapsUsage = `usage: cocoon gaps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
+       cocoon gaps -keeps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
        cocoon gaps -run [-n COUNT] [-json] [arguments of cocoon run]
 
 It says, function by function, where a program that cocoon build makes has its longest stretch without a safe point: what
 bounds it, or that nothing does. Nothing is built but export data. Each line is a function, the longest stretches first:
 
   unbounded  server.go:41  (*server).load  call: calls os.ReadFile, not instrumented: os is not among -cocoon.pkgs
+
+With -keeps it says what the program does not unwind, and why: what -cocoon.keep, policy documents and the list of libraries
+keep, as far as it is in the program, and where the text shows that a value is published before it is complete.
 
 With -run it runs the program as cocoon run does, and then says which gaps its tasks had: each is asked for a safe point
 every millisecond, and has its stack taken while it does not answer. The program, and those that it starts, must use
@@ -33,9 +37,9 @@ package cocoon. With -json what it prints goes to the error output.
   -json     print an array, one object a function, with all its gaps
 
 The kinds: loop, it does not poll at each iteration; recursion, it should poll and must not; cgo; call, into code that is not
-instrumented; lock, what is called polls, but a lock is held; wait, for a channel or a lock; data, one operation on data of
-any length; code, all on the longest way from one safe point to the next. Lengths are estimates from above, by the costs that
-cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
+instrumented; lock, what is called polls, but a lock is held; held, it returns with a lock held, which its callers do not
+show; wait, for a channel or a lock; data, one operation on data of any length; code, all on the longest way from one safe
+point to the next. Lengths are estimates from above, by the costs that cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
 
 Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; with -run that of the program, too.
 `
@@ -85,6 +89,12 @@ func printGaps(args []string, s streams) error {
 	if err != nil {
 		return fmt.Errorf("%w; run cocoon gaps -h for help", err)
 	}
+	if o.run && o.kept {
+		return errors.New("-keeps and -run: what is kept is known without a run; leave one out")
+	}
+	if o.kept {
+		return o.keeps(args, s)
+	}
 	if o.run {
 		return o.measure(args, s)
 	}
@@ -117,7 +127,7 @@ func show[T any](w io.Writer, o gapsOptions, all []T, print func(T, io.Writer)) 
 		print(x, w)
 	}
 	if more := len(all) - len(shown); more > 0 {
-		fmt.Fprintf(w, "and %d functions more; -n 0 shows all\n", more)
+		fmt.Fprintf(w, "and %d more; -n 0 shows all\n", more)
 	}
 	return nil
 }
@@ -125,6 +135,7 @@ func show[T any](w io.Writer, o gapsOptions, all []T, print func(T, io.Writer)) 
 type gapsOptions struct {
 	count           int
 	deps, json, run bool
+	kept            bool
 }
 
 // take parses its flags, which precede the other arguments, and returns the rest: the arguments of
@@ -138,6 +149,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 			o.json = true
 		case name == "-run" && !has:
 			o.run = true
+		case name == "-keeps" && !has:
+			o.kept = true
 		case name == "-deps" && !has:
 			o.deps = true
 		case name == "-n":

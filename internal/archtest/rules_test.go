@@ -17,20 +17,21 @@ var below = map[string]string{
 	"internal/goroutine": "",
 	"internal/fromc":     "", // for tests of cocoon
 	"internal/inside":    "",
+	"internal/keep":      "",
 	"stubs":              "",
 	"notify":             "",
-	"policy":             "stubs",
+	"policy":             "internal/keep stubs",
 	"analyzer":           "stubs policy",
 	"isolate":            "stubs policy analyzer",
 	"policytest":         "internal/keyed stubs policy analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/sketch internal/keyed internal/goroutine internal/fromc internal/inside stubs notify policy analyzer isolate",
+	"cocoon":             "safepoint internal/sched internal/sketch internal/keyed internal/goroutine internal/fromc internal/inside internal/keep stubs notify policy analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine internal/inside cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
 	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // as above
-	"internal/gobuild":   "instrument",
+	"internal/gobuild":   "instrument internal/keep",
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
 	"internal/longtest":  "", // for tests

@@ -11,7 +11,11 @@ import (
 // because -gcflags accepts such a pattern. It returns the names of functions that the sources
 // limit: in constants of the program's own packages, and in policy documents embedded there.
 func (c *Command) find(ctx context.Context) (sections []string, err error) {
-	memory := c.memory()
+	keeps, err := c.allKeeps()
+	if err != nil {
+		return nil, err
+	}
+	memory := c.memory(keeps)
 	if f, ok := recall(memory); ok {
 		return f.Sections, nil
 	}
@@ -25,10 +29,14 @@ func (c *Command) find(ctx context.Context) (sections []string, err error) {
 			return nil, fmt.Errorf("-cocoon.pkgs: the pattern %s matches no package of this build; go list -deps names those there are", pattern)
 		}
 	}
+	looked, err := checkKeeps(append(keeps, c.embeddedKeeps(all)...), all)
+	if err != nil {
+		return nil, err
+	}
 	names := slices.DeleteFunc(c.limitedIn(all), func(name string) bool {
 		return !slices.ContainsFunc(packagesOf(name), all.has)
 	})
-	findings{names, c.line.watched(all)}.remember(memory, begin)
+	findings{names, append(c.line.watched(all), stampsOf(looked)...)}.remember(memory, begin)
 	return names, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/instrument"
+	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
 // Tested are the packages of the standard library that pass their own tests with polls in them: the
@@ -22,7 +23,7 @@ var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compre
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
 
 func isKept(pkg string) bool {
-	return slices.ContainsFunc(kept, func(p string) bool { return matches(p, pkg) })
+	return slices.ContainsFunc(kept, func(p string) bool { return keep.MatchPath(p, pkg) })
 }
 
 // choice determines which packages are rewritten.
@@ -31,6 +32,7 @@ type choice struct {
 	tested   bool     // the packages of Tested
 	patterns []string // packages that match these, as the go command matches them
 	sections []string // names of functions; other names have no effect
+	keeps    string   // flags for package safepoint
 	explains bool     // -x: report what the compiler refuses
 }
 
@@ -118,7 +120,7 @@ func (c choice) has(pkg string) bool {
 		return false
 	}
 	return c.others && !isStandard(pkg) || c.tested && slices.Contains(Tested, pkg) ||
-		slices.ContainsFunc(c.patterns, func(p string) bool { return matches(p, pkg) })
+		slices.ContainsFunc(c.patterns, func(p string) bool { return keep.MatchPath(p, pkg) })
 }
 
 // takes reports whether a package of a build is rewritten.
@@ -170,6 +172,9 @@ func (c choice) gcflags(key string, given []perPackage, g graph) []string {
 	for _, p := range marked { // after the patterns that match them too
 		values = append(values, p+"="+c.flags(key, p))
 	}
+	if c.keeps != "" {
+		values = append(values, safepointPath+"="+c.keeps)
+	}
 	return values
 }
 
@@ -183,6 +188,9 @@ func (c choice) gcflagsEach(key string, given []perPackage, g graph) (values []s
 		}
 		if c.takes(p) {
 			flags += " " + c.flags(key, p.path())
+		}
+		if p.path() == safepointPath && c.keeps != "" {
+			flags += " " + c.keeps
 		}
 		if flags != "" {
 			values = append(values, p.path()+"="+flags)

@@ -24,6 +24,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
 // Command is one command line of the go command. Parse creates it.
@@ -34,6 +36,9 @@ type Command struct {
 	// Limited returns the names that a policy document limits. Functions with such names become
 	// sections; other names have no effect.
 	Limited func(file string) ([]string, error)
+
+	// Kept returns the rules of a policy document for functions that are not unwound.
+	Kept func(file string) ([]keep.Rule, error)
 
 	// Tool is the command line that leads to Toolexec: this program and its verb.
 	Tool []string
@@ -48,6 +53,7 @@ type Command struct {
 
 	line     goLine
 	patterns []string // of -cocoon.pkgs
+	keeps    []Keep   // of -cocoon.keep
 	packages graph    // the result of list
 }
 

@@ -22,6 +22,7 @@ type compile struct {
 	std    bool
 	tested bool // rewrite only if the package is in Tested
 
+	keeps    []string          // rules for package safepoint
 	sections []string          // functions of this package that become sections
 	mistaken []instrument.Line // lines of rewritten code that the compiler refuses
 }
@@ -49,6 +50,10 @@ func parseCompile(line []string) (c compile, ok bool) {
 			c.sections = append(c.sections, s)
 			continue
 		}
+		if rule, isKeep := strings.CutPrefix(arg, keepFlag); isKeep {
+			ok, c.keeps = true, append(c.keeps, rule)
+			continue
+		}
 		c.flags = append(c.flags, arg)
 		if !has && j+1 < files {
 			value = args[j+1]
@@ -74,6 +79,10 @@ func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.
 // compiler will report them.
 func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
+	if path == safepointPath && len(c.keeps) > 0 {
+		words, err = c.keeping()
+		return words, false, err
+	}
 	if c.tested && !slices.Contains(Tested, path) || isKept(path) || instrument.Refused(path, c.std) != "" {
 		return c.original(), false, nil
 	}

@@ -19,8 +19,12 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	}{
 		{[]string{"build", "-cocoon.pkgs"}, "-cocoon.pkgs has no value"},
 		{[]string{"build", "-cocoon.pkgs=a,,b"}, `-cocoon.pkgs "a,,b" has an empty pattern`},
-		{[]string{"run", "-cocoon.pkg", "x", "."}, "there is no flag -cocoon.pkg; want -cocoon.pkgs or -cocoon.policies"},
+		{[]string{"run", "-cocoon.pkg", "x", "."}, "there is no flag -cocoon.pkg; want -cocoon.pkgs, -cocoon.keep or -cocoon.policies"},
 		{[]string{"test", "./...", "--cocoon.cache=x"}, "there is no flag -cocoon.cache"},
+		{[]string{"build", "-cocoon.keep"}, "-cocoon.keep has no value"},
+		{[]string{"build", "-cocoon.keep=a.F,"}, "-cocoon.keep: the pattern is empty; want a package, as in"},
+		{[]string{"build", "-cocoon.keep=..."}, `-cocoon.keep: "...": it matches all code`},
+		{[]string{"build", "-cocoon.keep=a.F=never"}, `-cocoon.keep: "a.F=never": a pattern may be followed by =no-suspend`},
 		{[]string{"build", "-compiler=gccgo"}, "Go's own compiler, gc, alone"},
 	} {
 		if _, err := Parse(c.args[0], c.args[1:]); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -40,6 +44,10 @@ func TestRefusedBuilds(t *testing.T) {
 		{[]string{"run", "-cocoon.pkgs=./none", "."}, "the pattern ./none matches no package of this build"},
 		{[]string{"test", "-cocoon.pkgs", ".,runtime"}, "-cocoon.pkgs: runtime never polls: the runtime runs where"},
 		{[]string{"build", "-cocoon.pkgs=github.com/cocoon-go/cocoon/cocoon"}, "never polls: it is Cocoon's own scheduler"},
+		{[]string{"build", "-cocoon.keep=example.com/none.F", "."}, `-cocoon.keep: "example.com/none.F" matches no package or function of this build`},
+		{[]string{"build", "-cocoon.keep=example.com/none/...", "."}, "matches no package or function of this build"},
+		{[]string{"build", "-cocoon.keep=main.Main", "."}, `-cocoon.keep: package example.com/app has no function for "main.Main"`},
+		{[]string{"build", "-cocoon.keep=example.com/app.(*T).*", "."}, `-cocoon.keep: package example.com/app has no function for "example.com/app.(*T).*"`},
 		{[]string{"build", "-gcflags", "oops", "."}, "-gcflags oops: want FLAGS or PATTERN=FLAGS"},
 	} {
 		out, _, err := m.cocoon(t, c.args...)

@@ -36,47 +36,61 @@ type source struct {
 // dependencies first. It rewrites nothing; it compiles the packages unchanged, for their export
 // data. The go command's messages go to Stderr.
 func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
-	if err := hasGo(); err != nil {
-		return nil, err
-	}
-	chosen, err := choose(c.patterns)
+	s, err := c.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sections, err := c.sections(ctx)
-	if err != nil {
-		return nil, err
-	}
-	chosen.mark(sections)
-	sources, err := c.compile(ctx)
-	if err != nil {
-		return nil, err
-	}
-	packages, err := c.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	taken := map[string]bool{}
-	for _, p := range packages {
-		taken[p.ImportPath] = chosen.takes(p)
-	}
-	if !slices.ContainsFunc(packages, func(p listed) bool { return !p.DepOnly && taken[p.ImportPath] }) {
-		return nil, errNoneTaken(packages)
-	}
-	for _, p := range packages {
-		if !taken[p.ImportPath] {
+	for _, p := range s.packages {
+		if !s.taken[p.ImportPath] {
 			continue
 		}
-		functions, err := instrument.Gaps(sources.of(p), instrument.Options{Instrumented: chosen.has})
+		functions, err := instrument.Gaps(s.sources.of(p), s.options)
 		if err != nil {
 			return nil, err
 		}
 		for i := range functions {
-			functions[i].Gaps = explained(functions[i].Gaps, taken)
+			functions[i].Gaps = explained(functions[i].Gaps, s.taken)
 		}
 		all = append(all, PackageGaps{p.ImportPath, !p.DepOnly, functions})
 	}
 	return all, nil
+}
+
+// survey is what a report about the packages of a command line begins with.
+type survey struct {
+	packages graph
+	taken    map[string]bool // those that are rewritten
+	sources  sources
+	options  instrument.Options
+}
+
+func (c *Command) survey(ctx context.Context) (s survey, err error) {
+	if err := hasGo(); err != nil {
+		return s, err
+	}
+	chosen, err := choose(c.patterns)
+	if err != nil {
+		return s, err
+	}
+	sections, err := c.sections(ctx)
+	if err != nil {
+		return s, err
+	}
+	chosen.mark(sections)
+	if s.sources, err = c.compile(ctx); err != nil {
+		return s, err
+	}
+	if s.packages, err = c.list(ctx); err != nil {
+		return s, err
+	}
+	s.taken, s.options = map[string]bool{}, instrument.Options{Instrumented: chosen.has}
+	for _, p := range s.packages {
+		s.taken[p.ImportPath] = chosen.takes(p)
+	}
+	if !slices.ContainsFunc(s.packages, func(p listed) bool { return !p.DepOnly && s.taken[p.ImportPath] }) {
+		return s, errNoneTaken(s.packages)
+	}
+	return s, nil
 }
 
 // errNoneTaken returns the error for a command line of which no package would be rewritten.

@@ -9,9 +9,10 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
 // graph is the packages that a command line needs, from go list.
@@ -61,26 +62,13 @@ func (p listed) matches(pattern string) bool {
 		if root == pattern {
 			return rel == "."
 		}
-		return matches(pattern[len(root)+1:], rel)
+		return keep.MatchPath(pattern[len(root)+1:], rel)
 	}
-	return matches(pattern, p.path())
+	return keep.MatchPath(pattern, p.path())
 }
 
 func isRelative(pattern string) bool {
 	return pattern == "." || pattern == ".." || strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../")
-}
-
-// matches reports whether a pattern matches an import path: "..." matches any text, and "/..." at
-// the end also matches no text.
-func matches(pattern, path string) bool {
-	if !strings.Contains(pattern, "...") {
-		return pattern == path
-	}
-	re := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\.\.\.`, `.*`)
-	if tree, ok := strings.CutSuffix(re, `/.*`); ok {
-		re = tree + `(/.*)?`
-	}
-	return regexp.MustCompile(`^` + re + `$`).MatchString(path)
 }
 
 // selecting are the flags that decide which packages and files are in a build.

@@ -27,7 +27,7 @@ var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover fa
 	n race short trimpath v work x i h help`)
 
 // Parse parses the arguments of cocoon build, run or test: the arguments of the go command's verb,
-// and the flags -cocoon.pkgs and -cocoon.policies anywhere among its flags.
+// and the flags -cocoon.pkgs, -cocoon.keep and -cocoon.policies anywhere among its flags.
 func Parse(verb string, args []string) (*Command, error) {
 	c := &Command{Verb: verb}
 	for len(args) > 0 && args[0] != "-args" && args[0] != "--args" {
@@ -86,6 +86,8 @@ func (c *Command) take(f flagOf) error {
 			}
 			c.patterns = append(c.patterns, p)
 		}
+	case "cocoon.keep":
+		return c.addKeeps(f.value)
 	case "cocoon.policies":
 		c.Policies = append(c.Policies, f.value)
 	case "gcflags":
@@ -101,7 +103,7 @@ func (c *Command) take(f flagOf) error {
 		l.flags = append(l.flags, f)
 	default:
 		if own(f.name) {
-			return fmt.Errorf("there is no flag -%s; want -cocoon.pkgs or -cocoon.policies", f.name)
+			return fmt.Errorf("there is no flag -%s; want -cocoon.pkgs, -cocoon.keep or -cocoon.policies", f.name)
 		}
 		// The tests' own flags may come after the packages, and take values that look like
 		// packages.

@@ -41,8 +41,15 @@ func stampOf(path string) stamp {
 	return stamp{path, info.Size(), info.ModTime().UnixNano()}
 }
 
+func stampsOf(paths []string) (all []stamp) {
+	for _, p := range paths {
+		all = append(all, stampOf(p))
+	}
+	return all
+}
+
 // memory returns the file for the findings of the command line, "" without a cache.
-func (c *Command) memory() string {
+func (c *Command) memory(keeps []Keep) string {
 	program, err := identity(c.Tool[0])
 	cwd, cwdErr := filepath.Abs(c.line.chdir)
 	flags, flagsErr := goFlags()
@@ -52,6 +59,9 @@ func (c *Command) memory() string {
 	parts := []string{program, c.Verb, cwd, flags}
 	for _, name := range []string{"GOENV", "GOOS", "GOARCH", "GOWORK", "CGO_ENABLED", "GOEXPERIMENT", "GO111MODULE"} {
 		parts = append(parts, os.Getenv(name))
+	}
+	for _, k := range keeps {
+		parts = append(parts, "\x01"+k.By, k.Rule.String())
 	}
 	words := c.line.words(func(string) bool { return true })
 	for _, list := range [][]string{c.patterns, words, c.line.packages} {

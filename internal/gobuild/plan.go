@@ -27,6 +27,7 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 		return nil, err
 	}
 	chosen.mark(sections)
+	chosen.keeps = keepFlags(c.keeps)
 	var given []perPackage
 	for _, v := range c.line.gcflags {
 		f, err := parsePerPackage(v)

@@ -1,0 +1,25 @@
+package instrument
+
+import "go/token"
+
+// Kept is a stretch of a function in which the task is not unwound.
+type Kept struct {
+	Func string // such as "(*Regexp).run"
+	Pos  token.Position
+	Why  string
+}
+
+// Keeps says where the package as Rewrite returns it is not unwound, because it has published a
+// value that it goes on to write. Arguments and errors are those of Rewrite.
+func Keeps(p Package, o Options) (all []Kept, err error) {
+	r, err := decided(p, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.codes {
+		for _, k := range c.kept {
+			all = append(all, Kept{c.name, r.set.Position(k.by.node.Pos()), k.why(r)})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package gobuild
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/keep"
+)
+
+const keeping = gomod + `
+-- dep/dep.go --
+package dep
+
+type T struct{}
+
+func (*T) Fill() {}
+
+func Fill() {}
+-- main.go --
+package main
+
+import (
+	"example.com/app/dep"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+func main() {
+	dep.Fill()
+	for _, rule := range safepoint.Kept() {
+		println("kept", rule)
+	}
+}
+`
+
+// The program knows which functions its build keeps, whatever other flags there are, and a build
+// with other patterns gets others.
+func TestKeep(t *testing.T) {
+	m := newModule(t, keeping)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"."}, ""},
+		{[]string{"-cocoon.keep=example.com/app/dep", "."}, "kept example.com/app/dep\n"},
+		{[]string{"-cocoon.keep", "example.com/app/dep.Fill=no-suspend,example.com/app/dep.(*T).*", "-cocoon.keep=main.main", "."},
+			"kept example.com/app/dep.(*T).*\nkept example.com/app/dep.Fill=no-suspend\nkept main.main\n"},
+		{[]string{"-cocoon.keep=example.com/app.main,.../dep", "-gcflags=example.com/app/...=-l", "-cocoon.pkgs=.", "."}, "kept .../dep\nkept example.com/app.main\n"},
+	} {
+		out, code, err := m.cocoon(t, append([]string{"run"}, c.args...)...)
+		if out != c.want || code != 0 || err != nil {
+			t.Errorf("cocoon run %s: exit code %d, %v\n%s", c.args, code, err, out)
+		}
+	}
+}
+
+// What a document keeps must exist if its package is in the build.
+func TestKeepOfDocuments(t *testing.T) {
+	m := newModule(t, keeping)
+	for pattern, want := range map[string]string{
+		"example.com/app/dep.(*T).Fill": "",
+		"example.com/other.Fill":        "",
+		"example.com/app/dep.T.Fill":    `policies.yaml: package example.com/app/dep has no function for "example.com/app/dep.T.Fill"; want PATH.Func`,
+	} {
+		c, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		c.Stdout, c.Stderr, c.Policies = &out, &out, []string{"policies.yaml"}
+		c.Limited = func(string) ([]string, error) { return nil, nil }
+		c.Kept = func(string) ([]keep.Rule, error) { return []keep.Rule{{Pattern: pattern}}, nil }
+		_, err = c.Run(context.Background())
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q\n%s", pattern, err, want, &out)
+		}
+	}
+}

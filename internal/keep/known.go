@@ -1,0 +1,27 @@
+package keep
+
+// Library is a rule for a library, which is in force in every program that cocoon build makes.
+type Library struct {
+	Rule
+	Why string // what a throw in there did; docs/safepoints.md has the same words
+}
+
+// Libraries are the libraries that are known to need a rule. Each was seen to break.
+var Libraries = []Library{
+	{Rule{"sync.(*Once).doSlow", true}, "the function counts as done, and never runs again"},
+	{Rule{"database/sql", true}, "the connection of the call is never used again"},
+	{Rule{"google.golang.org/grpc.(*ClientConn).*", true}, "what the call has taken of the connection's streams is lost"},
+	{Rule{"google.golang.org/grpc.(*clientStream).*", true}, "what the call has taken of the connection's streams is lost"},
+	{Rule{"modernc.org/sqlite/lib", true}, "it is C that was translated to Go: its locks stay locked"},
+	{Rule{".../singleflight", true}, "those who wait for the call get the panic, or wait without end"},
+	{Rule{"gorm.io/gorm/schema.ParseWithSpecialTableName", true},
+		"the schema is in the cache before its relations are: each later query of the model fails, `unsupported relations for schema`"},
+}
+
+// Rules returns the rules of Libraries.
+func Rules() (all []Rule) {
+	for _, l := range Libraries {
+		all = append(all, l.Rule)
+	}
+	return all
+}
