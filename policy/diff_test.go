@@ -26,6 +26,7 @@ func TestDiff(t *testing.T) {
 			"policies: [{name: d, on: start, expr: continue()}, {name: b, on: start, expr: continue()}, {name: a, on: start, expr: continue()}]",
 			"- policy \"c\"\n+ policy \"d\"\n~ policies: order: a, b -> b, a\n"},
 		{"no tenants", "tenants: {label: a}", "", "- tenants\n"},
+		{"a limit that is forced", "limits: [{func: f, limit: 1s}]", "limits: [{func: f, limit: 1s, force: true}]", "~ policy \"time-limit/f\": force: false -> true\n"},
 		{"a limit", "", "limits: [{func: f, limit: 1s}]", "+ policy \"time-limit/f\"\n"},
 		{"a policy", shed, "policies:\n  - name: shed\n    every: 1ms\n    mode: observe\n    match: {tasks: [a, b]}\n    state: {n: 1}\n    expr: |\n      queue.length > 1\n        ? throw(\"b\")\n        : continue()\n",
 			"~ policy \"shed\":\n    every: nothing -> 1ms\n    on: start -> nothing\n    mode: enforce -> observe\n    match tasks: nothing -> [a, b]\n    state: nothing -> {n: 1}\n    expr:\n        queue.length > 1\n      -   ? throw(\"a\")\n      +   ? throw(\"b\")\n          : continue()\n"},
