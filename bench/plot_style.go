@@ -40,7 +40,7 @@ func newPlot(title, x string) *plot.Plot {
 	p.Title.Padding = vg.Points(10)
 	p.Title.TextStyle.Font, p.Title.TextStyle.Color = face(textSize+1), ink
 	p.Legend.TextStyle.Font, p.Legend.TextStyle.Color = face(textSize), ink
-	p.Legend.Top, p.Legend.Left, p.Legend.XOffs, p.Legend.Padding = true, true, vg.Points(12), vg.Points(3)
+	p.Legend.XOffs, p.Legend.YOffs, p.Legend.Padding = -vg.Points(4), vg.Points(8), vg.Points(3) // at the bottom right, below curves that rise
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Color, axis.Tick.Color = ink, ink
 		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = face(textSize), ink

@@ -163,3 +163,19 @@ func TestPlotFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestPlotsAreShown checks that each plot is in docs/img and that a document shows it.
+func TestPlotsAreShown(t *testing.T) {
+	text, err := os.ReadFile(root + "/docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pictures {
+		if _, err := os.Stat(root + "/docs/img/" + p.file); err != nil {
+			t.Error(err)
+		}
+		if !bytes.Contains(text, []byte("(img/"+p.file+")")) {
+			t.Errorf("docs/benchmarks.md does not show %s", p.file)
+		}
+	}
+}
