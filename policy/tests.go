@@ -2,6 +2,7 @@ package policy
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,13 @@ type Tests struct {
 	States    map[string]any // that the server's code registers
 	Safe      []string       // functions that the code registers as safe
 	Tenants   bool           // it registers tenants
-	Seed      uint64         // of chance(p), as Config.Seed; 1 if the file has none
 	Coverage  float64        // the least share of branches that the tests reach, 0 to 1
-	Tests     []Test
+	Mode      *Mode          // of all policies, in place of the documents' modes; nil: those
+
+	Seed        uint64 // Config.Seed; 1 if the file has none
+	MaxFailures int    // Config.MaxFailures
+
+	Tests []Test
 
 	lines []string
 }
@@ -46,20 +51,28 @@ type TestEvent struct {
 	Line, Col int
 }
 
-// TestWant is the expected result of policies. A nil field allows any result.
+// TestWant is the expected result of an event. A nil field allows any result.
 type TestWant struct {
+	TestDecision               // of the policies that enforce
+	Observed     *TestDecision // of the policies that observe
+	Error        string        // expected in each evaluation
+	Asked        *[]string     // the policies evaluated each time; nil: at least one
+	Off          *[]string     // the policies that are out of force afterwards
+}
+
+// TestDecision is the expected decision of policies. A nil field allows any.
+type TestDecision struct {
 	Verdict *string        // of each time: continue(), switch() or throw("reason")
 	Policy  string         // that gives the verdict; "": any
 	Effects *[]string      // of each time, in their order: set("n", 3), rank(5ms)
 	Counts  map[string]int // how often which verdict is given in all
 	States  map[string]any // afterwards, by name; "POLICY.NAME" of an ambiguous private one
-	Error   string         // expected in each evaluation
-	Asked   *[]string      // the policies evaluated each time; nil: at least one
 }
 
 // Any reports whether w has an expectation.
 func (w TestWant) Any() bool {
-	return w.Verdict != nil || w.Policy != "" || w.Effects != nil || w.Counts != nil || w.States != nil || w.Error != "" || w.Asked != nil
+	return w.Verdict != nil || w.Policy != "" || w.Effects != nil || w.Counts != nil || w.States != nil || w.Observed != nil ||
+		w.Error != "" || w.Asked != nil || w.Off != nil
 }
 
 // MaxRepeats is the greatest TestEvent.Times.
@@ -71,7 +84,7 @@ func ReadTests(r io.Reader) (*Tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{lines: lines, Seed: 1}
+	t := &Tests{lines: lines, Seed: 1, MaxFailures: DefaultMaxFailures}
 	err = decodeMap(root, "a file of tests", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "documents", required: true, read: func(n *yaml.Node) error { return readStrings(n, "documents", &t.Documents) }},
@@ -81,7 +94,9 @@ func ReadTests(r io.Reader) (*Tests, error) {
 		}},
 		{name: "safe", read: func(n *yaml.Node) error { return readStrings(n, "safe", &t.Safe) }},
 		{name: "tenants", read: func(n *yaml.Node) error { return readBool(n, &t.Tenants) }},
+		{name: "mode", read: func(n *yaml.Node) error { t.Mode = new(Mode); return readMode(n, t.Mode) }},
 		{name: "seed", read: func(n *yaml.Node) error { return readSeed(n, &t.Seed) }},
+		{name: "max_failures", read: func(n *yaml.Node) error { return readCount(n, "max_failures", &t.MaxFailures) }},
 		{name: "coverage", read: func(n *yaml.Node) error { return readShare(n, &t.Coverage) }},
 		{name: "tests", required: true, read: t.readTests},
 	})
@@ -96,16 +111,14 @@ func (t *Tests) Refused(line, col int, reason string) error {
 	return markIn(t.lines, &DocumentError{File: "document", Line: line, Col: col, Width: 1, Reason: reason})
 }
 
-// readSeed reads a seed other than 0, which means no seed.
+// readSeed reads a seed other than 0, with which a server draws its seed.
 func readSeed(n *yaml.Node, to *uint64) error {
-	var i int64
-	if err := readInt(n, &i); err != nil {
+	if err := leadingZero(n); err != nil {
 		return err
 	}
-	if i < 1 {
-		return lineError(n, "a seed is 1 or more, and this is %d", i)
+	if n.ShortTag() != "!!int" || n.Decode(to) != nil || *to == 0 {
+		return lineError(n, "a seed is 1 to %d, and this is %s", uint64(math.MaxUint64), strings.TrimPrefix(nodeKind(n), "int "))
 	}
-	*to = uint64(i)
 	return nil
 }
 
@@ -177,7 +190,7 @@ func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 		{name: "at", required: true, read: func(n *yaml.Node) error { return readMoment(n, &e.At) }},
 		{name: "on", read: func(n *yaml.Node) error { return readTestOn(n, &e.On) }},
 		{name: "event", read: func(n *yaml.Node) error { e.On = stubs.Custom; return readString(n, &e.Custom) }},
-		{name: "times", read: func(n *yaml.Node) error { return readTimes(n, &e.Times) }},
+		{name: "times", read: func(n *yaml.Node) error { return readCount(n, "times", &e.Times) }},
 		{name: "every", read: func(n *yaml.Node) error { return readMoment(n, &e.Every) }},
 		{name: "given", read: func(n *yaml.Node) (err error) { e.Given, err = readGiven(n); return err }},
 		{name: "expect", read: func(n *yaml.Node) error { return e.Want.read(n) }},
@@ -186,7 +199,7 @@ func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 	case err != nil:
 		return e, err
 	case e.On == 0:
-		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock, exit or custom, or event: NAME")
+		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock or exit, or event: NAME")
 	case e.Every > 0 && e.Times == 1:
 		return e, lineError(n, "every needs times: how often it happens")
 	case e.Every > 0 && time.Duration(e.Times) > (1<<62-e.At)/e.Every:
@@ -210,19 +223,23 @@ func readTestOn(n *yaml.Node, to *stubs.Event) error {
 	if err := readString(n, &name); err != nil {
 		return err
 	}
-	if *to = stubs.EventNamed(name); *to == 0 {
-		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock, exit or custom", name)
+	switch *to = stubs.EventNamed(name); *to {
+	case 0:
+		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock or exit, or event: NAME of a custom event", name)
+	case stubs.Custom:
+		return lineError(n, "a custom event has a name; write event: NAME")
 	}
 	return nil
 }
 
-func readTimes(n *yaml.Node, to *int) error {
+// readCount reads a number of events.
+func readCount(n *yaml.Node, what string, to *int) error {
 	var i int64
 	if err := readInt(n, &i); err != nil {
 		return err
 	}
 	if i < 1 || i > MaxRepeats {
-		return lineError(n, "times is 1 to %d, and this is %d", MaxRepeats, i)
+		return lineError(n, "%s is 1 to %d, and this is %d", what, MaxRepeats, i)
 	}
 	*to = int(i)
 	return nil

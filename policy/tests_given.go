@@ -39,6 +39,9 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 		if !ok {
 			return nil, lineError(k, "there is no state stub %s; %s", k.Value, givenHint(k.Value))
 		}
+		if stub.ID == stubs.EventName {
+			return nil, lineError(k, "%s is the name of the event; write event: NAME", k.Value)
+		}
 		if err := readGivenStub(v, stub, given); err != nil {
 			return nil, err
 		}
@@ -50,9 +53,18 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 // map[string]any.
 func stateOrKeys(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
-		return stateValue(n)
+		return knownStateValue(n)
 	}
-	return readNamedValues(n, "the values by key", stateValue)
+	return readNamedValues(n, "the values by key", knownStateValue)
+}
+
+// knownStateValue reads a value that a state can have: an infinity, but not NaN.
+func knownStateValue(n *yaml.Node) (any, error) {
+	v, err := stateValue(n)
+	if f, ok := v.(float64); ok && math.IsNaN(f) {
+		return nil, lineError(n, "no state is NaN, because giving it that value is an error of the evaluation; want a number")
+	}
+	return v, err
 }
 
 // givenHint guesses the intended path.
@@ -147,7 +159,8 @@ func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
 			v = float64(whole)
 		}
 		_, isDuration := v.(time.Duration)
-		if _, isFloat := v.(float64); err != nil || !isFloat && (!isDuration || what == "rate") {
+		f, isFloat := v.(float64)
+		if err != nil || !isFloat && (!isDuration || what == "rate") || math.IsNaN(f) && what == "average" {
 			return lineError(n.Content[i+1], "%s stands where a number is wanted", nodeKind(n.Content[i+1]))
 		}
 		r := Read{Stub: stubs.StateRate, Key: name, Window: window}
@@ -185,15 +198,16 @@ func stubValue(n *yaml.Node, stub *stubs.Stub) (any, error) {
 		}
 		return size, nil
 	case stubs.Float:
-		v, err := stateValue(n)
-		if i, ok := v.(int64); ok {
-			v = float64(i)
+		var f float64
+		anyFloat := stub.ID == stubs.EventValue // Notify accepts NaN and infinities
+		err := leadingZero(n)
+		if tag := n.ShortTag(); tag != "!!float" && tag != "!!int" || n.Decode(&f) != nil || math.IsNaN(f) && !anyFloat {
+			err = lineError(n, "%s stands where a number is wanted", nodeKind(n))
 		}
-		f, ok := v.(float64)
-		if err != nil || !ok || math.IsNaN(f) {
-			return nil, lineError(n, "%s stands where a number is wanted", nodeKind(n))
+		if err != nil {
+			return nil, err
 		}
-		if f < float64(stub.Min) || f > float64(stub.Max) {
+		if !anyFloat && (f < float64(stub.Min) || f > float64(stub.Max)) {
 			return nil, outside(f, stub.Min, stub.Max)
 		}
 		return f, nil

@@ -101,7 +101,7 @@ func TestEvents(t *testing.T) {
 		{"another time", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less")'}`, `the verdict is throw("less", 2s); want throw("less")`},
 		{"another custom event", `- {at: 0s, event: other, expect: continue()}`, `it is evaluated on the event "deploy"`},
 		{"the background", `- {at: 0s, on: enqueue, given: {arriving.name: backup}, expect: {asked: [background, shed], effects: [background()]}}`, ""},
-		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `policy "sum" errs: offset 0: integer overflow`},
+		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `p.yaml:22:12: policy "sum": integer overflow`},
 		{"an expected error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: {error: integer overflow}}`, ""},
 		{"no error", `- {at: 0s, on: exit, expect: {error: integer overflow}}`, `no evaluation errs with "integer overflow"`},
 		{"private states", `- {at: 0s, on: enqueue, given: {queue.length: 101, state.shed.n: 4}, times: 3, every: 1ms, expect: {states: {shed.n: 7, turns.n: 7}}}`, ""},
@@ -145,7 +145,8 @@ func TestRefuses(t *testing.T) {
 		{"nothing expected", "", `- {at: 0s, on: start}`, "4:5: the test expects nothing"},
 		{"no tests", "", ``, "events is nothing; want a list"},
 		{"coverage", "coverage: 0.9\n", `- {at: 0s, on: start, expect: continue()}`, "write it like 90%"},
-		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 or more, and this is 0"},
+		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 to 18446744073709551615, and this is 0"},
+		{"no seed", "seed: [1]\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 to 18446744073709551615, and this is a list"},
 		{"no document", "documents: [q.yaml]\n", ``, `has the key "documents" twice`},
 		{"a state of the server's", "states: {overloaded: true}\n", `- {at: 0s, on: start, expect: continue()}`, `p.yaml:2:10: state "overloaded": it is declared already, by `},
 	} {
