@@ -109,6 +109,8 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"null", "---\n", "the document is nothing"},
 	{"no version", "states: {}\n", "document:1: the document needs the key version"},
 	{"version 2", "version: 2\n", "version 2 is not known"},
+	{"a comma in braces", "version: 1\npolicies:\n  - {name: p, on: start, expr: set(\"n\", state.n + 1), state: {n: 0}}\n",
+		`document:3: the comma ends the text set("n", because it stands between braces or brackets; write 'set("n", state.n + 1)', in quotes`},
 	{"version text", "version: one\n", `document:1: the string "one" stands where a whole number is wanted`},
 	{"syntax", "version: 1\nstates: {a: 1\n", "document:"},
 	{"tab", "version: 1\nstates:\n\ta: 1\n", "document:3: found character that cannot start any token; indent with spaces, not tabs"},

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,8 +46,8 @@ func checkCharacters(text []byte) error {
 	return nil
 }
 
-// checkNodes refuses aliases, which can make a small text expand without limit, tags, and escapes
-// of invisible characters.
+// checkNodes refuses aliases, which can make a small text expand without limit, tags, escapes of
+// invisible characters, and texts that a comma splits.
 func checkNodes(n *yaml.Node) error {
 	switch i := strings.IndexFunc(n.Value, invisible); {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -57,12 +58,55 @@ func checkNodes(n *yaml.Node) error {
 		r, _ := utf8.DecodeRuneInString(n.Value[i:])
 		return lineError(n, "the text holds the invisible character %U; remove it", r)
 	}
+	if err := checkSplit(n); err != nil {
+		return err
+	}
 	for _, c := range n.Content {
 		if err := checkNodes(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkSplit refuses a text without quotes that a comma splits, because it stands between braces or
+// brackets of YAML: {expect: throw("busy", 2s)} has the key "2s)".
+func checkSplit(n *yaml.Node) error {
+	if n.Style&yaml.FlowStyle == 0 {
+		return nil
+	}
+	unclosed := func(n *yaml.Node) int { return strings.Count(n.Value, "(") - strings.Count(n.Value, ")") }
+	for i, first := range n.Content {
+		open, whole := unclosed(first), first.Value
+		if first.Kind != yaml.ScalarNode || first.Style != 0 {
+			continue
+		}
+		for _, next := range n.Content[i+1:] {
+			if open <= 0 || next.Kind != yaml.ScalarNode {
+				break
+			}
+			if next.ShortTag() == "!!null" {
+				continue // of a key without a value
+			}
+			whole += ", " + asWritten(next)
+			if open += unclosed(next); open <= 0 {
+				return lineError(first, "the comma ends the text %s, because it stands between braces or brackets; write '%s', in quotes",
+					first.Value, strings.ReplaceAll(whole, "'", "''"))
+			}
+		}
+	}
+	return nil
+}
+
+// asWritten returns the text of a scalar with its quotes.
+func asWritten(n *yaml.Node) string {
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return strconv.Quote(n.Value)
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return "'" + n.Value + "'"
+	}
+	return n.Value
 }
 
 // leadingZero refuses a number that is octal in YAML 1.1 and decimal in YAML 1.2.
