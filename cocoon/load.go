@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 )
@@ -111,13 +110,12 @@ func (rt *Runtime) checkLoad(doc *policy.Document, path, name string) ([]PolicyC
 	if err != nil {
 		return nil, err
 	}
-	changes := policy.Diff(c.was.source, doc)
 	for _, v := range c.changed {
 		v.discard()
-		part := policy.Part{Kind: "policy", Name: v.of.name}
-		if !slices.ContainsFunc(changes, func(c PolicyChange) bool { return c.Part == part }) {
-			changes = append(changes, PolicyChange{Part: part, What: "change", Details: []string{"it begins anew, because it is not in force or what it refers to is another"}})
-		}
 	}
-	return changes, nil
+	off := map[string]bool{}
+	for _, v := range c.was.versions {
+		off[v.of.name] = v.off.Load()
+	}
+	return policy.Diff(c.was.source, doc, off), nil
 }
