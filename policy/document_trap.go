@@ -2,7 +2,9 @@ package policy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -96,6 +98,27 @@ func checkSplit(n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// colon is a key and a text without quotes that has a colon, which to YAML is a key, too.
+var colon = regexp.MustCompile(`^[ -]*(\w+): +[^ '"|>{\[][^#]*?:( |$)`)
+
+// atColon marks the colon that the error of the YAML parser is about, if the line has one that ends
+// no key, as in expr: a ? b : c.
+func atColon(lines []string, err error) error {
+	var de *DocumentError
+	if !errors.As(err, &de) || !strings.Contains(de.Reason, "mapping values are not allowed") || de.Line > len(lines) {
+		return err
+	}
+	at := colon.FindStringSubmatchIndex(lines[de.Line-1])
+	if at == nil {
+		return err
+	}
+	end := at[1] - (at[5] - at[4]) - 1
+	de.Col = utf8.RuneCountInString(lines[de.Line-1][:end]) + 1
+	de.Reason = "to YAML the colon ends a key, because the text has no quotes"
+	de.Hint = "put the text in quotes, or write " + lines[de.Line-1][at[2]:at[3]] + ": | and begin it in the next line"
+	return err
 }
 
 // asWritten returns the text of a scalar with its quotes.
