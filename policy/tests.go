@@ -34,19 +34,27 @@ type Tests struct {
 // Test is one test: events on a time line.
 type Test struct {
 	Name   string
-	Given  map[string]any // initial values by path; of a keyed state a map[string]any by key
+	Given  map[string]Placed // initial values by path; of a keyed state a map[string]any by key
 	Events []TestEvent
 	Line   int
 	Col    int
 }
+
+// Placed is a value in a file of tests, with its place.
+type Placed struct {
+	Value     any
+	Line, Col int
+}
+
+func placed(n *yaml.Node, v any) Placed { return Placed{v, n.Line, n.Column} }
 
 // TestEvent is a notification that the policies receive, Times times.
 type TestEvent struct {
 	At, Every time.Duration // since the start of the test; between repetitions
 	Times     int           // at least 1
 	On        stubs.Event
-	Custom    string         // the name of a custom event
-	Given     map[string]any // values of stubs from now on
+	Custom    string            // the name of a custom event
+	Given     map[string]Placed // values of stubs from now on
 	Want      TestWant
 	Line, Col int
 }
@@ -62,11 +70,11 @@ type TestWant struct {
 
 // TestDecision is the expected decision of policies. A nil field allows any.
 type TestDecision struct {
-	Verdict *string        // of each time: continue(), switch() or throw("reason")
-	Policy  string         // that gives the verdict; "": any
-	Effects *[]string      // of each time, in their order: set("n", 3), rank(5ms)
-	Counts  map[string]int // how often which verdict is given in all
-	States  map[string]any // afterwards, by name; "POLICY.NAME" of an ambiguous private one
+	Verdict *string           // of each time: continue(), switch() or throw("reason")
+	Policy  string            // that gives the verdict; "": any
+	Effects *[]string         // of each time, in their order: set("n", 3), rank(5ms)
+	Counts  map[string]int    // how often which verdict is given in all
+	States  map[string]Placed // afterwards, by name; "POLICY.NAME" of an ambiguous private one
 }
 
 // Any reports whether w has an expectation.
@@ -186,10 +194,14 @@ func readTestEvents(n *yaml.Node) (events []TestEvent, err error) {
 
 func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 	e = TestEvent{Times: 1, Line: n.Line, Col: n.Column}
+	both := false
 	err = decodeMap(n, "an event", []key{
 		{name: "at", required: true, read: func(n *yaml.Node) error { return readMoment(n, &e.At) }},
 		{name: "on", read: func(n *yaml.Node) error { return readTestOn(n, &e.On) }},
-		{name: "event", read: func(n *yaml.Node) error { e.On = stubs.Custom; return readString(n, &e.Custom) }},
+		{name: "event", read: func(n *yaml.Node) error {
+			both, e.On = e.On != 0, stubs.Custom
+			return readString(n, &e.Custom)
+		}},
 		{name: "times", read: func(n *yaml.Node) error { return readCount(n, "times", &e.Times) }},
 		{name: "every", read: func(n *yaml.Node) error { return readMoment(n, &e.Every) }},
 		{name: "given", read: func(n *yaml.Node) (err error) { e.Given, err = readGiven(n); return err }},
@@ -198,6 +210,8 @@ func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 	switch {
 	case err != nil:
 		return e, err
+	case both:
+		return e, lineError(n, "it has both on and event; say one of them")
 	case e.On == 0:
 		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock or exit, or event: NAME")
 	case e.Every > 0 && e.Times == 1:

@@ -14,11 +14,11 @@ import (
 
 // readGiven reads values of stubs, by path: queue.length: 3, task.labels: {tenant: gold}, state.n:
 // 1. It refuses a value that no server can produce.
-func readGiven(n *yaml.Node) (map[string]any, error) {
+func readGiven(n *yaml.Node) (map[string]Placed, error) {
 	if _, err := mapping(n, "given"); err != nil {
 		return nil, err
 	}
-	given := map[string]any{}
+	given := map[string]Placed{}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if strings.HasPrefix(k.Value, "state.") {
@@ -26,7 +26,7 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 			if err != nil {
 				return nil, err
 			}
-			given[k.Value] = value
+			given[k.Value] = placed(k, value)
 			continue
 		}
 		if k.Value == "rate" || k.Value == "average" {
@@ -82,10 +82,10 @@ func givenHint(path string) string {
 }
 
 // readGivenStub reads the value of a stub or, for a keyed stub, the values of its keys.
-func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
+func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]Placed) error {
 	if !stub.Keyed && !stub.Quantile {
 		v, err := stubValue(n, stub)
-		given[stub.Path] = v
+		given[stub.Path] = placed(n, v)
 		return err
 	}
 	for i := 0; stub.Quantile && i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
@@ -110,7 +110,7 @@ func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 		if _, twice := given[r.String()]; twice {
 			return lineError(n.Content[i], "%v is given twice", r)
 		}
-		given[r.String()] = v
+		given[r.String()] = placed(n.Content[i], v)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func givenWindow(n *yaml.Node, text string) (time.Duration, error) {
 
 // readGivenTrends reads rates or averages of states, by the name and the window, as in rate:
 // {"served, 5m": 2.5}.
-func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
+func readGivenTrends(what string, n *yaml.Node, given map[string]Placed) error {
 	if _, err := mapping(n, what); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
 		if what == "average" {
 			r.Stub = stubs.StateAverage
 		}
-		given[r.String()] = v
+		given[r.String()] = placed(n.Content[i], v)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (d *TestDecision) read(n *yaml.Node, what string, others ...key) error {
 		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &d.Policy) }},
 		{name: "effects", read: d.readEffects},
 		{name: "counts", read: d.readCounts},
-		{name: "states", read: func(n *yaml.Node) (err error) { d.States, err = readNamedValues(n, "states", stateOrKeys); return err }},
+		{name: "states", read: d.readStates},
 	}, others...))
 }
 
@@ -122,6 +122,16 @@ func (d *TestDecision) readCounts(n *yaml.Node) error {
 		d.Counts[verdict] = int(min(max(count, 0), MaxRepeats+1))
 	}
 	return nil
+}
+
+func (d *TestDecision) readStates(n *yaml.Node) error {
+	values, err := readNamedValues(n, "states", stateOrKeys)
+	d.States = make(map[string]Placed, len(values))
+	for i := 0; err == nil && i < len(n.Content); i += 2 {
+		name := n.Content[i]
+		d.States[name.Value] = placed(name, values[name.Value])
+	}
+	return err
 }
 
 // readNamedValues reads values of states or keys without checking their names.

@@ -8,6 +8,25 @@ import (
 	"github.com/cocoon-go/cocoon/policy"
 )
 
+// unknown returns an error about the name of a policy that no document has.
+func (s *suite) unknown(want policy.TestWant) error {
+	names := []string{want.Policy}
+	if want.Observed != nil {
+		names = append(names, want.Observed.Policy)
+	}
+	for _, list := range []*[]string{want.Asked, want.Off} {
+		if list != nil {
+			names = append(names, *list...)
+		}
+	}
+	for _, name := range names {
+		if name != "" && !slices.ContainsFunc(s.policies, func(c *compiled) bool { return c.spec.Name == name }) {
+			return fmt.Errorf("the documents have no policy %q", name)
+		}
+	}
+	return nil
+}
+
 // wrong compares one repetition of an event with the expectations for each.
 func (w *world) wrong(want policy.TestWant, all []evaluation) (what []string) {
 	var asked []string
@@ -48,6 +67,8 @@ func (w *world) wrongDecision(want policy.TestDecision, all []evaluation, observ
 		if !observing && observer != "" && would == *want.Verdict {
 			what[0] += fmt.Sprintf("; policy %q says so in mode observe: expect observed: ..., or write mode: enforce at the top of this file", observer)
 		}
+	case want.Policy != "" && by == "":
+		what = append(what, fmt.Sprintf("every policy says continue(); want a verdict of policy %q", want.Policy))
 	case want.Policy != "" && want.Policy != by:
 		what = append(what, fmt.Sprintf("the %sverdict %s is of policy %q; want policy %q", observed(observing), verdict, by, want.Policy))
 	}
@@ -89,9 +110,9 @@ func (w *world) wrongAtLast(want policy.TestWant, counts map[bool]map[string]int
 			}
 		}
 		for name, want := range d.States {
-			wrong, err := w.wrongState(name, want, observing)
+			wrong, err := w.wrongState(name, want.Value, observing)
 			if err != nil {
-				return nil, err
+				return nil, &badTest{want, err}
 			}
 			what = append(what, wrong...)
 		}

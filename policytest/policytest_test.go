@@ -17,12 +17,13 @@ func TestRun(t *testing.T) {
 func TestGivenFiguresAreRead(t *testing.T) {
 	const events = "    events: [{at: 0s, on: enqueue, expect: continue()}]\n"
 	for given, want := range map[string]string{
-		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9)`,
+		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9); write queue.wait: {0.99: ...}, as one reads it`,
+		`class.service: {0.5: 1s}`:             `p_test.yaml:5:29: no policy reads class.service(0.5); write class.service: {"0.5, 30s": ...}, as one reads it`,
 		`queue.wait: {"0.99, 30s": 1s}`:        `no policy reads queue.wait(0.99, duration("30s"))`,
-		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s"))`,
+		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s")); write rate: {"served, 1m0s": ...}, as one reads it`,
 		`average: {"last, 10s": 1.5}`:          `average("last", duration("10s")) is of type duration, and 1.5 is none`,
 		`queue.wait: {0.99: 1ms}`:              "",
-		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5)`,
+		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5), nor any class.wait`,
 	} {
 		dir := t.TempDir()
 		document, err := os.ReadFile("testdata/figures.yaml")
@@ -86,6 +87,7 @@ func TestEvents(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"a throw", `- {at: 0s, on: enqueue, given: {queue.length: 101}, expect: throw("busy")}`, ""},
 		{"another reason", `- {at: 0s, on: enqueue, given: {queue.length: 101}, expect: throw("late")}`, `p_test.yaml:6:9: it: at 0s, on enqueue: the verdict is throw("busy"); want throw("late")`},
+		{"no policy decides", `- {at: 0s, on: enqueue, expect: {policy: shed}}`, `every policy says continue(); want a verdict of policy "shed"`},
 		{"what was seen", `- {at: 0s, on: enqueue, expect: switch()}`, "want switch()\n  policy \"shed\" says continue()\n    queue.length = 0 (not given)\n    state.n = 0\n    loop.utilization = 0 (not given)"},
 		{"a float", `- {at: 0s, on: start, given: {loop.utilization: 0.95}, expect: {effects: ['set("overloaded", true)'], states: {overloaded: true}}}`, ""},
 		{"an effect too many", `- {at: 0s, on: start, given: {loop.utilization: 0.95}, expect: {effects: []}}`, `the effects are [set("overloaded", true)]; want []`},
@@ -131,7 +133,7 @@ func TestRefuses(t *testing.T) {
 		{"a type", "", `- {at: 0s, on: start, given: {task.running: 5}, expect: continue()}`, "int 5 stands where a duration is wanted"},
 		{"a size", "", `- {at: 0s, on: start, given: {runtime.heap: 5m}, expect: continue()}`, "stands where a size is wanted; write it like 64MiB"},
 		{"a kind", "", `- {at: 0s, on: start, given: {task.kind: fast}, expect: continue()}`, `there is no kind "fast"`},
-		{"a state", "", `- {at: 0s, on: start, given: {state.m: 1}, expect: continue()}`, `6:9: there is no state "m", registered or private`},
+		{"a state", "", `- {at: 0s, on: start, given: {state.m: 1}, expect: continue()}`, `6:37: there is no state "m", registered or private`},
 		{"two states", "", `- {at: 0s, on: start, given: {state.n: 1}, expect: continue()}`, `several policies have a state "n"; write shed.n or turns.n`},
 		{"a state's type", "", `- {at: 0s, on: start, expect: {states: {overloaded: 1}}}`, "the state overloaded is of type bool, and 1 is none"},
 		{"a verdict", "", `- {at: 0s, on: start, expect: throw}`, `"throw" is no verdict; want continue(), switch() or throw("reason")`},
@@ -141,6 +143,12 @@ func TestRefuses(t *testing.T) {
 		{"a comma in a reason", "", `- {at: 0s, on: start, expect: {verdict: throw("no, never"), policy: shed}}`, `write 'throw("no, never")', in quotes`},
 		{"an effect", "", `- {at: 0s, on: start, expect: {effects: [sett(1)]}}`, `"sett(1)" is no effect`},
 		{"a key of expect", "", `- {at: 0s, on: start, expect: {verdikt: continue()}}`, `expect has no key "verdikt"; did you mean verdict?`},
+		{"two events", "", `- {at: 0s, on: start, event: deploy, expect: continue()}`, "6:9: it has both on and event; say one of them"},
+		{"an unknown policy", "", `- {at: 0s, on: start, expect: {policy: shedd}}`, `6:9: the documents have no policy "shedd"`},
+		{"an unknown policy that observes", "", `- {at: 0s, on: start, expect: {observed: {policy: shedd}}}`, `the documents have no policy "shedd"`},
+		{"an unknown policy that is asked", "", `- {at: 0s, on: start, expect: {asked: [shed, turn]}}`, `the documents have no policy "turn"`},
+		{"an unknown policy that is off", "", `- {at: 0s, on: start, expect: {off: [turn]}}`, `the documents have no policy "turn"`},
+		{"several events", "", `- {at: 0s, on: [start, exit], expect: continue()}`, `a list stands where a string is wanted`},
 		{"an event", "", `- {at: 0s, on: arrive, expect: continue()}`, `there is no event "arrive"; want tick`},
 		{"no event", "", `- {at: 0s, expect: continue()}`, "it is never told; say on: tick"},
 		{"the order", "", "- {at: 5ms, on: start, times: 3, every: 1s, expect: continue()}\n      - {at: 1s, on: start}", "7:9: the event at 1s stands behind one at 2.005s"},

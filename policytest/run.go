@@ -42,20 +42,23 @@ func (f Failure) String() string {
 }
 
 // run runs one test. An error is about the test itself.
-func (s *suite) run(test *policy.Test, place func(line, col int) string) (failures []Failure, bad *badTest) {
+func (s *suite) run(test *policy.Test, place func(line, col int) string) (failures []Failure, err error) {
 	w := s.world(test)
 	if err := w.give(test.Given, true); err != nil {
-		return nil, &badTest{test.Line, test.Col, err}
+		return nil, err
 	}
 	for i := range test.Events {
 		e := &test.Events[i]
 		w.now, w.on, w.custom = e.At, e.On, e.Custom
 		if err := w.give(e.Given, false); err != nil {
-			return nil, &badTest{e.Line, e.Col, err}
+			return nil, err
+		}
+		if err := s.unknown(e.Want); err != nil {
+			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
 		}
 		found, err := w.event(e)
 		if err != nil {
-			return nil, &badTest{e.Line, e.Col, err}
+			return nil, err
 		}
 		for _, f := range found {
 			f.Place, f.Test = place(e.Line, e.Col), test.Name
@@ -65,10 +68,10 @@ func (s *suite) run(test *policy.Test, place func(line, col int) string) (failur
 	return failures, nil
 }
 
-// badTest is an error of the file of tests.
+// badTest is an error about a value in the file of tests.
 type badTest struct {
-	line, col int
-	err       error
+	at  policy.Placed
+	err error
 }
 
 func (b *badTest) Error() string { return b.err.Error() }

@@ -111,17 +111,35 @@ func (s *suite) reads(path string, v any) error {
 		return nil
 	}
 	_, typ, _ := stubs.Word(v)
+	head, _, _ := strings.Cut(path, "(")
+	var others []string
 	for _, c := range s.policies {
-		i := slices.Index(c.keys, path)
-		switch {
-		case i < 0:
-		case c.program.Reads[i].Type != typ:
-			return fmt.Errorf("%s is of type %v, and %v is none", path, c.program.Reads[i].Type, v)
-		default:
-			return nil
+		for i, key := range c.keys {
+			switch r := c.program.Reads[i]; {
+			case key == path && r.Type != typ:
+				return fmt.Errorf("%s is of type %v, and %v is none", path, r.Type, v)
+			case key == path:
+				return nil
+			case strings.HasPrefix(key, head+"(") && !slices.Contains(others, asGiven(head, r)):
+				others = append(others, asGiven(head, r))
+			}
 		}
 	}
-	return fmt.Errorf("no policy reads %s; give the quantile and the window that one reads", path)
+	if len(others) == 0 {
+		return fmt.Errorf("no policy reads %s, nor any %s", path, head)
+	}
+	return fmt.Errorf("no policy reads %s; write %s, as one reads it", path, strings.Join(others, " or "))
+}
+
+// asGiven writes a figure that a policy reads as files of tests do.
+func asGiven(head string, r policy.Read) string {
+	switch {
+	case r.OfState():
+		return fmt.Sprintf(`%s: {"%s, %v": ...}`, head, r.Key, r.Window)
+	case r.Window == policy.DefaultWindow:
+		return fmt.Sprintf(`%s: {%v: ...}`, head, r.Quantile)
+	}
+	return fmt.Sprintf(`%s: {"%v, %v": ...}`, head, r.Quantile, r.Window)
 }
 
 // Coverage is the set of branches of the documents' expressions that the tests reach: both sides of

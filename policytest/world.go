@@ -51,8 +51,8 @@ func (s *suite) world(test *policy.Test) *world {
 func loopsOf(test *policy.Test) []string {
 	path := stubs.Catalogue[stubs.LoopName].Path
 	loops := []string{defaultLoop}
-	add := func(given map[string]any) {
-		if name, ok := given[path].(string); ok && !slices.Contains(loops, name) {
+	add := func(given map[string]policy.Placed) {
+		if name, ok := given[path].Value.(string); ok && !slices.Contains(loops, name) {
 			loops = append(loops, name)
 		}
 	}
@@ -71,25 +71,26 @@ func (w *world) loop() string {
 
 // give sets values of stubs and states until they are set again. A state of each loop is set on the
 // loop of the event or, before the first event, on all loops.
-func (w *world) give(given map[string]any, everywhere bool) error {
+func (w *world) give(given map[string]policy.Placed, everywhere bool) error {
 	for _, path := range slices.Sorted(maps.Keys(given)) { // loop.name precedes the states
-		v := given[path]
-		name, isState := strings.CutPrefix(path, "state.")
-		switch {
-		case isState:
-			if err := w.set(name, v, everywhere); err != nil {
-				return err
-			}
-		case path == "runtime.uptime":
-			w.uptime = v.(time.Duration) - w.now
-		default:
-			if err := w.suite.reads(path, v); err != nil {
-				return err
-			}
-			w.given[path] = v
+		if err := w.giveOne(path, given[path].Value, everywhere); err != nil {
+			return &badTest{given[path], err}
 		}
 	}
 	return nil
+}
+
+func (w *world) giveOne(path string, v any, everywhere bool) error {
+	name, isState := strings.CutPrefix(path, "state.")
+	switch {
+	case isState:
+		return w.set(name, v, everywhere)
+	case path == "runtime.uptime":
+		w.uptime = v.(time.Duration) - w.now
+		return nil
+	}
+	w.given[path] = v
+	return w.suite.reads(path, v)
 }
 
 // state returns the state of that name: a registered one, the only private one of that name, or
