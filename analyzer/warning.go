@@ -204,7 +204,7 @@ func (r *review) because(n *policy.Node) string {
 	}
 	where := "here"
 	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
-		where = "behind the elements before it"
+		where = "after the elements before it"
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {

@@ -60,20 +60,20 @@ func TestCheckPolicyFile(t *testing.T) {
 	must(t, rt.LoadPolicyFile(name))
 	check(first, "")
 	second := strings.Replace(first, "x: 1", "x: 1.5", 1)
-	check(strings.Replace(second, "set(\"x\", 2)", "set(\"x\", 2.0)", 1), "~ state \"x\": int 1 -> float 1.5; it begins anew\n~ policy \"a\": expr:\n      - set(\"x\", 2)\n      + set(\"x\", 2.0)\n")
-	check(second, "~ state \"x\": int 1 -> float 1.5; it begins anew\n~ policy \"a\": it begins anew, because the state \"x\" is another\n")
+	check(strings.Replace(second, "set(\"x\", 2)", "set(\"x\", 2.0)", 1), "~ state \"x\": int 1 -> float 1.5; it starts again\n~ policy \"a\": expr:\n      - set(\"x\", 2)\n      + set(\"x\", 2.0)\n")
+	check(second, "~ state \"x\": int 1 -> float 1.5; it starts again\n~ policy \"a\": it starts again, because the state \"x\" has changed\n")
 	check(strings.Replace(first, "states: {x: 1}\n", "", 1), `:3:37: policy "a": there is no state "x"; register it, or give the policy a private state of that name`)
 	check("policies:\n  - {name: b, event: stop, expr: cancel(), mode: observe}\n", "- state \"x\"\n- policy \"a\"\n~ policy \"b\": mode: enforce -> observe\n")
 	rt.Notify("stop", 0)
 	eventually(t, "b has cancelled itself", func() bool { return !inForce("b") })
-	check(first, "~ policy \"b\": it begins anew, because it is not in force\n")
+	check(first, "~ policy \"b\": it starts again, because it is not in force\n")
 	if _, err := rt.CheckPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A check names the policies that begin anew when the file is loaded, and no others.
-func TestCheckNamesWhatBeginsAnew(t *testing.T) {
+// A check names the policies that start again when the file is loaded, and no others.
+func TestCheckNamesWhatStartsAgain(t *testing.T) {
 	const users = `policies:
   - {name: reads, on: exit, expr: "state.n > 1 ? add('m', 1) : continue()"}
   - {name: takes, on: enqueue, expr: "take('drops', 1) ? continue() : throw('x')"}
@@ -112,8 +112,8 @@ func TestCheckNamesWhatBeginsAnew(t *testing.T) {
 			}
 		}
 		for name, r := range rt.policies {
-			if anew := r.now != before[name]; anew != said[name] {
-				t.Errorf("%s: policy %q begins anew: %v; said: %v\n%v", c.name, name, anew, said[name], changes)
+			if again := r.now != before[name]; again != said[name] {
+				t.Errorf("%s: policy %q starts again: %v; said: %v\n%v", c.name, name, again, said[name], changes)
 			}
 		}
 	}

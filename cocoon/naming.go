@@ -3,6 +3,7 @@ package cocoon
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,7 +92,7 @@ func (n *naming) redescribe(name string) {
 // registered before. Called with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
 	if d, whole, _ := rt.naming.byName.Of(name); whole && d.fixed && k != Atomic {
-		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
+		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; declare one kind in both", name, ErrDuplicate)
 	}
 	return nil
 }
@@ -113,8 +114,7 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 		rt.speaks.Store(true)
 		defer rt.listen(notify.Now())
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	all := maps.Clone(n.declared)
 	var wholes []string
 	patterns := false
 	changed := func(d *declared) {
@@ -125,14 +125,18 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 		}
 	}
 	for name, d := range was {
-		delete(n.declared, name)
+		delete(all, name)
 		changed(d)
 	}
 	for name, d := range is {
-		n.declared[name] = d
+		all[name] = d
 		changed(d)
 	}
-	if n.byName = policy.NewByName(n.declared); patterns {
+	byName := policy.NewByName(all)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.declared, n.byName = all, byName
+	if patterns {
 		n.classes.Range(func(_, c any) bool {
 			n.describe(c.(*class))
 			return true
@@ -197,7 +201,7 @@ func (rt *Runtime) overflown(what, name string) {
 		name = name[:stubs.MaxName] + "..."
 	}
 	if rt.naming.logs.due(notify.Now()) {
-		rt.log.add(slog.LevelWarn, "cocoon: there is no room for the name of a "+what+": policies apply to it as to others, but each time it is looked up anew",
+		rt.log.add(slog.LevelWarn, "cocoon: there is no room for the name of a "+what+": policies apply to it as to others, but it is looked up again each time",
 			"name", strings.Clone(name), "most_bytes", stubs.MaxName, "tasks", rt.naming.classCount.Load(), "sections", rt.naming.sectionCount.Load())
 	}
 }

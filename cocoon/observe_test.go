@@ -110,7 +110,7 @@ func TestObserveCountsATaskOnce(t *testing.T) {
 
 // The log line of a dry run says what and why. The line of a throw says what, into which task, why
 // and where.
-func TestWhatIsLoggedOfVerdicts(t *testing.T) {
+func TestLogOfVerdicts(t *testing.T) {
 	var log, none journal
 	limit := Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.name == "long" and task.section == "part" ? throw("took too long") : continue()`}
 	guard := Policy{Name: "guard", On: OnEnqueue, State: map[string]any{"n": 0}, Expr: `arriving.name == "bad" and state.n == 0 ? throw("not you") : continue()`}

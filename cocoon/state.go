@@ -60,40 +60,14 @@ func newState(s policy.State) *stateVar {
 	return v
 }
 
-// declaredStates checks and reads the states of a registration.
-func declaredStates(values map[string]any) (map[string]policy.State, error) {
-	states := make(map[string]policy.State, len(values))
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !validName(name) {
-			return nil, fmt.Errorf("cocoon: state %q: a name has letters, digits and '_', and begins with no digit", name)
-		}
-		s, err := policy.StateOf(values[name])
-		if err != nil {
-			return nil, fmt.Errorf("cocoon: state %q %w", name, err)
-		}
-		states[name] = s
-	}
-	return states, nil
-}
-
-func validName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
-}
-
 // RegisterState makes states that policies may write, with set("name", value), and tasks may read,
 // with State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that
 // type; or it is a Bucket, from which policies take() tokens, or Keyed, with a value or bucket for
 // each key. On an error, RegisterState registers none of the states.
 func (rt *Runtime) RegisterState(values map[string]any) error {
-	states, err := declaredStates(values)
+	states, err := policy.StatesOf(values)
 	if err != nil {
-		return err
+		return fmt.Errorf("cocoon: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		if states[name].PerLoop {

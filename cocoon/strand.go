@@ -29,8 +29,8 @@ type strand struct {
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why the task was taken out of the queue
 	would      []wouldBe     // what observing policies would have decided about the task
-	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
-	class      *classAccount // where it is counted; nil when no policy reads class.*
+	tenant     *tenant       // the task's tenant; nil if no tenant has an account
+	class      *classAccount // the account of its class; nil if no policy reads class.*
 	unseated   bool          // it waits for its first slot, and how long is measured
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running

@@ -151,6 +151,6 @@ func (rt *Runtime) tellUnmet() {
 	names := rt.unmet()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.told, name) })
 	if rt.told = names; len(news) > 0 {
-		rt.log.add(slog.LevelWarn, "cocoon: policies or documents speak of names that nothing has had so far; they may be misspelt", "names", news)
+		rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt", "names", news)
 	}
 }

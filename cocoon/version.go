@@ -46,13 +46,13 @@ func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Lo
 
 // ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
 func (r *Registration) ready(p Policy, in scope) (*version, error) {
-	private, err := declaredStates(p.State)
-	if err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-	}
 	program, err := p.Parse(declarationsOf(in.states), r.rt.callable())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
+	}
+	private, err := policy.StatesOf(p.State)
+	if err != nil {
+		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
 	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would read only zeros

@@ -63,7 +63,7 @@ func otherStates(old, new *Document) (names []string) {
 	return names
 }
 
-// restart says that a policy of both documents begins anew, where its other changes do not say so,
+// restart says that a policy of both documents starts again, where its other changes do not say so,
 // or not all of it. Another mode alone leaves a policy as it is.
 func restart(a, b Spec, others []string, off bool) []string {
 	name := refersTo(b.Expr, others)
@@ -71,12 +71,12 @@ func restart(a, b Spec, others []string, off bool) []string {
 	a.Mode = b.Mode
 	switch changed := !reflect.DeepEqual(a, b); {
 	case changed && own:
-		return []string{"its private states begin anew"}
+		return []string{"its private states start again"}
 	case changed:
 	case off:
-		return []string{"it begins anew, because it is not in force"}
+		return []string{"it starts again, because it is not in force"}
 	case name != "":
-		return []string{fmt.Sprintf("it begins anew, because the state %q is another", name)}
+		return []string{fmt.Sprintf("it starts again, because the state %q has changed", name)}
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func compared[T any](kind string, old, new map[string]T, details func(name strin
 		default:
 			changes := details(name, a, b)
 			if len(changes) == 0 && !reflect.DeepEqual(a, b) {
-				changes = []string{"something else is another"}
+				changes = []string{"another property has changed"}
 			}
 			if len(changes) > 0 {
 				all = append(all, Change{part, "change", changes})

@@ -23,9 +23,9 @@ func stateDetails(a, b any) string {
 	was, is := declarations(a, b)
 	switch {
 	case !x.SameKind(y):
-		return fmt.Sprintf("%s -> %s; it begins anew", was, is)
+		return fmt.Sprintf("%s -> %s; it starts again", was, is)
 	case y.Begins(x) && y.Keys > 0:
-		return fmt.Sprintf("%s -> %s; it begins anew, without keys", was, is)
+		return fmt.Sprintf("%s -> %s; it starts again, without keys", was, is)
 	case y.Begins(x):
 		return fmt.Sprintf("%s -> %s, and gets that value", was, is)
 	}

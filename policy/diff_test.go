@@ -26,7 +26,7 @@ func TestDiff(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"nothing", fullDocument[len("\nversion: 1\n"):], "# other\n" + fullDocument[len("\nversion: 1\n"):], ""},
 		{"states", "states: {a: 1, b: true, c: 0}", "states: {d: 1s, b: 1, c: 1}",
-			"- state \"a\"\n~ state \"b\": bool true -> int 1; it begins anew\n~ state \"c\": 0 -> 1, and gets that value\n+ state \"d\"\n"},
+			"- state \"a\"\n~ state \"b\": bool true -> int 1; it starts again\n~ state \"c\": 0 -> 1, and gets that value\n+ state \"d\"\n"},
 		{"tasks", "tasks: {a: safe, b: {cost: 1ms, priority: 1, labels: {x: \"1\"}}}", "tasks: {c: safe, b: {kind: both, priority: 2, labels: {x: \"1\", y: \"2\"}}}",
 			"- task \"a\"\n~ task \"b\":\n    kind: nothing -> both\n    priority: 1 -> 2\n    labels: {x: 1} -> {x: 1, y: 2}\n    cost: 1ms -> nothing\n+ task \"c\"\n"},
 		{"tenants", "tenants: {label: a, shares: {x: 2}}", "tenants: {label: b, max: 3}", "~ tenants:\n    label: a -> b\n    shares: {x: 2} -> nothing\n    max: nothing -> 3\n"},
@@ -35,14 +35,14 @@ func TestDiff(t *testing.T) {
 			"- policy \"c\"\n+ policy \"d\"\n~ policies: evaluated in another order: a, b -> b, a\n"},
 		{"no tenants", "tenants: {label: a}", "", "- tenants\n"},
 		{"a policy that refers to another state", "states: {a: 1, b: {rate: 1, burst: 5}, c: 1}\n" + users, "states: {a: 1.5, b: {rate: 1, burst: 6}, c: 2}\n" + users,
-			"~ state \"a\": int 1 -> float 1.5; it begins anew\n~ state \"b\": {rate: 1, burst: 5} -> {rate: 1, burst: 6}, and keeps its tokens\n~ state \"c\": 1 -> 2, and gets that value\n" +
-				"~ policy \"indexes\": it begins anew, because the state \"a\" is another\n~ policy \"means\": it begins anew, because the state \"a\" is another\n" +
-				"~ policy \"reads\": it begins anew, because the state \"a\" is another\n~ policy \"takes\": it begins anew, because the state \"b\" is another\n~ policy \"writes\": it begins anew, because the state \"a\" is another\n"},
+			"~ state \"a\": int 1 -> float 1.5; it starts again\n~ state \"b\": {rate: 1, burst: 5} -> {rate: 1, burst: 6}, and keeps its tokens\n~ state \"c\": 1 -> 2, and gets that value\n" +
+				"~ policy \"indexes\": it starts again, because the state \"a\" has changed\n~ policy \"means\": it starts again, because the state \"a\" has changed\n" +
+				"~ policy \"reads\": it starts again, because the state \"a\" has changed\n~ policy \"takes\": it starts again, because the state \"b\" has changed\n~ policy \"writes\": it starts again, because the state \"a\" has changed\n"},
 		{"a policy that is not in force", "policies: [{name: gone, on: start, expr: continue()}]", "policies: [{name: gone, on: start, mode: observe, expr: continue()}]",
-			"~ policy \"gone\":\n    mode: enforce -> observe\n    it begins anew, because it is not in force\n"},
+			"~ policy \"gone\":\n    mode: enforce -> observe\n    it starts again, because it is not in force\n"},
 		{"private states", "policies: [{name: a, on: start, state: {n: 0, k: {first: 1, per: loop}, o: 1}, expr: continue()}]",
 			"policies: [{name: a, on: start, state: {n: 0s, k: {rate: 1, burst: 2, keys: 3, per: loop}, m: false}, expr: continue()}]",
-			"~ policy \"a\":\n    state k: int {first: 1, per: loop} -> bucket by key {rate: 1, burst: 2, keys: 3, per: loop}\n    state m: nothing -> false\n    state n: int 0 -> duration 0s\n    state o: 1 -> nothing\n    its private states begin anew\n"},
+			"~ policy \"a\":\n    state k: int {first: 1, per: loop} -> bucket by key {rate: 1, burst: 2, keys: 3, per: loop}\n    state m: nothing -> false\n    state n: int 0 -> duration 0s\n    state o: 1 -> nothing\n    its private states start again\n"},
 		{"the zone", "policies: [{name: a, on: start, expr: continue()}]", "zone: Europe/Berlin\npolicies: [{name: a, on: start, expr: continue()}]", "~ policy \"a\": zone: UTC -> Europe/Berlin\n"},
 		{"a limit", "", "limits: [{func: f, limit: 1s}]", "+ policy \"time-limit/f\"\n"},
 		{"a policy", shed, "policies:\n  - name: shed\n    every: 1ms\n    mode: observe\n    match: {tasks: [a, b]}\n    state: {n: 1}\n    expr: |\n      queue.length > 1\n        ? throw(\"b\")\n        : continue()\n",

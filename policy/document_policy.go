@@ -170,7 +170,7 @@ func readMode(n *yaml.Node, m *Mode) error {
 	}
 	mode, ok := ModeNamed(name)
 	if !ok {
-		return lineError(n, "there is no mode %q; want enforce or observe, or off", name)
+		return lineError(n, "there is no mode %q; want enforce, observe or off", name)
 	}
 	*m = mode
 	return nil

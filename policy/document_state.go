@@ -51,7 +51,9 @@ func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	case bucket && d.first != nil:
 		return nil, lineError(n, "a token bucket is full at first; remove first, or rate and burst")
 	case bucket && (d.rate == nil || d.burst == nil):
-		return nil, lineError(n, "a token bucket needs rate and burst: the tokens that come in a second, and those that it holds")
+		return nil, lineError(n, "a token bucket needs rate and burst: the tokens added per second, and its capacity")
+	case d.keys != nil && (*d.keys < 1 || *d.keys > MaxKeys): // it may not fit an int
+		return nil, lineError(n, "a state keeps 1 to %d keys, and not %d", MaxKeys, *d.keys)
 	case !bucket && d.first == nil:
 		return nil, lineError(n, "a state needs the key first, its first value; or rate and burst, as a token bucket")
 	case d.ttl != nil && d.keys == nil:

@@ -22,6 +22,9 @@ const (
 // OfState reports whether the read is about a state: its value, its rate or its average.
 func (r Read) OfState() bool { return stubs.State <= r.Stub && r.Stub <= stubs.StateAverage }
 
+// OfClock reports whether the read is about the time of day.
+func (r Read) OfClock() bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday }
+
 // String returns the read as a policy writes it; for a draw it names the chance in the text.
 func (r Read) String() string {
 	if r.Stub == stubs.Draw {

@@ -19,10 +19,10 @@ const (
 	OpLocal             // Index: the local
 	OpLet               // Index: the local; A its value, B the body
 	OpNot               // A
-	OpNeg               // A: Numeric; integral overflow is an error, except of Duration
+	OpNeg               // A: a number; integral overflow is an error, a Duration saturates
 	OpAnd               // A, B: short-circuit
 	OpOr                // A, B: short-circuit
-	OpAdd               // A, B: of the node's Type, also below; integral overflow errs, not of Duration
+	OpAdd               // A, B: of the node's Type, as in the next four; overflow as in OpNeg
 	OpSub               //
 	OpMul               //
 	OpDiv               // integral division truncates; by zero is an error
@@ -35,8 +35,8 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word, truncated; NaN errs, overflow too, not of Duration
-	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
+	OpInt               // A: Float -> integral word, truncated; NaN is an error, overflow as in OpNeg
+	OpRetype            // A: the same word with the node's Type; it changes only the unit
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
 	OpSqrt              // A: Float; NaN below 0
@@ -47,9 +47,9 @@ const (
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
-	OpTake              // Index: the site; A: Float tokens; B: OpRead of the bucket. Bool: taken or not
+	OpTake              // Index: the site; A: Float tokens; B: OpRead of the bucket. Bool: it took them
 	OpSeq               // A (Unit), then B
-	OpVerdict           // Imm: a stubs.Decision; of a throw Index: the reason, A: retry Duration or nil
+	OpVerdict           // Imm: a stubs.Decision. Of a throw, Index: the reason; A: Duration, or nil
 )
 
 // Node is one operation. Nodes form a tree without sharing. They are immutable after lowering.
@@ -68,8 +68,8 @@ type Node struct {
 // Lo..Hi.
 type Source struct {
 	List   bool
-	Offset int // of the list's length word; the elements follow it
-	Max    int // greatest number of elements
+	Offset int // the place of the list's length; the elements follow it
+	Max    int // the greatest number of elements
 	Lo, Hi int64
 }
 
@@ -88,9 +88,9 @@ func (s Source) Bound() int {
 // Read is one state stub that a program reads, with its place in the snapshot.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the name of a state; the number of a draw
-	By   *KeyOf     // of a keyed state; else nil
-	Type stubs.Type // of the stub or the state; Bool with a pattern, Int or Float with Taken
+	Key  string     // the key of a keyed stub, the name of a state, or the number of a draw
+	By   *KeyOf     // the key of a keyed state; otherwise nil
+	Type stubs.Type // the type of the stub or the state; Bool with a pattern, Int or Float with Taken
 
 	// Pattern, if not empty, is compared with a name; the read is true if it matches. In
 	// task.sections it replaces the key, and the read is about the outermost open section whose
@@ -101,7 +101,7 @@ type Read struct {
 	// Taken is the value computed from the text of a name and read in the name's place. The writer
 	// of the snapshot computes it.
 	Taken   Taken
-	Default uint64 // of TakenInt and TakenFloat: the word if the text is not a number
+	Default uint64 // for TakenInt and TakenFloat: the word if the text is not a number
 
 	// Quantile is the quantile of a stub such as queue.wait(0.99), and Window its window. Window is
 	// also the window of a rate or an average. Otherwise both are 0.
@@ -112,9 +112,9 @@ type Read struct {
 	// Burst.
 	Burst float64
 
-	Offset int // of its first word
+	Offset int // the place of its first word
 	Words  int // 1, or 1+Max for a list
-	Pos    int // of its first use in the text
+	Pos    int // the place of its first use in the text
 }
 
 // Taken is the kind of value that a program reads of a name.
@@ -131,7 +131,7 @@ const (
 type KeyOf struct {
 	Constant bool
 	Text     string // the constant, or the path of the stub
-	Offset   int    // in the snapshot, of the word of the key's name
+	Offset   int    // the place of the name's word in the snapshot
 }
 
 // In returns the key in an evaluation with that snapshot.
@@ -145,9 +145,9 @@ func (k *KeyOf) In(snapshot []uint64) uint64 {
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
-	Name   string     // the state of Set, the function of Call
-	By     *KeyOf     // of a keyed state; else nil
-	Type   stubs.Type // of the operand; Unit when there is none
+	Name   string     // the state of an effect that writes, or the function of Call
+	By     *KeyOf     // the key of a keyed state; otherwise nil
+	Type   stubs.Type // the type of the operand; Unit if there is none
 	Pos    int
 }
 

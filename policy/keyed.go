@@ -27,7 +27,7 @@ func (l *lowerer) stateByKey(n ast.Node, name string, key ast.Node) value {
 		l.noState(n, name)
 	}
 	if !l.env.Tables[name].Keyed {
-		hint := "declare it with keys, or remove what stands behind it"
+		hint := "declare it with keys, or remove what follows it"
 		if s, isConstant := key.(*ast.StringNode); isConstant {
 			hint = "remove " + s.Value
 		}
@@ -118,7 +118,7 @@ func (l *lowerer) take(n ast.Node, args []ast.Node) value {
 		l.arguments(n, "take", args, 2)
 	}
 	if len(l.elements) > 0 {
-		l.refuse(n, "take before: let ok = take(...);", "take() stands in a predicate, and would take for each element")
+		l.refuse(n, "take before: let ok = take(...);", "take() is in a predicate, and would take for each element")
 	}
 	name, t, by := l.target(n, "take", "tokens", args)
 	if l.env.Tables[name].Burst == 0 {

@@ -48,7 +48,7 @@ func TestKeyedRefused(t *testing.T) {
 		{`state.spent[task.cancelled ? task.name : task.section] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
 		{`state.spent[task.kind] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
 		{`state.spent[1] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
-		{`state.spent[pattern("a*")] > duration("1s") ? switch() : continue()`, "pattern() stands behind in"},
+		{`state.spent[pattern("a*")] > duration("1s") ? switch() : continue()`, "pattern() is allowed only after in"},
 		{`state.spent.gold.x > duration("1s") ? switch() : continue()`, "state.spent is a duration and has no fields; remove x"},
 		{`state.served[tenant.name] > 1 ? switch() : continue()`, "1:1: state.served is an int and has no fields; declare it with keys"},
 		{`state.spend[tenant.name] > 1 ? switch() : continue()`, `1:1: there is no state "spend"; did you mean spent?`},
@@ -69,7 +69,7 @@ func TestKeyedRefused(t *testing.T) {
 		{`take(task.name, 1) ? switch() : continue()`, "the name of a state must be a string constant"},
 		{`take("bucket", task.running) ? switch() : continue()`, `a number of tokens is an int or a float, and task.running is a duration; divide by a unit, as in task.running / duration("1ms")`},
 		{`take("bucket", true) ? switch() : continue()`, "and true is a bool"},
-		{`count(1..3, not take("bucket", #)) > 1 ? switch() : continue()`, "take() stands in a predicate, and would take for each element; take before: let ok = take(...);"},
+		{`count(1..3, not take("bucket", #)) > 1 ? switch() : continue()`, "take() is in a predicate, and would take for each element; take before: let ok = take(...);"},
 		{`let take = 1; continue()`, "take already means something else"},
 		{`state.bucket.x > 1 ? switch() : continue()`, "state.bucket is a float and has no fields"},
 	} {
@@ -178,13 +178,13 @@ func TestDiffOfKeyedStates(t *testing.T) {
 	const from = "{first: 0, keys: 5}"
 	for _, c := range []struct{ from, to, want string }{
 		{from, "{first: 0, keys: 5, ttl: 1m}", "{first: 0, keys: 5} -> {first: 0, keys: 5, ttl: 1m0s}, and keeps its keys"},
-		{from, "{first: 0, keys: 6}", "{first: 0, keys: 5} -> {first: 0, keys: 6}; it begins anew, without keys"},
-		{from, "{first: 1, keys: 5}", "{first: 0, keys: 5} -> {first: 1, keys: 5}; it begins anew, without keys"},
-		{from, "{first: 0s, keys: 5}", "int by key {first: 0, keys: 5} -> duration by key {first: 0s, keys: 5}; it begins anew"},
-		{from, "0", "int by key {first: 0, keys: 5} -> int 0; it begins anew"},
+		{from, "{first: 0, keys: 6}", "{first: 0, keys: 5} -> {first: 0, keys: 6}; it starts again, without keys"},
+		{from, "{first: 1, keys: 5}", "{first: 0, keys: 5} -> {first: 1, keys: 5}; it starts again, without keys"},
+		{from, "{first: 0s, keys: 5}", "int by key {first: 0, keys: 5} -> duration by key {first: 0s, keys: 5}; it starts again"},
+		{from, "0", "int by key {first: 0, keys: 5} -> int 0; it starts again"},
 		{"{rate: 1, burst: 5}", "{rate: 2, burst: 7}", "{rate: 1, burst: 5} -> {rate: 2, burst: 7}, and keeps its tokens"},
-		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket {rate: 1, burst: 5} -> bucket by key {rate: 1, burst: 5, keys: 3}; it begins anew"},
-		{"{rate: 1, burst: 5}", "5.0", "bucket {rate: 1, burst: 5} -> float 5; it begins anew"},
+		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket {rate: 1, burst: 5} -> bucket by key {rate: 1, burst: 5, keys: 3}; it starts again"},
+		{"{rate: 1, burst: 5}", "5.0", "bucket {rate: 1, burst: 5} -> float 5; it starts again"},
 	} {
 		read := func(state string) *Document {
 			d, err := ReadDocument(strings.NewReader("version: 1\nstates: {n: " + state + "}\n"))

@@ -40,7 +40,7 @@ func (l *Loaded) Add(file string, d *Document) (refused []error) {
 		switch before := l.where[part]; {
 		case part.Kind == "tenants":
 			if before != "" && l.Label != d.Tenants.Label {
-				refuse(part, "they are told apart by another label in %s, %q", before, l.Label)
+				refuse(part, "%s names the tenants by another label, %q", before, l.Label)
 			}
 			l.Tenants, l.Label = true, d.Tenants.Label
 		case before != "":

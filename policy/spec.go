@@ -87,7 +87,7 @@ func ModeNamed(name string) (m Mode, ok bool) {
 // Validate reports whether m is a defined mode.
 func (m Mode) Validate() error {
 	if m > Off {
-		return fmt.Errorf("unknown mode %d; want Enforce or Observe, or Off", m)
+		return fmt.Errorf("unknown mode %d; want Enforce, Observe or Off", m)
 	}
 	return nil
 }

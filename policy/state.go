@@ -2,7 +2,9 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +139,24 @@ func StateOf(declared any) (s State, err error) {
 	s.First, s.Type, err = stubs.Word(declared)
 	return s, err
 }
+
+// StatesOf reads declarations of states, as StateOf does, and checks their names.
+func StatesOf(declared map[string]any) (map[string]State, error) {
+	states := make(map[string]State, len(declared))
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if !isIdentifier(name) {
+			return nil, fmt.Errorf("state %q: %s", name, namesOfStates)
+		}
+		s, err := StateOf(declared[name])
+		if err != nil {
+			return nil, fmt.Errorf("state %q %w", name, err)
+		}
+		states[name] = s
+	}
+	return states, nil
+}
+
+const namesOfStates = "a name has letters, digits and '_' only, and no digit first"
 
 func (b Bucket) validate() error {
 	for _, n := range []struct {

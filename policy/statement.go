@@ -60,7 +60,7 @@ func (l *lowerer) effect(n ast.Node) *Node {
 	case ok && isEffect(name, args):
 		return l.site(n, name, args)
 	case ok && verdicts[name]:
-		l.refuse(n, "a verdict stands at the end, behind the effects", "%s() does not end the policy here", name)
+		l.refuse(n, "write the verdict at the end, after the effects", "%s() does not end the policy here", name)
 	}
 	v := l.value(n)
 	l.refuse(n, `name it with let x = ...;, or write set("name", value)`, "%s is %s that nothing uses", l.excerpt(n), describe(v))
@@ -162,7 +162,7 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 func (l *lowerer) retry(n ast.Node) *Node {
 	v := l.value(n)
 	if v.node.Type != stubs.Duration {
-		l.refuse(n, unitHint(v, l.excerpt(n), stubs.Duration), "when to try again is a duration, and %s is %s", l.excerpt(n), describe(v))
+		l.refuse(n, unitHint(v, l.excerpt(n), stubs.Duration), "the retry time is a duration, and %s is %s", l.excerpt(n), describe(v))
 	}
 	return v.node
 }

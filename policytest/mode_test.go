@@ -48,7 +48,7 @@ policies:
 `, ""},
 		{"all enforce", "mode: enforce\n" + test + "      - {at: 0s, on: enqueue, expect: {asked: [dry, wet], verdict: throw(\"wet\"), states: {n: 11}}}\n      - {at: 0s, on: enqueue, given: {state.n: -99, state.tokens: 3}, expect: {asked: [dry, wet, none], verdict: throw(\"off\")}}\n", ""},
 		{"none is evaluated", "mode: off\n" + test + "      - {at: 0s, on: enqueue, expect: {asked: []}}\n", ""},
-		{"no mode", "mode: test\n" + test + "      - {at: 0s, on: enqueue, expect: {asked: []}}\n", `p_test.yaml:3:7: there is no mode "test"; want enforce or observe, or off`},
+		{"no mode", "mode: test\n" + test + "      - {at: 0s, on: enqueue, expect: {asked: []}}\n", `p_test.yaml:3:7: there is no mode "test"; want enforce, observe or off`},
 		{"a key of observed", test + "      - {at: 0s, on: enqueue, expect: {observed: {asked: []}}}\n", `observed has no key "asked"; there is counts, effects, policy, states, verdict`},
 	} {
 		said := told(t, document, c.tests)

@@ -139,7 +139,7 @@ func (c *checkCommand) validate(given map[string]bool) error {
 func checkFiles(files []string) error {
 	for i, file := range files {
 		if file != "-" && strings.HasPrefix(file, "-") {
-			return fmt.Errorf("%s stands behind a document; flags stand before", file)
+			return fmt.Errorf("%s comes after a document; write flags before documents", file)
 		}
 		if slices.Contains(files[:i], file) {
 			return fmt.Errorf("%s is named twice", file)

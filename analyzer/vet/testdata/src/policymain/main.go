@@ -63,7 +63,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 	use(rt.RegisterPolicy(cocoon.Policy{
 		Name: "limit regex",                                     // want `policy name "limit regex": a name has letters, digits, '-', '_', '.' and '/' only`
 		On:   cocoon.Every(1),                                   // want `the interval 1ns is not between 5µs and 24h0m0s`
-		Mode: 7,                                                 // want `unknown mode 7; want Enforce or Observe`
+		Mode: 7,                                                 // want `unknown mode 7; want Enforce, Observe or Off`
 		Zone: "Mars/Base",                                       // want `there is no zone "Mars/Base"; write a name of the IANA database, as in Europe/Berlin`
 		Expr: `task.running > 100 ? throw("late") : continue()`, // want `^task.running is a duration and 100 is a plain number; write duration\("100ms"\)$`
 		Match: cocoon.Match{
