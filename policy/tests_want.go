@@ -23,7 +23,7 @@ func (w *TestWant) read(n *yaml.Node) error {
 	)
 }
 
-// read reads the expected decision, and other keys beside it: a verdict, or keys and values.
+// read reads the expected decision, and other keys: a verdict, or keys and values.
 func (d *TestDecision) read(n *yaml.Node, what string, others ...key) error {
 	verdict := func(n *yaml.Node) error {
 		var text string
