@@ -183,7 +183,8 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	return true
 }
 
-// condition quotes a condition. The comparison with an element of a list has the element's position.
+// condition quotes a condition. The comparison with an element of a list has the position of the
+// element.
 func (r *review) condition(n *policy.Node) string {
 	if isElement(n) {
 		return r.text(n.A) + " == " + r.text(n.B)

@@ -29,8 +29,8 @@ func (c Change) String() string {
 }
 
 // Diff returns the changes that a reload makes when the new document replaces the old: states
-// first, then tasks, tenants and policies, each in the order of their names. The policies of the old
-// document are in force, except those named in off.
+// first, then tasks, tenants and policies, each in the order of their names. The policies of the
+// old document are in force, except those named in off.
 func Diff(old, new *Document, off map[string]bool) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(_ string, a, b any) []string {
 		if reflect.DeepEqual(a, b) {

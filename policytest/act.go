@@ -58,8 +58,8 @@ func (w *world) act(c *compiled, out stubs.Outcome) error {
 	return nil
 }
 
-// failed counts an evaluation with an error, and switches the policy off after too many in a row, as
-// a server does.
+// failed counts an evaluation with an error. Like a server, it switches the policy off after too
+// many in a row.
 func (w *world) failed(c *compiled) {
 	if w.failures[c]++; w.failures[c] >= w.suite.maxFailures {
 		w.out[c] = fmt.Sprintf("it was switched off after %d errors in a row", w.failures[c])

@@ -56,8 +56,8 @@ func (w *world) wrong(want policy.TestWant, all []evaluation) (what []string) {
 
 func list(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
 
-// wrongDecision compares the decision of the policies that enforce, or of the policies that observe,
-// with the expectation.
+// wrongDecision compares the decision of the enforcing policies, or of the observing ones, with the
+// expectation.
 func (w *world) wrongDecision(want policy.TestDecision, all []evaluation, observing bool) (what []string) {
 	verdict, by := together(all, observing)
 	would, observer := together(all, true)

@@ -151,9 +151,8 @@ func (w *world) stub(id stubs.ID) any {
 	return v
 }
 
-// declared returns what the documents say about the task in question: of its class, the kind, the
-// priority, the labels and the cost; and of the tenants, the label with the name. It returns nil
-// where they say nothing.
+// declared returns a value that the documents declare for the task of the event: its kind,
+// priority, label or cost, or the tenant that a label names. It returns nil if they declare none.
 func (w *world) declared(r policy.Read) (v any, from string) {
 	name := stubs.ArrivingName
 	switch r.Stub {
@@ -196,8 +195,8 @@ func (w *world) declared(r policy.Read) (v any, from string) {
 	return nil, ""
 }
 
-// tenant returns the tenant of the task in question, if a document says which label names it: on
-// enqueue of the arriving task.
+// tenant returns the tenant of the task of the event, which arrives on enqueue, if a document names
+// the label of the tenants.
 func (w *world) tenant() (v any, from string) {
 	r := policy.Read{Stub: stubs.TaskLabels, Key: w.suite.loaded.Label}
 	if r.Key == "" {
