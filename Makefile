@@ -2,6 +2,8 @@
 
 # How long the server of make soak is under load.
 SOAK ?= 10m
+# Which libraries make unseen tries: names or kinds, with commas between them; empty: all.
+ONLY ?=
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
 # For each protocol.
@@ -56,7 +58,10 @@ soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK 
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
+unseen: ## Throw into operations of other people's libraries, and run their tests behind it (ONLY=names or kinds)
+	go run -C unseen . -only '$(ONLY)'
+
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty unseen ci

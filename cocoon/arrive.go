@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -121,7 +122,7 @@ func (s *strand) tokenBefore(done <-chan struct{}) bool {
 // giveUp takes the task out of the queue because its context has ended.
 func (s *strand) giveUp(why error) error {
 	s.loop.lock()
-	out := s.withdraw(why, notify.Now())
+	out := s.abandon(why, notify.Now())
 	s.loop.unlock()
 	// The token says whether this call or another one has withdrawn the task, or the task was
 	// granted a slot just before.
@@ -132,8 +133,17 @@ func (s *strand) giveUp(why error) error {
 	return s.withdrawn
 }
 
-// withdraw takes a task that waits for its first slot out of the queue, and wakes it with the
-// reason. Called under the loop's lock.
+// abandon evaluates the leave policies for a task that waits for its first slot, ends the task, and
+// wakes it with the reason. Called under the loop's lock.
+func (s *strand) abandon(why error, now int64) bool {
+	if s.core.State() == sched.Queued && s.loop.wants(stubs.Leave) {
+		s.loop.evaluateEvent(s, stubs.Leave, now)
+	}
+	return s.withdraw(why, now)
+}
+
+// withdraw is abandon without policies, for a task that a policy refuses. Called under the loop's
+// lock.
 func (s *strand) withdraw(why error, now int64) bool {
 	if !s.loop.core.Withdraw(&s.core, now) {
 		return false

@@ -31,7 +31,7 @@ func (t *Task) doom(reason string, cause error) (end error, inside bool) {
 		inside = !s.bubbled || notify.Bubbled()
 		now := notify.Now()
 		err := s.preempted("", reason, "", cause, now)
-		if !s.withdraw(err, now) {
+		if !s.abandon(err, now) {
 			err = s.throwToTheEnd(err, now)
 		}
 		end = err

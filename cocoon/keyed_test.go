@@ -31,12 +31,12 @@ func TestKeyedState(t *testing.T) {
 	must(t, rt.Run(background, "job", idle)) // has no label
 	for _, c := range []struct {
 		state string
-		key   []string
+		key   []any
 		want  any
 	}{
-		{"seen", []string{"gold"}, int64(3)}, {"seen", []string{"tin"}, int64(1)}, {"seen", []string{""}, int64(2)}, {"seen", []string{"none"}, int64(0)},
-		{"spent", []string{"gold"}, 8 * time.Second}, {"spent", []string{"none"}, time.Second}, {"flag", []string{"many"}, true}, {"flag", []string{"other"}, false},
-		{"seen", nil, nil}, {"seen", []string{"gold", "tin"}, nil}, {"n", []string{"gold"}, nil}, {"n", nil, int64(1)}, {"none", []string{"gold"}, nil},
+		{"seen", []any{"gold"}, int64(3)}, {"seen", []any{"tin"}, int64(1)}, {"seen", []any{""}, int64(2)}, {"seen", []any{"none"}, int64(0)},
+		{"spent", []any{"gold"}, 8 * time.Second}, {"spent", []any{"none"}, time.Second}, {"flag", []any{"many"}, true}, {"flag", []any{"other"}, false},
+		{"seen", nil, nil}, {"seen", []any{"gold", "tin"}, nil}, {"n", []any{"gold"}, nil}, {"n", nil, int64(1)}, {"none", []any{"gold"}, nil},
 	} {
 		if got := rt.State(c.state, c.key...); got != c.want {
 			t.Errorf("%s of %q is %v, want %v", c.state, c.key, got, c.want)

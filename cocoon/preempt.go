@@ -60,9 +60,12 @@ func (s *strand) answer() {
 		if s.blocked {
 			return
 		}
+		if s.stacks.isBusy() { // a function that look has called, and that is rewritten
+			return
+		}
 		o := s.look()
 		if o.masked || o.cleansUp && o.asked == wantThrow && !o.lent {
-			s.met.Store(true)
+			s.met.Store(patienceOfPolls)
 			return
 		}
 		if !s.answerOnce(o) {

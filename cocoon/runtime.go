@@ -43,17 +43,20 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
-	// passedOver holds the places of SafePoint calls that were logged because they cannot be safe
-	// points.
+	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
+
+	// passedOver holds the places that were logged: those of SafePoint calls that cannot be safe
+	// points, and of what keeps throws that are too late (keptAt).
 	passedOver sync.Map
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
-	regMu    sync.Mutex
-	policies map[string]*Registration
-	funcs    map[string]*safeFunc
+	regMu         sync.Mutex
+	policies      map[string]*Registration
+	endedPolicies endedPolicies // guarded by regMu
+	funcs         map[string]*safeFunc
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*document
 	mode     Mode // of all policies, unless a policy's own mode is greater

@@ -88,16 +88,17 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 }
 
 // State returns the value of a registered state: bool, int64, float64 or time.Duration; for a
-// Bucket, its current tokens as a float64. A Keyed state needs the key: State("spent", "gold"). A
-// missing key has the first value, and reading a key does not protect it from eviction. State
-// returns nil when there is no state of that name, a key is missing, or there is a key too many.
+// Bucket, its current tokens as a float64. A Keyed state needs the key, the strings and ints that
+// its declaration names: State("spent", "gold"). A missing key has the first value, and reading a
+// key does not protect it from eviction. State returns nil when there is no state of that name, or
+// the key is of other types or has other parts.
 //
 // Reading costs a map look-up and an atomic load; a Keyed state or a Bucket also costs the default
 // loop's lock.
-func (rt *Runtime) State(name string, key ...string) any {
+func (rt *Runtime) State(name string, key ...any) any {
 	v := (*rt.states.Load())[name]
 	switch {
-	case v == nil || len(key) != min(v.Keys, 1):
+	case v == nil || v.table == nil && len(key) > 0:
 		return nil
 	case v.table != nil:
 		return rt.stateByKey(v, key)

@@ -16,8 +16,11 @@ type throwRequest struct {
 	overdue bool          // the context was ended early, see insist; guarded by the loop's lock
 	flying  bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by      *Registration // the policy that threw; nil: not a policy
+	force   bool          // it passes all locks that deferred calls release, see passes
+	lockAt  int64         // since when it waits for locks that it may pass; owned by the task's goroutine
+	late    atomic.Uint32 // whether it is so late that the log says why, see say
 	told    atomic.Bool   // the throw was logged
-	late    *time.Timer   // ends the context of a task that unwinds slowly; owned by the task's goroutine
+	ends    *time.Timer   // ends the context of a task that unwinds slowly; owned by the task's goroutine
 }
 
 // unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has
@@ -47,9 +50,9 @@ func (s *strand) throw(p *throwRequest) {
 		pcs = pcs[:runtime.Callers(3, pcs)]
 		err.frames.Store(&pcs)
 	}
-	if p.late == nil {
+	if p.ends == nil {
 		t := s.task
-		p.late = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
+		p.ends = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
 	}
 	s.throwing = p
 	p.tell(err.Where)
@@ -61,7 +64,7 @@ func (s *strand) throw(p *throwRequest) {
 func (s *strand) landed() {
 	if p := s.throwing; p != nil {
 		s.throwing = nil
-		p.late.Stop()
+		p.ends.Stop()
 	}
 }
 

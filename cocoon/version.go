@@ -58,7 +58,7 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would read only zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}
-	if v.verified, err = analyzer.Verify(program, analyzer.Limits{Interval: p.On.Interval}); err != nil {
+	if v.verified, err = analyzer.Verify(program, analyzer.LimitsOf(p)); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
 	v.queued = v.verified.NeedsQueue()

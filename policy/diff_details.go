@@ -99,6 +99,7 @@ func specDetails(a, b Spec) []string {
 	d.add("on", a.On.Events.String(), b.On.Events.String())
 	d.add("event", a.On.Custom, b.On.Custom)
 	d.add("mode", a.Mode, b.Mode)
+	d.add("force", a.Force, b.Force)
 	d.add("match loops", a.Match.Loops, b.Match.Loops)
 	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
 	d.add("match except", a.Match.Except, b.Match.Except)

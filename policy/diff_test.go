@@ -44,6 +44,7 @@ func TestDiff(t *testing.T) {
 			"policies: [{name: a, on: start, state: {n: 0s, k: {rate: 1, burst: 2, keys: 3, per: loop}, m: false}, expr: continue()}]",
 			"~ policy \"a\":\n    state k: int {first: 1, per: loop} -> bucket by key {rate: 1, burst: 2, keys: 3, per: loop}\n    state m: nothing -> false\n    state n: int 0 -> duration 0s\n    state o: 1 -> nothing\n    its private states start again\n"},
 		{"the zone", "policies: [{name: a, on: start, expr: continue()}]", "zone: Europe/Berlin\npolicies: [{name: a, on: start, expr: continue()}]", "~ policy \"a\": zone: UTC -> Europe/Berlin\n"},
+		{"a limit that is forced", "limits: [{func: f, limit: 1s}]", "limits: [{func: f, limit: 1s, force: true}]", "~ policy \"time-limit/f\": force: false -> true\n"},
 		{"a limit", "", "limits: [{func: f, limit: 1s}]", "+ policy \"time-limit/f\"\n"},
 		{"a policy", shed, "policies:\n  - name: shed\n    every: 1ms\n    mode: observe\n    match: {tasks: [a, b]}\n    state: {n: 1}\n    expr: |\n      queue.length > 1\n        ? throw(\"b\")\n        : continue()\n",
 			"~ policy \"shed\":\n    every: nothing -> 1ms\n    on: start -> nothing\n    mode: enforce -> observe\n    match tasks: nothing -> [a, b]\n    state n: nothing -> 1\n    expr:\n        queue.length > 1\n      -   ? throw(\"a\")\n      +   ? throw(\"b\")\n          : continue()\n"},

@@ -71,6 +71,9 @@ func checkNodes(n *yaml.Node) error {
 	return nil
 }
 
+// maxSplit is how many parts of a text checkSplit puts together, which bounds its time.
+const maxSplit = 16
+
 // checkSplit refuses a text without quotes that a comma splits, because it stands between braces or
 // brackets of YAML: {expect: throw("busy", 2s)} has the key "2s)".
 func checkSplit(n *yaml.Node) error {
@@ -83,7 +86,7 @@ func checkSplit(n *yaml.Node) error {
 		if first.Kind != yaml.ScalarNode || first.Style != 0 {
 			continue
 		}
-		for _, next := range n.Content[i+1:] {
+		for _, next := range n.Content[i+1 : min(i+1+maxSplit, len(n.Content))] {
 			if open <= 0 || next.Kind != yaml.ScalarNode {
 				break
 			}

@@ -14,7 +14,8 @@ type Env struct {
 // Table describes a keyed state or a token bucket.
 type Table struct {
 	Keyed bool
-	Burst float64 // the capacity of a bucket; 0 if it is not a bucket
+	By    KeyTypes // of its keys
+	Burst float64  // the capacity of a bucket; 0 if it is not a bucket
 }
 
 // Declare adds a state.
@@ -27,7 +28,7 @@ func (e *Env) Declare(name string, s State) {
 	}
 	e.States[name] = s.Type
 	delete(e.Tables, name)
-	if t := (Table{Keyed: s.Keys > 0, Burst: s.Bucket.Burst}); t != (Table{}) {
+	if t := (Table{Keyed: s.Keys > 0, By: s.By, Burst: s.Bucket.Burst}); t != (Table{}) {
 		e.Tables[name] = t
 	}
 }

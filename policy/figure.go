@@ -38,7 +38,7 @@ func (r Read) String() string {
 			return fmt.Sprintf("average(%q, duration(%q))", r.Key, r.Window)
 		}
 		if r.By != nil {
-			return fmt.Sprintf("state.%s[%v]", r.Key, r.By)
+			return fmt.Sprintf("state.%s[%s]", r.Key, strings.Join(r.By.Texts(), "]["))
 		}
 		return "state." + r.Key
 	}
@@ -49,7 +49,7 @@ func (r Read) String() string {
 	case r.Pattern != "":
 		return fmt.Sprintf("%s in pattern(%q)", r.Name(), r.Pattern)
 	case r.Taken == TakenHash:
-		return fmt.Sprintf("XXH64(%s)", r.Name())
+		return fmt.Sprintf("hash(%s)", r.Name())
 	case r.Taken == TakenInt, r.Taken == TakenFloat:
 		return fmt.Sprintf("%v(%s, %v)", r.Type, r.Name(), stubs.Value(r.Default, r.Type))
 	case r.Key != "":

@@ -3,7 +3,6 @@ package policy
 import (
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -127,21 +126,6 @@ const (
 	TakenFloat              // its text as a decimal number
 )
 
-// KeyOf is a key of a keyed state: a constant, or a name that the program reads.
-type KeyOf struct {
-	Constant bool
-	Text     string // the constant, or the path of the stub
-	Offset   int    // the place of the name's word in the snapshot
-}
-
-// In returns the key in an evaluation with that snapshot.
-func (k *KeyOf) In(snapshot []uint64) uint64 {
-	if k.Constant {
-		return uint64(stubs.Intern(k.Text))
-	}
-	return snapshot[k.Offset]
-}
-
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
@@ -149,14 +133,6 @@ type Site struct {
 	By     *KeyOf     // the key of a keyed state; otherwise nil
 	Type   stubs.Type // the type of the operand; Unit if there is none
 	Pos    int
-}
-
-// String returns the key as a policy writes it: tenant.name, "gold".
-func (k KeyOf) String() string {
-	if k.Constant {
-		return strconv.Quote(k.Text)
-	}
-	return k.Text
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.
@@ -173,6 +149,7 @@ type Program struct {
 	Choices []*Node                 // the OpIf nodes for choices in the text
 	Repeats [][2]int                // the places in the text of constants that their list has already
 	Names   map[stubs.NameID]string // the string constants
+	Unused  []*Node                 // the places of let names that nothing uses
 }
 
 // ForEach returns the notifications on which the program is evaluated once for each of several

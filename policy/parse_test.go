@@ -40,6 +40,7 @@ var goodPolicies = []string{
 	`"regex" in task.stack and task.section in task.stack and "x" not in task.stack ? switch() : continue()`,
 	`let user = task.labels.user; hash(user, "a", 3) % 100 < 5 and user in pattern("a*") and user != "" ? switch() : continue()`,
 	`let level = int(task.labels.level, -3); float(tenant.name) > 0.5 and level in 1..3 ? throw("busy", duration("1s") * level) : throw("x", task.waited)`,
+	`state.pairs[task.name][3] > state.pairs.a[task.priority] ? add("pairs", tenant.name, int(task.labels.shard), 1) : set("pairs", "a", -1, 0)`,
 	`chance(0.0) or chance(1.0) ? switch() : continue()`,
 	`chance(0.5) and chance(state.ratio) and not (chance(1 / 4.0) or 1 < (chance(0.5) ? 2 : 3) < 4) ? switch() : continue()`,
 	`clamp(state.ratio, 0, 1) * sqrt(2) > sqrt(state.ratio) and clamp(task.running, duration("1s"), task.waited) > duration("0s") ? switch() : continue()`,

@@ -14,6 +14,12 @@ type TimeLimit struct {
 	Interval time.Duration // the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
 	Reason   string        // the reason of the throw; "": "FUNC ran longer than LIMIT"
 	Mode     Mode          // Enforce by default
+
+	// Force lets the throw unwind code of cocoon build that holds locks, if deferred calls release
+	// all of them. What the locks guard may then be left half-written, and only the author of the
+	// program can know that this does no harm. docs/safepoints.md says which locks a throw passes
+	// without it, and after which time.
+	Force bool
 }
 
 // Spec returns the policy, named "time-limit/FUNC". An empty or unprintable name, and a limit or an
@@ -41,7 +47,7 @@ func (l TimeLimit) Spec() (Spec, error) {
 	return Spec{
 		Name: specName("time-limit", l.Func),
 		On:   Every(l.Interval),
-		Mode: l.Mode,
+		Mode: l.Mode, Force: l.Force,
 		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name %s and task.running > %s) ? throw(%s) : continue()`,
 			key, limit, named, limit, quote(l.Reason)),
 	}, nil

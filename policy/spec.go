@@ -20,6 +20,7 @@ type Spec struct {
 	Match Match          // limits the policy; the zero Match is everything
 	State map[string]any // private state, state.NAME; values as for StateOf
 	Zone  string         // of clock.*: an IANA name such as "Europe/Berlin"; UTC by default
+	Force bool           // see TimeLimit.Force
 }
 
 // Trigger is the notifications on which a policy is evaluated: an interval, a set of events, or

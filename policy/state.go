@@ -21,6 +21,7 @@ type Keyed struct {
 	First any           // of each key: a first value, or a Bucket; nil is 0
 	Keys  int           // the greatest number of keys; a new key evicts the least recently used
 	TTL   time.Duration // the lifetime of a key after its last write; 0: until evicted
+	By    []string      // the types of a key's parts, "name" or "int", at most two; nil is one name
 }
 
 // Bucket declares a token bucket, from which policies take(). It starts full.
@@ -43,6 +44,13 @@ func (k Keyed) String() string {
 	s := fmt.Sprintf("{%s, keys: %d", keysOf(k.first()), k.Keys)
 	if k.TTL > 0 {
 		s += fmt.Sprintf(", ttl: %v", k.TTL)
+	}
+	switch len(k.By) {
+	case 0:
+	case 1:
+		s += ", by: " + k.By[0]
+	default:
+		s += ", by: [" + strings.Join(k.By, ", ") + "]"
 	}
 	return s + "}"
 }
@@ -72,21 +80,30 @@ type State struct {
 	First   uint64 // the word of its first value; of a bucket, its capacity
 	PerLoop bool
 	Keys    int // the greatest number of keys; 0: not keyed
+	By      KeyTypes
 	TTL     time.Duration
 	Bucket  Bucket // the zero Bucket: not a bucket
 }
 
+// Parameter reports whether the state may be meant as a constant, which nothing writes: it has one
+// value, and begins with another one than 0 or false.
+func (s State) Parameter() bool { return s.Keys == 0 && !s.IsBucket() && s.First != 0 }
+
 // IsBucket reports whether the state is a token bucket, or one for each key.
 func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
 
-// Kind describes the state's kind for messages: "int", "duration by key", "bucket".
+// Kind describes the state's kind for messages: "int", "duration by key", "bucket by name and int".
 func (s State) Kind() string {
 	kind := s.Type.String()
 	if s.IsBucket() {
 		kind = "bucket"
 	}
-	if s.Keys > 0 {
+	switch {
+	case s.Keys == 0:
+	case s.By == oneName:
 		kind += " by key"
+	default:
+		kind += " by " + s.By.String()
 	}
 	return kind
 }
@@ -113,6 +130,9 @@ func StateOf(declared any) (s State, err error) {
 		}
 		if k.TTL < 0 {
 			return s, fmt.Errorf("has the time to live %v; want none, or more than 0", k.TTL)
+		}
+		if s.By, err = keyTypesOf(k.By); err != nil {
+			return s, err
 		}
 		s.Keys, s.TTL, declared = k.Keys, k.TTL, k.first()
 	}

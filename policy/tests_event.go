@@ -50,7 +50,7 @@ func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 	case both:
 		return e, lineError(n, "it has both on and event; say one of them")
 	case e.On == 0:
-		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock or exit, or event: NAME")
+		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock, exit or leave, or event: NAME")
 	case e.Every > 0 && e.Times == 1:
 		return e, lineError(n, "every needs times: how often it happens")
 	case e.Every > 0 && time.Duration(e.Times) > (1<<62-e.At)/e.Every:
@@ -76,7 +76,7 @@ func readTestOn(n *yaml.Node, to *stubs.Event) error {
 	}
 	switch *to = stubs.EventNamed(name); *to {
 	case 0:
-		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock or exit, or event: NAME of a custom event", name)
+		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock, exit or leave, or event: NAME of a custom event", name)
 	case stubs.Custom:
 		return lineError(n, "a custom event has a name; write event: NAME")
 	}

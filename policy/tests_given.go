@@ -50,12 +50,17 @@ func readGiven(n *yaml.Node) (map[string]Placed, error) {
 }
 
 // stateOrKeys reads the value of a state or, for a keyed state, the values of some keys, as a
-// map[string]any.
+// map[string]any; if its keys are pairs, a map for each first part.
 func stateOrKeys(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
 		return knownStateValue(n)
 	}
-	return readNamedValues(n, "the values by key", knownStateValue)
+	for i := 0; i < len(n.Content); i += 2 {
+		if k := n.Content[i]; k.ShortTag() == "!!int" {
+			k.Tag = "!!str"
+		}
+	}
+	return readNamedValues(n, "the values by key", stateOrKeys)
 }
 
 // knownStateValue reads a value that a state can have: an infinity, but not NaN.

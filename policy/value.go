@@ -115,8 +115,9 @@ func (l *lowerer) name(n ast.Node, v value) value {
 
 // identifier lowers a name given by let.
 func (l *lowerer) identifier(n *ast.IdentifierNode) value {
-	for _, b := range l.scope {
-		if b.name == n.Value {
+	for i := range l.scope {
+		if b := &l.scope[i]; b.name == n.Value {
+			b.used = true
 			return l.use(n, b.value)
 		}
 	}

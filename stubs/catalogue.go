@@ -11,17 +11,21 @@ const (
 	Start                     // a task got its first slot
 	Block                     // a task gave up its slot to wait
 	Unblock                   // a blocked task is ready again
-	Exit                      // a task ended
+	Exit                      // a task ended that had a slot
+	Leave                     // a task that waited for its first slot ended without one
 	Custom                    // rt.Notify
 )
 
 // AnyEvent is every notification.
-const AnyEvent = Tick | Enqueue | Start | Block | Unblock | Exit | Custom
+const AnyEvent = Tick | Enqueue | Start | Block | Unblock | Exit | Leave | Custom
+
+// Ends are the notifications of a task's end, on which there is no task left to act on.
+const Ends = Exit | Leave
 
 var eventNames = []struct {
 	event Event
 	name  string
-}{{Tick, "tick"}, {Enqueue, "enqueue"}, {Start, "start"}, {Block, "block"}, {Unblock, "unblock"}, {Exit, "exit"}, {Custom, "custom"}}
+}{{Tick, "tick"}, {Enqueue, "enqueue"}, {Start, "start"}, {Block, "block"}, {Unblock, "unblock"}, {Exit, "exit"}, {Leave, "leave"}, {Custom, "custom"}}
 
 // String lists the events of the set, joined by "+".
 func (e Event) String() string {
