@@ -56,7 +56,7 @@ func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
 	lines = sourceLines(text)
 	if err = checkCharacters(text); err == nil {
 		root, err = readYAML(text)
-		err = atColon(lines, err)
+		err = pinpoint(lines, err)
 	}
 	return lines, root, markIn(lines, err)
 }

@@ -106,11 +106,17 @@ func checkSplit(n *yaml.Node) error {
 // colon is a key and a text without quotes that has a colon, which to YAML is a key, too.
 var colon = regexp.MustCompile(`^[ -]*(\w+): +[^ '"|>{\[][^#]*?:( |$)`)
 
-// atColon marks the colon that the error of the YAML parser is about, if the line has one that ends
-// no key, as in expr: a ? b : c.
-func atColon(lines []string, err error) error {
+// pinpoint moves an error of the YAML parser to the text that it is about: from an empty line to the
+// line before, and to a colon that ends no key, as in expr: a ? b : c.
+func pinpoint(lines []string, err error) error {
 	var de *DocumentError
-	if !errors.As(err, &de) || !strings.Contains(de.Reason, "mapping values are not allowed") || de.Line > len(lines) {
+	if !errors.As(err, &de) {
+		return err
+	}
+	for de.Line > 1 && (de.Line > len(lines) || strings.TrimSpace(lines[de.Line-1]) == "") {
+		de.Line--
+	}
+	if !strings.Contains(de.Reason, "mapping values are not allowed") || de.Line > len(lines) {
 		return err
 	}
 	at := colon.FindStringSubmatchIndex(lines[de.Line-1])
