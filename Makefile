@@ -13,8 +13,11 @@ STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-test: ## Run all tests
+test: ## Run all tests, some in a short form
 	go test ./...
+
+long: ## Run all tests in their long form
+	COCOON_LONG=1 go test ./...
 
 race: ## Run all tests under the race detector
 	go test -race ./...
@@ -27,6 +30,9 @@ lint: ## Check format, go vet, cocoonvet and staticcheck
 
 bench: ## Measure every claimed figure beside its peers
 	go run -C bench .
+
+plots: ## Measure the figures that docs/img shows, and draw them (6 min)
+	go run -C bench . -plot docs/img
 
 hol: ## Run the head-of-line blocking example
 	go run ./examples/hol
@@ -64,4 +70,4 @@ unseen: ## Throw into operations of other people's libraries, and run their test
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty unseen ci
+.PHONY: help test long race lint bench plots hol redos overload fuzz explore chaos soak thirdparty unseen ci
