@@ -28,6 +28,11 @@ func (f *form) tables() error {
 			return err
 		}
 	}
+	for _, at := range p.Repeats {
+		if at[0] < 0 || at[1] < at[0] || at[1] > len(p.Text) {
+			return malformed("a list repeats a constant at %v of a text of %d bytes", at, len(p.Text))
+		}
+	}
 	if err := checkSets(p.Sets); err != nil {
 		return err
 	}

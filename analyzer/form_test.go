@@ -84,6 +84,8 @@ func TestMalformed(t *testing.T) {
 		{"has the quantile 1", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: 1, Window: policy.MinWindow, Type: stubs.Duration}
 		}},
+		{"a list repeats a constant at [3 2]", func(p *policy.Program) { p.Repeats = [][2]int{{3, 2}} }},
+		{"a list repeats a constant at [0 1000]", func(p *policy.Program) { p.Repeats = [][2]int{{0, 1000}} }},
 		{"has the quantile NaN", func(p *policy.Program) {
 			p.Reads[1] = policy.Read{Stub: stubs.QueueWait, Quantile: math.NaN(), Window: policy.MinWindow, Type: stubs.Duration}
 		}},

@@ -186,8 +186,8 @@ func TestWarnings(t *testing.T) {
 		{`task.kind in ["safe", "both"] and task.kind != "atomic" ? throw("x") : continue()`, []string{
 			`task.kind != "atomic": task.kind != "atomic" is always true: task.kind is "safe" or "both" here`}},
 		{`task.kind in ["safe", "both", "atomic", "preemptible"] ? throw("x") : continue()`, []string{
-			`"preemptible": task.kind == "preemptible" is always true: task.kind is "preemptible" here`}},
-		{`task.kind in ["safe", "safe"] ? throw("x") : continue()`, []string{`"safe": `}},
+			`"preemptible": task.kind == "preemptible" is always true: task.kind is "preemptible" after the elements before it`}},
+		{`task.kind in ["safe", "safe"] ? throw("x") : continue()`, []string{`"safe": the list has "safe" already`}},
 		{`task.name == "a" or task.name != "a" ? throw("x") : continue()`, []string{
 			`task.name != "a": task.name != "a" is always true: task.name is anything but "a" here`}},
 		{`let a = task.name == "a"; let b = task.name == "b"; a and b ? throw("x") : switch()`, []string{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -30,6 +31,10 @@ func (a *analysis) review() {
 		for _, n := range r.unreached {
 			a.warn(n, "", "%s is never reached", a.text(n))
 		}
+	}
+	if places := a.p.Repeats; len(places) > 0 { // one is enough
+		n := &policy.Node{Pos: places[0][0], End: places[0][1]}
+		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 }
@@ -189,13 +194,18 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	return true
 }
 
-// condition quotes a condition. The comparison with an element of x in [...] has the element's
-// position.
+// condition quotes a condition. The comparison with an element of a list has the position of the
+// element.
 func (r *review) condition(n *policy.Node) string {
-	if n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End {
+	if isElement(n) {
 		return r.text(n.A) + " == " + r.text(n.B)
 	}
 	return r.text(n)
+}
+
+// isElement reports whether n is the comparison with an element of x in [...].
+func isElement(n *policy.Node) bool {
+	return n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
 }
 
 // because returns the values of the variable operand, in words. chance() and take() compare a number
@@ -207,9 +217,13 @@ func (r *review) because(n *policy.Node) string {
 	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
 		return ": both sides are the same"
 	}
+	where := "here"
+	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
+		where = "after the elements before it"
+	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
-			return fmt.Sprintf(": %s is %s here", r.text(operand), r.describe(r.values[operand]))
+			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(r.values[operand]), where)
 		}
 	}
 	return ""

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
+
+	"github.com/cocoon-go/cocoon/policy"
 )
 
 // Config configures a runtime. The zero Config has sound defaults. A negative duration or -1 turns
@@ -112,7 +114,7 @@ const (
 	defaultStallAfter  = 20 * time.Millisecond
 	defaultBreath      = 100 * time.Microsecond
 	defaultGaps        = time.Millisecond
-	defaultMaxFailures = 8
+	defaultMaxFailures = policy.DefaultMaxFailures
 	maxSlots           = 1 << 14
 
 	// endless replaces longer durations. It is about 73 years: later than any time of the process,

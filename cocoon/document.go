@@ -18,6 +18,7 @@ type document struct {
 	before   *tenantTable // in force before tenants
 	versions []*version   // in their order
 	source   *policy.Document
+	file     string // its name, as the caller of LoadPolicyFile wrote it; "" of no file
 }
 
 // change holds everything needed to replace one document by another. All steps that can fail are
@@ -37,8 +38,8 @@ type newMode struct {
 }
 
 // newChange checks and prepares a document. Called with regMu held.
-func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, error) {
-	c := &change{rt: rt, was: was, is: &document{source: doc}}
+func (rt *Runtime) newChange(was, is *document) (*change, error) {
+	c, doc := &change{rt: rt, was: was, is: is}, is.source
 	var err error
 	if c.is.tasks, err = rt.declaredOf(doc, was); err != nil {
 		return nil, err
@@ -200,6 +201,9 @@ func (c *change) commit() *document {
 		if rt.policies[v.of.name] == v.of { // the policy has not cancelled itself
 			out = append(out, v.of.now) // a version that Update may have put in its place
 		}
+	}
+	for _, v := range c.is.versions {
+		v.from.Store(c.is)
 	}
 	for _, m := range c.modes {
 		m.of.spec.Mode, m.of.own = m.mode, m.mode

@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"log/slog"
 	"math"
 	"math/bits"
 	"time"
@@ -173,24 +172,5 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 		if !b.version.off.Swap(true) {
 			go b.version.cancel()
 		}
-	}
-}
-
-// failed counts an evaluation that failed, and switches the policy off after too many failures in a
-// row.
-func (v *version) failed(err error) {
-	r := v.of
-	r.stats.errors.Add(1)
-	n := v.failures.Add(1)
-	text := err.Error()
-	r.stats.lastError.Store(&text)
-	off := n >= int64(r.rt.cfg.MaxFailures) && !v.off.Swap(true)
-	if n != 1 && !off {
-		return // one line per row of failures is enough
-	}
-	if off {
-		r.rt.log.add(slog.LevelError, "cocoon: policy switched off after repeated failure", "policy", r.name, "failures", n, "error", text)
-	} else {
-		r.rt.log.add(slog.LevelWarn, "cocoon: policy erred; its verdict counts as continue", "policy", r.name, "error", text)
 	}
 }

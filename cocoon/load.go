@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 )
@@ -22,7 +21,7 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	defer rt.loadMu.Unlock()
 	path, doc, err := readPolicyFile(name)
 	if err == nil {
-		err = rt.load(doc, path)
+		err = rt.load(doc, path, name)
 	}
 	return inFile(err, name)
 }
@@ -36,7 +35,7 @@ func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 	path, doc, err := readPolicyFile(name)
 	var changes []PolicyChange
 	if err == nil {
-		changes, err = rt.checkLoad(doc, path)
+		changes, err = rt.checkLoad(doc, path, name)
 	}
 	return changes, inFile(err, name)
 }
@@ -72,14 +71,15 @@ func (rt *Runtime) LoadPolicies(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return rt.load(doc, "")
+	return rt.load(doc, "", "")
 }
 
 // load puts a document in force, and replaces the document that was loaded from the path before.
-func (rt *Runtime) load(doc *policy.Document, path string) error {
+// name is the file's name in errors.
+func (rt *Runtime) load(doc *policy.Document, path, name string) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.changeTo(doc, path)
+	c, err := rt.changeTo(doc, path, name)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (rt *Runtime) load(doc *policy.Document, path string) error {
 }
 
 // changeTo prepares a change to the document from the path. Called with regMu held.
-func (rt *Runtime) changeTo(doc *policy.Document, path string) (*change, error) {
+func (rt *Runtime) changeTo(doc *policy.Document, path, name string) (*change, error) {
 	if rt.closing {
 		return nil, fmt.Errorf("cocoon: document: %w", ErrShutdown)
 	}
@@ -99,24 +99,23 @@ func (rt *Runtime) changeTo(doc *policy.Document, path string) (*change, error) 
 	if was == nil {
 		was = &document{source: &policy.Document{}}
 	}
-	return rt.newChange(was, doc)
+	return rt.newChange(was, &document{source: doc, file: name})
 }
 
 // checkLoad is load without the change.
-func (rt *Runtime) checkLoad(doc *policy.Document, path string) ([]PolicyChange, error) {
+func (rt *Runtime) checkLoad(doc *policy.Document, path, name string) ([]PolicyChange, error) {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
-	c, err := rt.changeTo(doc, path)
+	c, err := rt.changeTo(doc, path, name)
 	if err != nil {
 		return nil, err
 	}
-	changes := policy.Diff(c.was.source, doc)
 	for _, v := range c.changed {
 		v.discard()
-		part := policy.Part{Kind: "policy", Name: v.of.name}
-		if !slices.ContainsFunc(changes, func(c PolicyChange) bool { return c.Part == part }) {
-			changes = append(changes, PolicyChange{Part: part, What: "change", Details: []string{"it starts again, because it is not in force, or because it refers to something that has changed"}})
-		}
 	}
-	return changes, nil
+	off := map[string]bool{}
+	for _, v := range c.was.versions {
+		off[v.of.name] = v.off.Load()
+	}
+	return policy.Diff(c.was.source, doc, off), nil
 }

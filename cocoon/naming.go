@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,8 +27,7 @@ type naming struct {
 	mu         sync.RWMutex // guards what follows; a class is made with it held for reading
 	registered map[string]Kind
 	declared   map[string]*declared // what documents declare, by the name as written; set with regMu held
-	wholes     map[string]*declared // the declarations for a single name
-	patterns   []*declared          // the declarations for patterns, the most precise first
+	byName     *policy.ByName[*declared]
 
 	classCount, sectionCount atomic.Int64
 	unkept                   atomic.Int64 // tasks and sections whose names did not fit
@@ -68,16 +66,14 @@ func (rt *Runtime) classOf(name string) *class {
 // declared for that name alone. A name takes precedence over patterns, and a more precise pattern
 // over a less precise one. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
-	d, kind := n.wholes[c.text], n.registered[c.text]
-	spoken = d != nil || kind != 0
-	for i := 0; d == nil && i < len(n.patterns); i++ {
-		if p := n.patterns[i]; p.pattern.Matches(c.text) {
-			d = p
-			d.met.Store(true)
-		}
-	}
-	if d != nil {
+	kind := n.registered[c.text]
+	d, whole, ok := n.byName.Of(c.text)
+	spoken = whole || kind != 0
+	if ok {
 		kind |= d.kind
+	}
+	if ok && !whole {
+		d.met.Store(true)
 	}
 	c.declared.Store(d)
 	c.kind.Store(uint32(kind))
@@ -95,7 +91,7 @@ func (n *naming) redescribe(name string) {
 // mayBe returns an error if tasks of the name may not have the kind in addition to the kinds
 // registered before. Called with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
-	if d := rt.naming.wholes[name]; d != nil && d.fixed && k != Atomic {
+	if d, whole, _ := rt.naming.byName.Of(name); whole && d.fixed && k != Atomic {
 		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; declare one kind in both", name, ErrDuplicate)
 	}
 	return nil
@@ -118,53 +114,38 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 		rt.speaks.Store(true)
 		defer rt.listen(notify.Now())
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	all := maps.Clone(n.declared)
+	var wholes []string
 	patterns := false
-	change := func(name string, d *declared) {
-		p, _ := policy.ParsePattern(name)
-		whole, one := p.Name()
-		if patterns = patterns || !one; d != nil {
-			n.declared[name] = d
+	changed := func(d *declared) {
+		if whole, one := d.pattern.Name(); one {
+			wholes = append(wholes, whole)
 		} else {
-			delete(n.declared, name)
+			patterns = true
 		}
-		switch {
-		case !one:
-			return
-		case d != nil:
-			n.wholes[whole] = d
-		default:
-			delete(n.wholes, whole)
-		}
-		n.redescribe(whole)
 	}
-	for name := range was {
-		if is[name] == nil {
-			change(name, nil)
-		}
+	for name, d := range was {
+		delete(all, name)
+		changed(d)
 	}
 	for name, d := range is {
-		change(name, d)
+		all[name] = d
+		changed(d)
 	}
+	byName := policy.NewByName(all)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.declared, n.byName = all, byName
 	if patterns {
-		n.repattern()
+		n.classes.Range(func(_, c any) bool {
+			n.describe(c.(*class))
+			return true
+		})
+		return
 	}
-}
-
-// repattern sorts the patterns again, and describes all names. Called with mu held for writing.
-func (n *naming) repattern() {
-	n.patterns = nil
-	for _, name := range slices.Sorted(maps.Keys(n.declared)) {
-		if _, one := n.declared[name].pattern.Name(); !one {
-			n.patterns = append(n.patterns, n.declared[name])
-		}
+	for _, name := range wholes {
+		n.redescribe(name)
 	}
-	slices.SortStableFunc(n.patterns, func(a, b *declared) int { return b.pattern.Precision() - a.pattern.Precision() })
-	n.classes.Range(func(_, c any) bool {
-		n.describe(c.(*class))
-		return true
-	})
 }
 
 // meets returns the name of a section that a task opens. At the first use of the name, policies

@@ -83,6 +83,9 @@ func (r *Registration) Stats() PolicyStats {
 // counted is called with regMu held.
 func (r *Registration) counted() PolicyStats {
 	st := r.stats.snapshot()
+	if e := r.stats.lastError.Load(); e != nil {
+		st.LastError = e.Error()
+	}
 	st.Off, st.Mode = r.now.off.Load(), r.now.mode()
 	if least := r.now.leastInterval(); least != notify.Never {
 		st.Interval = time.Duration(least)

@@ -125,7 +125,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.ctx.Done() // make its channel now, and not in a function that runs in a bubble
 	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
 	rt.naming.selectors.Store(&selectors{})
-	rt.naming.registered, rt.naming.declared, rt.naming.wholes = map[string]Kind{}, map[string]*declared{}, map[string]*declared{}
+	rt.naming.registered, rt.naming.declared = map[string]Kind{}, map[string]*declared{}
 	rt.states.Store(&map[string]*stateVar{})
 	rt.documentsKeep = map[*policy.Document][]policy.Kept{}
 	rt.keepNow()

@@ -173,7 +173,7 @@ type policyStats struct {
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
 	errors, clamped                                  atomic.Int64
 	logs, throwLogs                                  seldom // limits log lines: of what it would do, and of throws
-	lastError                                        atomic.Pointer[string]
+	lastError                                        atomic.Pointer[failure]
 }
 
 // PolicyStats counts the evaluations of a policy and their results, over all its versions.
@@ -195,7 +195,7 @@ type PolicyStats struct {
 	// bound.
 	Clamped   int64
 	Errors    int64  // evaluations that failed
-	LastError string // the most recent error
+	LastError string // the most recent error: FILE:LINE:COLUMN: in a document, policy.expr:LINE:COLUMN: elsewhere
 	Off       bool   // cancelled, or switched off after failures
 	// Interval is the shortest interval over the loops of a time policy in force; a policy can
 	// change it on one loop.
@@ -203,14 +203,10 @@ type PolicyStats struct {
 }
 
 func (s *policyStats) snapshot() PolicyStats {
-	st := PolicyStats{
+	return PolicyStats{
 		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
 		Switches: s.switches.Load(), Effects: s.effects.Load(),
 		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
 		Errors: s.errors.Load(), Clamped: s.clamped.Load(),
 	}
-	if e := s.lastError.Load(); e != nil {
-		st.LastError = *e
-	}
-	return st
 }

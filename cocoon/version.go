@@ -26,6 +26,7 @@ type version struct {
 	bounds   []*bound             // one for each matching loop; guarded by regMu
 	failures atomic.Int64         // consecutive evaluations that failed
 	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
+	from     atomic.Pointer[document]
 
 	speaksOf      sync.Once        // see lookAtNames
 	names, labels []policy.Mention // in the program

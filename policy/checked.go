@@ -26,6 +26,16 @@ func (e *EvalError) Error() string { return fmt.Sprintf("offset %d: %v", e.Pos, 
 // Unwrap returns Err.
 func (e *EvalError) Unwrap() error { return e.Err }
 
+// Located returns an error of an evaluation with its line and column in the program's text, as an
+// *Error; other errors as they are.
+func (p *Program) Located(err error) error {
+	var e *EvalError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return newError(p.Text, e.Pos, e.Pos+1, "", e.Err.Error())
+}
+
 // checkedAdd returns a+b, or ErrOverflow.
 func checkedAdd(a, b int64) (int64, error) {
 	c := a + b

@@ -29,16 +29,57 @@ func (c Change) String() string {
 }
 
 // Diff returns the changes that a reload makes when the new document replaces the old: states
-// first, then tasks, tenants, functions that are kept and policies, each in the order of their names.
-func Diff(old, new *Document) (all []Change) {
-	all = append(all, compared("state", old.States, new.States, func(a, b any) []string {
+// first, then tasks, tenants, functions that are kept and policies, each in the order of their names. The
+// policies of the old document are in force, except those named in off.
+func Diff(old, new *Document, off map[string]bool) (all []Change) {
+	all = append(all, compared("state", old.States, new.States, func(_ string, a, b any) []string {
+		if reflect.DeepEqual(a, b) {
+			return nil
+		}
 		return []string{stateDetails(a, b)}
 	})...)
 	all = append(all, compared("task", old.Tasks, new.Tasks, classDetails)...)
 	all = append(all, compared("tenants", tenantsOf(old), tenantsOf(new), tenantDetails)...)
 	all = append(all, compared("never-unwind", keptOf(old), keptOf(new), keptDetails)...)
-	all = append(all, compared("policy", specsOf(old), specsOf(new), specDetails)...)
+	others := otherStates(old, new)
+	all = append(all, compared("policy", specsOf(old), specsOf(new), func(name string, a, b Spec) []string {
+		return append(specDetails(a, b), restart(a, b, others, off[name])...)
+	})...)
 	return append(all, reordered(old, new)...)
+}
+
+// otherStates returns the names of the states that a reload replaces: for the policies that refer
+// to them they are other states.
+func otherStates(old, new *Document) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(new.States)) {
+		was, both := old.States[name]
+		if !both {
+			continue
+		}
+		x, _ := StateOf(was)
+		if y, _ := StateOf(new.States[name]); !x.SameKind(y) || x.Bucket.Burst != y.Bucket.Burst {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// restart says that a policy of both documents starts again, where its other changes do not say so,
+// or not all of it. Another mode alone leaves a policy as it is.
+func restart(a, b Spec, others []string, off bool) []string {
+	name := refersTo(b.Expr, others)
+	own := len(a.State) > 0 && len(b.State) > 0
+	a.Mode = b.Mode
+	switch changed := !reflect.DeepEqual(a, b); {
+	case changed && own:
+		return []string{"its private states start again"}
+	case changed:
+	case off:
+		return []string{"it starts again, because it is not in force"}
+	case name != "":
+		return []string{fmt.Sprintf("it starts again, because the state %q has changed", name)}
+	}
+	return nil
 }
 
 // reordered reports another order of the policies that both documents have: the order decides which
@@ -49,7 +90,7 @@ func reordered(old, new *Document) []Change {
 		return nil
 	}
 	return []Change{{Part{Kind: "policies"}, "change", []string{
-		fmt.Sprintf("order: %s -> %s", strings.Join(was, ", "), strings.Join(is, ", ")),
+		fmt.Sprintf("evaluated in another order: %s -> %s", strings.Join(was, ", "), strings.Join(is, ", ")),
 	}}}
 }
 
@@ -63,23 +104,8 @@ func commonNames(d *Document, others map[string]Spec) (names []string) {
 	return names
 }
 
-// stateDetails describes the effect of a reload on a state with a changed declaration.
-func stateDetails(a, b any) string {
-	x, _ := StateOf(a)
-	y, _ := StateOf(b)
-	switch {
-	case x.Kind() != y.Kind():
-		return fmt.Sprintf("%s %v -> %s %v; it starts again", x.Kind(), a, y.Kind(), b)
-	case y.Begins(x) && y.Keys > 0:
-		return fmt.Sprintf("%v -> %v; it starts again, without keys", a, b)
-	case y.Begins(x):
-		return fmt.Sprintf("%v -> %v, and gets that value", a, b)
-	}
-	return fmt.Sprintf("%v -> %v, and keeps its values", a, b)
-}
-
-// compared compares parts of one kind by their names.
-func compared[T any](kind string, old, new map[string]T, details func(a, b T) []string) (all []Change) {
+// compared compares parts of one kind by their names; details returns nothing for equal ones.
+func compared[T any](kind string, old, new map[string]T, details func(name string, a, b T) []string) (all []Change) {
 	names := slices.Sorted(maps.Keys(old))
 	for name := range new {
 		if _, both := old[name]; !both {
@@ -95,8 +121,14 @@ func compared[T any](kind string, old, new map[string]T, details func(a, b T) []
 			all = append(all, Change{Part: part, What: "add"})
 		case !is:
 			all = append(all, Change{Part: part, What: "remove"})
-		case !reflect.DeepEqual(a, b):
-			all = append(all, Change{part, "change", details(a, b)})
+		default:
+			changes := details(name, a, b)
+			if len(changes) == 0 && !reflect.DeepEqual(a, b) {
+				changes = []string{"another property has changed"}
+			}
+			if len(changes) > 0 {
+				all = append(all, Change{part, "change", changes})
+			}
 		}
 	}
 	return all
@@ -115,132 +147,4 @@ func specsOf(d *Document) map[string]Spec {
 		specs[s.Name] = s
 	}
 	return specs
-}
-
-// differences collects the differences of two parts.
-type differences []string
-
-func (d *differences) add(what string, a, b any) {
-	if !reflect.DeepEqual(a, b) {
-		*d = append(*d, fmt.Sprintf("%s: %v -> %v", what, shown(a), shown(b)))
-	}
-}
-
-// shown writes a value for a difference; an unset value is "nothing".
-func shown(v any) string {
-	r := reflect.ValueOf(v)
-	switch {
-	case !r.IsValid(), r.IsZero(), r.Kind() == reflect.Map && r.Len() == 0, r.Kind() == reflect.Slice && r.Len() == 0:
-		if r.IsValid() && (r.Kind() == reflect.Bool || r.Kind() == reflect.Uint8) { // false, and Enforce
-			return fmt.Sprint(v)
-		}
-		return "nothing"
-	case r.Kind() == reflect.Pointer:
-		return fmt.Sprint(r.Elem())
-	case r.Kind() == reflect.Map:
-		var parts []string
-		for _, k := range slices.Sorted(maps.Keys(asAny(r))) {
-			parts = append(parts, fmt.Sprintf("%s: %v", k, asAny(r)[k]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case r.Kind() == reflect.Slice:
-		var parts []string
-		for i := range r.Len() {
-			parts = append(parts, fmt.Sprint(r.Index(i)))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	}
-	return fmt.Sprint(v)
-}
-
-func asAny(r reflect.Value) map[string]any {
-	m := map[string]any{}
-	for _, k := range r.MapKeys() {
-		m[k.String()] = r.MapIndex(k)
-	}
-	return m
-}
-
-func classDetails(a, b Class) []string {
-	var d differences
-	d.add("kind", a.Kind, b.Kind)
-	d.add("priority", a.Priority, b.Priority)
-	d.add("labels", a.Labels, b.Labels)
-	d.add("cost", a.Cost, b.Cost)
-	return d.orOther()
-}
-
-func tenantDetails(a, b Tenants) []string {
-	var d differences
-	d.add("label", a.Label, b.Label)
-	d.add("shares", a.Shares, b.Shares)
-	d.add("max", a.Max, b.Max)
-	return d.orOther()
-}
-
-func specDetails(a, b Spec) []string {
-	var d differences
-	d.add("every", a.On.Interval, b.On.Interval)
-	d.add("on", a.On.Events.String(), b.On.Events.String())
-	d.add("event", a.On.Custom, b.On.Custom)
-	d.add("mode", a.Mode, b.Mode)
-	d.add("force", a.Force, b.Force)
-	d.add("match loops", a.Match.Loops, b.Match.Loops)
-	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
-	d.add("match except", a.Match.Except, b.Match.Except)
-	d.add("match kinds", a.Match.Kinds, b.Match.Kinds)
-	d.add("zone", a.Zone, b.Zone)
-	d.add("state", a.State, b.State)
-	if a.Expr != b.Expr {
-		d = append(d, "expr:"+lineDiff(a.Expr, b.Expr))
-	}
-	return d.orOther()
-}
-
-// orOther reports a change that the list does not show.
-func (d differences) orOther() []string {
-	if len(d) == 0 {
-		return []string{"another property has changed"}
-	}
-	return d
-}
-
-// maxDiff is the greatest number of lines that lineDiff compares one by one.
-const maxDiff = 1000
-
-// lineDiff compares two texts line by line: - marks a line of the first text, + one of the second.
-func lineDiff(a, b string) string {
-	x, y := strings.Split(strings.TrimRight(a, "\n"), "\n"), strings.Split(strings.TrimRight(b, "\n"), "\n")
-	if len(x) > maxDiff || len(y) > maxDiff {
-		return " another"
-	}
-	// common[i][j] is the length of the longest common subsequence of the lines x[i:] and y[j:].
-	common := make([][]int, len(x)+1)
-	for i := range common {
-		common[i] = make([]int, len(y)+1)
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		for j := len(y) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); x[i] == y[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
-	var out strings.Builder
-	line := func(mark, text string) { fmt.Fprintf(&out, "\n      %s %s", mark, text) }
-	i, j := 0, 0
-	for i < len(x) || j < len(y) {
-		switch {
-		case i < len(x) && j < len(y) && x[i] == y[j]:
-			line(" ", x[i])
-			i, j = i+1, j+1
-		case j == len(y) || i < len(x) && common[i+1][j] >= common[i][j+1]:
-			line("-", x[i])
-			i++
-		default:
-			line("+", y[j])
-			j++
-		}
-	}
-	return out.String()
 }

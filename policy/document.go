@@ -57,6 +57,7 @@ func readSource(r io.Reader) (lines []string, root *yaml.Node, err error) {
 	lines = sourceLines(text)
 	if err = checkCharacters(text); err == nil {
 		root, err = readYAML(text)
+		err = pinpoint(lines, err)
 	}
 	return lines, root, markIn(lines, err)
 }
@@ -106,6 +107,7 @@ func readYAML(text []byte) (*yaml.Node, error) {
 var hints = []struct{ message, hint string }{
 	{"cannot start any token", "indent with spaces, not tabs, and put texts that begin with % @ or ` in quotes"},
 	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or after |"},
+	{"did not find expected ',' or '}'", "check that brackets and quotes are closed, and put a text with ?, : or # between braces in quotes"},
 	{"did not find expected", "check the indentation, and that brackets and quotes are closed"},
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }
@@ -119,14 +121,17 @@ func yamlError(err error) error {
 			break
 		}
 	}
-	line := 1
+	line := 0
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
 		number, reason, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(number); err == nil {
 			line, message = n, reason
 		}
 	}
-	return &DocumentError{File: "document", Line: line, Col: 1, Width: 1, Reason: message}
+	if strings.Contains(message, "did not find expected") { // errors of its grammar count lines from 0
+		line++
+	}
+	return &DocumentError{File: "document", Line: max(line, 1), Col: 1, Width: 1, Reason: message}
 }
 
 // decode fills the document from its root.

@@ -66,7 +66,7 @@ func keptOf(d *Document) map[string]Kept {
 	return kept
 }
 
-func keptDetails(a, b Kept) []string {
+func keptDetails(_ string, a, b Kept) []string {
 	var d differences
 	d.add("suspend", !a.NoSuspend, !b.NoSuspend)
 	return d

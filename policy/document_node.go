@@ -77,7 +77,11 @@ func mapping(n *yaml.Node, what string) (map[string]*yaml.Node, error) {
 // sequence returns the elements of a list.
 func sequence(n *yaml.Node, what string) ([]*yaml.Node, error) {
 	if n.Kind != yaml.SequenceNode {
-		return nil, lineError(n, "%s is %s; want a list", what, nodeKind(n))
+		hint := "want a list"
+		if n.ShortTag() == "!!str" {
+			hint += ", [" + asWritten(n) + "]"
+		}
+		return nil, lineError(n, "%s is %s; %s", what, nodeKind(n), hint)
 	}
 	return n.Content, nil
 }
@@ -102,7 +106,10 @@ func nodeKind(n *yaml.Node) string {
 }
 
 func readString(n *yaml.Node, to *string) error {
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+	switch {
+	case n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null":
+		return lineError(n, "%s stands where a string is wanted", nodeKind(n))
+	case n.ShortTag() != "!!str":
 		return lineError(n, "%s stands where a string is wanted; write it in quotes", nodeKind(n))
 	}
 	*to = n.Value

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,8 +48,8 @@ func checkCharacters(text []byte) error {
 	return nil
 }
 
-// checkNodes refuses aliases, which can make a small text expand without limit, tags, and escapes
-// of invisible characters.
+// checkNodes refuses aliases, which can make a small text expand without limit, tags, escapes of
+// invisible characters, and texts that a comma splits.
 func checkNodes(n *yaml.Node) error {
 	switch i := strings.IndexFunc(n.Value, invisible); {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -57,12 +60,85 @@ func checkNodes(n *yaml.Node) error {
 		r, _ := utf8.DecodeRuneInString(n.Value[i:])
 		return lineError(n, "the text holds the invisible character %U; remove it", r)
 	}
+	if err := checkSplit(n); err != nil {
+		return err
+	}
 	for _, c := range n.Content {
 		if err := checkNodes(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maxSplit is how many parts of a text checkSplit puts together, which bounds its time.
+const maxSplit = 16
+
+// checkSplit refuses a text without quotes that a comma splits, because it stands between braces or
+// brackets of YAML: {expect: throw("busy", 2s)} has the key "2s)".
+func checkSplit(n *yaml.Node) error {
+	if n.Style&yaml.FlowStyle == 0 {
+		return nil
+	}
+	unclosed := func(n *yaml.Node) int { return strings.Count(n.Value, "(") - strings.Count(n.Value, ")") }
+	for i, first := range n.Content {
+		open, whole := unclosed(first), first.Value
+		if first.Kind != yaml.ScalarNode || first.Style != 0 {
+			continue
+		}
+		for _, next := range n.Content[i+1 : min(i+1+maxSplit, len(n.Content))] {
+			if open <= 0 || next.Kind != yaml.ScalarNode {
+				break
+			}
+			if next.ShortTag() == "!!null" {
+				continue // of a key without a value
+			}
+			whole += ", " + asWritten(next)
+			if open += unclosed(next); open <= 0 {
+				return lineError(first, "the comma ends the text %s, because it stands between braces or brackets; write '%s', in quotes",
+					first.Value, strings.ReplaceAll(whole, "'", "''"))
+			}
+		}
+	}
+	return nil
+}
+
+// colon is a key and a text without quotes that has a colon, which to YAML is a key, too.
+var colon = regexp.MustCompile(`^[ -]*(\w+): +[^ '"|>{\[][^#]*?:( |$)`)
+
+// pinpoint moves an error of the YAML parser to the text that it is about: from an empty line to the
+// line before, and to a colon that ends no key, as in expr: a ? b : c.
+func pinpoint(lines []string, err error) error {
+	var de *DocumentError
+	if !errors.As(err, &de) {
+		return err
+	}
+	for de.Line > 1 && (de.Line > len(lines) || strings.TrimSpace(lines[de.Line-1]) == "") {
+		de.Line--
+	}
+	if !strings.Contains(de.Reason, "mapping values are not allowed") || de.Line > len(lines) {
+		return err
+	}
+	at := colon.FindStringSubmatchIndex(lines[de.Line-1])
+	if at == nil {
+		return err
+	}
+	end := at[1] - (at[5] - at[4]) - 1
+	de.Col = utf8.RuneCountInString(lines[de.Line-1][:end]) + 1
+	de.Reason = "to YAML the colon ends a key, because the text has no quotes"
+	de.Hint = "put the text in quotes, or write " + lines[de.Line-1][at[2]:at[3]] + ": | and begin it in the next line"
+	return err
+}
+
+// asWritten returns the text of a scalar with its quotes.
+func asWritten(n *yaml.Node) string {
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return strconv.Quote(n.Value)
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return "'" + n.Value + "'"
+	}
+	return n.Value
 }
 
 // leadingZero refuses a number that is octal in YAML 1.1 and decimal in YAML 1.2.

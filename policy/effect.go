@@ -69,7 +69,11 @@ func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string
 	}
 	v := l.adapt(last, l.value(last), value{node: &Node{Type: t}})
 	if v.node.Type != t {
-		l.refuse(last, unitHint(v, l.excerpt(last), t), "the state %s is %s and %s is %s", name, article(t), l.excerpt(last), describe(v))
+		hint := unitHint(v, l.excerpt(last), t)
+		if v.node.Type == stubs.Float && t == stubs.Int {
+			hint = fmt.Sprintf("write int(%s), or declare the state as a float, like 0.0", l.excerpt(last))
+		}
+		l.refuse(last, hint, "the state %s is %s and %s is %s", name, article(t), l.excerpt(last), describe(v))
 	}
 	return name, by, l.name(last, v).node
 }

@@ -125,7 +125,11 @@ func quantileHint(q float64) string {
 func (l *lowerer) window(n ast.Node) time.Duration {
 	v := l.value(n)
 	if !v.constant() || v.node.Type != stubs.Duration {
-		l.refuse(n, `write it like duration("30s")`, "a window is a constant duration, and %s is %s", l.excerpt(n), describe(v))
+		hint := `write it like duration("30s")`
+		if v.constText {
+			hint = unitHint(v, l.excerpt(n), stubs.Duration)
+		}
+		l.refuse(n, hint, "a window is a constant duration, and %s is %s", l.excerpt(n), describe(v))
 	}
 	d := time.Duration(v.node.Imm)
 	if !validWindow(d) {

@@ -67,9 +67,10 @@ func TestFiguresRefused(t *testing.T) {
 		{`queue.wait(99) > duration("1s")`, `a quantile is between 0 and 1, and 99 is not; write 0.99 for that percentile`},
 		{`queue.wait(-0.5) > duration("1s")`, `a quantile is between 0 and 1, and -0.5 is not`},
 		{`queue.wait(0.0 / 0.0) > duration("1s")`, `0.0 / 0.0 divides by zero`},
-		{`queue.wait(loop.utilization) > duration("1s")`, `a quantile is a plain constant, and loop.utilization is a ratio`},
+		{`queue.wait(loop.utilization) > duration("1s")`, `a quantile is a plain constant, and loop.utilization is a float`},
 		{`queue.wait(duration("1s")) > duration("1s")`, `a quantile is a plain constant, and duration("1s") is a duration`},
 		{`queue.wait("p99") > duration("1s")`, `a quantile is a plain constant, and "p99" is a string`},
+		{`queue.wait(0.5, "1m") > duration("1s")`, `a window is a constant duration, and "1m" is a string; write duration("1m")`},
 		{`queue.wait(0.5, 10) > duration("1s")`, `a window is a constant duration, and 10 is a plain number; write it like duration("30s")`},
 		{`queue.wait(0.5, task.running) > duration("1s")`, `a window is a constant duration, and task.running is a duration`},
 		{`queue.wait(0.5, duration("1ns")) > duration("1s")`, `1:17: the window 1ns is not between 10ms and 168h0m0s`},
@@ -90,7 +91,7 @@ func TestFiguresRefused(t *testing.T) {
 		{`rate("count", duration("1ms")) > 3`, `the window 1ms is not between 10ms and 168h0m0s`},
 		{`rate("count", state.budget) > 3`, `a window is a constant duration, and state.budget is a duration`},
 		{`average("budget", duration("1s")) > 3`, `is a duration and 3 is a plain number`},
-		{`rate("count", duration("1s"))`, `the condition must be a bool, and rate("count", duration("1s")) is a ratio`},
+		{`rate("count", duration("1s"))`, `the condition must be a bool, and rate("count", duration("1s")) is a float`},
 		{`let rate = 3; rate > 2`, `rate already means something else`},
 	} {
 		_, err := Parse(c.text+" ? switch() : continue()", testEnv)
@@ -125,7 +126,11 @@ func TestGivenFigures(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return tests.Tests[0].Given, nil
+		values := map[string]any{}
+		for path, given := range tests.Tests[0].Given {
+			values[path] = given.Value
+		}
+		return values, nil
 	}
 	for given, want := range map[string]string{
 		`class.busy: 3`:                     `map[class.busy:3]`,

@@ -149,6 +149,7 @@ type Program struct {
 	Sites   []Site
 	Sets    []Set
 	Choices []*Node                 // the OpIf nodes for choices in the text
+	Repeats [][2]int                // the places in the text of constants that their list has already
 	Names   map[stubs.NameID]string // the string constants
 	Unused  []*Node                 // the places of let names that nothing uses
 }

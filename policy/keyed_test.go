@@ -191,16 +191,16 @@ func TestTakeOnItsPath(t *testing.T) {
 func TestDiffOfKeyedStates(t *testing.T) {
 	const from = "{first: 0, keys: 5}"
 	for _, c := range []struct{ from, to, want string }{
-		{from, "{first: 0, keys: 5, ttl: 1m}", "0 by key, 5 keys -> 0 by key, 5 keys, ttl 1m0s, and keeps its values"},
-		{from, "{first: 0, keys: 6}", "0 by key, 5 keys -> 0 by key, 6 keys; it starts again, without keys"},
-		{from, "{first: 1, keys: 5}", "0 by key, 5 keys -> 1 by key, 5 keys; it starts again, without keys"},
-		{from, "{first: 0, keys: 5, by: name}", "0 by key, 5 keys -> 0 by name, 5 keys, and keeps its values"},
-		{from, "{first: 0, keys: 5, by: [name, int]}", "int by key 0 by key, 5 keys -> int by name and int 0 by name and int, 5 keys; it starts again"},
-		{from, "{first: 0s, keys: 5}", "int by key 0 by key, 5 keys -> duration by key 0s by key, 5 keys; it starts again"},
-		{from, "0", "int by key 0 by key, 5 keys -> int 0; it starts again"},
-		{"{rate: 1, burst: 5}", "{rate: 2, burst: 7}", "a bucket of 5, 1 a second -> a bucket of 7, 2 a second, and keeps its values"},
-		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket a bucket of 5, 1 a second -> bucket by key a bucket of 5, 1 a second by key, 3 keys; it starts again"},
-		{"{rate: 1, burst: 5}", "5.0", "bucket a bucket of 5, 1 a second -> float 5; it starts again"},
+		{from, "{first: 0, keys: 5, ttl: 1m}", "{first: 0, keys: 5} -> {first: 0, keys: 5, ttl: 1m0s}, and keeps its keys"},
+		{from, "{first: 0, keys: 6}", "{first: 0, keys: 5} -> {first: 0, keys: 6}; it starts again, without keys"},
+		{from, "{first: 1, keys: 5}", "{first: 0, keys: 5} -> {first: 1, keys: 5}; it starts again, without keys"},
+		{from, "{first: 0, keys: 5, by: name}", "{first: 0, keys: 5} -> {first: 0, keys: 5, by: name}, and keeps its keys"},
+		{from, "{first: 0, keys: 5, by: [name, int]}", "int by key {first: 0, keys: 5} -> int by name and int {first: 0, keys: 5, by: [name, int]}; it starts again"},
+		{from, "{first: 0s, keys: 5}", "int by key {first: 0, keys: 5} -> duration by key {first: 0s, keys: 5}; it starts again"},
+		{from, "0", "int by key {first: 0, keys: 5} -> int 0; it starts again"},
+		{"{rate: 1, burst: 5}", "{rate: 2, burst: 7}", "{rate: 1, burst: 5} -> {rate: 2, burst: 7}, and keeps its tokens"},
+		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket {rate: 1, burst: 5} -> bucket by key {rate: 1, burst: 5, keys: 3}; it starts again"},
+		{"{rate: 1, burst: 5}", "5.0", "bucket {rate: 1, burst: 5} -> float 5; it starts again"},
 	} {
 		read := func(state string) *Document {
 			d, err := ReadDocument(strings.NewReader("version: 1\nstates: {n: " + state + "}\n"))
@@ -209,7 +209,7 @@ func TestDiffOfKeyedStates(t *testing.T) {
 			}
 			return d
 		}
-		if all := Diff(read(c.from), read(c.to)); len(all) != 1 || all[0].String() != `~ state "n": `+c.want {
+		if all := Diff(read(c.from), read(c.to), nil); len(all) != 1 || all[0].String() != `~ state "n": `+c.want {
 			t.Errorf("%s -> %s:\n got %v\nwant %s", c.from, c.to, all, c.want)
 		}
 	}

@@ -40,24 +40,34 @@ func (l *lowerer) inList(n *ast.BinaryNode, list *ast.ArrayNode, x value) *Node 
 	if l.constants += len(list.Nodes); l.constants > MaxConstants {
 		l.refuse(list, manyConstants, "the policy has more than %d constants in its lists", MaxConstants)
 	}
-	t := x.node.Type
+	t, has := x.node.Type, map[uint64]bool{}
+	again := func(e value) bool {
+		word := e.node.Imm
+		if has[word] {
+			l.prog.Repeats = append(l.prog.Repeats, [2]int{e.node.Pos, e.node.End})
+			return true
+		}
+		has[word] = true
+		return false
+	}
 	if len(list.Nodes) <= maxChain || t != stubs.Name && !t.Integral() {
-		equal := make([]*Node, len(list.Nodes))
-		for i, en := range list.Nodes {
-			left, e := l.listed(n, en, x)
-			equal[i] = l.folded(en, OpEq, stubs.Bool, left.node, e.node)
+		var equal []*Node
+		for _, en := range list.Nodes {
+			if left, e := l.listed(n, en, x); !again(e) {
+				equal = append(equal, l.folded(en, OpEq, stubs.Bool, left.node, e.node))
+			}
 		}
 		return l.either(n, equal)
 	}
 	set := Set{Type: t}
 	for _, en := range list.Nodes {
 		nodes := l.nodes // a constant of a set is not an operation
-		_, e := l.listed(n, en, x)
-		set.Words = append(set.Words, e.node.Imm)
+		if _, e := l.listed(n, en, x); !again(e) {
+			set.Words = append(set.Words, e.node.Imm)
+		}
 		l.nodes = nodes
 	}
 	slices.Sort(set.Words)
-	set.Words = slices.Compact(set.Words)
 	in := l.node(n, OpIn, stubs.Bool, l.name(n.Left, l.use(n.Left, x)).node)
 	if in.A.Op == OpConst {
 		return l.constant(n, stubs.Bool, stubs.FromBool(set.Has(in.A.Imm)))

@@ -395,7 +395,7 @@ func TestParseOnEvents(t *testing.T) {
 		{stubs.Tick, `task.background and queue.length > 0 ? switch() : continue()`, ""},
 		{stubs.Tick, `rank(1)`, "1:1: rank() is about the task that arrives, and the policy is evaluated on tick; evaluate the policy on enqueue alone"},
 		{stubs.Enqueue | stubs.Start, `rank(1)`, "and the policy is evaluated on enqueue+start"},
-		{stubs.Enqueue, `rank(0.5 * loop.utilization)`, "1:6: a rank is an int, a duration or a size in bytes, and 0.5 * loop.utilization is a ratio; write int(0.5 * loop.utilization)"},
+		{stubs.Enqueue, `rank(0.5 * loop.utilization)`, "1:6: a rank is an int, a duration or a size in bytes, and 0.5 * loop.utilization is a float; write int(0.5 * loop.utilization)"},
 		{stubs.Enqueue, `rank(arriving.name)`, "and arriving.name is a name"},
 		{stubs.Enqueue, `rank(task.stack)`, "and task.stack is a list of names"},
 		{stubs.Enqueue, `rank()`, "1:1: rank"},

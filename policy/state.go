@@ -36,21 +36,36 @@ const (
 	MaxBurst = 1e12 // of a bucket's Burst and Rate
 )
 
-func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
+// String returns "{first: 5, per: loop}", as in documents.
+func (p PerLoop) String() string { return "{" + keysOf(p.First) + ", per: loop}" }
 
+// String returns "{first: 0s, keys: 10000, ttl: 10m0s}", as in documents.
 func (k Keyed) String() string {
-	by := "key"
-	if k.By != nil {
-		by = strings.Join(k.By, " and ")
-	}
-	s := fmt.Sprintf("%v by %s, %d keys", k.first(), by, k.Keys)
+	s := fmt.Sprintf("{%s, keys: %d", keysOf(k.first()), k.Keys)
 	if k.TTL > 0 {
-		s += fmt.Sprintf(", ttl %v", k.TTL)
+		s += fmt.Sprintf(", ttl: %v", k.TTL)
 	}
-	return s
+	switch len(k.By) {
+	case 0:
+	case 1:
+		s += ", by: " + k.By[0]
+	default:
+		s += ", by: [" + strings.Join(k.By, ", ") + "]"
+	}
+	return s + "}"
 }
 
-func (b Bucket) String() string { return fmt.Sprintf("a bucket of %v, %v a second", b.Burst, b.Rate) }
+// String returns "{rate: 10, burst: 5}", as in documents.
+func (b Bucket) String() string { return fmt.Sprintf("{rate: %v, burst: %v}", b.Rate, b.Burst) }
+
+// keysOf writes the keys and values of a declaration, without braces.
+func keysOf(declared any) string {
+	switch declared.(type) {
+	case Bucket, Keyed:
+		return strings.Trim(fmt.Sprint(declared), "{}")
+	}
+	return fmt.Sprintf("first: %v", declared)
+}
 
 func (k Keyed) first() any {
 	if k.First == nil {

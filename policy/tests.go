@@ -2,6 +2,7 @@ package policy
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,13 @@ type Tests struct {
 	States    map[string]any // that the server's code registers
 	Safe      []string       // functions that the code registers as safe
 	Tenants   bool           // it registers tenants
-	Seed      uint64         // of chance(p), as Config.Seed; 1 if the file has none
 	Coverage  float64        // the least share of branches that the tests reach, 0 to 1
-	Tests     []Test
+	Mode      *Mode          // of all policies, in place of the documents' modes; nil: those
+
+	Seed        uint64 // Config.Seed; 1 if the file has none
+	MaxFailures int    // Config.MaxFailures
+
+	Tests []Test
 
 	lines []string
 }
@@ -29,37 +34,53 @@ type Tests struct {
 // Test is one test: events on a time line.
 type Test struct {
 	Name   string
-	Given  map[string]any // initial values by path; of a keyed state a map[string]any by key
+	Given  map[string]Placed // initial values by path; of a keyed state a map[string]any by key
 	Events []TestEvent
 	Line   int
 	Col    int
 }
+
+// Placed is a value in a file of tests, with its place.
+type Placed struct {
+	Value     any
+	Line, Col int
+}
+
+func placed(n *yaml.Node, v any) Placed { return Placed{v, n.Line, n.Column} }
 
 // TestEvent is a notification that the policies receive, Times times.
 type TestEvent struct {
 	At, Every time.Duration // since the start of the test; between repetitions
 	Times     int           // at least 1
 	On        stubs.Event
-	Custom    string         // the name of a custom event
-	Given     map[string]any // values of stubs from now on
+	Custom    string            // the name of a custom event
+	Given     map[string]Placed // values of stubs from now on
 	Want      TestWant
 	Line, Col int
 }
 
-// TestWant is the expected result of policies. A nil field allows any result.
+// TestWant is the expected result of an event. A nil field allows any result.
 type TestWant struct {
-	Verdict *string        // of each time: continue(), switch() or throw("reason")
-	Policy  string         // that gives the verdict; "": any
-	Effects *[]string      // of each time, in their order: set("n", 3), rank(5ms)
-	Counts  map[string]int // how often which verdict is given in all
-	States  map[string]any // afterwards, by name; "POLICY.NAME" of an ambiguous private one
-	Error   string         // expected in each evaluation
-	Asked   *[]string      // the policies evaluated each time; nil: at least one
+	TestDecision               // of the policies that enforce
+	Observed     *TestDecision // of the policies that observe
+	Error        string        // expected in each evaluation
+	Asked        *[]string     // the policies evaluated each time; nil: at least one
+	Off          *[]string     // the policies that are out of force afterwards
+}
+
+// TestDecision is the expected decision of policies. A nil field allows any.
+type TestDecision struct {
+	Verdict *string           // of each time: continue(), switch() or throw("reason")
+	Policy  string            // that gives the verdict; "": any
+	Effects *[]string         // of each time, in their order: set("n", 3), rank(5ms)
+	Counts  map[string]int    // how often which verdict is given in all
+	States  map[string]Placed // afterwards, by name; "POLICY.NAME" of an ambiguous private one
 }
 
 // Any reports whether w has an expectation.
 func (w TestWant) Any() bool {
-	return w.Verdict != nil || w.Policy != "" || w.Effects != nil || w.Counts != nil || w.States != nil || w.Error != "" || w.Asked != nil
+	return w.Verdict != nil || w.Policy != "" || w.Effects != nil || w.Counts != nil || w.States != nil || w.Observed != nil ||
+		w.Error != "" || w.Asked != nil || w.Off != nil
 }
 
 // MaxRepeats is the greatest TestEvent.Times.
@@ -71,7 +92,7 @@ func ReadTests(r io.Reader) (*Tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{lines: lines, Seed: 1}
+	t := &Tests{lines: lines, Seed: 1, MaxFailures: DefaultMaxFailures}
 	err = decodeMap(root, "a file of tests", []key{
 		{name: "version", required: true, read: readVersion},
 		{name: "documents", required: true, read: func(n *yaml.Node) error { return readStrings(n, "documents", &t.Documents) }},
@@ -81,7 +102,9 @@ func ReadTests(r io.Reader) (*Tests, error) {
 		}},
 		{name: "safe", read: func(n *yaml.Node) error { return readStrings(n, "safe", &t.Safe) }},
 		{name: "tenants", read: func(n *yaml.Node) error { return readBool(n, &t.Tenants) }},
+		{name: "mode", read: func(n *yaml.Node) error { t.Mode = new(Mode); return readMode(n, t.Mode) }},
 		{name: "seed", read: func(n *yaml.Node) error { return readSeed(n, &t.Seed) }},
+		{name: "max_failures", read: func(n *yaml.Node) error { return readCount(n, "max_failures", &t.MaxFailures) }},
 		{name: "coverage", read: func(n *yaml.Node) error { return readShare(n, &t.Coverage) }},
 		{name: "tests", required: true, read: t.readTests},
 	})
@@ -96,16 +119,14 @@ func (t *Tests) Refused(line, col int, reason string) error {
 	return markIn(t.lines, &DocumentError{File: "document", Line: line, Col: col, Width: 1, Reason: reason})
 }
 
-// readSeed reads a seed other than 0, which means no seed.
+// readSeed reads a seed other than 0, with which a server draws its seed.
 func readSeed(n *yaml.Node, to *uint64) error {
-	var i int64
-	if err := readInt(n, &i); err != nil {
+	if err := leadingZero(n); err != nil {
 		return err
 	}
-	if i < 1 {
-		return lineError(n, "a seed is 1 or more, and this is %d", i)
+	if n.ShortTag() != "!!int" || n.Decode(to) != nil || *to == 0 {
+		return lineError(n, "a seed is 1 to %d, and this is %s", uint64(math.MaxUint64), strings.TrimPrefix(nodeKind(n), "int "))
 	}
-	*to = uint64(i)
 	return nil
 }
 
@@ -148,82 +169,5 @@ func (t *Tests) readTests(n *yaml.Node) error {
 		first[test.Name] = item.Line
 		t.Tests = append(t.Tests, test)
 	}
-	return nil
-}
-
-func readTestEvents(n *yaml.Node) (events []TestEvent, err error) {
-	items, err := sequence(n, "events")
-	if err != nil {
-		return nil, err
-	}
-	over := time.Duration(0)
-	for _, item := range items {
-		e, err := readTestEvent(item)
-		if err != nil {
-			return nil, err
-		}
-		if e.At < over {
-			return nil, lineError(item, "the event at %v stands behind one at %v; write them in the order of time", e.At, over)
-		}
-		over = e.At + time.Duration(e.Times-1)*e.Every
-		events = append(events, e)
-	}
-	return events, nil
-}
-
-func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
-	e = TestEvent{Times: 1, Line: n.Line, Col: n.Column}
-	err = decodeMap(n, "an event", []key{
-		{name: "at", required: true, read: func(n *yaml.Node) error { return readMoment(n, &e.At) }},
-		{name: "on", read: func(n *yaml.Node) error { return readTestOn(n, &e.On) }},
-		{name: "event", read: func(n *yaml.Node) error { e.On = stubs.Custom; return readString(n, &e.Custom) }},
-		{name: "times", read: func(n *yaml.Node) error { return readTimes(n, &e.Times) }},
-		{name: "every", read: func(n *yaml.Node) error { return readMoment(n, &e.Every) }},
-		{name: "given", read: func(n *yaml.Node) (err error) { e.Given, err = readGiven(n); return err }},
-		{name: "expect", read: func(n *yaml.Node) error { return e.Want.read(n) }},
-	})
-	switch {
-	case err != nil:
-		return e, err
-	case e.On == 0:
-		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock, exit, leave or custom, or event: NAME")
-	case e.Every > 0 && e.Times == 1:
-		return e, lineError(n, "every needs times: how often it happens")
-	case e.Every > 0 && time.Duration(e.Times) > (1<<62-e.At)/e.Every:
-		return e, lineError(n, "it goes on for more than 146 years")
-	}
-	return e, nil
-}
-
-func readMoment(n *yaml.Node, to *time.Duration) error {
-	if err := readDuration(n, to); err != nil {
-		return err
-	}
-	if *to < 0 || *to > 1<<62 {
-		return lineError(n, "%v is no time since the test began", *to)
-	}
-	return nil
-}
-
-func readTestOn(n *yaml.Node, to *stubs.Event) error {
-	var name string
-	if err := readString(n, &name); err != nil {
-		return err
-	}
-	if *to = stubs.EventNamed(name); *to == 0 {
-		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock, exit, leave or custom", name)
-	}
-	return nil
-}
-
-func readTimes(n *yaml.Node, to *int) error {
-	var i int64
-	if err := readInt(n, &i); err != nil {
-		return err
-	}
-	if i < 1 || i > MaxRepeats {
-		return lineError(n, "times is 1 to %d, and this is %d", MaxRepeats, i)
-	}
-	*to = int(i)
 	return nil
 }

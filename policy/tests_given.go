@@ -14,11 +14,11 @@ import (
 
 // readGiven reads values of stubs, by path: queue.length: 3, task.labels: {tenant: gold}, state.n:
 // 1. It refuses a value that no server can produce.
-func readGiven(n *yaml.Node) (map[string]any, error) {
+func readGiven(n *yaml.Node) (map[string]Placed, error) {
 	if _, err := mapping(n, "given"); err != nil {
 		return nil, err
 	}
-	given := map[string]any{}
+	given := map[string]Placed{}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if strings.HasPrefix(k.Value, "state.") {
@@ -26,7 +26,7 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 			if err != nil {
 				return nil, err
 			}
-			given[k.Value] = value
+			given[k.Value] = placed(k, value)
 			continue
 		}
 		if k.Value == "rate" || k.Value == "average" {
@@ -39,6 +39,9 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 		if !ok {
 			return nil, lineError(k, "there is no state stub %s; %s", k.Value, givenHint(k.Value))
 		}
+		if stub.ID == stubs.EventName {
+			return nil, lineError(k, "%s is the name of the event; write event: NAME", k.Value)
+		}
 		if err := readGivenStub(v, stub, given); err != nil {
 			return nil, err
 		}
@@ -50,7 +53,7 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 // map[string]any; if its keys are pairs, a map for each first part.
 func stateOrKeys(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
-		return stateValue(n)
+		return knownStateValue(n)
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if k := n.Content[i]; k.ShortTag() == "!!int" {
@@ -58,6 +61,15 @@ func stateOrKeys(n *yaml.Node) (any, error) {
 		}
 	}
 	return readNamedValues(n, "the values by key", stateOrKeys)
+}
+
+// knownStateValue reads a value that a state can have: an infinity, but not NaN.
+func knownStateValue(n *yaml.Node) (any, error) {
+	v, err := stateValue(n)
+	if f, ok := v.(float64); ok && math.IsNaN(f) {
+		return nil, lineError(n, "no state is NaN, because giving it that value is an error of the evaluation; want a number")
+	}
+	return v, err
 }
 
 // givenHint guesses the intended path.
@@ -75,10 +87,10 @@ func givenHint(path string) string {
 }
 
 // readGivenStub reads the value of a stub or, for a keyed stub, the values of its keys.
-func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
+func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]Placed) error {
 	if !stub.Keyed && !stub.Quantile {
 		v, err := stubValue(n, stub)
-		given[stub.Path] = v
+		given[stub.Path] = placed(n, v)
 		return err
 	}
 	for i := 0; stub.Quantile && i < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
@@ -103,7 +115,7 @@ func readGivenStub(n *yaml.Node, stub *stubs.Stub, given map[string]any) error {
 		if _, twice := given[r.String()]; twice {
 			return lineError(n.Content[i], "%v is given twice", r)
 		}
-		given[r.String()] = v
+		given[r.String()] = placed(n.Content[i], v)
 	}
 	return nil
 }
@@ -133,7 +145,7 @@ func givenWindow(n *yaml.Node, text string) (time.Duration, error) {
 
 // readGivenTrends reads rates or averages of states, by the name and the window, as in rate:
 // {"served, 5m": 2.5}.
-func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
+func readGivenTrends(what string, n *yaml.Node, given map[string]Placed) error {
 	if _, err := mapping(n, what); err != nil {
 		return err
 	}
@@ -152,14 +164,15 @@ func readGivenTrends(what string, n *yaml.Node, given map[string]any) error {
 			v = float64(whole)
 		}
 		_, isDuration := v.(time.Duration)
-		if _, isFloat := v.(float64); err != nil || !isFloat && (!isDuration || what == "rate") {
+		f, isFloat := v.(float64)
+		if err != nil || !isFloat && (!isDuration || what == "rate") || math.IsNaN(f) && what == "average" {
 			return lineError(n.Content[i+1], "%s stands where a number is wanted", nodeKind(n.Content[i+1]))
 		}
 		r := Read{Stub: stubs.StateRate, Key: name, Window: window}
 		if what == "average" {
 			r.Stub = stubs.StateAverage
 		}
-		given[r.String()] = v
+		given[r.String()] = placed(n.Content[i], v)
 	}
 	return nil
 }
@@ -190,15 +203,16 @@ func stubValue(n *yaml.Node, stub *stubs.Stub) (any, error) {
 		}
 		return size, nil
 	case stubs.Float:
-		v, err := stateValue(n)
-		if i, ok := v.(int64); ok {
-			v = float64(i)
+		var f float64
+		anyFloat := stub.ID == stubs.EventValue // Notify accepts NaN and infinities
+		err := leadingZero(n)
+		if tag := n.ShortTag(); tag != "!!float" && tag != "!!int" || n.Decode(&f) != nil || math.IsNaN(f) && !anyFloat {
+			err = lineError(n, "%s stands where a number is wanted", nodeKind(n))
 		}
-		f, ok := v.(float64)
-		if err != nil || !ok || math.IsNaN(f) {
-			return nil, lineError(n, "%s stands where a number is wanted", nodeKind(n))
+		if err != nil {
+			return nil, err
 		}
-		if f < float64(stub.Min) || f > float64(stub.Max) {
+		if !anyFloat && (f < float64(stub.Min) || f > float64(stub.Max)) {
 			return nil, outside(f, stub.Min, stub.Max)
 		}
 		return f, nil

@@ -12,6 +12,19 @@ import (
 
 // read reads the expected result: a verdict, or keys and values.
 func (w *TestWant) read(n *yaml.Node) error {
+	return w.TestDecision.read(n, "expect",
+		key{name: "observed", read: func(n *yaml.Node) error {
+			w.Observed = &TestDecision{}
+			return w.Observed.read(n, "observed")
+		}},
+		key{name: "error", read: func(n *yaml.Node) error { return readString(n, &w.Error) }},
+		key{name: "asked", read: func(n *yaml.Node) error { w.Asked = &[]string{}; return readStrings(n, "asked", w.Asked) }},
+		key{name: "off", read: func(n *yaml.Node) error { w.Off = &[]string{}; return readStrings(n, "off", w.Off) }},
+	)
+}
+
+// read reads the expected decision, and other keys: a verdict, or keys and values.
+func (d *TestDecision) read(n *yaml.Node, what string, others ...key) error {
 	verdict := func(n *yaml.Node) error {
 		var text string
 		if err := readString(n, &text); err != nil {
@@ -21,21 +34,19 @@ func (w *TestWant) read(n *yaml.Node) error {
 		if err != nil {
 			return lineError(n, "%v", err)
 		}
-		w.Verdict = &v
+		d.Verdict = &v
 		return nil
 	}
 	if n.Kind == yaml.ScalarNode {
 		return verdict(n)
 	}
-	return decodeMap(n, "expect", []key{
+	return decodeMap(n, what, append([]key{
 		{name: "verdict", read: verdict},
-		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &w.Policy) }},
-		{name: "effects", read: w.readEffects},
-		{name: "counts", read: w.readCounts},
-		{name: "states", read: func(n *yaml.Node) (err error) { w.States, err = readNamedValues(n, "states", stateOrKeys); return err }},
-		{name: "error", read: func(n *yaml.Node) error { return readString(n, &w.Error) }},
-		{name: "asked", read: func(n *yaml.Node) error { w.Asked = &[]string{}; return readStrings(n, "asked", w.Asked) }},
-	})
+		{name: "policy", read: func(n *yaml.Node) error { return readString(n, &d.Policy) }},
+		{name: "effects", read: d.readEffects},
+		{name: "counts", read: d.readCounts},
+		{name: "states", read: d.readStates},
+	}, others...))
 }
 
 var throwText = regexp.MustCompile(`^throw\((?:"((?:[^"\\]|\\.)*)"|'([^'\\]*)'|` + "`([^`]*)`" + `)(?:,\s*(?:duration\("([^"]*)"\)|([^")]*)))?\)$`)
@@ -77,7 +88,7 @@ func ThrowText(reason string, retry time.Duration) string {
 	return fmt.Sprintf("throw(%q)", reason)
 }
 
-func (w *TestWant) readEffects(n *yaml.Node) error {
+func (d *TestDecision) readEffects(n *yaml.Node) error {
 	var texts []string
 	if err := readStrings(n, "effects", &texts); err != nil {
 		return err
@@ -90,15 +101,15 @@ func (w *TestWant) readEffects(n *yaml.Node) error {
 		}
 		all = append(all, name+"("+rest)
 	}
-	w.Effects = &all
+	d.Effects = &all
 	return nil
 }
 
-func (w *TestWant) readCounts(n *yaml.Node) error {
+func (d *TestDecision) readCounts(n *yaml.Node) error {
 	if _, err := mapping(n, "counts"); err != nil {
 		return err
 	}
-	w.Counts = map[string]int{}
+	d.Counts = map[string]int{}
 	for i := 0; i < len(n.Content); i += 2 {
 		verdict, err := canonicalVerdict(n.Content[i].Value)
 		if err != nil {
@@ -108,9 +119,19 @@ func (w *TestWant) readCounts(n *yaml.Node) error {
 		if err := readInt(n.Content[i+1], &count); err != nil {
 			return err
 		}
-		w.Counts[verdict] = int(min(max(count, 0), MaxRepeats+1))
+		d.Counts[verdict] = int(min(max(count, 0), MaxRepeats+1))
 	}
 	return nil
+}
+
+func (d *TestDecision) readStates(n *yaml.Node) error {
+	values, err := readNamedValues(n, "states", stateOrKeys)
+	d.States = make(map[string]Placed, len(values))
+	for i := 0; err == nil && i < len(n.Content); i += 2 {
+		name := n.Content[i]
+		d.States[name.Value] = placed(name, values[name.Value])
+	}
+	return err
 }
 
 // readNamedValues reads values of states or keys without checking their names.

@@ -70,7 +70,7 @@ func describe(v value) string {
 		if v.node.Op == OpConst {
 			return "a plain number"
 		}
-		return "a ratio"
+		return "a float"
 	case stubs.Duration:
 		return "a duration"
 	case stubs.Bytes:

@@ -16,6 +16,7 @@ package policytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -108,9 +109,13 @@ func File(file string, o Options) (*Report, error) {
 		if o.Only != nil && !o.Only.MatchString(test.Name) {
 			continue
 		}
-		failures, bad := s.run(test, place)
-		if bad != nil {
-			return nil, policy.InFile(tests.Refused(bad.line, bad.col, bad.Error()), file)
+		failures, err := s.run(test, place)
+		var bad *badTest
+		if errors.As(err, &bad) {
+			err = policy.InFile(tests.Refused(bad.at.Line, bad.at.Col, bad.Error()), file)
+		}
+		if err != nil {
+			return nil, err
 		}
 		r.Results = append(r.Results, Result{test.Name, place(test.Line, test.Col), failures})
 	}

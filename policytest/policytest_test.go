@@ -17,12 +17,13 @@ func TestRun(t *testing.T) {
 func TestGivenFiguresAreRead(t *testing.T) {
 	const events = "    events: [{at: 0s, on: enqueue, expect: continue()}]\n"
 	for given, want := range map[string]string{
-		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9)`,
+		`queue.wait: {0.9: 1s}`:                `no policy reads queue.wait(0.9); write queue.wait: {0.99: ...}, as one reads it`,
+		`class.service: {0.5: 1s}`:             `p_test.yaml:5:29: no policy reads class.service(0.5); write class.service: {"0.5, 30s": ...}, as one reads it`,
 		`queue.wait: {"0.99, 30s": 1s}`:        `no policy reads queue.wait(0.99, duration("30s"))`,
-		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s"))`,
+		`rate: {"served, 2m": 1}`:              `no policy reads rate("served", duration("2m0s")); write rate: {"served, 1m0s": ...}, as one reads it`,
 		`average: {"last, 10s": 1.5}`:          `average("last", duration("10s")) is of type duration, and 1.5 is none`,
 		`queue.wait: {0.99: 1ms}`:              "",
-		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5)`,
+		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5), nor any class.wait`,
 	} {
 		dir := t.TempDir()
 		document, err := os.ReadFile("testdata/figures.yaml")
@@ -86,6 +87,7 @@ func TestEvents(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"a throw", `- {at: 0s, on: enqueue, given: {queue.length: 101}, expect: throw("busy")}`, ""},
 		{"another reason", `- {at: 0s, on: enqueue, given: {queue.length: 101}, expect: throw("late")}`, `p_test.yaml:6:9: it: at 0s, on enqueue: the verdict is throw("busy"); want throw("late")`},
+		{"no policy decides", `- {at: 0s, on: enqueue, expect: {policy: shed}}`, `every policy says continue(); want a verdict of policy "shed"`},
 		{"what was seen", `- {at: 0s, on: enqueue, expect: switch()}`, "want switch()\n  policy \"shed\" says continue()\n    queue.length = 0 (not given)\n    state.n = 0\n    loop.utilization = 0 (not given)"},
 		{"a float", `- {at: 0s, on: start, given: {loop.utilization: 0.95}, expect: {effects: ['set("overloaded", true)'], states: {overloaded: true}}}`, ""},
 		{"an effect too many", `- {at: 0s, on: start, given: {loop.utilization: 0.95}, expect: {effects: []}}`, `the effects are [set("overloaded", true)]; want []`},
@@ -101,7 +103,7 @@ func TestEvents(t *testing.T) {
 		{"another time", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less")'}`, `the verdict is throw("less", 2s); want throw("less")`},
 		{"another custom event", `- {at: 0s, event: other, expect: continue()}`, `it is evaluated on the event "deploy"`},
 		{"the background", `- {at: 0s, on: enqueue, given: {arriving.name: backup}, expect: {asked: [background, shed], effects: [background()]}}`, ""},
-		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `policy "sum" errs: offset 0: integer overflow`},
+		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `p.yaml:22:12: policy "sum": integer overflow`},
 		{"an expected error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: {error: integer overflow}}`, ""},
 		{"no error", `- {at: 0s, on: exit, expect: {error: integer overflow}}`, `no evaluation errs with "integer overflow"`},
 		{"private states", `- {at: 0s, on: enqueue, given: {queue.length: 101, state.shed.n: 4}, times: 3, every: 1ms, expect: {states: {shed.n: 7, turns.n: 7}}}`, ""},
@@ -131,12 +133,22 @@ func TestRefuses(t *testing.T) {
 		{"a type", "", `- {at: 0s, on: start, given: {task.running: 5}, expect: continue()}`, "int 5 stands where a duration is wanted"},
 		{"a size", "", `- {at: 0s, on: start, given: {runtime.heap: 5m}, expect: continue()}`, "stands where a size is wanted; write it like 64MiB"},
 		{"a kind", "", `- {at: 0s, on: start, given: {task.kind: fast}, expect: continue()}`, `there is no kind "fast"`},
-		{"a state", "", `- {at: 0s, on: start, given: {state.m: 1}, expect: continue()}`, `6:9: there is no state "m", registered or private`},
+		{"a state", "", `- {at: 0s, on: start, given: {state.m: 1}, expect: continue()}`, `6:37: there is no state "m", registered or private`},
 		{"two states", "", `- {at: 0s, on: start, given: {state.n: 1}, expect: continue()}`, `several policies have a state "n"; write shed.n or turns.n`},
 		{"a state's type", "", `- {at: 0s, on: start, expect: {states: {overloaded: 1}}}`, "the state overloaded is of type bool, and 1 is none"},
 		{"a verdict", "", `- {at: 0s, on: start, expect: throw}`, `"throw" is no verdict; want continue(), switch() or throw("reason")`},
+		{"a comma in braces", "", `- {at: 0s, on: start, expect: throw("busy", 2s)}`, `6:37: the comma ends the text throw("busy", because it stands between braces or brackets; write 'throw("busy", 2s)', in quotes`},
+		{"a comma in a key", "", `- {at: 0s, on: start, expect: {counts: {throw('busy', 2s): 3}}}`, `write 'throw(''busy'', 2s)', in quotes`},
+		{"a comma in brackets", "", `- {at: 0s, on: start, expect: {effects: [add("spent", "gold", 2s), rank(1)]}}`, `write 'add("spent", "gold", 2s)', in quotes`},
+		{"a comma in a reason", "", `- {at: 0s, on: start, expect: {verdict: throw("no, never"), policy: shed}}`, `write 'throw("no, never")', in quotes`},
 		{"an effect", "", `- {at: 0s, on: start, expect: {effects: [sett(1)]}}`, `"sett(1)" is no effect`},
 		{"a key of expect", "", `- {at: 0s, on: start, expect: {verdikt: continue()}}`, `expect has no key "verdikt"; did you mean verdict?`},
+		{"two events", "", `- {at: 0s, on: start, event: deploy, expect: continue()}`, "6:9: it has both on and event; say one of them"},
+		{"an unknown policy", "", `- {at: 0s, on: start, expect: {policy: shedd}}`, `6:9: the documents have no policy "shedd"`},
+		{"an unknown policy that observes", "", `- {at: 0s, on: start, expect: {observed: {policy: shedd}}}`, `the documents have no policy "shedd"`},
+		{"an unknown policy that is asked", "", `- {at: 0s, on: start, expect: {asked: [shed, turn]}}`, `the documents have no policy "turn"`},
+		{"an unknown policy that is off", "", `- {at: 0s, on: start, expect: {off: [turn]}}`, `the documents have no policy "turn"`},
+		{"several events", "", `- {at: 0s, on: [start, exit], expect: continue()}`, `a list stands where a string is wanted`},
 		{"an event", "", `- {at: 0s, on: arrive, expect: continue()}`, `there is no event "arrive"; want tick`},
 		{"no event", "", `- {at: 0s, expect: continue()}`, "it is never told; say on: tick"},
 		{"the order", "", "- {at: 5ms, on: start, times: 3, every: 1s, expect: continue()}\n      - {at: 1s, on: start}", "7:9: the event at 1s stands behind one at 2.005s"},
@@ -145,7 +157,8 @@ func TestRefuses(t *testing.T) {
 		{"nothing expected", "", `- {at: 0s, on: start}`, "4:5: the test expects nothing"},
 		{"no tests", "", ``, "events is nothing; want a list"},
 		{"coverage", "coverage: 0.9\n", `- {at: 0s, on: start, expect: continue()}`, "write it like 90%"},
-		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 or more, and this is 0"},
+		{"a seed", "seed: 0\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 to 18446744073709551615, and this is 0"},
+		{"no seed", "seed: [1]\n", `- {at: 0s, on: start, expect: continue()}`, "a seed is 1 to 18446744073709551615, and this is a list"},
 		{"no document", "documents: [q.yaml]\n", ``, `has the key "documents" twice`},
 		{"a state of the server's", "states: {overloaded: true}\n", `- {at: 0s, on: start, expect: continue()}`, `p.yaml:2:10: state "overloaded": it is declared already, by `},
 	} {

@@ -70,12 +70,12 @@ func (w *world) saw(c *compiled) (all []string) {
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
 		if r.Stub < stubs.State {
-			v, given := w.read(c.keys[i], r)
+			v, from := w.read(c.keys[i], r)
 			if r.Type == stubs.NameList || r.Type == stubs.Name {
 				text = fmt.Sprintf("%q", v)
 			}
-			if !given {
-				text += " (not given)"
+			if from != "" {
+				text += " (" + from + ")"
 			}
 		}
 		all = append(all, c.keys[i]+" = "+text)

@@ -12,43 +12,70 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// variable is a state.
+// variable is a state, or a state on one loop.
 type variable struct {
 	policy.State
-	word   uint64
-	table  *keyed.Table             // of a keyed state or a bucket; else nil
-	trends map[string]*policy.Trend // that policies read, by their text
+	words  *keyed.Table // a state without keys is a table of the key 0
+	shadow *keyed.Table // what observing policies have written, by key, since enforcing ones wrote it; or nil
+	trends map[string]*trend
+}
+
+// trend is a rate or an average that policies read of a state.
+type trend struct {
+	main   policy.Trend
+	shadow policy.Trend // as observing policies see it; valid while the state has a shadow
 }
 
 // trend returns the rate or average of the state that r reads.
-func (v *variable) trend(r policy.Read) *policy.Trend {
+func (v *variable) trend(r policy.Read) *trend {
 	t := v.trends[r.String()]
 	if t == nil {
-		made := policy.NewTrend(r, v.Type)
-		t, v.trends[r.String()] = &made, &made
+		t = &trend{main: policy.NewTrend(r, v.Type)}
+		v.trends[r.String()] = t
 	}
 	return t
 }
 
-func newVariables(values map[string]any) map[string]*variable {
-	vars := map[string]*variable{}
-	for name, declared := range values {
-		s, _ := policy.StateOf(declared) // a test has one loop
-		v := &variable{State: s, word: s.First, trends: map[string]*policy.Trend{}}
-		if s.Keys > 0 || s.IsBucket() {
-			v.table = keyed.New(max(s.Keys, 1), int64(s.TTL))
-		}
-		vars[name] = v
+func (t *trend) value(v *variable, observing bool, now int64) uint64 {
+	word := v.at(0, observing, now)
+	if observing && v.shadowed(0, now) {
+		return t.shadow.Value(now, word)
 	}
-	return vars
+	return t.main.Value(now, word)
 }
 
-// at returns the current word of a key, or of a state without keys.
-func (v *variable) at(key uint64, now int64) uint64 {
-	if v.table == nil {
-		return v.word
+// newStates makes the declared states: a variable for each loop, or one for all loops.
+func newStates(values map[string]any, loops []string) map[string]byLoop {
+	states := map[string]byLoop{}
+	for name, value := range values {
+		s, _ := policy.StateOf(value)
+		shared := newVariable(s)
+		states[name] = byLoop{}
+		for _, loop := range loops {
+			if states[name][loop] = shared; s.PerLoop {
+				states[name][loop] = newVariable(s)
+			}
+		}
 	}
-	word, at, ok := v.table.Get(key, now)
+	return states
+}
+
+func newVariable(s policy.State) *variable {
+	return &variable{State: s, words: newTable(s), trends: map[string]*trend{}}
+}
+
+func newTable(s policy.State) *keyed.Table { return keyed.New(max(s.Keys, 1), int64(s.TTL)) }
+
+// at returns the current word of a key, or of a state without keys.
+func (v *variable) at(key uint64, observing bool, now int64) uint64 {
+	get := v.words.Get
+	switch {
+	case observing && v.shadowed(key, now):
+		get = v.shadow.Get
+	case observing: // a dry run does not count as a use of the key
+		get = v.words.Peek
+	}
+	word, at, ok := get(key, now)
 	switch {
 	case !ok:
 		return v.First
@@ -58,20 +85,54 @@ func (v *variable) at(key uint64, now int64) uint64 {
 	return word
 }
 
-func (v *variable) put(key, word uint64, now int64) {
-	if v.table == nil {
-		v.word = word
-	} else {
-		v.table.Put(key, word, now)
+// shadowed reports whether observing policies see another value of the key than enforcing ones.
+func (v *variable) shadowed(key uint64, now int64) bool {
+	if v.shadow == nil {
+		return false
 	}
+	_, _, ok := v.shadow.Peek(key, now)
+	return ok
 }
 
-// keyIn returns the key of a policy's read or write; nil is the key of a state without keys.
-func keyIn(by *policy.KeyOf, snapshot []uint64) uint64 {
-	if by == nil {
-		return 0
+// put writes the word of a key for a policy.
+func (v *variable) put(key, word uint64, observing bool, now int64) {
+	was, begins := v.at(key, observing, now), observing && !v.shadowed(key, now)
+	for _, t := range v.trends {
+		if begins {
+			t.shadow = t.main
+		}
+		if observing {
+			t.shadow.Wrote(now, was, word)
+		} else {
+			t.main.Wrote(now, was, word)
+		}
 	}
-	return by.In(snapshot)
+	switch {
+	case observing && v.shadow == nil:
+		v.shadow = newTable(v.State)
+		fallthrough
+	case observing:
+		v.shadow.Put(key, word, now)
+		return
+	case v.shadow != nil:
+		v.shadow.Remove(key)
+	}
+	v.words.Put(key, word, now)
+}
+
+// give sets the state, or some of its keys, to values of a test. The state has no past then.
+func (v *variable) give(name string, value any, now int64) error {
+	return v.each(name, value, func(name string, key uint64, value any) error {
+		word, err := v.wordFor(name, value)
+		if err != nil {
+			return err
+		}
+		v.put(key, word, false, now)
+		for _, t := range v.trends {
+			t.main.Restart()
+		}
+		return nil
+	})
 }
 
 // each calls f with the values by key that a file of tests has for a state, and with the state's
@@ -120,41 +181,6 @@ func (v *variable) eachKey(name string, values map[string]any, before []any, f f
 	return nil
 }
 
-// set sets a state, or some of its keys.
-func (w *world) set(name string, value any) error {
-	v, err := w.state(name)
-	if err != nil {
-		return err
-	}
-	return v.each(name, value, func(name string, key uint64, value any) error {
-		word, err := v.wordFor(name, value)
-		if err != nil {
-			return err
-		}
-		v.put(key, word, int64(w.now))
-		for _, t := range v.trends {
-			t.Restart()
-		}
-		return nil
-	})
-}
-
-// wrongState returns the differences between a state and its expected value.
-func (w *world) wrongState(name string, want any) (what []string, err error) {
-	v, err := w.state(name)
-	if err != nil {
-		return nil, err
-	}
-	err = v.each(name, want, func(name string, key uint64, value any) error {
-		word, err := v.wordFor(name, value)
-		if got, want := format(v.at(key, int64(w.now)), v.Type), format(word, v.Type); err == nil && !same(got, want) {
-			what = append(what, fmt.Sprintf("the state %s is %s; want %s", name, got, want))
-		}
-		return err
-	})
-	return what, err
-}
-
 // wordFor encodes a value for a state; an integer may stand for a float.
 func (v *variable) wordFor(name string, value any) (uint64, error) {
 	if i, ok := value.(int64); ok && v.Type == stubs.Float {
@@ -168,48 +194,4 @@ func (v *variable) wordFor(name string, value any) (uint64, error) {
 		return 0, fmt.Errorf("the bucket %s holds 0 to %v tokens, and this is %v", name, v.Bucket.Burst, tokens)
 	}
 	return word, nil
-}
-
-// place is where a policy writes: a state, and a key of it.
-type place struct {
-	*variable
-	key uint64
-}
-
-// act carries out the effects that a test observes, in the order of the text: all of them or, on an
-// error, none.
-func (w *world) act(c *compiled, out stubs.Outcome) error {
-	written, order, cancelled := map[place]uint64{}, []place{}, false
-	for i, site := range c.program.Sites {
-		if out.Fired&(1<<i) == 0 {
-			continue
-		}
-		switch site.Effect {
-		case stubs.Set, stubs.Add, stubs.Max, stubs.Min, stubs.Take:
-			at := place{w.visible(c, site.Name), keyIn(site.By, c.eval.Snapshot())}
-			was, again := written[at]
-			if !again {
-				was = at.at(at.key, int64(w.now))
-				order = append(order, at)
-			}
-			word, err := site.Update(was, out.Values[i])
-			if err != nil {
-				return err
-			}
-			written[at] = word
-		case stubs.Cancel:
-			cancelled = true
-		case stubs.Call, stubs.Interval, stubs.Rank, stubs.Background:
-		default:
-			return fmt.Errorf("tests do not know the effect %d", site.Effect)
-		}
-	}
-	for _, at := range order {
-		for _, t := range at.trends {
-			t.Wrote(int64(w.now), at.word, written[at])
-		}
-		at.put(at.key, written[at], int64(w.now))
-	}
-	w.off[c] = w.off[c] || cancelled
-	return nil
 }

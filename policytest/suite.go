@@ -14,26 +14,37 @@ import (
 
 // suite holds the policies under test.
 type suite struct {
-	policies   []*compiled
-	registered map[string]any // states and their first values
-	seed       uint64         // of chance(p)
+	policies    []*compiled
+	loaded      *policy.Loaded
+	registered  map[string]any // states and their first values
+	tasks       *policy.ByName[policy.Class]
+	seed        uint64 // of chance(p)
+	maxFailures int    // errors in a row that switch a policy off
 }
 
 // compiled is a policy, ready for both evaluators.
 type compiled struct {
-	spec    policy.Spec
-	program *policy.Program
-	module  *isolate.Module
-	eval    *isolate.Evaluator
-	keys    []string // of the program's reads, as in policy.Test.Given
-	file    string
-	doc     *policy.Document
-	reached map[*policy.Node]bool
+	spec     policy.Spec
+	selector *policy.Selector // of spec.Match; or nil
+	program  *policy.Program
+	module   *isolate.Module
+	eval     *isolate.Evaluator
+	keys     []string // of the program's reads, as in policy.Test.Given
+	file     string
+	doc      *policy.Document
+	reached  map[*policy.Node]bool
+}
+
+func (c *compiled) observing() bool { return c.spec.Mode == policy.Observe }
+
+// refused returns an error about the policy with its place in the document.
+func (c *compiled) refused(err error) error {
+	return policy.InFile(c.doc.Refused(policy.Part{Kind: "policy", Name: c.spec.Name}, err), c.file)
 }
 
 // newSuite loads the documents as a server does.
 func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
-	s := &suite{registered: map[string]any{}, seed: tests.Seed}
+	s := &suite{registered: map[string]any{}, seed: tests.Seed, maxFailures: tests.MaxFailures}
 	states, safe := map[string]policy.State{}, map[string]bool{}
 	for name, v := range tests.States {
 		s.registered[name] = v
@@ -42,54 +53,55 @@ func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, e
 	for _, name := range tests.Safe {
 		safe[name] = true
 	}
-	loaded := policy.NewLoaded(states, tests.Tenants, file)
+	s.loaded = policy.NewLoaded(states, safe, tests.Tenants, file)
 	for _, name := range tests.Documents {
 		path := beside(file, name)
 		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
 		if err != nil {
 			return nil, err
 		}
-		if refused := loaded.Add(path, doc); len(refused) > 0 {
+		if refused := s.loaded.Add(path, doc); len(refused) > 0 {
 			return nil, refused[0]
 		}
 		for name, v := range doc.States {
 			s.registered[name] = v
 		}
 		for _, spec := range doc.Policies {
-			c, err := compile(store, spec, loaded, safe)
-			if err != nil {
-				return nil, policy.InFile(doc.Refused(policy.Part{Kind: "policy", Name: spec.Name}, err), path)
+			if tests.Mode != nil {
+				spec.Mode = *tests.Mode
 			}
-			c.file, c.doc = path, doc
+			c := &compiled{spec: spec, selector: spec.Match.Selector(), file: path, doc: doc, reached: map[*policy.Node]bool{}}
+			if err := c.compile(store, s.loaded); err != nil {
+				return nil, c.refused(err)
+			}
 			s.policies = append(s.policies, c)
 		}
 	}
+	s.tasks = policy.NewByName(s.loaded.Tasks)
 	return s, nil
 }
 
-func compile(store *isolate.Store, spec policy.Spec, loaded *policy.Loaded, safe map[string]bool) (*compiled, error) {
-	p, err := spec.Parse(loaded.States, safe)
+func (c *compiled) compile(store *isolate.Store, loaded *policy.Loaded) (err error) {
+	if c.program, err = c.spec.Parse(loaded.States, loaded.Safe); err != nil {
+		return err
+	}
+	if stub := c.program.AboutTenants(); stub != "" && !loaded.Tenants {
+		return fmt.Errorf("it reads %s, and there are no tenants; write tenants: true into the tests if the server registers them", stub)
+	}
+	verified, err := analyzer.Verify(c.program, analyzer.Limits{Interval: c.spec.On.Interval})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if stub := p.AboutTenants(); stub != "" && !loaded.Tenants {
-		return nil, fmt.Errorf("it reads %s, and there are no tenants; write tenants: true into the tests if the server registers them", stub)
-	}
-	verified, err := analyzer.Verify(p, analyzer.Limits{Interval: spec.On.Interval})
-	if err != nil {
-		return nil, err
-	}
-	c := &compiled{spec: spec, program: p, reached: map[*policy.Node]bool{}}
 	if c.module, err = store.Compile(verified); err != nil {
-		return nil, err
+		return err
 	}
 	if c.eval, err = c.module.NewEvaluator(); err != nil {
-		return nil, err
+		return err
 	}
-	for _, r := range p.Reads {
+	for _, r := range c.program.Reads {
 		c.keys = append(c.keys, r.String())
 	}
-	return c, nil
+	return nil
 }
 
 // reads refuses a figure with a quantile or a window that no policy reads, because each quantile
@@ -99,17 +111,35 @@ func (s *suite) reads(path string, v any) error {
 		return nil
 	}
 	_, typ, _ := stubs.Word(v)
+	head, _, _ := strings.Cut(path, "(")
+	var others []string
 	for _, c := range s.policies {
-		i := slices.Index(c.keys, path)
-		switch {
-		case i < 0:
-		case c.program.Reads[i].Type != typ:
-			return fmt.Errorf("%s is of type %v, and %v is none", path, c.program.Reads[i].Type, v)
-		default:
-			return nil
+		for i, key := range c.keys {
+			switch r := c.program.Reads[i]; {
+			case key == path && r.Type != typ:
+				return fmt.Errorf("%s is of type %v, and %v is none", path, r.Type, v)
+			case key == path:
+				return nil
+			case strings.HasPrefix(key, head+"(") && !slices.Contains(others, asGiven(head, r)):
+				others = append(others, asGiven(head, r))
+			}
 		}
 	}
-	return fmt.Errorf("no policy reads %s; give the quantile and the window that one reads", path)
+	if len(others) == 0 {
+		return fmt.Errorf("no policy reads %s, nor any %s", path, head)
+	}
+	return fmt.Errorf("no policy reads %s; write %s, as one reads it", path, strings.Join(others, " or "))
+}
+
+// asGiven writes a figure that a policy reads as files of tests do.
+func asGiven(head string, r policy.Read) string {
+	switch {
+	case r.OfState():
+		return fmt.Sprintf(`%s: {"%s, %v": ...}`, head, r.Key, r.Window)
+	case r.Window == policy.DefaultWindow:
+		return fmt.Sprintf(`%s: {%v: ...}`, head, r.Quantile)
+	}
+	return fmt.Sprintf(`%s: {"%v, %v": ...}`, head, r.Quantile, r.Window)
 }
 
 // Coverage is the set of branches of the documents' expressions that the tests reach: both sides of

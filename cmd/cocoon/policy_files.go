@@ -142,7 +142,7 @@ func runDiff(fs *flag.FlagSet) func([]string, streams) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		changes := policy.Diff(old, new)
+		changes := policy.Diff(old, new, nil)
 		if *asJSON {
 			err = printJSON(s.out, append([]policy.Change{}, changes...))
 		} else {

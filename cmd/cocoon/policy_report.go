@@ -72,11 +72,11 @@ func story(place, severity string, err error) string {
 // reports checks all policies. The error is for input that cannot be read at all.
 func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		r, _ := c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)
+		r, _ := c.report("", *c.expr, policy.NewLoaded(c.states, c.safe, c.tenants, ""), nil)
 		return []report{r}, nil
 	}
 	all, server := []report{}, together{whole: true}
-	on := policy.NewLoaded(c.states, c.tenants, "-state")
+	on := policy.NewLoaded(c.states, c.safe, c.tenants, "-state")
 	for _, file := range c.files {
 		doc, err := readDocument(file, in)
 		var wrong *policy.DocumentError
@@ -143,7 +143,7 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, 
 		}
 		r.Findings = append(r.Findings, found(severity, err))
 	}
-	p, err := spec.Parse(on.States, c.safe)
+	p, err := spec.Parse(on.States, on.Safe)
 	if err != nil {
 		find("error", err)
 		return r, v
