@@ -56,7 +56,10 @@ soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK 
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
+ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanitizers, other systems
+	go test ./internal/gobuild -count 1 -v -timeout 0 -run 'TestWays|TestVendored|TestOverlay|TestCoverage|TestPositionIndependent' -ways
+
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ways ci
