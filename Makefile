@@ -4,6 +4,9 @@
 SOAK ?= 10m
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
+# Random programs of make programs, and the seed of the first.
+PROGRAMS ?= 100
+SEED ?= 1
 # For each protocol.
 CHAOSTIME ?= 5m
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -53,6 +56,9 @@ chaos: ## Check each byte of HTTP answers for CHAOSTIME (default 5m): random han
 soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK (default 10m)
 	cd cocoonsql/sqltest && go test -count 1 -v -timeout 0 -run '^TestSoak$$' -soak $(SOAK) .
 
+programs: ## Compare PROGRAMS random programs (default 100), built by go and rewritten
+	go test ./instrument -count 1 -v -timeout 0 -run TestRandomPrograms -programs $(PROGRAMS) -seed $(SEED)
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
@@ -62,4 +68,4 @@ ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanit
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak thirdparty ways ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak programs thirdparty ways ci
