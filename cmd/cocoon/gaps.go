@@ -133,13 +133,14 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	o.count = gapsShown
 	for ; len(args) > 0; args = args[1:] {
 		name, value, has := strings.Cut(strings.Replace(args[0], "--", "-", 1), "=")
+		set := map[string]*bool{"-json": &o.json, "-run": &o.run, "-deps": &o.deps}[name]
 		switch {
-		case name == "-json" && !has:
-			o.json = true
-		case name == "-run" && !has:
-			o.run = true
-		case name == "-deps" && !has:
-			o.deps = true
+		case set != nil && has:
+			if *set, err = strconv.ParseBool(value); err != nil {
+				return nil, fmt.Errorf("%s=%q: want true or false", name, value)
+			}
+		case set != nil:
+			*set = true
 		case name == "-n":
 			if !has && len(args) > 1 {
 				value, args = args[1], args[1:]

@@ -21,6 +21,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{[]string{"build", "-cocoon.pkgs=a,,b"}, `-cocoon.pkgs "a,,b" has an empty pattern`},
 		{[]string{"run", "-cocoon.pkg", "x", "."}, "there is no flag -cocoon.pkg; want -cocoon.pkgs or -cocoon.policies"},
 		{[]string{"test", "./...", "--cocoon.cache=x"}, "there is no flag -cocoon.cache"},
+		{[]string{"test", "-cocoon.none"}, "there is no flag -cocoon.none"},
+		{[]string{"build", "-cocoon.policies="}, "-cocoon.policies has no value; want the file"},
 		{[]string{"build", "-compiler=gccgo"}, "Go's own compiler, gc, alone"},
 	} {
 		if _, err := Parse(c.args[0], c.args[1:]); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -40,6 +42,8 @@ func TestRefusedBuilds(t *testing.T) {
 		{[]string{"run", "-cocoon.pkgs=./none", "."}, "the pattern ./none matches no package of this build"},
 		{[]string{"test", "-cocoon.pkgs", ".,runtime"}, "-cocoon.pkgs: runtime never polls: the runtime runs where"},
 		{[]string{"build", "-cocoon.pkgs=github.com/cocoon-go/cocoon/cocoon"}, "never polls: it is Cocoon's own scheduler"},
+		{[]string{"build", "-cocoon.policies=none.yaml", "."}, "-cocoon.policies: open none.yaml"},
+		{[]string{"build", "-toolexec='open quote", "."}, "-toolexec 'open quote: the quote"},
 		{[]string{"build", "-gcflags", "oops", "."}, "-gcflags oops: want FLAGS or PATTERN=FLAGS"},
 	} {
 		out, _, err := m.cocoon(t, c.args...)

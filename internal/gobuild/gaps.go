@@ -39,6 +39,9 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 	if err := hasGo(); err != nil {
 		return nil, err
 	}
+	if err := c.line.known(); err != nil {
+		return nil, err
+	}
 	chosen, err := choose(c.patterns)
 	if err != nil {
 		return nil, err
@@ -77,6 +80,17 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 		all = append(all, PackageGaps{p.ImportPath, !p.DepOnly, functions})
 	}
 	return all, nil
+}
+
+// known returns an error for a flag that go build lacks. Go list gets only some of the flags, and
+// would not complain.
+func (l *goLine) known() error {
+	for _, f := range l.flags {
+		if !slices.Contains(withoutValue, f.name) && !slices.Contains(withValue, f.name) {
+			return fmt.Errorf("there is no flag -%s", f.name)
+		}
+	}
+	return nil
 }
 
 // errNoneTaken returns the error for a command line of which no package would be rewritten.
