@@ -52,6 +52,7 @@ func (s *strand) look() outlook {
 	}
 	w := walk{s: s, within: o.throw != nil && o.throw.section != 0, held: held}
 	w.up()
+	s.tellDriver(o.throw, &w)
 	o.masked, o.cleansUp = w.by != "", w.cleansUp
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task
