@@ -48,6 +48,8 @@ func answer() {
 	}
 	if s := strandOfGoroutine(); s != nil {
 		s.answer()
+	} else if p := pullingOf(goroutine.ID()); p != nil {
+		p.askDriver()
 	}
 }
 

@@ -132,6 +132,7 @@ type rewriter struct {
 	pollers  map[*code]bool         // whether a function may come to a poll
 	busy     map[place]bool         // lines in which something other than a deferred call may call a poll
 	ends     map[place]bool         // lines in which deferred calls are made
+	pulls    bool                   // a file has uses of iter.Pull
 	prefix   string                 // of the names that are inserted
 }
 
@@ -140,6 +141,7 @@ type file struct {
 	src   []byte
 	tree  *ast.File
 	edits edits
+	pulls bool // it has uses of iter.Pull
 }
 
 func (r *rewriter) parse(path string) error {

@@ -40,7 +40,9 @@ func (w *writer) simple() {
 			w.line("r += uint64(len(s[:uint(%s)%%uint(len(s)+1)]))", w.expr(typ))
 		}
 	case 7:
-		w.data()
+		if w.nested < 2 {
+			w.data()
+		}
 	case 8:
 		w.literal()
 	}
@@ -62,7 +64,7 @@ func (w *writer) data() {
 
 // literal calls a function literal: at once, deferred, or of each iteration later.
 func (w *writer) literal() {
-	if w.depth > 4 {
+	if w.depth > 4 || w.nested > 2 {
 		return
 	}
 	call := "func() {"
@@ -124,11 +126,14 @@ func (w *writer) jump() {
 
 // limit declares the number of iterations at most, few in inner loops.
 func (w *writer) limit(typ string) string {
-	mask := 7
-	if outer := len(w.loops) == 0 && w.depth < 2; outer && slices.Contains(narrow, typ) {
+	mask := 3
+	switch {
+	case w.nested == 0 && slices.Contains(narrow, typ):
 		mask = 63
-	} else if outer {
+	case w.nested == 0:
 		mask = 2047
+	case w.nested == 1:
+		mask = 7
 	}
 	name := w.name("n")
 	w.line("%s := (%s) & %d", name, w.expr(typ), mask)
@@ -146,7 +151,7 @@ func (w *writer) loop() {
 		},
 		func() { // by one
 			n := w.limit(typ)
-			w.body(fmt.Sprintf("for %s := %s(0); %[1]s < %[3]s && %[4]s; %[1]s++ {", i, typ, n, w.cond()), false, "", counted)
+			w.body(fmt.Sprintf("for %s := %s(0); %[1]s < %[3]s && (%[4]s); %[1]s++ {", i, typ, n, w.cond()), false, "", counted)
 		},
 		func() { // down
 			n := w.limit(typ)
@@ -172,9 +177,9 @@ func (w *writer) loop() {
 		func() { w.goTo(typ, i) },
 		func() {
 			v := w.name("x")
-			w.body(fmt.Sprintf("for %s, %s := range s[:len(s)/2] {", i, v), len(w.loops) > 0, "", variable{i, "int", true}, variable{v, "uint16", true})
+			w.body(fmt.Sprintf("for %s, %s := range s[:len(s)/2] {", i, v), w.nested > 0, "", variable{i, "int", true}, variable{v, "uint16", true})
 		},
-		func() { w.body(fmt.Sprintf("for %s := range s {", i), len(w.loops) > 0, "", variable{i, "int", true}) },
+		func() { w.body(fmt.Sprintf("for %s := range s {", i), w.nested > 0, "", variable{i, "int", true}) },
 		func() {
 			v := w.name("x")
 			w.body(fmt.Sprintf("for %s, %s := range %s[5]uint32{1, 2, 3, uint32(r), 5} {", i, v, pick(w, []string{"", "&"})), false, "", variable{i, "int", true}, variable{v, "uint32", true})
@@ -188,7 +193,9 @@ func (w *writer) loop() {
 			w.line("%s := make(chan uint8, 3); %[1]s <- 1; %[1]s <- uint8(r); close(%[1]s)", c)
 			w.body(fmt.Sprintf("for %s := range %s {", i, c), false, "", variable{i, "uint8", true})
 		},
-		func() { w.captured(i) },
+	}
+	if w.nested < 2 {
+		forms = append(forms, func() { w.captured(i) })
 	}
 	if w.modern {
 		forms = append(forms,
@@ -200,7 +207,7 @@ func (w *writer) loop() {
 			},
 			func() {
 				v := w.name("x")
-				w.body(fmt.Sprintf("for %s, %s := range pairs(s[:len(s)/4]) {", i, v), len(w.loops) > 0, "", variable{i, "int", true}, variable{v, "uint16", true})
+				w.body(fmt.Sprintf("for %s, %s := range pairs(s[:len(s)/4]) {", i, v), w.nested > 0, "", variable{i, "int", true}, variable{v, "uint16", true})
 			},
 		)
 	}
@@ -219,6 +226,7 @@ func (w *writer) body(head string, burns bool, first string, counters ...variabl
 	}
 	w.line("%s", head)
 	w.loops, w.vars = append(w.loops, l), append(w.vars, counters...)
+	w.nested++
 	w.depth++
 	if first != "" {
 		w.line("%s", first)
@@ -239,6 +247,7 @@ func (w *writer) body(head string, burns bool, first string, counters ...variabl
 		w.block(1, 1+w.IntN(3))
 	}
 	w.loops, w.vars = w.loops[:len(w.loops)-1], w.vars[:len(w.vars)-len(counters)]
+	w.nested--
 	w.line("}")
 }
 

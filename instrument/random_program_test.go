@@ -20,6 +20,7 @@ type writer struct {
 	vars   []variable // in scope
 	loops  []around   // around what is written, the innermost last
 	depth  int        // of blocks
+	nested int        // loops around, also those around a function literal
 	self   int        // the function that is written, of those before it
 	closed bool       // in a function literal, which no break or continue leaves
 }

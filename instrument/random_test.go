@@ -1,12 +1,15 @@
 package instrument
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var (
@@ -68,7 +71,7 @@ func compareRandom(t *testing.T, seed uint64) {
 	main := write("main.go", program.text)
 	bin := filepath.Join(dir, "random")
 	run(t, "go", "build", "-C", dir, "-o", bin, ".")
-	want := run(t, bin)
+	want := within(t, bin)
 
 	var exports []listed
 	for _, l := range listIn(t, dir, ".") {
@@ -91,8 +94,8 @@ func compareRandom(t *testing.T, seed uint64) {
 		write(filepath.Base(path), string(text))
 	}
 	run(t, "go", "build", "-C", dir, "-o", bin, ".")
-	sameLines(t, run(t, bin), want)
-	raised := run(t, bin, "raise")
+	sameLines(t, within(t, bin), want)
+	raised := within(t, bin, "raise")
 	end := strings.LastIndex(raised, "polls ")
 	sameLines(t, raised[:end], want)
 	if strings.HasSuffix(raised, "polls 0\n") {
@@ -104,4 +107,16 @@ func compareRandom(t *testing.T, seed uint64) {
 		_ = os.WriteFile(kept, []byte(program.text), 0o600)
 		t.Logf("the program is in %s", kept)
 	}
+}
+
+// within runs a program that takes less than a second on a quiet machine.
+func within(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%.1000s", name, args, err, out)
+	}
+	return string(out)
 }
