@@ -7,6 +7,8 @@ FUZZTIME ?= 20s
 # Random programs of make programs, and the seed of the first.
 PROGRAMS ?= 100
 SEED ?= 1
+# A regular expression for make goroot.
+GOROOT_TESTS ?= .
 # For each protocol.
 CHAOSTIME ?= 5m
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -59,6 +61,9 @@ soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK 
 programs: ## Compare PROGRAMS random programs (default 100), built by go and rewritten
 	go test ./instrument -count 1 -v -timeout 0 -run TestRandomPrograms -programs $(PROGRAMS) -seed $(SEED)
 
+goroot: ## Compare the Go distribution's tests whose path matches GOROOT_TESTS (default: all), built by go and by cocoon
+	go test ./internal/gobuild -count 1 -timeout 0 -v -run TestDistribution -goroot '$(GOROOT_TESTS)' | grep -v -e '^=== ' -e '--- PASS'
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
@@ -68,4 +73,4 @@ ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanit
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak programs thirdparty ways ci
+.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak programs goroot thirdparty ways ci
