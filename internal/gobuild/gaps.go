@@ -79,6 +79,7 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 		}
 		all = append(all, PackageGaps{p.ImportPath, !p.DepOnly, functions})
 	}
+	findReached(all)
 	return all, nil
 }
 
