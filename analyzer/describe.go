@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -81,7 +82,7 @@ func (a *analysis) describeNames(s nameSet) string {
 	kinds := len(quoted)
 	for _, id := range s.ids {
 		if !slices.Contains(stubs.Kinds[:], id) {
-			quoted = append(quoted, fmt.Sprintf("%q", a.p.Names[id]))
+			quoted = append(quoted, fmt.Sprintf("%q", cmp.Or(a.p.Names[id], a.matched[id])))
 		}
 	}
 	slices.Sort(quoted[kinds:])

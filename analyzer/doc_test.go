@@ -71,7 +71,8 @@ func TestDocErrors(t *testing.T) {
 	for _, d := range lines {
 		env := policy.Env{On: d.on, Funcs: map[string]bool{"Alarm": true}, States: map[string]stubs.Type{
 			"overloaded": stubs.Bool, "served": stubs.Int, "ratio": stubs.Float, "budget": stubs.Duration}}
-		env.Declare("spent", policy.State{Type: stubs.Duration, Keys: 1})
+		env.Declare("spent", policy.State{Type: stubs.Duration, Keys: 1, By: policy.KeyTypes{stubs.Name}})
+		env.Declare("shards", policy.State{Type: stubs.Duration, Keys: 1, By: policy.KeyTypes{stubs.Name, stubs.Int}})
 		env.Declare("bucket", policy.State{Type: stubs.Float, Bucket: policy.Bucket{Rate: 10, Burst: 5}})
 		got := reasons(d, env)
 		i := slices.IndexFunc(got, func(reason string) bool { return strings.HasPrefix(reason, d.reason) })

@@ -13,12 +13,15 @@ type analysis struct {
 	p        *policy.Program
 	interval time.Duration
 	facts    *facts
-	reads    map[int]policy.Read    // by offset
-	locals   []term                 // by local: the term of its value
-	values   map[*policy.Node]value // of reached expressions: every possible value
-	reached  map[*policy.Node]bool  // verdicts and effects, including takes
-	taking   func()                 // if not nil, called where tokens may be taken
-	err      error                  // the first
+	reads    map[int]policy.Read     // by offset
+	locals   []term                  // by local: the term of its value
+	values   map[*policy.Node]value  // of reached expressions: every possible value
+	reached  map[*policy.Node]bool   // verdicts and effects, including takes
+	taking   func()                  // if not nil, called where tokens may be taken
+	matched  map[stubs.NameID]string // the names of a match that the program lacks
+	hint     string                  // of conditions that are constant
+	lenient  bool                    // a policy that can only continue gets a warning, not an error
+	err      error                   // the first
 	warnings []Warning
 	late     []Warning // added after the walk
 }
@@ -200,6 +203,9 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 	v, never := apply(n.Op, n.Type, vx, vy)
 	if never {
 		a.checkPossible(n, vx)
+	}
+	if x == y && n.Type == stubs.Bool && !(vx.of == stubs.Float && vx.floats.nan) {
+		v = known(n.Op == policy.OpEq || n.Op == policy.OpLe || n.Op == policy.OpGe) // x is compared with itself
 	}
 	a.checkResolution(n, x, y)
 	return a.facts.operation(n.Op, n.Type, x, y), v

@@ -75,7 +75,7 @@ func checkSite(on stubs.Event, i int, s policy.Site) error {
 	default:
 		return malformed("effect %d is of the unknown kind %d", i, uint8(s.Effect))
 	}
-	arrives, mixed := on == stubs.Enqueue, on&(stubs.Enqueue|stubs.Exit) != 0
+	arrives, mixed := on == stubs.Enqueue, on&(stubs.Enqueue|stubs.Ends) != 0
 	if s.Effect == stubs.Rank && !arrives || s.Effect == stubs.Background && !arrives && mixed {
 		return malformed("effect %d, %v, has no task to act on on %v", i, s.Effect, on)
 	}

@@ -116,7 +116,7 @@ func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
 }
 
 // A float that may be NaN has bounds beside that.
-func TestBoundsBesideNaN(t *testing.T) {
+func TestBoundsWithNaN(t *testing.T) {
 	nan := func(lo, hi float64) floats { return floats{lo: lo, hi: hi, nan: true} }
 	most := math.Inf(1)
 	for _, c := range []struct {

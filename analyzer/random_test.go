@@ -85,9 +85,9 @@ func randomProgram(r *random) *policy.Program {
 		set.Words = slices.Compact(set.Words)
 		p.Sets = append(p.Sets, set)
 	}
-	add(policy.Read{Stub: stubs.State, Key: "spent", By: &policy.KeyOf{Constant: true, Text: "a"}, Type: stubs.Int, Words: 1})
+	add(policy.Read{Stub: stubs.State, Key: "spent", By: &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[1].Offset}, {Type: stubs.Int, Constant: true, Text: "0"}}, Type: stubs.Int, Words: 1})
 	for _, name := range randomBuckets {
-		add(policy.Read{Stub: stubs.State, Key: name, By: &policy.KeyOf{Offset: p.Reads[1].Offset}, Type: stubs.Float, Burst: randomBurst, Words: 1})
+		add(policy.Read{Stub: stubs.State, Key: name, By: &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[1].Offset}}, Type: stubs.Float, Burst: randomBurst, Words: 1})
 	}
 	p.Root = r.statement(stubs.Verdict, 6)
 	return p

@@ -12,24 +12,34 @@ func (f *form) keys() error {
 	}
 	for i, r := range f.p.Reads {
 		if !f.key(r.By) {
-			return malformed("read %d, of the state %q, has a key that is no name", i, r.Key)
+			return malformed("read %d, of the state %q, has a key that is no name or int", i, r.Key)
 		}
 	}
 	for i, s := range f.p.Sites {
 		if !f.key(s.By) || s.By != nil && !s.Effect.Writes() {
-			return malformed("effect %d, %v, has a key that is no name", i, s.Effect)
+			return malformed("effect %d, %v, has a key that is no name or int", i, s.Effect)
 		}
 	}
 	return nil
 }
 
-// key reports whether a key is a constant, or a name from a stub of the catalogue.
+// key reports whether the parts of a key are constants, or names or ints from stubs of the catalogue.
 func (f *form) key(k *policy.KeyOf) bool {
-	if k == nil || k.Constant {
+	if k == nil {
 		return true
 	}
-	r, ok := f.reads[k.Offset]
-	return ok && r.Stub < stubs.State && r.Type == stubs.Name
+	for i, p := range k {
+		r, ok := f.reads[p.Offset]
+		switch {
+		case p == policy.KeyPart{} && i > 0 && i == k.Types().Parts():
+			return true
+		case p.Type != stubs.Name && p.Type != stubs.Int:
+			return false
+		case !p.Constant && (!ok || r.Stub >= stubs.State || r.Type != p.Type):
+			return false
+		}
+	}
+	return true
 }
 
 // take checks a bool that takes tokens, one level below depth.

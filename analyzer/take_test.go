@@ -132,18 +132,22 @@ func TestMalformedTakes(t *testing.T) {
 		{"too many operands", take(func(n *policy.Node) { n.C = literal(stubs.Bool, 1) })},
 		{"does not take from what is read", take(func(n *policy.Node) { n.Index = 1 })},
 		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].By = nil }},
-		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].By = &policy.KeyOf{Constant: true} }},
+		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].By = &policy.KeyOf{{Type: stubs.Name, Constant: true}} }},
 		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].Name = "bucket" }},
 		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].Effect = stubs.Add }},
 		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Type = stubs.Int }},
 		{"takes tokens and has no value", func(p *policy.Program) { p.Sites[1].Effect, p.Sites[1].Type = stubs.Take, stubs.Float }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{Offset: 99} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{Offset: p.Reads[0].Offset} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Reads[2].By = &policy.KeyOf{Offset: p.Reads[2].Offset} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Name, Offset: 99}} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[0].Offset}} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Reads[2].By = &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[2].Offset}} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{}, p.Sites[1].By[0]} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Float, Constant: true}} }},
+		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By[0].Type = stubs.Int }},
 		{"has a key that is no name", func(p *policy.Program) {
 			p.Sites[1] = policy.Site{Effect: stubs.Cancel, Type: stubs.Unit, By: p.Sites[0].By}
 		}},
-		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].By = &policy.KeyOf{Constant: true} }},
+		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].By = &policy.KeyOf{{Type: stubs.Name, Constant: true}} }},
 		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].Burst = 5 }},
 		{"65 keys and buckets are read", func(p *policy.Program) {
 			for range 64 {

@@ -32,6 +32,15 @@ const DefaultCost = 1000
 type Limits struct {
 	Cost     int           // greatest worst-case number of steps; 0 means DefaultCost
 	Interval time.Duration // of a time policy, for warnings; 0 for event policies
+
+	// What else is declared with the policy, for warnings.
+	Match policy.Match
+	State map[string]any // private states, as in policy.Spec
+}
+
+// LimitsOf returns the default limits, with the declarations of the policy.
+func LimitsOf(s policy.Spec) Limits {
+	return Limits{Interval: s.On.Interval, Match: s.Match, State: s.State}
 }
 
 // Verified is the proof that a program is safe to run. Only Verify makes one. The zero Verified
@@ -59,9 +68,10 @@ func (v Verified) Warnings() []Warning { return v.warnings }
 // a fraction of a second for any input. The program must not change during or after the call.
 //
 // Warnings are not errors. They report constant conditions, unreachable throws, switches and
-// effects, and durations finer than the policy's interval. If such a condition leaves a policy that
-// can only continue, its author meant a different policy, and Verify refuses it; for a policy that
-// consists only of continue(), it only warns.
+// effects, durations finer than the policy's interval, unused names and private states, and
+// conditions that contradict the Match. If a constant condition leaves a policy that can only
+// continue, its author meant a different policy, and Verify refuses it. For a policy that consists
+// only of continue(), and for one with chance(0) or chance(1), it only warns.
 func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if err := checkForm(p); err != nil {
 		return Verified{}, err
@@ -81,10 +91,11 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if a.err != nil {
 		return Verified{}, a.err
 	}
-	v := Verified{program: p, cost: cost, warnings: a.warnings}
+	v := Verified{program: p, cost: cost, warnings: matched(p, limits, a.warnings)}
 	if len(a.late) > 0 && !v.keepsTime() {
 		v.warnings = append(v.warnings, a.late...)
-		slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 	}
+	v.warnings = append(v.warnings, unused(p, limits.State)...)
+	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 	return v, nil
 }

@@ -198,7 +198,13 @@ func TestWarnings(t *testing.T) {
 		{`loop.utilization > 1.5 ? throw("x") : switch()`, []string{
 			"loop.utilization > 1.5: loop.utilization > 1.5 is always false: loop.utilization is 0 to 1 here", `throw("x"): throw("x") is never reached`}},
 		{`state.f == state.f ? throw("x") : switch()`, nil}, // NaN
-		{`state.i == state.i ? throw("x") : switch()`, nil},
+		{`state.i == state.i ? throw("x") : switch()`, []string{
+			"state.i == state.i: state.i == state.i is always true: both sides are the same", "switch(): switch() is never reached"}},
+		{`task.name != task.name ? throw("x") : switch()`, []string{"task.name != task.name: task.name != task.name is always false", `throw("x"): throw("x")`}},
+		{`loop.utilization >= loop.utilization ? throw("x") : switch()`, []string{"loop.utilization >= loop.utilization: ", "switch(): switch() is never reached"}},
+		{`let x = 3; let y = queue.length; let z = y + 1; let ok = take("bucket", 1); switch()`, []string{"x: nothing uses x", "z: nothing uses z"}},
+		{`let x = 3; let y = x > queue.length; y ? throw("x") : switch()`, nil},
+		{`set("i", (let x = 1; 3))`, []string{"x: nothing uses x"}},
 		{`true ? throw("x") : switch()`, []string{"switch(): switch() is never reached"}},
 		{`any(task.stack, queue.length >= 0) ? throw("x") : continue()`, []string{"queue.length >= 0: "}},
 		{`task.running > duration("10us") ? set("i", 1) : continue()`, []string{
@@ -266,13 +272,30 @@ func TestErrorFormat(t *testing.T) {
 	}
 }
 
-// chance() and take() compare numbers that have no text, so no message gives their values.
-func TestNoValuesOfChance(t *testing.T) {
-	p, err := policy.Parse(`chance(0.0) ? throw("x") : continue()`, testEnv)
-	if err != nil {
-		t.Fatal(err)
+// A share of 0 turns a rule off, and a share of 1 turns it on. chance() and take() compare numbers
+// that have no text, so no message gives their values.
+func TestShares(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`chance(0.0) ? throw("x") : continue()`, `[chance(0.0) is always false throw("x") is never reached]`},
+		{`chance(0) and queue.length > 3 ? throw("x") : continue()`, `[chance(0) is always false throw("x") is never reached]`},
+		{`chance(1) ? continue() : throw("x")`, `[chance(1) is always true throw("x") is never reached]`},
+		{`chance(0.5) and queue.length < 0 ? throw("x") : continue()`, "refused"},
+		{`chance(0.5) ? throw("x") : continue()`, "[]"},
+	} {
+		v, err := verify(t, test.text, Limits{})
+		got := fmt.Sprint(warned(v))
+		if err != nil {
+			got = "refused"
+		}
+		if got != test.want {
+			t.Errorf("%s\ngot  %s %v\nwant %s", test.text, got, err, test.want)
+		}
 	}
-	if _, err := Verify(p, Limits{}); err == nil || !strings.HasSuffix(err.Error(), "because chance(0.0) is always false") {
-		t.Errorf("got %v", err)
+}
+
+func warned(v Verified) (texts []string) {
+	for _, w := range v.Warnings() {
+		texts = append(texts, w.Reason)
 	}
+	return texts
 }

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -23,7 +24,7 @@ func (a *analysis) review() {
 	switch {
 	case r.acts == 0:
 		a.warn(a.p.Root, "", "the policy does nothing: it has no throw, switch or effect")
-	case len(r.unreached) == r.acts:
+	case len(r.unreached) == r.acts && !a.lenient && !a.p.Root.Any(a.share):
 		a.refuse(r.unreached[0], "", "the policy can only continue: %s is never reached%s", a.text(r.unreached[0]), r.why())
 	default:
 		for _, n := range r.unreached {
@@ -31,6 +32,16 @@ func (a *analysis) review() {
 		}
 	}
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
+}
+
+// share reports whether n is chance(0) or chance(1). An author sets such a share to turn a rule off
+// or on, so a policy that can only continue may be intended.
+func (a *analysis) share(n *policy.Node) bool {
+	if n.Op != policy.OpLt || n.A.Op != policy.OpRead || a.reads[n.A.Index].Stub != stubs.Draw || n.B.Op != policy.OpConst {
+		return false
+	}
+	p := math.Float64frombits(n.B.Imm)
+	return p == 0 || p == 1
 }
 
 // review walks the tree a second time, for warnings.
@@ -174,7 +185,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
 		return told
 	}
-	r.warn(n, "", "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
+	r.warn(n, r.hint, "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 
@@ -192,6 +203,9 @@ func (r *review) condition(n *policy.Node) string {
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""
+	}
+	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
+		return ": both sides are the same"
 	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {

@@ -41,7 +41,8 @@ func TestMicro(t *testing.T) {
 		"switch ns":     "<= 600 ns",
 		"eval regex_ns": "<= 80 ns", "eval regex_allocs": "<= 0 allocs", "eval hol_ns": "<= 80 ns", "eval hol_allocs": "<= 0 allocs",
 		"tick p50": "<= 0.05x", "tick p99": "<= 300 µs, <= 0.05x",
-		"throw p99":        "<= 1000 µs",
+		"throw p99":  "<= 1000 µs",
+		"locked p99": "<= 1x + 10000 µs", "locked stretches": "<= 1 stretches",
 		"procs spare0_p99": "", "procs spare1_p99": "", "procs spare2_p99": "",
 	} {
 		if got, ok := lines[line]; !ok || got.bound != bound {

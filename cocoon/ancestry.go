@@ -214,7 +214,7 @@ func (t *Task) giveUp(cause error) {
 	l.lock()
 	defer l.unlock()
 	if t.known {
-		t.strand.withdraw(why, notify.Now())
+		t.strand.abandon(why, notify.Now())
 	}
 }
 

@@ -55,7 +55,7 @@ func TestBriefCall(t *testing.T) {
 	}
 }
 
-// A task that makes brief calls and never waits has other tasks wait for a while only.
+// A task that makes brief calls and never waits delays other tasks for a bounded time.
 func TestBriefCallsEnd(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
 	var other atomic.Bool
@@ -123,7 +123,7 @@ func TestBriefCallOfNoTask(t *testing.T) {
 	}))
 }
 
-// Who is to be called at a throw is called when it has ended the task's context, once.
+// A watcher is called once, when a throw has ended the task's context.
 func TestOnThrow(t *testing.T) {
 	rt := start(t, Config{})
 	for name, c := range map[string]struct {
@@ -174,7 +174,7 @@ func TestOnThrow(t *testing.T) {
 	}
 }
 
-// One that was stopped is not called, and the others are.
+// A stopped watcher is not called; the other watchers are.
 func TestOnThrowStopped(t *testing.T) {
 	rt := start(t, Config{})
 	var calls atomic.Int32

@@ -15,11 +15,12 @@ type declared struct {
 	pattern policy.Pattern // the matching names
 	met     atomic.Bool    // of a pattern: a task with a matching name has arrived
 
-	kind  Kind
-	attrs []attrs // its priority and labels, linked
-	cost  int64   // ns; 0: not declared
-	fixed bool    // declared atomic
-	waits bool    // declared to wait mostly
+	kind   Kind
+	attrs  []attrs // its priority and labels; only copied, so their noted is never written
+	shared *attrs  // a linked copy, for tasks without other attributes
+	cost   int64   // ns; 0: not declared
+	fixed  bool    // declared atomic
+	waits  bool    // declared to wait mostly
 }
 
 // adorn adds the attributes that a document declares for the tasks' class, behind the attributes of
@@ -27,7 +28,7 @@ type declared struct {
 func (o *origin) adorn(d *declared) {
 	switch {
 	case o.attrs == nil:
-		o.attrs = &d.attrs[0]
+		o.attrs = d.shared
 	case o.attrs.declared && o.inheritedFromItsLike(d):
 		// Inherited from a task of the same class or pattern: a recursion does not make the list
 		// longer.
@@ -68,17 +69,18 @@ func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*
 		}
 		switch {
 		case known[name] != nil && was.tasks[name] == nil:
-			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; say all of it in one", ErrDuplicate))
+			return nil, doc.Refused(part, fmt.Errorf("it is %w by another document; declare it in one document", ErrDuplicate))
 		case one && d.fixed && rt.naming.registered[whole] != 0:
-			return nil, doc.Refused(part, fmt.Errorf("the document says atomic, and the kind %v is %w", stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate))
+			return nil, doc.Refused(part, fmt.Errorf("the document declares atomic, and the kind %v is %w", stubs.KindNames[rt.naming.registered[whole]], ErrDuplicate))
 		}
 		d.attrs = attrsOf(said)
+		d.shared = chain(slices.Clone(d.attrs), nil)
 		all[name] = d
 	}
 	return all, nil
 }
 
-// attrsOf returns the attributes of a class, linked.
+// attrsOf returns the attributes of a class.
 func attrsOf(c policy.Class) (list []attrs) {
 	if c.Priority != nil {
 		list = append(list, attrs{what: priorityAttr, declared: true, number: int64(*c.Priority)})
@@ -88,6 +90,5 @@ func attrsOf(c policy.Class) (list []attrs) {
 		a.declared = true
 		list = append(list, a)
 	}
-	chain(list, nil)
 	return list
 }

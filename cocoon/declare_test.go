@@ -150,9 +150,9 @@ tasks:
 // Contradictory declarations are refused, and leave nothing behind.
 func TestDeclareRefuses(t *testing.T) {
 	for _, c := range []struct{ name, first, second, want string }{
-		{"twice", "tasks: {a: {priority: 1}}", "tasks: {a: {cost: 1s}, b: safe}", `: task "a": it is already registered by another document; say all of it in one`},
+		{"twice", "tasks: {a: {priority: 1}}", "tasks: {a: {cost: 1s}, b: safe}", `: task "a": it is already registered by another document; declare it in one document`},
 		{"the same kind twice", "tasks: {a: safe}", "tasks: {a: safe, b: safe}", `: task "a": it is already registered by another document`},
-		{"atomic", "tasks: {c: safe}", "tasks: {code: atomic, b: safe}", `: task "code": the document says atomic, and the kind preemptible is already registered`},
+		{"atomic", "tasks: {c: safe}", "tasks: {code: atomic, b: safe}", `: task "code": the document declares atomic, and the kind preemptible is already registered`},
 		{"background twice", "tasks: {a: {background: true}}", "tasks: {b: {background: true, kind: safe}}", `policy "background": already registered`},
 		{"a policy", "tasks: {c: safe}", "tasks: {a: safe, b: safe}\npolicies: [{name: p, on: exit, expr: nonsense}]", "nonsense"},
 	} {

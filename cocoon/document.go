@@ -65,8 +65,8 @@ func (rt *Runtime) newChange(was *document, doc *policy.Document) (*change, erro
 // with the same type keeps its value. A bucket with another burst keeps its tokens, but counts as a
 // new state for the policies that refer to it.
 func (c *change) states(doc *policy.Document) (err error) {
-	if c.is.states, err = declaredStates(doc.States); err != nil {
-		return err
+	if c.is.states, err = policy.StatesOf(doc.States); err != nil {
+		return fmt.Errorf("cocoon: %w", err)
 	}
 	now := *c.rt.states.Load()
 	c.scope.states = maps.Clone(now)

@@ -142,7 +142,7 @@ func (l *Loop) throwVerdict(b *bound, out stubs.Outcome, now int64) {
 		err := s.preempted(b.version.of.name, text, section, nil, now)
 		err.RetryAfter = retry
 		s.postThrow(err, id, now)
-		s.pending.by = b.version.of
+		s.pending.by, s.pending.force = b.version.of, b.version.spec.Force
 	}
 }
 

@@ -34,6 +34,11 @@ func (rt *Runtime) exchange(out, in []*version) {
 	for _, l := range *rt.loops.Load() {
 		l.exchange(out, in)
 	}
+	left := make(map[*version]bool, len(out))
+	for _, v := range out {
+		left[v] = true
+	}
+	rt.tellWarnings(slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] }))
 	for _, v := range out {
 		if !stays[v] {
 			v.off.Store(true)
@@ -41,6 +46,9 @@ func (rt *Runtime) exchange(out, in []*version) {
 				b.states.forget(&rt.steps)
 			}
 			v.discard()
+		}
+		if !replaced[v.of] {
+			rt.endedPolicies.add(v.of.name, v.of.counted())
 		}
 	}
 }

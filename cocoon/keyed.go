@@ -105,11 +105,12 @@ func (v *stateVar) redeclare(s, was policy.State) {
 }
 
 // stateByKey implements State for a keyed state or a bucket.
-func (rt *Runtime) stateByKey(v *stateVar, key []string) any {
-	id, word := uint64(0), uint64(0)
-	if len(key) > 0 {
-		id = uint64(stubs.Intern(key[0]))
+func (rt *Runtime) stateByKey(v *stateVar, key []any) any {
+	id, ok := v.By.Word(key...)
+	if !ok {
+		return nil
 	}
+	word := uint64(0)
 	rt.betweenSteps(func() { word = v.peek(id, notify.Now()) })
 	return stubs.Value(word, v.Type)
 }

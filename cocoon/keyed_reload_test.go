@@ -2,13 +2,14 @@ package cocoon
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// What a file that is loaded again makes of keyed states and buckets.
+// A reload keeps or resets keyed states and buckets as docs/policy.md says.
 func TestReloadOfKeyedStates(t *testing.T) {
 	const policies = "policies: [{name: p, event: go, state: {n: 0}, expr: 'let ok = take(\"b\", 1); add(\"k\", \"a\", 1); add(\"n\", 1); state.n == 0 ? add(\"begun\", 1) : continue()'}]\n"
 	const first = "begun: 0, k: {first: 0, keys: 5}, b: {rate: 0.000001, burst: 5}"
@@ -52,7 +53,8 @@ func TestReloadOfKeyedStates(t *testing.T) {
 	}
 }
 
-// What policies of code refer to keeps its type and, of a bucket, its burst.
+// A reload cannot change the type of a state, or the burst of a bucket, to which policies of code
+// refer.
 func TestReloadKeepsWhatCodeRefersTo(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
 	must(t, file.load(t, rt, "states: {k: {first: 0, keys: 5}, b: {rate: 1, burst: 5}}\n"))
@@ -124,6 +126,29 @@ func TestReloadOfKeyedStatesUnderLoad(t *testing.T) {
 	for name, st := range rt.Stats().Policies {
 		if st.Errors != 0 || st.Off || st.Refusals != 0 {
 			t.Errorf("policy %s: %+v", name, st)
+		}
+	}
+}
+
+// A state that a reload resets is reset for observing policies too, with keys and without.
+func TestReloadEndsShadows(t *testing.T) {
+	rt, file := start(t, Config{Slots: 1}), newPolicyFile(t)
+	document := func(first int) string {
+		return fmt.Sprintf(`states: {n: %d, k: {first: %d, keys: 5}}
+mode: observe
+policies:
+  - {name: dry, event: dry, expr: 'add("n", 10); add("k", "a", 10)'}
+  - {name: look, event: look, expr: 'state.n == 7 ? add("n", 0) : continue()'}
+  - {name: look-by-key, event: look, expr: 'state.k["a"] == 7 ? add("k", "a", 0) : continue()'}
+`, first, first)
+	}
+	must(t, file.load(t, rt, document(0)))
+	rt.Notify("dry", 0)
+	must(t, file.load(t, rt, document(7)))
+	rt.Notify("look", 0)
+	for _, name := range []string{"look", "look-by-key"} {
+		if st := rt.Policy(name).Stats(); st.WouldEffect != 1 {
+			t.Errorf("%s does not see the new first value: %+v", name, st)
 		}
 	}
 }

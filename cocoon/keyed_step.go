@@ -26,28 +26,34 @@ type keyedSite struct {
 	index int
 }
 
-// keyFrom is the source of a key: a word of the snapshot or, without an offset, a constant.
+// keyFrom is the source of a key: a word of the snapshot, a constant, or several parts.
 type keyFrom struct {
 	offset int // -1: there is none
 	word   uint64
+	parts  *policy.KeyOf // nil: offset or word is the key
 }
 
 // newKeyFrom returns the source of a program's key; by is nil for a bucket without keys.
 func newKeyFrom(by *policy.KeyOf) keyFrom {
 	switch {
 	case by == nil:
-		return keyFrom{-1, 0}
-	case by.Constant:
-		return keyFrom{-1, uint64(stubs.Intern(by.Text))}
+		return keyFrom{offset: -1}
+	case by.Constant():
+		return keyFrom{offset: -1, word: by.In(nil)}
+	case by.Types() == policy.KeyTypes{stubs.Name}:
+		return keyFrom{offset: by[0].Offset}
 	}
-	return keyFrom{by.Offset, 0}
+	return keyFrom{offset: -1, parts: by}
 }
 
-func (k keyFrom) in(snapshot []uint64) uint64 {
-	if k.offset < 0 {
-		return k.word
+func (k *keyFrom) in(snapshot []uint64) uint64 {
+	switch {
+	case k.offset >= 0:
+		return snapshot[k.offset]
+	case k.parts != nil:
+		return k.parts.In(snapshot)
 	}
-	return snapshot[k.offset]
+	return k.word
 }
 
 type keyedWord struct {

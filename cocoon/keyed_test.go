@@ -31,12 +31,12 @@ func TestKeyedState(t *testing.T) {
 	must(t, rt.Run(background, "job", idle)) // has no label
 	for _, c := range []struct {
 		state string
-		key   []string
+		key   []any
 		want  any
 	}{
-		{"seen", []string{"gold"}, int64(3)}, {"seen", []string{"tin"}, int64(1)}, {"seen", []string{""}, int64(2)}, {"seen", []string{"none"}, int64(0)},
-		{"spent", []string{"gold"}, 8 * time.Second}, {"spent", []string{"none"}, time.Second}, {"flag", []string{"many"}, true}, {"flag", []string{"other"}, false},
-		{"seen", nil, nil}, {"seen", []string{"gold", "tin"}, nil}, {"n", []string{"gold"}, nil}, {"n", nil, int64(1)}, {"none", []string{"gold"}, nil},
+		{"seen", []any{"gold"}, int64(3)}, {"seen", []any{"tin"}, int64(1)}, {"seen", []any{""}, int64(2)}, {"seen", []any{"none"}, int64(0)},
+		{"spent", []any{"gold"}, 8 * time.Second}, {"spent", []any{"none"}, time.Second}, {"flag", []any{"many"}, true}, {"flag", []any{"other"}, false},
+		{"seen", nil, nil}, {"seen", []any{"gold", "tin"}, nil}, {"n", []any{"gold"}, nil}, {"n", nil, int64(1)}, {"none", []any{"gold"}, nil},
 	} {
 		if got := rt.State(c.state, c.key...); got != c.want {
 			t.Errorf("%s of %q is %v, want %v", c.state, c.key, got, c.want)
@@ -47,7 +47,7 @@ func TestKeyedState(t *testing.T) {
 	}
 }
 
-// Clients cannot make a state grow, by many keys or by long ones, nor drive out the keys in use.
+// Clients cannot make a state grow, by many keys or by long keys, and cannot evict the keys in use.
 func TestManyAndLongKeys(t *testing.T) {
 	const bound, many, long = 10_000, 1_000_000, 20
 	rt := start(t, Config{Slots: 1})
@@ -92,7 +92,7 @@ func heapNow() uint64 {
 	return m.HeapAlloc
 }
 
-// A bucket lets as many pass as it holds, on however many loops; one of each loop so many on each.
+// A bucket lets its burst pass in all, on any number of loops; a bucket per loop its burst on each.
 func TestTokenBucket(t *testing.T) {
 	const burst = 1000
 	for name, c := range map[string]struct {
@@ -125,8 +125,8 @@ func TestTokenBucket(t *testing.T) {
 	}
 }
 
-// What is counted by key on several loops is counted, also where two effects are about one key.
-func TestNothingCountedByKeyIsLost(t *testing.T) {
+// No count by key is lost on several loops, even if two effects write one key.
+func TestNoCountByKeyIsLost(t *testing.T) {
 	const each = 10_000
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": Keyed{Keys: 5}, "m": Keyed{Keys: 5}, "torn": 0}))
@@ -182,8 +182,8 @@ func TestStepByKeyIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// What a dry run writes is seen by dry runs alone, key by key, until an enforcing policy writes the
-// key.
+// Only observing policies see the writes of observing policies, key by key, until an enforcing
+// policy writes the key.
 func TestShadowOfAKey(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": Keyed{Keys: 5}, "bucket": Keyed{First: Bucket{Rate: 1e-9, Burst: 5}, Keys: 2}}))

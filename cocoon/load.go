@@ -115,7 +115,7 @@ func (rt *Runtime) checkLoad(doc *policy.Document, path string) ([]PolicyChange,
 		v.discard()
 		part := policy.Part{Kind: "policy", Name: v.of.name}
 		if !slices.ContainsFunc(changes, func(c PolicyChange) bool { return c.Part == part }) {
-			changes = append(changes, PolicyChange{Part: part, What: "change", Details: []string{"it begins anew, because it is not in force or what it refers to is another"}})
+			changes = append(changes, PolicyChange{Part: part, What: "change", Details: []string{"it starts again, because it is not in force, or because it refers to something that has changed"}})
 		}
 	}
 	return changes, nil

@@ -60,13 +60,13 @@ func TestCheckPolicyFile(t *testing.T) {
 	must(t, rt.LoadPolicyFile(name))
 	check(first, "")
 	second := strings.Replace(first, "x: 1", "x: 1.5", 1)
-	check(strings.Replace(second, "set(\"x\", 2)", "set(\"x\", 2.0)", 1), "~ state \"x\": int 1 -> float 1.5; it begins anew\n~ policy \"a\": expr:\n      - set(\"x\", 2)\n      + set(\"x\", 2.0)\n")
-	check(second, "~ state \"x\": int 1 -> float 1.5; it begins anew\n~ policy \"a\": it begins anew, because it is not in force or what it refers to is another\n")
+	check(strings.Replace(second, "set(\"x\", 2)", "set(\"x\", 2.0)", 1), "~ state \"x\": int 1 -> float 1.5; it starts again\n~ policy \"a\": expr:\n      - set(\"x\", 2)\n      + set(\"x\", 2.0)\n")
+	check(second, "~ state \"x\": int 1 -> float 1.5; it starts again\n~ policy \"a\": it starts again, because it is not in force, or because it refers to something that has changed\n")
 	check(strings.Replace(first, "states: {x: 1}\n", "", 1), `:3:37: policy "a": there is no state "x"; register it, or give the policy a private state of that name`)
 	check("policies:\n  - {name: b, event: stop, expr: cancel(), mode: observe}\n", "- state \"x\"\n- policy \"a\"\n~ policy \"b\": mode: enforce -> observe\n")
 	rt.Notify("stop", 0)
 	eventually(t, "b has cancelled itself", func() bool { return !inForce("b") })
-	check(first, "~ policy \"b\": it begins anew, because it is not in force or what it refers to is another\n")
+	check(first, "~ policy \"b\": it starts again, because it is not in force, or because it refers to something that has changed\n")
 	if _, err := rt.CheckPolicyFile(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

@@ -24,7 +24,7 @@ type Loop struct {
 	slots  []slot
 	usable atomic.Int32 // slots that take new tasks, the first ones; written under the loop's lock
 
-	// A task that gets a slot reads these two, see lead.go.
+	// A task that gets a slot reads these two, see arm.go.
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
 	tickAt atomic.Int64          // when the time policies are due; the timer fires by then
 

@@ -2,12 +2,10 @@ package cocoon
 
 import (
 	"log/slog"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/safepoint"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -21,12 +19,13 @@ type outlook struct {
 	cleansUp bool          // the task must not be thrown into here
 }
 
-// look finds out whether the current safe point must ignore the pending request. It must in three
+// look finds out whether the current safe point must ignore the pending request. It must in these
 // cases:
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
 //     memory behind. A suspended task would hold them meanwhile.
-//   - Rewritten code on the stack holds a lock, or must not be unwound (see keeps).
+//   - Rewritten code on the stack holds a lock, or must not be unwound (see keeps). A throw may
+//     pass a lock that a deferred call releases, see passes.
 //   - The stack has a deferred call of a rewritten function that returns. A throw would end the
 //     deferred call half-way.
 //
@@ -35,7 +34,8 @@ type outlook struct {
 // because its author may not know the callers of the function.
 //
 // look walks the stack only if a request is pending and the stack may contain such a frame. A walk
-// costs about 1 µs, plus 0.1 µs a frame.
+// costs some microseconds. At a safe point that was masked before, with the same stack, the answer
+// is known (see maskedStacks), because code under a lock may poll every microsecond.
 func (s *strand) look() outlook {
 	o := outlook{asked: s.requests.Load(), lent: s.lent.Load()}
 	if o.asked&(wantThrow|wantSwitch|wantGap) == 0 && !o.lent {
@@ -47,20 +47,52 @@ func (s *strand) look() outlook {
 		s.loop.unlock()
 	}
 	held, cgo := heldLines(), runtime.NumCgoCall()
-	if held == nil && (cgo == cgoAtInit || cgo == s.cgoSeen) {
+	if held == nil && (cgo == cgoAtInit || s.stacks != nil && cgo == s.stacks.cgoSeen) {
 		return o
 	}
-	w := walk{s: s, within: o.throw != nil && o.throw.section != 0, held: held}
+	m, p := s.remembers(), o.throw
+	m.masked.about(p, &s.sections, held)
+	sum, known := goroutine.StackSum()
+	if at, seen := m.masked.find(sum); known && seen && !p.mustSay() {
+		o.masked, o.cleansUp = at.masked, at.cleansUp
+		return o
+	}
+	m.busy = true
+	defer func() { m.busy = false }()
+	w := walk{s: s, within: p != nil && p.section != 0, held: held}
 	w.up()
-	s.tellDriver(o.throw, &w)
-	o.masked, o.cleansUp = w.by != "", w.cleansUp
+	s.tellDriver(p, &w)
+	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task
-		s.cgoSeen = cgo
+		m.cgoSeen = cgo
 	case o.masked && w.explicit:
 		s.loop.rt.passOver(&w)
 	}
+	if known && (o.masked || o.cleansUp) {
+		m.masked.add(maskedStack{sum, o.masked, o.cleansUp})
+	}
+	if (o.masked || o.cleansUp) && p.mustSay() {
+		p.say(s, &w)
+	}
 	return o
+}
+
+// stackMemory is what the strand's goroutine remembers of its looks at the stack.
+type stackMemory struct {
+	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
+	masked  maskedStacks
+	busy    bool // it walks the stack now
+}
+
+func (m *stackMemory) isBusy() bool { return m != nil && m.busy }
+
+// remembers returns the strand's memory, which is made when it is first needed.
+func (s *strand) remembers() *stackMemory {
+	if s.stacks == nil {
+		s.stacks = new(stackMemory)
+	}
+	return s.stacks
 }
 
 // stands reports whether the outlook still covers all pending requests. Called under the loop's
@@ -72,7 +104,7 @@ func (o outlook) stands(s *strand) bool {
 
 // cgoAtInit is the number of calls of C before there was any task. While the number stays the same,
 // no task is in a callback from C. The same applies to the number when a task's stack was last
-// found free of callbacks, see strand.cgoSeen.
+// found free of callbacks, see stackMemory.
 var cgoAtInit = runtime.NumCgoCall()
 
 // walk is a walk up the stack of the calling task, from its safe point.
@@ -85,7 +117,10 @@ type walk struct {
 	explicit bool          // the safe point is a SafePoint call
 	by       string        // what masks it: a lock, C; "": nothing
 	at       runtime.Frame // where
+	lock     string        // the lock's expression, if it is a lock
 	cleansUp bool          // it is inside of a deferred call, or the like
+	cleanup  runtime.Frame // which one
+	locks    []heldLock    // that deferred calls release: they mask it, unless a throw passes them
 }
 
 // up walks the stack, and stops at the first frame that masks the safe point.
@@ -121,12 +156,25 @@ func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
-	w.cleansUp = w.cleansUp || w.held.has(f, endsIn)
+	if n := len(w.locks); n > 0 && w.locks[n-1].how == safepoint.InReceiver {
+		w.locks[n-1].how = safepoint.ByDefer
+		if w.held.isFresh(f) {
+			w.locks[n-1].how = safepoint.Unharmed
+		}
+	}
+	lock, locked := w.held.lockIn(f)
+	if locked && lock.how != safepoint.ByItself {
+		w.locks = append(w.locks, lock)
+		locked = false
+	}
+	if !w.cleansUp && w.held.endsIn(f) {
+		w.cleansUp, w.cleanup = true, f
+	}
 	switch {
 	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
 		w.by = "a callback from C"
-	case w.held.has(f, heldIn):
-		w.by = "a lock"
+	case locked:
+		w.by, w.lock = "a lock", lock.name
 	case w.held != nil && keeps(f.Function):
 		w.by = "what must not be unwound"
 	case f.Function == slowPoint:
@@ -143,12 +191,15 @@ func (w *walk) ends(f runtime.Frame) bool {
 
 // passOver logs a masked SafePoint, once for each place.
 func (rt *Runtime) passOver(w *walk) {
-	place := lineOf(w.place)
+	place, by, at := lineOf(w.place), w.by, w.at
+	if by == "" {
+		by, at = "a lock", w.locks[0].at
+	}
 	if _, known := rt.passedOver.LoadOrStore(place, nil); known {
 		return
 	}
-	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+w.by+" is passed over: the task is preempted later", "place", place,
-		"under", lineOf(w.at))
+	rt.log.add(slog.LevelWarn, "cocoon: a SafePoint under "+by+" is passed over: the task is preempted later", "place", place,
+		"under", lineOf(at))
 }
 
 // keeps reports whether a throw through the function would do damage outside the task. A sync.Once
@@ -168,48 +219,6 @@ func keeps(function string) bool {
 func (st *sectionStack) named(name string) bool {
 	for i := range min(int(st.depth.Load()), stubs.MaxStack) {
 		if st.open.Load()[i].name.Load().text == name {
-			return true
-		}
-	}
-	return false
-}
-
-// lines holds the line tables of rewritten code, by package and file.
-type lines struct {
-	last *safepoint.Held // the newest table in the map
-	in   map[[2]string][]*safepoint.Held
-}
-
-var knownLines atomic.Pointer[lines]
-
-// heldLines returns the line tables of rewritten code, or nil if there is none.
-func heldLines() *lines {
-	all, known := safepoint.AllHeld(), knownLines.Load()
-	if all == nil || known != nil && known.last == all {
-		return known
-	}
-	known = &lines{last: all, in: map[[2]string][]*safepoint.Held{}}
-	for h := all; h != nil; h = h.Next {
-		at := [2]string{h.Package, h.File}
-		known.in[at] = append(known.in[at], h)
-	}
-	knownLines.Store(known)
-	return known
-}
-
-func heldIn(h *safepoint.Held) []int { return h.Lines }
-
-func endsIn(h *safepoint.Held) []int { return h.Ends }
-
-// has reports whether a frame is in lines of that sort.
-func (l *lines) has(f runtime.Frame, of func(*safepoint.Held) []int) bool {
-	if l == nil {
-		return false
-	}
-	for _, h := range l.in[[2]string{packageOf(f.Function), filepath.Base(f.File)}] {
-		pairs := of(h)
-		i, _ := slices.BinarySearch(pairs, f.Line)
-		if i < len(pairs) && (i%2 == 1 || pairs[i] == f.Line) { // between a first and a last line, or at one
 			return true
 		}
 	}

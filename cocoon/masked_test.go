@@ -14,8 +14,8 @@ import (
 
 // The functions that rewritten packages call.
 //
-//go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
-var holdLink func(pkg, file string, held, ends []int)
+//go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
+var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 var guard sync.Mutex
 
@@ -44,7 +44,7 @@ func noteLocked() {
 	for _, f := range []any{locked, lockedPoint} {
 		f := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 		_, line := f.FileLine(f.Entry())
-		holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3}, nil)
+		lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", []int{line + 1, line + 3, safepoint.ByItself}, []string{"guard"}, nil, nil)
 	}
 }
 
@@ -186,12 +186,17 @@ func cleaningUp(clean func()) {
 	defer clean()
 }
 
+// noteCleaningUp records that line.
+func noteCleaningUp() {
+	f := runtime.FuncForPC(reflect.ValueOf(cleaningUp).Pointer())
+	_, line := f.FileLine(f.Entry())
+	lockedLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, nil, []int{line + 2, line + 2}, nil)
+}
+
 // A deferred call of a function that returns is not thrown out of, and may be suspended. The throw
 // comes as soon as it has ended, also where hardly anything but such calls polls.
 func TestDeferredCallOfAFunctionThatReturns(t *testing.T) {
-	f := runtime.FuncForPC(reflect.ValueOf(cleaningUp).Pointer())
-	_, line := f.FileLine(f.Entry())
-	holdLink("github.com/cocoon-go/cocoon/cocoon", "masked_test.go", nil, []int{line + 2, line + 2})
+	noteCleaningUp()
 	for name, point := range map[string]func(context.Context){
 		"a poll":      func(context.Context) { safepoint.Poll() },
 		"a SafePoint": SafePoint,
@@ -290,5 +295,30 @@ func TestMostlyUnderALock(t *testing.T) {
 	}
 	if late > 2*rounds*stretch {
 		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
+	}
+}
+
+// A task that has polled under a lock, and then does not for a while, finds the word raised at its
+// one safe point: it may have lost its core meanwhile.
+func TestSilentUnderALock(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	const silence, rounds = 40 * time.Millisecond, 20
+	passed := 0 // safe points that were passed over
+	for range rounds {
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			TaskOf(ctx).Cancel()
+			for ; ; passed++ {
+				locked(func() {
+					safepoint.Poll()
+					for begin := time.Now(); time.Since(begin) < silence; {
+					}
+				})
+				safepoint.Poll()
+			}
+		}))
+	}
+	if passed > rounds/4 {
+		t.Errorf("%d safe points were passed over in %d rounds", passed, rounds)
 	}
 }

@@ -96,7 +96,7 @@ func (n *naming) redescribe(name string) {
 // registered before. Called with regMu held.
 func (rt *Runtime) mayBe(name string, k Kind) error {
 	if d := rt.naming.wholes[name]; d != nil && d.fixed && k != Atomic {
-		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; say one thing there and here", name, ErrDuplicate)
+		return fmt.Errorf("cocoon: task %q: the kind atomic is %w by a document; declare one kind in both", name, ErrDuplicate)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (rt *Runtime) overflown(what, name string) {
 		name = name[:stubs.MaxName] + "..."
 	}
 	if rt.naming.logs.due(notify.Now()) {
-		rt.log.add(slog.LevelWarn, "cocoon: there is no room for the name of a "+what+": policies apply to it as to others, but each time it is looked up anew",
+		rt.log.add(slog.LevelWarn, "cocoon: there is no room for the name of a "+what+": policies apply to it as to others, but it is looked up again each time",
 			"name", strings.Clone(name), "most_bytes", stubs.MaxName, "tasks", rt.naming.classCount.Load(), "sections", rt.naming.sectionCount.Load())
 	}
 }

@@ -140,6 +140,10 @@ func (b *bound) seen(v *view) string {
 		case stubs.NameList:
 			value = fmt.Sprintf("%q", v.stack())
 		}
+		if r.Taken == policy.TakenHash { // the number of one text means nothing to a reader
+			r = r.Name()
+			value = fmt.Sprintf("%q", v.textOf(r.Stub, stubs.Intern(r.Key), b.loop))
+		}
 		text = append(text, r.String()+"="+value)
 	}
 	return strings.Join(text, " ")

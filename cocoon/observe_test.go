@@ -110,7 +110,7 @@ func TestObserveCountsATaskOnce(t *testing.T) {
 
 // The log line of a dry run says what and why. The line of a throw says what, into which task, why
 // and where.
-func TestWhatIsLoggedOfVerdicts(t *testing.T) {
+func TestLogOfVerdicts(t *testing.T) {
 	var log, none journal
 	limit := Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.name == "long" and task.section == "part" ? throw("took too long") : continue()`}
 	guard := Policy{Name: "guard", On: OnEnqueue, State: map[string]any{"n": 0}, Expr: `arriving.name == "bad" and state.n == 0 ? throw("not you") : continue()`}
@@ -149,10 +149,10 @@ func TestWhatIsLoggedOfVerdicts(t *testing.T) {
 		t.Errorf("%d lines of throws, which were turned off", n)
 	}
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})
-	register(t, rt, Policy{Name: "dry", On: OnEnqueue, Mode: Observe, State: map[string]any{"n": 7}, Expr: `arriving.priority < state.n ? throw("too low") : add("n", 1)`})
-	must(t, rt.Run(background, "job", idle))
+	register(t, rt, Policy{Name: "dry", On: OnEnqueue, Mode: Observe, State: map[string]any{"n": 7}, Expr: `arriving.priority < state.n and hash(arriving.labels.user) >= 0 ? throw("too low") : add("n", 1)`})
+	must(t, rt.Run(WithLabel(background, "user", "ann"), "job", idle))
 	rt.log.flush()
-	if want := `would="throw(\"too low\")" because="arriving.priority=0 state.n=7"`; log.count(want) != 1 {
+	if want := `would="throw(\"too low\")" because="arriving.priority=0 state.n=7 arriving.labels[\"user\"]=\"ann\""`; log.count(want) != 1 {
 		t.Errorf("no line has %s:\n%s", want, log.String())
 	}
 }

@@ -49,7 +49,8 @@ var (
 	OnStart   = policy.On(stubs.Start)
 	OnBlock   = policy.On(stubs.Block)
 	OnUnblock = policy.On(stubs.Unblock)
-	OnExit    = policy.On(stubs.Exit)
+	OnExit    = policy.On(stubs.Exit)  // of a task that had a slot
+	OnLeave   = policy.On(stubs.Leave) // of a task that waited, and ended without a slot
 )
 
 // Every is the trigger of a time policy. It is evaluated every interval (5 µs to 24 h) while tasks

@@ -167,7 +167,7 @@ func TestBadConfigs(t *testing.T) {
 }
 
 // With Breath off, without policies and waiting tasks, no request is ever posted to a task.
-func TestNobodyAsksWithoutReason(t *testing.T) {
+func TestNoRequestWithoutReason(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1, StallAfter: time.Millisecond})
 	must(t, rt.RegisterPreemptibleFunc("spin"))
 	h := rt.Go(background, "spin", func(ctx context.Context) error {

@@ -18,6 +18,7 @@ type pulling struct {
 	ask    func() bool
 	driver atomic.Uintptr // the goroutine that waits for the next element, or 0
 	own    uintptr        // the coroutine
+	busy   bool           // it looks at its stack, by functions that may be rewritten
 }
 
 // pullings are the coroutines that have begun, and not ended.
@@ -78,12 +79,14 @@ func pullingOf(g uintptr) *pulling {
 // answers.
 func (p *pulling) askDriver() {
 	s := p.task()
-	if s == nil || !s.asked() {
+	if s == nil || p.busy || !s.asked() {
 		return
 	}
+	p.busy = true
 	w := walk{s: s, held: heldLines()}
-	if w.up(); w.by != "" || w.cleansUp {
-		s.met.Store(true)
+	w.up()
+	if p.busy = false; w.by != "" || w.locks != nil || w.cleansUp {
+		s.met.Store(patienceOfPolls)
 		return
 	}
 	if !p.ask() {

@@ -121,7 +121,7 @@ func TestRankOfATaskThatComesBack(t *testing.T) {
 }
 
 // Invariant 9: an endless supply of lower ranks does not keep a task waiting indefinitely.
-func TestRankStarvesNobody(t *testing.T) {
+func TestRankStarvesNoTask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: 5 * time.Millisecond})
 	register(t, rt, Policy{Name: "order", On: OnEnqueue, Expr: `rank(-arriving.priority)`})
 	ctx, cancel := context.WithCancel(background)

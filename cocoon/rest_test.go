@@ -43,7 +43,7 @@ func TestRest(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// Rests do not count as running: not in the task's account, not in the loop's, not for a limit.
+// Rests do not count as running in the task's account, in the loop's account, or for a limit.
 func TestRestIsNoRunning(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	const times, each = 60, time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// What a throw says of when to try again reaches the error, of refusals and of tasks that run.
+// The retry time of a throw reaches the error, of refused tasks and of running tasks.
 func TestRetryAfter(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"wait": 2 * time.Second}))

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/isolate"
@@ -44,17 +43,20 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
-	// passedOver holds the places of SafePoint calls that were logged because they cannot be safe
-	// points.
+	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
+
+	// passedOver holds the places that were logged: those of SafePoint calls that cannot be safe
+	// points, and of what keeps throws that are too late (keptAt).
 	passedOver sync.Map
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
-	regMu    sync.Mutex
-	policies map[string]*Registration
-	funcs    map[string]*safeFunc
+	regMu         sync.Mutex
+	policies      map[string]*Registration
+	endedPolicies endedPolicies // guarded by regMu
+	funcs         map[string]*safeFunc
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*document
 	mode     Mode // of all policies, unless a policy's own mode is greater
@@ -194,140 +196,5 @@ func (rt *Runtime) Notify(name string, value float64) {
 func (rt *Runtime) armStall(now int64) {
 	if rt.cfg.StallAfter > 0 {
 		rt.timer.WakeAt(now + int64(rt.cfg.StallAfter)/2)
-	}
-}
-
-// ShutdownError lists the tasks that did not end.
-type ShutdownError struct{ Tasks []string }
-
-func (e *ShutdownError) Error() string {
-	return fmt.Sprintf("cocoon: shutdown: %d tasks did not end: %v", len(e.Tasks), e.Tasks)
-}
-
-// shutdownGrace is how long tasks have to unwind after the throw.
-const shutdownGrace = time.Second
-
-// Shutdown ends the runtime. From now on new tasks are refused with ErrShutdown. Shutdown waits
-// until all tasks have ended. If ctx ends first, it throws into the remaining tasks, with
-// ErrShutdown as the cause, and waits one more second for them to unwind. If tasks remain even
-// then, it returns a *ShutdownError; they keep running, without policies, and the runtime's memory
-// is released when the last of them ends. Later calls wait for the first.
-func (rt *Runtime) Shutdown(ctx context.Context) error {
-	rt.regMu.Lock()
-	first := !rt.closing
-	rt.closing = true
-	rt.regMu.Unlock()
-	if !first {
-		select {
-		case <-rt.stopped:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	for _, l := range *rt.loops.Load() {
-		l.lockAll()
-		l.closed = true
-		l.unlock()
-	}
-	if !rt.drained(ctx) {
-		tasks := rt.liveTasks()
-		for _, t := range tasks {
-			t.doom("shutdown", ErrShutdown) // all tasks, before one unwinds and wakes another
-		}
-		for _, t := range tasks {
-			// The methods of contexts are application code: one that blocks must not delay the
-			// rest.
-			go t.cancel("shutdown", ErrShutdown)
-		}
-		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
-		defer cancel()
-		rt.drained(grace)
-	}
-	return rt.stop()
-}
-
-// drained waits until no task is left, and reports false if ctx ends first. The loops are already
-// closed.
-func (rt *Runtime) drained(ctx context.Context) bool {
-	for rt.tasks.Load() > 0 {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-rt.empty:
-		}
-	}
-	return true
-}
-
-func (rt *Runtime) liveTasks() (tasks []*Task) {
-	for _, l := range *rt.loops.Load() {
-		l.lock()
-		for s := l.live; s != nil; s = s.next {
-			tasks = append(tasks, s.task)
-		}
-		l.unlock()
-	}
-	return tasks
-}
-
-// stop ends the timer and the isolate, and forgets the runtime, unless tasks remain: their polls
-// must find the runtime.
-func (rt *Runtime) stop() error {
-	defer close(rt.stopped)
-	rt.cancel()
-	rt.timer.Close()
-	if rt.gaps != nil {
-		rt.gaps.file.write(rt.gaps, true)
-	}
-	notify.Outside(rt.log.flush) // it waits in real time
-	rt.regMu.Lock()
-	var all []*version
-	for _, r := range rt.policies {
-		all = append(all, r.now)
-	}
-	rt.exchange(all, nil)
-	rt.regMu.Unlock()
-	err := rt.store.Close()
-	rt.endHeat()
-	// From now on the end of the last task forgets the runtime, so count the remaining tasks only
-	// after this.
-	rt.forgettable.Store(true)
-	if left := rt.liveTasks(); len(left) > 0 {
-		e := &ShutdownError{}
-		for _, t := range left {
-			e.Tasks = append(e.Tasks, t.Path())
-		}
-		slices.Sort(e.Tasks)
-		return e
-	}
-	rt.forget()
-	if err != nil {
-		return fmt.Errorf("cocoon: shutdown: the isolate: %w", err)
-	}
-	return nil
-}
-
-// forget removes the runtime from the list in which polls find their tasks. The runtime has no task
-// and will have none. forget may be called twice.
-func (rt *Runtime) forget() {
-	changeRuntimes(func(l []*Runtime) []*Runtime {
-		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
-	})
-}
-
-// ended records that a task of a closed loop has ended, for Shutdown, which waits for the last one.
-// After Shutdown it also forgets the runtime. Called under the loop's lock; the lock of the list of
-// runtimes is taken after it.
-func (rt *Runtime) ended() {
-	if rt.tasks.Load() > 0 {
-		return
-	}
-	select {
-	case rt.empty <- struct{}{}:
-	default:
-	}
-	if rt.forgettable.Load() {
-		rt.forget()
 	}
 }

@@ -105,7 +105,7 @@ func (s *strand) arrived(r any) *PreemptedError {
 	if r != err && r != inside.Abort && !(r == bytes.ErrTooLarge && err.hasPassed("bytes.growSlice")) {
 		p := &PanicError{Value: r, Stack: debug.Stack(), text: fmt.Sprint(r)}
 		err.became.Store(p)
-		s.loop.rt.log.add(slog.LevelWarn, "cocoon: a throw came out of the task as another panic", "task", err.Task, "policy", err.Policy,
+		s.loop.rt.log.add(slog.LevelWarn, "cocoon: the task's code turned a throw into another panic", "task", err.Task, "policy", err.Policy,
 			"panic", p.text, "stack", string(p.Stack))
 	}
 	return err

@@ -250,7 +250,7 @@ func TestMoreSectionsThanPoliciesSee(t *testing.T) {
 
 // If the function of a section does not poll, but waits for the section's own context, a throw into
 // the section ends that context alone.
-func TestThrowEndsTheContextOfWhoOnlyWaits(t *testing.T) {
+func TestThrowEndsTheContextOfAWaitingTask(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context) error{
 		"running": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
 		"blocked": func(ctx context.Context) error {

@@ -257,7 +257,7 @@ func TestPollingTaskIsNotAStaller(t *testing.T) {
 }
 
 // While no task waits, a task may hold its slot as long as it likes, and the timer rests.
-func TestNoStallWhileNobodyWaits(t *testing.T) {
+func TestNoStallWhileNoTaskWaits(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	must(t, rt.Run(background, "long", func(context.Context) error {
 		time.Sleep(50 * time.Millisecond)

@@ -98,22 +98,25 @@ func (st *stallReport) logBack() {
 
 // logAway logs a stall that has not ended.
 func (st *stallReport) logAway(now int64) {
-	rt := st.s.loop.rt
-	var where []any
-	switch until := rt.looked.Load(); {
-	case rt.ctx.Err() != nil:
-		where = []any{"stack", "", "note", "the runtime has ended"}
-	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another goroutine is looking
-		where = []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
-	default:
-		where = st.look()
-	}
+	where := st.where(now)
 	select {
 	case <-st.back: // the task came back meanwhile
 		st.logBack()
 	default:
 		st.log("cocoon: task holds a slot without passing a safe point; its slot is lent to others", notify.Now(), where...)
 	}
+}
+
+// where returns the task's stack, for a line of the log, if it may be looked for now.
+func (st *stallReport) where(now int64) []any {
+	rt := st.s.loop.rt
+	switch until := rt.looked.Load(); {
+	case rt.ctx.Err() != nil:
+		return []any{"stack", "", "note", "the runtime has ended"}
+	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another goroutine is looking
+		return []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
+	}
+	return st.look()
 }
 
 // look returns the task's stack, for a line of the log.

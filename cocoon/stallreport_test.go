@@ -113,7 +113,7 @@ func TestStallReportsAreSeldom(t *testing.T) {
 }
 
 // If the Logger is not enabled for warnings, no stack is searched for.
-func TestStallReportThatNobodyWants(t *testing.T) {
+func TestStallReportOfDisabledLevel(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	stalls(t, rt, "staller", func(context.Context) { time.Sleep(comesBack + 100*time.Millisecond) })
 	rt.log.flush()

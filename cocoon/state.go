@@ -60,40 +60,14 @@ func newState(s policy.State) *stateVar {
 	return v
 }
 
-// declaredStates checks and reads the states of a registration.
-func declaredStates(values map[string]any) (map[string]policy.State, error) {
-	states := make(map[string]policy.State, len(values))
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !validName(name) {
-			return nil, fmt.Errorf("cocoon: state %q: a name has letters, digits and '_', and begins with no digit", name)
-		}
-		s, err := policy.StateOf(values[name])
-		if err != nil {
-			return nil, fmt.Errorf("cocoon: state %q %w", name, err)
-		}
-		states[name] = s
-	}
-	return states, nil
-}
-
-func validName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
-}
-
 // RegisterState makes states that policies may write, with set("name", value), and tasks may read,
 // with State. A value is a bool, int, int64, float64 or time.Duration, and the state keeps that
 // type; or it is a Bucket, from which policies take() tokens, or Keyed, with a value or bucket for
 // each key. On an error, RegisterState registers none of the states.
 func (rt *Runtime) RegisterState(values map[string]any) error {
-	states, err := declaredStates(values)
+	states, err := policy.StatesOf(values)
 	if err != nil {
-		return err
+		return fmt.Errorf("cocoon: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		if states[name].PerLoop {
@@ -114,16 +88,17 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 }
 
 // State returns the value of a registered state: bool, int64, float64 or time.Duration; for a
-// Bucket, its current tokens as a float64. A Keyed state needs the key: State("spent", "gold"). A
-// missing key has the first value, and reading a key does not protect it from eviction. State
-// returns nil when there is no state of that name, a key is missing, or there is a key too many.
+// Bucket, its current tokens as a float64. A Keyed state needs the key, the strings and ints that
+// its declaration names: State("spent", "gold"). A missing key has the first value, and reading a
+// key does not protect it from eviction. State returns nil when there is no state of that name, or
+// the key is of other types or has other parts.
 //
 // Reading costs a map look-up and an atomic load; a Keyed state or a Bucket also costs the default
 // loop's lock.
-func (rt *Runtime) State(name string, key ...string) any {
+func (rt *Runtime) State(name string, key ...any) any {
 	v := (*rt.states.Load())[name]
 	switch {
-	case v == nil || len(key) != min(v.Keys, 1):
+	case v == nil || v.table == nil && len(key) > 0:
 		return nil
 	case v.table != nil:
 		return rt.stateByKey(v, key)

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"sync/atomic"
@@ -76,8 +77,15 @@ type Stats struct {
 
 	Seed     uint64 // Config.Seed, or what was drawn in its place
 	Loops    []LoopStats
-	Policies map[string]PolicyStats
-	States   map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
+	Policies map[string]PolicyStats // in force
+
+	// Ended has the counters of the last 64 policies that are no longer in force: they were
+	// cancelled, have cancelled themselves, or are no longer in their document, or the runtime has
+	// shut down. Policies of one name count together. The key "*" has the sum of earlier ones. A
+	// policy that was switched off after failures stays in Policies.
+	Ended map[string]PolicyStats
+
+	States map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
 
 	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
 	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;
@@ -132,6 +140,7 @@ func (rt *Runtime) Stats() Stats {
 	for name, r := range rt.policies {
 		st.Policies[name] = r.counted()
 	}
+	st.Ended = maps.Clone(rt.endedPolicies.stats)
 	st.States = rt.stateStats()
 	st.Unmet = rt.unmet()
 	return st

@@ -11,7 +11,7 @@ import (
 // Reading the statistics costs the tasks nothing: a task in an open slot stays there, unknown to
 // the core. No request is posted to it, the word stays lowered, and the slot is open for the next
 // task.
-func TestStatsDisturbNobody(t *testing.T) {
+func TestStatsDisturbNoTask(t *testing.T) {
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		task := TaskOf(ctx)

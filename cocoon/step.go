@@ -42,7 +42,7 @@ type stateUse struct {
 
 // together counts the state uses that need the lock of the steps.
 type together struct {
-	reads  int  // the number of shared states that it reads; a trend counts as two
+	reads  int  // the number of shared states that it reads; a trend or a key counts as two
 	writes bool // it writes a shared state
 }
 
@@ -61,7 +61,7 @@ type stateSite struct {
 func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 	s := stateUse{sites: make([]stateSite, len(p.Sites)), direct: make([]*stateVar, len(p.Sites)), plain: true}
 	here := map[string]*stateVar{}
-	on := func(name string) *stateVar {
+	on := func(name string) (v *stateVar, shared bool) {
 		if here[name] == nil {
 			v := all[name]
 			if v.PerLoop {
@@ -72,49 +72,51 @@ func newStateUse(p *policy.Program, all map[string]*stateVar) stateUse {
 			}
 			here[name] = v
 		}
-		return here[name]
+		return here[name], here[name] == all[name]
 	}
 	for _, r := range p.Reads {
-		if !r.OfState() {
-			continue
-		}
-		v := on(r.Key)
-		switch {
-		case r.Stub != stubs.State:
-			s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
-			if v == all[r.Key] {
-				s.together.reads += 2 // reading a trend advances it
-			}
-			continue
-		case v.table != nil:
-			s.keyed.read(v, r)
-			if v == all[r.Key] {
-				s.together.reads += 2 // reading counts as a use of the key
-			}
-			continue
-		}
-		s.reads = append(s.reads, stateRead{v, r.Offset})
-		if v == all[r.Key] {
-			s.together.reads++
+		if r.OfState() {
+			v, shared := on(r.Key)
+			s.addRead(v, r, shared)
 		}
 	}
 	for i, site := range p.Sites {
-		if !site.Effect.Writes() {
-			continue
+		if site.Effect.Writes() {
+			v, shared := on(site.Name)
+			s.addWrite(v, i, site, shared)
 		}
-		v := on(site.Name)
-		s.writing |= 1 << i
-		s.together.writes = s.together.writes || v == all[site.Name]
-		if v.table != nil {
-			s.keyed.write(v, i, site)
-			continue
-		}
-		s.plain = s.plain && site.Effect == stubs.Set
-		s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 	}
 	s.fresh = make([]uint64, len(s.vars))
 	s.some = len(s.reads)+len(s.trends)+len(s.vars)+len(s.keyed.reads)+len(s.keyed.sites) > 0
 	return s
+}
+
+// addRead adds a read of v; shared says whether v belongs to all loops.
+func (s *stateUse) addRead(v *stateVar, r policy.Read, shared bool) {
+	weight := 2 // reading a trend advances it, and reading a key counts as a use of it
+	switch {
+	case r.Stub != stubs.State:
+		s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
+	case v.table != nil:
+		s.keyed.read(v, r)
+	default:
+		s.reads, weight = append(s.reads, stateRead{v, r.Offset}), 1
+	}
+	if shared {
+		s.together.reads += weight
+	}
+}
+
+// addWrite adds a write of v by site i; shared says whether v belongs to all loops.
+func (s *stateUse) addWrite(v *stateVar, i int, site policy.Site, shared bool) {
+	s.writing |= 1 << i
+	s.together.writes = s.together.writes || shared
+	if v.table != nil {
+		s.keyed.write(v, i, site)
+		return
+	}
+	s.plain = s.plain && site.Effect == stubs.Set
+	s.sites[i], s.direct[i] = stateSite{site, s.place(v)}, v
 }
 
 // place returns the index of v in vars.

@@ -25,7 +25,7 @@ func bothLoops(t *testing.T, rt *Runtime, n int) {
 }
 
 // Counts by policies on several loops are complete, in whatever way the policies count.
-func TestNothingCountedIsLost(t *testing.T) {
+func TestNoCountIsLost(t *testing.T) {
 	for name, p := range map[string]Policy{
 		"set":     {Expr: `set("n", state.n + 1)`},
 		"add":     {Expr: `add("n", 1)`},
@@ -53,7 +53,7 @@ func TestNothingCountedIsLost(t *testing.T) {
 }
 
 // Evaluations on other loops see all writes of an evaluation, or none.
-func TestWhatIsWrittenTogetherIsSeenTogether(t *testing.T) {
+func TestWritesOfAStepAreSeenTogether(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"a": 0, "b": 0, "torn": 0}))
 	newLoopOf(t, rt, "second", 1)

@@ -29,8 +29,8 @@ type strand struct {
 	pending    *throwRequest // with the throw request
 	withdrawn  error         // why the task was taken out of the queue
 	would      []wouldBe     // what observing policies would have decided about the task
-	tenant     *tenant       // whose task it is; nil when nobody keeps account of that
-	class      *classAccount // where it is counted; nil when no policy reads class.*
+	tenant     *tenant       // the task's tenant; nil if no tenant has an account
+	class      *classAccount // the account of its class; nil if no policy reads class.*
 	unseated   bool          // it waits for its first slot, and how long is measured
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
@@ -45,7 +45,7 @@ type strand struct {
 
 	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
 	absentAt   int32        // its index in the list of loop.absent that holds it
-	met        atomic.Bool  // it has passed a masked poll since the word was raised
+	met        atomic.Int32 // for how many more times hush the word stays raised, see polls
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
 	postedAt   int64        // when the oldest pending request was posted
 	raisedAt   int64        // when the word was raised; later, for a throw in flight
@@ -79,8 +79,8 @@ type strand struct {
 	brief    atomic.Bool   // its rest is a brief call
 	at       int32         // the open slot that it took last
 	breath   breather
-	keptFrom int64 // since when brief calls have found tasks waiting for a slot; 0: the last one found none
-	cgoSeen  int64 // the process's calls of C when its stack was last found free of callbacks, see look
+	keptFrom int64        // since when brief calls have found tasks waiting for a slot; 0: the last one found none
+	stacks   *stackMemory // nil before the first look that walks the stack
 	memory   memory
 }
 
@@ -210,7 +210,7 @@ func (s *strand) onSlot() bool {
 
 func (s *strand) raise(now int64) {
 	s.raised, s.raisedAt = true, now
-	s.met.Store(false)
+	s.met.Store(0)
 	safepoint.Raise()
 }
 

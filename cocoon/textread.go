@@ -16,7 +16,7 @@ func (b *bound) newRead(r policy.Read) read {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
 		b.refers = append(b.refers, x.selector)
 	}
-	if stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday {
+	if r.OfClock() {
 		x.zone, _ = b.version.spec.Location() // Validate has checked it
 	}
 	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {

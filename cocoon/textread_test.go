@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// What a policy takes of a label is that of its text, on arrival and later, of any size.
+// A value computed from a label depends on its text alone, on arrival and later, for any size.
 func TestTakenOfLabels(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"level": 0, "share": 0.0, "hash": 0}))
@@ -72,7 +72,8 @@ func TestTakenIsFixed(t *testing.T) {
 	}
 }
 
-// From one seed a policy has the same draws, from another others, and each chance its own.
+// With one seed a policy has the same draws each time, with another seed other draws, and each
+// chance draws separately.
 func TestChanceIsReplayed(t *testing.T) {
 	draw := func(seed uint64) (said string, stats uint64) {
 		rt := start(t, Config{Slots: 1, Seed: seed})
@@ -112,7 +113,7 @@ func TestChanceIsReplayed(t *testing.T) {
 	}
 }
 
-// A probability that is none is never true, or always.
+// A probability outside 0 to 1, or NaN, is never true or always true.
 func TestChanceBeyond(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"nan": false, "below": false, "above": false, "p": -1.0}))

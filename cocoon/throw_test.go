@@ -273,7 +273,7 @@ func TestThrowBecomesAPanic(t *testing.T) {
 		t.Errorf("got %v, %+v", pe, p)
 	}
 	rt.log.flush()
-	if log.count("came out of the task as another panic") != 1 {
+	if log.count("turned a throw into another panic") != 1 {
 		t.Errorf("the log says\n%s", log.String())
 	}
 	h = rt.Go(background, "job", func(ctx context.Context) error {
@@ -321,7 +321,7 @@ func TestThrowIsWrappedInAPanic(t *testing.T) {
 		}
 	}
 	rt.log.flush()
-	if log.count("came out of the task as another panic") != 3 {
+	if log.count("turned a throw into another panic") != 3 {
 		t.Errorf("the log says\n%s", log.String())
 	}
 }

@@ -19,6 +19,11 @@ const (
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
+	// patienceOfPolls is for how many times hush the word stays raised after a masked poll: the
+	// task does respond, and may have lost its core for longer than hush. Under a lock it may have
+	// one unmasked poll in many milliseconds, which must find the word raised.
+	patienceOfPolls = 20
+
 	// flight is how long the word stays raised for a throw in flight. The throw reaches its
 	// boundary in microseconds, unless the kernel takes the core. If code recovers the throw, the
 	// next safe point should throw it again, and not a later one.
@@ -82,8 +87,8 @@ func (s *strand) nag(now int64) (next int64) {
 	switch {
 	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered
 		next = now + hush
-	case s.raised && now-s.raisedAt >= hush && s.met.Swap(false):
-		s.raisedAt, s.pause = now, 0 // it polls, and its next unmasked poll must find the word raised
+	case s.raised && now-s.raisedAt >= hush && s.polls():
+		s.raisedAt, s.pause = now, 0
 		next = now + hush
 	case s.raised && now-s.raisedAt >= hush:
 		s.quiet()
@@ -100,6 +105,9 @@ func (s *strand) nag(now int64) (next int64) {
 		next = now + hush
 	default:
 		next = s.raisedAt + hush + s.pause
+	}
+	if p := s.pending; p != nil && !p.flying {
+		s.urge(p, now)
 	}
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		at := s.postedAt + grace
@@ -118,6 +126,21 @@ func (s *strand) nag(now int64) (next int64) {
 		}
 	}
 	return next
+}
+
+// polls reports whether the task has passed a masked poll and runs on, so that its next unmasked
+// poll must find the word raised.
+func (s *strand) polls() bool {
+	left := s.met.Load()
+	if left == 0 {
+		return false
+	}
+	s.met.CompareAndSwap(left, left-1) // else it has passed another
+	switch s.status() {
+	case goroutine.Parked, goroutine.Syscall:
+		return false
+	}
+	return true
 }
 
 // checkStall lends the slot of a task that passes no safe point while other tasks wait for a slot.

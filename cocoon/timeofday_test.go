@@ -22,8 +22,8 @@ func (c *setClock) config(n int) Config {
 
 const seeClock = `set("minute", clock.minute); set("hour", clock.hour); set("weekday", clock.weekday)`
 
-// What policies see of the time of day is that of their zone, also where summer time begins or
-// ends and where the clock leaps.
+// Policies see the time of day in their zone, also where summer time begins or ends and where the
+// clock leaps.
 func TestTimeOfDay(t *testing.T) {
 	var c setClock
 	c.set(time.Unix(0, 0))

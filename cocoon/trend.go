@@ -100,9 +100,11 @@ func (t *trend) value(v *stateVar, observing bool, now int64) uint64 {
 	return t.main.Value(now, v.word.Load())
 }
 
-// restart gives the state a first value anew, and forgets its past. Called between two steps.
+// restart gives the state a first value anew, and forgets its past and what observing policies have
+// written. Called between two steps.
 func (v *stateVar) restart(word uint64) {
 	v.word.Store(word)
+	v.shadowed.Store(false)
 	if trends := v.trends.Load(); trends != nil {
 		for _, t := range *trends {
 			t.main.Restart()

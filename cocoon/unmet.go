@@ -150,7 +150,8 @@ func (rt *Runtime) tellUnmet() {
 	defer rt.regMu.Unlock()
 	names := rt.unmet()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.told, name) })
+	rt.tellIdleStates()
 	if rt.told = names; len(news) > 0 {
-		rt.log.add(slog.LevelWarn, "cocoon: policies or documents speak of names that nothing has had so far; they may be misspelt", "names", news)
+		rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt", "names", news)
 	}
 }

@@ -88,6 +88,21 @@ policies:
 	check("with a loop", "gett", "glod", "hail", "main", "never", "pieces", "pots", "red", "snow", "there", "whole")
 }
 
+// A label of the context is met also by a task for which a document declares another label, and
+// which is not the first of its name.
+func TestUnmetBehindDeclaredLabel(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	load(t, rt, `
+tasks: {get: {labels: {place: here}}}
+policies: [{name: p, on: start, expr: 'task.labels.place == "here" and task.labels.tenant == "gold" ? throw("x") : continue()'}]
+`)
+	must(t, rt.Run(background, "get", idle)) // the declared label is noted
+	must(t, rt.Run(WithLabel(background, "tenant", "silver"), "get", idle))
+	if got, want := rt.Stats().Unmet, []string{"gold"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
 // Names without a match are logged once, a minute after the first task. The names of a later
 // document are logged after that.
 func TestUnmetIsLoggedOnce(t *testing.T) {
@@ -105,7 +120,7 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 	lines := func(want string) {
 		t.Helper()
 		eventually(t, want, func() bool { return log.count(want) == 1 })
-		if n := log.count("nothing has had"); n != strings.Count(log.String(), "\n") {
+		if n := log.count("matched nothing so far"); n != strings.Count(log.String(), "\n") {
 			t.Errorf("%d lines:\n%s", n, &log)
 		}
 	}

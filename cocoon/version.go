@@ -45,19 +45,19 @@ func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Lo
 
 // ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
 func (r *Registration) ready(p Policy, in scope) (*version, error) {
-	private, err := declaredStates(p.State)
-	if err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-	}
 	program, err := p.Parse(declarationsOf(in.states), r.rt.callable())
 	if err != nil {
 		return nil, fmt.Errorf("cocoon: %w", err)
+	}
+	private, err := policy.StatesOf(p.State)
+	if err != nil {
+		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
 	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
 	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would read only zeros
 		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
 	}
-	if v.verified, err = analyzer.Verify(program, analyzer.Limits{Interval: p.On.Interval}); err != nil {
+	if v.verified, err = analyzer.Verify(program, analyzer.LimitsOf(p)); err != nil {
 		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
 	}
 	v.queued = v.verified.NeedsQueue()

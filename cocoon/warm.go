@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -103,70 +102,6 @@ func (rt *Runtime) keepHeat(now int64) (next int64) {
 	}
 	rt.beginTemper() // it sets the timer at its end
 	return notify.Never
-}
-
-// strain holds the results of looks at a task that holds its slot for long.
-type strain struct {
-	since int64 // when the task got the slot
-	last  int64 // when the last counted look found it running
-	times int   // how many consecutive looks did
-}
-
-// It takes strainTimes looks, strainGap apart, to show that a task runs. One look may find a task
-// that waits unannounced in a moment between two waits. The next look may do the same, because the
-// timer that looks and the timer that the task waits for may coincide.
-const (
-	strainGap   = int64(time.Millisecond)
-	strainTimes = 3
-)
-
-// heatFor records a need if s, which holds a slot that another task waits for, has run for long.
-// Called under the loop's lock.
-func (rt *Runtime) heatFor(s *strand, now int64) {
-	if now-s.core.Since() < heatAfter {
-		return
-	}
-	st := &s.strain
-	if st.since != s.core.Since() {
-		*st = strain{since: s.core.Since()}
-	}
-	if st.look(s.status(), now) {
-		rt.needHeat(now)
-	}
-}
-
-// look notes what a look has found, and reports whether the task has run long. A task that is ready
-// to run and has no processor does not run: it may be back from a wait just now.
-func (st *strain) look(found goroutine.Status, now int64) (long bool) {
-	switch found {
-	case goroutine.Parked, goroutine.Syscall, goroutine.Runnable:
-		st.times = 0
-		return false
-	}
-	if now-st.last >= strainGap {
-		st.last = now
-		st.times++
-	}
-	return st.times >= strainTimes
-}
-
-// heatForHolders records a need if a task has held a slot for long while another task waits for
-// one, and returns when to look again. Called under the loop's lock.
-func (l *Loop) heatForHolders(now int64) (next int64) {
-	if !l.core.Wanted() {
-		return notify.Never
-	}
-	if w := &l.rt.warmth; w.hot.Load() && now-w.needed.Load() < minStay/4 {
-		return w.needed.Load() + minStay/4
-	}
-	next = notify.Never
-	for i := range l.slots {
-		if s := l.slots[i].firm(); s != nil {
-			l.rt.heatFor(s, now)
-			next = min(next, max(now+strainGap, s.core.Since()+heatAfter))
-		}
-	}
-	return next
 }
 
 // temper brings the process into the state that heat demands. Called on a goroutine of its own.

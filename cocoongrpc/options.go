@@ -14,13 +14,13 @@ type Runner interface {
 // Options configure the server's interceptors; give both interceptors the same Options. The zero
 // value is ready to use. method is the call's full method, as in "/shop.Items/Get".
 type Options struct {
-	// Name returns a call's task name. If it returns "", the call runs outside any task. Name must
-	// not take names from the client: policies know only the names that their author knew, and the
-	// runtime never forgets a name. If Name is nil, the name is the full method, with two
-	// exceptions. Calls that grpc.UnknownServiceHandler serves are named "unmatched", because the
-	// client chooses their methods (as are streams of a service without an implementation, which
-	// look the same). Health checks, reflection, channelz and ORCA's reports have no task, because
-	// they must go on while tasks wait, and have endless streams.
+	// Name returns a call's task name. If it returns "", the call runs outside any task. Name
+	// should not take names from the client: the runtime keeps the first 65,536 names, and what it
+	// learns about tasks of other names is lost (Stats.Unkept). If Name is nil, the name is the
+	// full method, with two exceptions. Calls that grpc.UnknownServiceHandler serves are named
+	// "unmatched", because the client chooses their methods (as are streams of a service without an
+	// implementation, which look the same). Health checks, reflection, channelz and ORCA's reports
+	// have no task, because they must go on while tasks wait, and have endless streams.
 	Name func(ctx context.Context, method string) string
 
 	// Context returns the context that the task starts from, and can give the task a priority or

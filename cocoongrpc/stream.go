@@ -26,11 +26,13 @@ type serverStream struct {
 	waiting atomic.Int32 // sends and receives in progress, on any goroutine
 	broken  atomic.Bool  // the task was thrown into
 
+	decide sync.Once // refuse is user code, so it is not called under mu
+	answer error     // the status for the throw; set by decide
+
 	// mu guards the fields below.
 	mu     sync.Mutex
 	stop   func() bool // stops watching ctx; nil until the first wait
 	thrown error       // into the task
-	answer error       // the status for thrown, once it is set
 	ended  bool
 }
 
@@ -92,10 +94,11 @@ func (s *serverStream) interrupt() {
 // With net/http's server, writing the status itself waits behind a message that the client does not
 // read, so release holds no lock meanwhile.
 func (s *serverStream) release() {
-	answer := s.last()
-	if answer == nil {
+	thrown := s.last()
+	if thrown == nil {
 		return
 	}
+	answer := s.refused(thrown, true)
 	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		// It fails only if the client has disconnected.
@@ -103,7 +106,7 @@ func (s *serverStream) release() {
 	}
 }
 
-// last returns the status that ends the stream, if the task waits and the stream has not ended yet.
+// last ends the stream and returns the throw, if the task waits and the stream has not ended yet.
 func (s *serverStream) last() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +114,7 @@ func (s *serverStream) last() error {
 		return nil
 	}
 	s.ended = true
-	s.answer = s.refuse(s.thrown, true)
-	return s.answer
+	return s.thrown
 }
 
 // cutOff returns the throw that has ended the stream while the task waited for the client, or nil.
@@ -131,11 +133,10 @@ func (s *serverStream) cutOff() error {
 
 // refused returns the status for a throw, which the client may have already.
 func (s *serverStream) refused(thrown error, started bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.answer == nil {
+	s.decide.Do(func() {
+		s.answer = thrown // if refuse panics, the client must not get OK
 		s.answer = s.refuse(thrown, started)
-	}
+	})
 	return s.answer
 }
 

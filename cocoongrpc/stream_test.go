@@ -245,3 +245,27 @@ func TestThrowAnyTime(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Options.Refuse is user code: it runs under no lock of the stream. If it panics, the status is the
+// throw, and not OK.
+func TestRefuseUnderNoLock(t *testing.T) {
+	thrown := errors.New("thrown")
+	s := &serverStream{}
+	s.broken.Store(true)
+	s.refuse = func(err error, _ bool) error {
+		s.cutOff()
+		s.end()
+		panic("Refuse")
+	}
+	got := make(chan any)
+	go func() {
+		defer func() { got <- recover() }()
+		s.refused(thrown, true)
+	}()
+	if r := receive(t, "the panic", got); r != "Refuse" {
+		t.Errorf("Refuse panicked, and refused with %v", r)
+	}
+	if err := s.refused(thrown, true); err != thrown {
+		t.Errorf("after the panic the status is %v", err)
+	}
+}

@@ -13,16 +13,16 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// holdLink is what rewritten packages call: polls count only in programs with rewritten packages.
+// lockedLink is what rewritten packages call: polls count only in programs with rewritten packages.
 //
-//go:linkname holdLink github.com/cocoon-go/cocoon/safepoint.holdLink
-var holdLink func(pkg, file string, held, ends []int)
+//go:linkname lockedLink github.com/cocoon-go/cocoon/safepoint.lockedLink
+var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 // TestClientIsNotUnwound checks that polls inside a client's calls do not throw, in Invoke and in
 // the methods of its streams: a throw would leave the resources of the connection that the call had
 // taken.
 func TestClientIsNotUnwound(t *testing.T) {
-	holdLink("a/rewritten/package", "", nil, nil)
+	lockedLink("a/rewritten/package", "", nil, nil, nil, nil)
 	rt := start(t, cocoon.Config{})
 	client := func(opts ...grpc.DialOption) pb.TestServiceClient {
 		srv := grpc.NewServer()

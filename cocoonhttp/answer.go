@@ -12,11 +12,25 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
-// holdSize is how many bytes of a response are held back. It equals the buffer of net/http's own
-// response writer, so passing the held bytes on when the handler has returned never blocks.
-const holdSize = 2048
+const (
+	// holdSize is how many bytes of a response are held back before any are sent. It equals the
+	// buffer of net/http's own response writer, so passing the held bytes on when the handler has
+	// returned never blocks.
+	holdSize = 2048
 
-var holds = sync.Pool{New: func() any { return new([holdSize]byte) }}
+	// partSize is how many bytes are collected for each later write. Such a write is a call that may
+	// block, and a system call, so a handler that writes line by line should make few.
+	partSize = 8 << 10
+)
+
+var (
+	holds = buffers(holdSize)
+	parts = buffers(partSize)
+)
+
+func buffers(size int) *sync.Pool {
+	return &sync.Pool{New: func() any { b := make([]byte, 0, size); return &b }}
+}
 
 // answer is the response of a handler that runs as a task. It holds back the status and the first
 // bytes, so that a throw can still replace the response, and so that a small response costs no
@@ -30,16 +44,17 @@ type answer struct {
 	asked  bool   // the handler has asked for the header
 	before copied // the header at that time
 
-	status  int    // 0: the handler has not decided yet
-	late    bool   // the handler decided after it had recovered the throw
-	early   bool   // the handler decided before any throw
-	lost    bool   // because of a throw, the client did not get everything that the handler wrote
-	header  copied // the header at the time of the decision
-	length  int64  // of the body, as the header declares it; -1: not declared
-	written int64  // by the handler
-	buffer  *[holdSize]byte
-	held    []byte // the bytes held back, in buffer
-	err     error  // of the first write that failed
+	status  int        // 0: the handler has not decided yet
+	late    bool       // the handler decided after it had recovered the throw
+	early   bool       // the handler decided before any throw
+	lost    bool       // because of a throw, the client did not get everything that the handler wrote
+	header  copied     // the header at the time of the decision
+	length  int64      // of the body, as the header declares it; -1: not declared
+	written int64      // by the handler
+	buffer  *[]byte    // nil while no bytes are held back
+	pool    *sync.Pool // the buffer's
+	held    []byte     // the bytes held back, in buffer
+	err     error      // of the first write that failed
 
 	sent     bool // the header has been passed on: the response cannot be replaced
 	exposed  bool // the handler has the underlying writer, and may have written to it
@@ -162,8 +177,8 @@ func (a *answer) fits(n int) bool {
 	if a.hijacked || a.exposed || a.err != nil || tooMuch || !bodyAllowed(a.status) {
 		return false
 	}
-	if len(a.held)+n > holdSize {
-		if n > holdSize {
+	if len(a.held)+n > a.room() {
+		if n > a.room() {
 			return false
 		}
 		if a.blocking().write(n, a.send) != nil {
@@ -171,11 +186,30 @@ func (a *answer) fits(n int) bool {
 			return false
 		}
 	}
-	if a.buffer == nil {
-		a.buffer = holds.Get().(*[holdSize]byte)
-		a.held = a.buffer[:0]
-	}
+	a.hold()
 	return true
+}
+
+// room is how many bytes are held back at most.
+func (a *answer) room() int {
+	if a.sent {
+		return partSize
+	}
+	return holdSize
+}
+
+// hold gets the buffer for the bytes held back. Between the header and the later parts of the
+// response, when the buffer is empty, it changes to the larger one.
+func (a *answer) hold() {
+	pool := holds
+	if a.sent {
+		pool = parts
+	}
+	if a.pool != pool {
+		a.release()
+		a.pool, a.buffer = pool, pool.Get().(*[]byte)
+		a.held = *a.buffer
+	}
 }
 
 // pass sends the held bytes, and then calls write for the given number of bytes.
@@ -235,11 +269,10 @@ func (a *answer) sendHeader() {
 }
 
 func (a *answer) release() {
-	a.held = nil
 	if a.buffer != nil {
-		holds.Put(a.buffer)
-		a.buffer = nil
+		a.pool.Put(a.buffer)
 	}
+	a.pool, a.buffer, a.held = nil, nil, nil
 }
 
 // bodyAllowed reports whether responses with the status have a body.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,6 +105,55 @@ func TestFlushGivesBufferBack(t *testing.T) {
 		}
 		io.WriteString(w, "another")
 	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+}
+
+// Small writes are collected: after the header they go out in parts of partSize, and the rest when
+// the handler returns. A write that is larger than a part goes out by itself.
+func TestSmallWritesAreCollected(t *testing.T) {
+	rt := start(t, cocoon.Config{})
+	line := strings.Repeat("x", 99) + "\n"
+	for name, test := range map[string]struct {
+		writes []int
+		want   []int
+	}{
+		"lines":         {slices.Repeat([]int{100}, 300), []int{2000, 8100, 8100, 8100, 3700}},
+		"large":         {[]int{100, 30_000, 100, 30_000}, []int{100, 30_000, 100, 30_000}},
+		"exactly parts": {[]int{2048, 8192, 8192}, []int{2048, 8192, 8192}},
+	} {
+		var got []int
+		sent := &countingWriter{ResponseRecorder: httptest.NewRecorder(), sizes: &got}
+		var want strings.Builder
+		Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, n := range test.writes {
+				part := strings.Repeat(line, n/len(line)+1)[:n]
+				want.WriteString(part)
+				if m, err := io.WriteString(w, part); m != n || err != nil {
+					t.Errorf("%s: a write of %d bytes: %d, %v", name, n, m, err)
+				}
+			}
+		})).ServeHTTP(sent, httptest.NewRequest("GET", "/", nil))
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: sent %v, want %v", name, got, test.want)
+		}
+		if sent.Body.String() != want.String() {
+			t.Errorf("%s: the body is not what the handler wrote", name)
+		}
+	}
+}
+
+type countingWriter struct {
+	*httptest.ResponseRecorder
+	sizes *[]int
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	*w.sizes = append(*w.sizes, len(p))
+	return w.ResponseRecorder.Write(p)
+}
+
+func (w *countingWriter) WriteString(s string) (int, error) {
+	*w.sizes = append(*w.sizes, len(s))
+	return w.ResponseRecorder.WriteString(s)
 }
 
 // A handler that aborts its response because a write returned a throw, as proxies do, causes no log

@@ -19,9 +19,9 @@ type Runner interface {
 // Options configure Middleware. The zero value is ready to use.
 type Options struct {
 	// Name returns a request's task name. If it returns "", the request is handled outside any
-	// task, as may suit a health check. Name must not take names from the client: policies know
-	// only the names that their author knew, and the runtime never forgets a name. If Name is nil,
-	// the task is named as described at Middleware.
+	// task, as may suit a health check. Name should not take names from the client: the runtime
+	// keeps the first 65,536 names, and what it learns about tasks of other names is lost
+	// (Stats.Unkept). If Name is nil, the task is named as described at Middleware.
 	Name func(*http.Request) string
 
 	// Context returns the context that the task starts from, and can give the task a priority or

@@ -247,12 +247,15 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	if len(at) > tooMany || c.jumps() {
 		at = []token.Pos{c.body.List[0].Pos()}
 	}
-	if slices.ContainsFunc(at, func(p token.Pos) bool { return c.whyNot(p) != "" }) {
-		at = []token.Pos{c.body.List[0].Pos()} // before the lock
+	first := c.body.List[0].Pos()
+	if c.whyNot(first) == "" && slices.ContainsFunc(at, func(p token.Pos) bool { return c.whyNot(p) != "" || c.heldAt(p) != nil }) {
+		at = []token.Pos{first} // before the lock
 	}
-	if why := c.whyNot(at[0]); why != "" {
-		r.leave(c, c.body.Pos(), "recursion", why)
-		return
+	for _, p := range at {
+		if why := c.whyNot(p); why != "" {
+			r.leave(c, c.body.Pos(), "recursion", why)
+			return
+		}
 	}
 	for _, p := range at {
 		r.stats.Entries++

@@ -17,7 +17,8 @@ type code struct {
 	typ      *ast.FuncType
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""
-	held     []span // where it holds locks, or the function around it does
+	held     []hold // where it holds locks, or the function around it does
+	releases bool   // it releases a lock that a caller has acquired
 	owed     []span // where it owes goroutines to a wait group, or the function around it does
 	loops    []*loop
 	calls    []*call
@@ -75,7 +76,7 @@ func (r *rewriter) collect(f *file) {
 }
 
 func (r *rewriter) add(c *code) {
-	c.held = append(c.held, heldIn(c.body)...)
+	c.held = append(c.held, r.heldIn(c)...)
 	c.owed = append(c.owed, owedIn(c.body)...)
 	r.codes = append(r.codes, c)
 }
@@ -98,7 +99,10 @@ func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 			c.exempt = outer.exempt
 		}
 		if useOf(lit, stack) != started {
-			c.held, c.owed = spansAround(outer.held, lit), spansAround(outer.owed, lit)
+			if h := outer.heldAt(lit.Pos()); h != nil {
+				c.held = []hold{{span{lit.Pos(), lit.End()}, h.what, h.released}}
+			}
+			c.owed = spansAround(outer.owed, lit)
 		}
 		r.add(c)
 		r.literals[lit] = c
@@ -191,12 +195,18 @@ func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
 	})
 }
 
+// isStuck reports whether at p a lock is held that a throw would leave so.
+func (c *code) isStuck(p token.Pos) bool {
+	h := c.heldAt(p)
+	return h != nil && h.released == byItself
+}
+
 // whyNot says why there may be no poll at p, or "".
 func (c *code) whyNot(p token.Pos) string {
 	switch {
 	case c.exempt != "":
 		return c.exempt
-	case anyHas(c.held, p):
+	case c.isStuck(p):
 		return "a lock is held"
 	case anyHas(c.owed, p):
 		return "a wait group is owed goroutines"

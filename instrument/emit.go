@@ -16,6 +16,7 @@ func (r *rewriter) decide() {
 	for _, f := range r.files {
 		r.collect(f)
 	}
+	r.distrust()
 	r.beCareful()
 	for _, c := range r.codes {
 		r.section(c)
@@ -38,6 +39,7 @@ func (r *rewriter) decide() {
 		r.returnsOf(c)
 		r.leftIn(c)
 	}
+	r.freshCalls()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
 }
@@ -171,8 +173,8 @@ func PREFIX_poll(answer func()) {
 	}
 }
 
-//go:linkname PREFIX_hold SAFEPOINT.holdLink
-var PREFIX_hold func(pkg, file string, held, ends []int)
+//go:linkname PREFIX_hold SAFEPOINT.lockedLink
+var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends, fresh []int)
 
 func init() {
 	if PREFIX_hold == nil {

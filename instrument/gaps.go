@@ -121,6 +121,9 @@ func (s *survey) gapsOf(c *code) []Gap {
 		if g, ok := s.ofLoop(l); ok {
 			add(l.stmt.Pos(), g)
 		}
+		if g, ok := s.loopUnderLock(c, l); ok {
+			add(l.stmt.Pos(), g)
+		}
 	}
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		if g, ok := s.ofNode(n, stack); ok {

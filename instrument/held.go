@@ -8,30 +8,61 @@ import (
 )
 
 // told are a file's lines for package safepoint, see its type Held.
-type told struct{ held, ends []int }
+type told struct {
+	held        map[int]hold // by line; of several, the one that matters most
+	ends, fresh []int
+}
 
 // toldLines returns the lines of each file that has some.
 func (r *rewriter) toldLines() map[string]*told {
 	files := map[string]*told{}
 	of := func(file string) *told {
 		if files[file] == nil {
-			files[file] = &told{}
+			files[file] = &told{held: map[int]hold{}}
 		}
 		return files[file]
 	}
-	for _, c := range r.codes {
-		for _, h := range slices.Concat(c.held, c.owed) {
-			for _, p := range r.linesOf(h) {
-				t := of(p.file)
-				t.held = append(t.held, p.line, p.line)
+	tell := func(h hold) {
+		for _, p := range r.linesOf(h.span) {
+			t := of(p.file)
+			if h.released == given {
+				t.ends = append(t.ends, p.line, p.line)
+			} else if known, ok := t.held[p.line]; !ok || h.released < known.released {
+				t.held[p.line] = h
 			}
+		}
+	}
+	for _, c := range r.codes {
+		for _, h := range c.held {
+			tell(h)
+		}
+		for _, s := range c.owed {
+			tell(hold{s, "goroutines that a wait group waits for", byItself})
 		}
 	}
 	for end := range r.ends {
 		t := of(end.file)
 		t.ends = append(t.ends, end.line, end.line)
 	}
+	for at := range r.fresh {
+		t := of(at.file)
+		t.fresh = append(t.fresh, at.line, at.line)
+	}
 	return files
+}
+
+// stretches returns the lines as triples of a first line, a last line, and how what is held there
+// is released; and what that is, for each.
+func (t *told) stretches() (lines []int, locks []string) {
+	for _, line := range slices.Sorted(maps.Keys(t.held)) {
+		h, n := t.held[line], len(lines)
+		if n > 0 && lines[n-2] == line-1 && lines[n-1] == int(h.released) && locks[len(locks)-1] == h.what {
+			lines[n-2] = line
+			continue
+		}
+		lines, locks = append(lines, line, line, int(h.released)), append(locks, h.what)
+	}
+	return lines, locks
 }
 
 // linesOf returns the lines of a stretch of source as stack traces show them. Line directives may
@@ -57,11 +88,12 @@ func (r *rewriter) heldCalls(name string) string {
 	var calls strings.Builder
 	for _, pkg := range packages {
 		if len(files) == 0 {
-			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil, nil)\n", r.name("hold"), pkg)
+			fmt.Fprintf(&calls, "\t%s(%q, \"\", nil, nil, nil, nil)\n", r.name("hold"), pkg)
 		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
 			t := files[file]
-			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v)\n", r.name("hold"), pkg, file, merged(t.held), merged(t.ends))
+			lines, locks := t.stretches()
+			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v, %#v, %#v)\n", r.name("hold"), pkg, file, lines, locks, merged(t.ends), merged(t.fresh))
 		}
 	}
 	return calls.String()

@@ -102,6 +102,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
 		pollers: map[*code]bool{}, busy: map[place]bool{}, ends: map[place]bool{},
+		fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
 	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
@@ -133,6 +134,9 @@ type rewriter struct {
 	busy     map[place]bool         // lines in which something other than a deferred call may call a poll
 	ends     map[place]bool         // lines in which deferred calls are made
 	pulls    bool                   // a file has uses of iter.Pull
+	fresh    map[place]bool         // lines with a call of a method on what only the function has
+	makers   map[maker]bool         // results that are always new
+	private  map[*code]bool         // methods that keep their receivers to themselves
 	prefix   string                 // of the names that are inserted
 }
 

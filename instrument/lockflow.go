@@ -8,61 +8,86 @@ import (
 	"golang.org/x/tools/go/cfg"
 )
 
-// lockFlow follows the locks through a function's control flow. A lock is held at a place if it may
-// be held there on any way.
+// lockFlow follows the locks through a function's control flow. What may be so of a lock at a
+// place, on any way that leads there, counts.
 type lockFlow struct {
-	calls map[ast.Node]lockCall
-	bits  map[string]uint64 // a bit for each lock
-	in    map[*cfg.Block]*holding
+	calls  map[ast.Node]lockCall
+	bits   map[string]uint64 // a bit for each lock
+	names  map[uint64]string
+	unsure uint64 // locks that a deferred call may not release, and the bit that many locks share
+	reads  uint64 // locks that are only taken to read what they guard
+	own    uint64 // locks of the method's receiver
+
+	callers uint64 // locks of a caller that the function releases for good
+	in      map[*cfg.Block]*holding
 }
-
-// holding is what a function may hold at a place.
-type holding struct{ locks, pinned uint64 } // pinned: a deferred call will release it
-
-func (h holding) any() bool { return h.locks|h.pinned != 0 }
 
 // heldIn returns where in the body locks are held, as far as the text tells: from an acquisition to
 // the release of the same lock on each way, or to the end. What is released and was not acquired
-// before, in the text, is held from the beginning; where a deferred call will release it, to the
-// end: the release of a lock that is free ends the program.
-func heldIn(body *ast.BlockStmt) (held []span) {
+// before, in the text, is held from the beginning, and will be released by a caller if the function
+// acquires it again. The release of a lock that is free ends the program.
+func (r *rewriter) heldIn(c *code) (held []hold) {
+	body := c.body
 	calls := lockCalls(body)
 	if len(calls) == 0 {
 		return nil
 	}
-	f := &lockFlow{calls: map[ast.Node]lockCall{}, bits: map[string]uint64{}, in: map[*cfg.Block]*holding{}}
-	begin := holding{}
-	for _, c := range calls {
-		f.calls[c.node] = c
-		if f.bits[c.what] == 0 {
-			f.bits[c.what] = 1 << min(len(f.bits), 63) // of more, some share one
-		}
-	}
-	acquired := map[string]bool{}
-	for _, c := range calls { // in the order of the text
-		if acquired[c.what] = acquired[c.what] || c.acquires; !acquired[c.what] {
-			begin.locks |= f.bits[c.what]
+	f := &lockFlow{calls: map[ast.Node]lockCall{}, bits: map[string]uint64{}, names: map[uint64]string{}, in: map[*cfg.Block]*holding{}}
+	f.number(calls)
+	for _, call := range calls {
+		if call.expr != nil && r.inReceiver(c, call.expr) {
+			f.own |= f.bits[call.what] &^ (1 << 63)
 		}
 	}
 	g := cfg.New(body, func(call *ast.CallExpr) bool {
 		id, ok := call.Fun.(*ast.Ident)
 		return !ok || id.Name != "panic"
 	})
-	f.follow(g, begin)
+	f.follow(g, f.atBegin(calls))
+	c.releases = f.callers != 0
 	return united(f.spans(g, body))
 }
 
-// united returns the same places as the fewest spans.
-func united(spans []span) (all []span) {
-	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
-	for _, s := range spans {
-		if n := len(all); n > 0 && s.from <= all[n-1].to {
-			all[n-1].to = max(all[n-1].to, s.to)
-		} else {
-			all = append(all, s)
+// number gives each lock a bit.
+func (f *lockFlow) number(calls []lockCall) {
+	const shared = 1 << 63
+	for _, c := range calls {
+		f.calls[c.node] = c
+		if f.bits[c.what] == 0 {
+			bit := uint64(1) << min(len(f.bits), 63)
+			f.bits[c.what], f.names[bit] = bit, c.lock
+			if isRead[c.release] {
+				f.reads |= bit
+			}
+		}
+		if c.unsure {
+			f.unsure |= f.bits[c.what]
 		}
 	}
-	return all
+	f.unsure |= shared
+	f.reads &^= shared
+}
+
+// atBegin returns what is held where the function begins.
+func (f *lockFlow) atBegin(calls []lockCall) (h holding) {
+	acquired := map[string]bool{}
+	h.free = ^uint64(0)
+	for _, c := range calls { // in the order of the text
+		if acquired[c.what] = acquired[c.what] || c.acquires; !acquired[c.what] {
+			h.bare |= f.bits[c.what]
+			h.free &^= f.bits[c.what]
+		}
+	}
+	f.callers = h.bare
+	for _, c := range calls {
+		if bit := f.bits[c.what]; c.acquires && h.bare&bit != 0 { // it is a caller's
+			f.callers &^= bit
+			h.bare &^= bit
+			h.covered |= bit
+			f.unsure |= bit
+		}
+	}
+	return h
 }
 
 // follow finds what is held where each block begins.
@@ -78,12 +103,12 @@ func (f *lockFlow) follow(g *cfg.CFG, begin holding) {
 		for i, next := range b.Succs {
 			there := h
 			if len(b.Succs) == 2 {
-				there.locks &^= f.failed(b, i == 0)
+				there.release(f.failed(b, i == 0))
 			}
 			known := f.in[next]
 			if known == nil {
 				f.in[next] = &there
-			} else if all := (holding{known.locks | there.locks, known.pinned | there.pinned}); all != *known {
+			} else if all := known.or(there); all != *known {
 				*known = all
 			} else {
 				continue
@@ -98,11 +123,11 @@ func (f *lockFlow) behind(n ast.Node, h holding) holding {
 	f.each(n, func(c lockCall, bit uint64) {
 		switch {
 		case c.deferred:
-			h.pinned |= bit
+			h.pin(bit)
 		case c.acquires:
-			h.locks |= bit
+			h.acquire(bit)
 		default:
-			h.locks &^= bit
+			h.release(bit)
 		}
 	})
 	return h
@@ -146,8 +171,12 @@ type node struct {
 
 // spans returns the places at which something is held: in nodes, and between a node that holds
 // something and the one before.
-func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []span) {
+func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []hold) {
 	var nodes []node
+	add := func(from, to token.Pos, h holding) {
+		// The package that makes the graph has a return statement at the end, which is too long.
+		held = append(held, f.hold(span{from, min(to, body.End())}, h))
+	}
 	for _, b := range g.Blocks {
 		if f.in[b] == nil {
 			continue // nothing leads there
@@ -155,7 +184,7 @@ func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []span) {
 		h := *f.in[b]
 		if loop := b.Stmt; (b.Kind == cfg.KindForBody || b.Kind == cfg.KindRangeBody) && h.any() {
 			lbrace := bodyOf(loop).Lbrace
-			held = append(held, span{lbrace, lbrace + 1})
+			add(lbrace, lbrace+1, h)
 		}
 		for _, n := range b.Nodes {
 			next := f.behind(n, h)
@@ -168,28 +197,32 @@ func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []span) {
 	for _, n := range nodes {
 		switch from := n.Pos(); {
 		case n.before.any():
-			held = append(held, span{min(last, from), n.End()})
+			add(min(last, from), n.End(), n.before)
 		case n.behind.any():
 			f.each(n.Node, func(c lockCall, _ uint64) { from = max(from, c.node.Pos()) })
-			held = append(held, span{from + 1, n.End()}) // just before it there may be a poll
+			add(from+1, n.End(), n.behind) // just before it there may be a poll
 		}
 		last = max(last, n.End())
 	}
-	return append(held, f.jumps(nodes, body)...)
-}
-
-// jumps returns the goto statements at which something is held, or may be: they are no nodes.
-func (f *lockFlow) jumps(nodes []node, body *ast.BlockStmt) (held []span) {
 	ast.Inspect(body, func(n ast.Node) bool {
-		b, ok := n.(*ast.BranchStmt)
-		if !ok || b.Tok != token.GOTO {
-			return true
-		}
-		i, _ := slices.BinarySearchFunc(nodes, b.Pos(), func(n node, p token.Pos) int { return int(n.Pos() - p) })
-		if i > 0 && nodes[i-1].behind.any() || i < len(nodes) && nodes[i].before.any() {
-			held = append(held, span{b.Pos(), b.End()})
+		if b, ok := n.(*ast.BranchStmt); ok && b.Tok == token.GOTO {
+			if h := around(nodes, b.Pos()); h.any() {
+				add(b.Pos(), b.End(), h)
+			}
 		}
 		return true
 	})
 	return held
+}
+
+// around returns what may be held at a goto statement, which is no node.
+func around(nodes []node, p token.Pos) (h holding) {
+	i, _ := slices.BinarySearchFunc(nodes, p, func(n node, p token.Pos) int { return int(n.Pos() - p) })
+	if i > 0 {
+		h = nodes[i-1].behind
+	}
+	if i < len(nodes) {
+		h = h.or(nodes[i].before)
+	}
+	return h
 }

@@ -25,6 +25,9 @@ var isUnlock = func() map[string]bool {
 	return m
 }()
 
+// isRead has the names of what releases a lock under which things are only read.
+var isRead = map[string]bool{"RUnlock": true, "runlock": true, "rUnlock": true}
+
 // pairs are the names of what acquires and releases semaphores and the like, which are also held
 // for as long as a request takes. So only those count that a function acquires and releases itself,
 // not by a deferred call: a deferred call also runs when a throw unwinds.
@@ -33,11 +36,15 @@ var pairs = map[string]string{"Acquire": "Release", "acquire": "release", "Enter
 // lockCall is an acquisition or a release.
 type lockCall struct {
 	node     ast.Node // a call, or a channel's statement
-	what     string   // the lock's expression and what releases it
+	expr     ast.Expr // the lock; nil of some
+	lock     string   // as a text
+	release  string   // the name of what releases it
+	what     string   // both
 	acquires bool
 	tries    bool // it is a condition whether it has acquired
 	paired   bool // see pairs
 	deferred bool
+	unsure   bool // it is deferred, and may not be made: in a branch of a literal
 }
 
 // lockCalls returns those of the body, and the releases in deferred literals, but for those of
@@ -60,6 +67,7 @@ func lockCalls(body *ast.BlockStmt) (all []lockCall) {
 		for _, around := range stack {
 			if d, ok := around.(*ast.DeferStmt); ok {
 				by, c.deferred = d, true
+				c.unsure = !isSure(n, d)
 			}
 		}
 		switch key := (deferredLock{by, c.what}); {
@@ -73,36 +81,86 @@ func lockCalls(body *ast.BlockStmt) (all []lockCall) {
 	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && !isPaired(c.what, all) })
 }
 
+// isSure reports whether a deferred statement makes the call in any case: it is the call, or that
+// of a literal in which nothing comes before that might leave.
+func isSure(call ast.Node, by *ast.DeferStmt) bool {
+	if by.Call == call {
+		return true
+	}
+	lit, ok := ast.Unparen(by.Call.Fun).(*ast.FuncLit)
+	if !ok {
+		return false
+	}
+	for _, s := range lit.Body.List {
+		if e, ok := s.(*ast.ExprStmt); ok && (e == call || ast.Unparen(e.X) == call) {
+			return true
+		}
+		leaves := false
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ReturnStmt, *ast.BranchStmt:
+				leaves = true
+			case *ast.CallExpr:
+				id, ok := n.Fun.(*ast.Ident)
+				leaves = leaves || ok && id.Name == "panic"
+			}
+			return true
+		})
+		if leaves {
+			return false
+		}
+	}
+	return false
+}
+
 // lockCallOf returns what a node does to a lock, if it does.
 func lockCallOf(n ast.Node) (c lockCall, ok bool) {
 	switch n := n.(type) {
 	case *ast.SendStmt: // semaphore <- struct{}{}
 		value, ok := n.Value.(*ast.CompositeLit)
-		return lockCall{node: n, what: "<-" + types.ExprString(n.Chan), acquires: true, paired: true}, ok && len(value.Elts) == 0
+		return semaphore(n, n.Chan, true), ok && len(value.Elts) == 0
 	case *ast.ExprStmt: // <-semaphore
 		receive, ok := ast.Unparen(n.X).(*ast.UnaryExpr)
 		if !ok || receive.Op != token.ARROW {
 			return c, false
 		}
-		return lockCall{node: n, what: "<-" + types.ExprString(receive.X), paired: true}, true
+		return semaphore(n, receive.X, false), true
 	case *ast.CallExpr:
-		lock, name := "", ""
-		switch fun := ast.Unparen(n.Fun).(type) {
-		case *ast.Ident:
-			name = fun.Name
-		case *ast.SelectorExpr:
-			lock, name = types.ExprString(fun.X)+".", fun.Sel.Name
-		}
-		switch release := cmp.Or(unlocks[name], pairs[name]); {
-		case release != "":
-			return lockCall{node: n, what: lock + release, acquires: true, tries: strings.HasPrefix(strings.ToLower(name), "try"), paired: pairs[name] != ""}, true
-		case isUnlock[name]:
-			return lockCall{node: n, what: lock + name}, true
-		case slices.Contains(slices.Collect(maps.Values(pairs)), name):
-			return lockCall{node: n, what: lock + name, paired: true}, true
-		}
+		return methodOf(n)
 	}
 	return c, false
+}
+
+func semaphore(n ast.Node, channel ast.Expr, acquires bool) lockCall {
+	name := types.ExprString(channel)
+	return lockCall{node: n, lock: name, what: "<-" + name, acquires: acquires, paired: true}
+}
+
+// methodOf returns what a call does to a lock by its name, if it does.
+func methodOf(n *ast.CallExpr) (c lockCall, ok bool) {
+	c.node = n
+	name, prefix := "", ""
+	switch fun := ast.Unparen(n.Fun).(type) {
+	case *ast.Ident:
+		name = fun.Name
+		c.lock = name
+	case *ast.SelectorExpr:
+		name = fun.Sel.Name
+		c.expr, c.lock = fun.X, types.ExprString(fun.X)
+		prefix = c.lock + "."
+	}
+	switch c.release = cmp.Or(unlocks[name], pairs[name]); {
+	case c.release != "":
+		c.acquires, c.tries, c.paired = true, strings.HasPrefix(strings.ToLower(name), "try"), pairs[name] != ""
+	case isUnlock[name]:
+		c.release = name
+	case slices.Contains(slices.Collect(maps.Values(pairs)), name):
+		c.release, c.paired = name, true
+	default:
+		return c, false
+	}
+	c.what = prefix + c.release
+	return c, true
 }
 
 // isPaired reports whether a function acquires and releases, and no deferred call does.

@@ -52,7 +52,9 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 		return
 	}
 	if why := c.whyNot(body.Lbrace); why != "" {
-		r.leave(c, stmt.Pos(), "loop", why)
+		if !r.pollBehindReleases(c, body) {
+			r.leave(c, stmt.Pos(), "loop", why)
+		}
 		return
 	}
 	if !labelled && c.careful < plainly {
@@ -64,6 +66,67 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 	l.polls = true
 	r.stats.LoopPolls++
 	r.insert(c.file, body.Lbrace+1, r.poll(c))
+}
+
+// pollBehindReleases lets a loop that is under a lock at its head poll where it gives the lock up
+// for a while, and reports whether it does. There is no other place in the loop: the polls of what
+// it calls are under the lock.
+func (r *rewriter) pollBehindReleases(c *code, body *ast.BlockStmt) (polls bool) {
+	if c.exempt != "" {
+		return false
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
+			return false
+		}
+		list := listOf(n)
+		for i := 1; i < len(list); i++ {
+			if isRelease(list[i-1]) && c.whyNot(list[i].Pos()) == "" && !isLeaving(list[i]) {
+				r.stats.LoopPolls++
+				r.pollBefore(c, list[i].Pos())
+				polls = true
+			}
+		}
+		return true
+	})
+	return polls
+}
+
+// listOf returns the statements of a node that is a list of them.
+func listOf(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
+}
+
+// isRelease reports whether a statement releases a lock.
+func isRelease(s ast.Stmt) bool {
+	e, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	c, ok := lockCallOf(e)
+	if !ok {
+		c, ok = lockCallOf(ast.Unparen(e.X))
+	}
+	return ok && !c.acquires
+}
+
+// isLeaving reports whether a statement ends the loop, or defers a call: what the function has
+// acquired is not to be lost there.
+func isLeaving(s ast.Stmt) bool {
+	switch s.(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt, *ast.DeferStmt:
+		return true
+	}
+	return false
 }
 
 // jump lets a goto poll that leads back. At its label there is no place: before the label a poll is

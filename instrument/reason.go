@@ -131,16 +131,37 @@ func isText(t types.Type) bool {
 }
 
 // underLock returns the gap of a call under a lock, or the like: whatever polls in there is at no
-// safe point.
+// safe point, or at one for a throw only.
 func (s *survey) underLock(c *code, n ast.Node) (g Gap, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
 	if !isCall || c.exempt != "" || s.costOfCall(call) < endless {
 		return g, false
 	}
-	why := c.whyNot(n.Pos())
+	why := s.whyKept(c, n.Pos())
 	name := types.ExprString(call.Fun)
 	if last := name[strings.LastIndexByte(name, '.')+1:]; why == "" || isUnlock[last] || unlocks[last] != "" {
 		return g, false
 	}
 	return Gap{Kind: GapLock, Why: "calls " + name + " while " + why, Length: Unbounded}, true
+}
+
+// loopUnderLock returns the gap of a loop that polls under a lock.
+func (s *survey) loopUnderLock(c *code, l *loop) (g Gap, ok bool) {
+	why := s.whyKept(c, bodyOf(l.stmt).Lbrace)
+	return Gap{Kind: GapLock, Why: "it polls while " + why, Length: Unbounded}, (l.polls || l.every > 0) && why != ""
+}
+
+// whyKept says why what polls at p, and in what is called there, is at no safe point for all that
+// may be asked, or "".
+func (s *survey) whyKept(c *code, p token.Pos) string {
+	if why := c.whyNot(p); why != "" {
+		return why
+	}
+	switch h := c.heldAt(p); {
+	case h == nil:
+		return ""
+	case h.released == given:
+		return "a lock is given up for a while: it may be suspended"
+	}
+	return "a lock is held, which a deferred call releases: it may be thrown into, late"
 }

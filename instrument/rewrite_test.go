@@ -124,14 +124,26 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"literal that calls itself", `func a() { var g func(); g = func() { g() }; _ = g }`, `func a() { var g func(); g = func() { POLLg() }; _ = g }`},
 
 		{"lock", `func a() { mu.Lock(); for { f() }; mu.Unlock(); for { f() } }`, `func a() { POLLmu.Lock(); for { f() }; mu.Unlock(); for {POLL f() } }`},
-		{"lock, deferred", `func a(n int) { for n > 0 { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a(n int) { POLLfor n > 0 {POLL f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`},
+		{"lock, deferred", `func a(n int) { for n > 0 { f() }; mu.RLock(); defer mu.RUnlock(); for { f() } }`, `func a(n int) { for n > 0 {POLL f() }; mu.RLock(); defer mu.RUnlock(); for {POLL f() } }`},
 		{"lock, released in a deferred literal", `func a() { mu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`,
-			`func a() { POLLmu.Lock(); defer func() { mu.Unlock() }(); for { f() } }`},
+			`func a() { mu.Lock(); defer func() { mu.Unlock() }(); for {POLL f() } }`},
+		{"lock, may be released in a deferred literal", `func a(n int) { mu.Lock(); defer func() { if n > 0 { mu.Unlock() } }(); for { n++ } }`, ""},
+		{"lock, may not come to its release", `func a(n int) { mu.Lock(); defer func() { if n > 0 { return }; mu.Unlock() }(); for { n++ } }`, ""},
+		{"lock, deferred on one way", `func a(n int) { mu.Lock(); if n > 0 { defer mu.Unlock() }; for { n++ } }`, ""},
+		{"lock, deferred on each way", `func a(n int) { mu.Lock(); if n > 0 { defer mu.Unlock() } else { defer mu.Unlock() }; for { n++ } }`,
+			`func a(n int) { mu.Lock(); if n > 0 { defer mu.Unlock() } else { defer mu.Unlock() }; for {POLL n++ } }`},
+		{"lock, deferred, and another is not", `func a(n int) { mu.Lock(); defer mu.Unlock(); other.Lock(); for n > 0 { n-- }; other.Unlock(); for { n++ } }`,
+			`func a(n int) { mu.Lock(); defer mu.Unlock(); other.Lock(); for n > 0 { n-- }; other.Unlock(); for {POLL n++ } }`},
 		{"lock, early exit", `func a(n int) { mu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`,
 			`func a(n int) { POLLmu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`},
 		{"lock, another released", `func a(n int) { mu.Lock(); other.Unlock(); for { f() } }`, ""},
 		{"lock in a loop", `func a(n int) { for n > 0 { mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`, `func a(n int) { for n > 0 {POLL mu.Lock(); for n > 5 { n-- }; mu.Unlock() } }`},
-		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, ""},
+		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, `func a(n int) { for n > 0 { n--; mu.Unlock(); POLLf(); mu.Lock() } }`},
+		{"lock, given up in a loop", `func a(n int) { mu.Lock(); for n > 0 { for n > 9 { n-- }; if n > 3 { mu.Unlock(); mu.Lock() } }; mu.Unlock() }`,
+			`func a(n int) { mu.Lock(); for n > 0 { for n > 9 { n-- }; if n > 3 { mu.Unlock(); POLLmu.Lock() } }; mu.Unlock() }`},
+		{"lock, given up behind its defer", `func a(n int) { mu.Lock(); defer mu.Unlock(); for n > 0 { mu.Unlock(); for n > 9 { n-- }; mu.Lock() } }`,
+			`func a(n int) { mu.Lock(); defer mu.Unlock(); for n > 0 {POLL mu.Unlock(); for n > 9 {POLL n-- }; mu.Lock() } }`},
+		{"lock, released on the way out of a loop", `func a(n int) { mu.Lock(); for n > 0 { if n > 3 { mu.Unlock(); return }; n-- }; mu.Unlock() }`, ""},
 		{"lock, tried", `func a() { if mu.TryLock() { for { f() } } }`, `func a() { POLLif mu.TryLock() { for { f() } } }`},
 		{"lock, released in each branch", `func a(n int) { for { mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 { n++ } } }`,
 			`func a(n int) { for {POLL mu.Lock(); if n > 0 { n++; mu.Unlock() } else { mu.Unlock() }; for n < 7 {POLL n++ } } }`},
@@ -144,7 +156,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(n int) { for {POLL mu.Lock(); if n > 3 { mu.Unlock(); break }; n++; mu.Unlock() }; for n < 9 {POLL n++ } }`},
 		{"lock, not got", `func a(n int) { if !mu.TryLock() { for n < 7 { n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`,
 			`func a(n int) { if !mu.TryLock() { for n < 7 {POLL n++ }; return }; for n < 9 { n++ }; mu.Unlock() }`},
-		{"lock, released in between, and deferred", `func a(n int) { mu.Lock(); defer mu.Unlock(); mu.Unlock(); for n < 7 { n++ }; mu.Lock() }`, ""},
+		{"lock, released in between, and deferred", `func a(n int) { mu.Lock(); defer mu.Unlock(); mu.Unlock(); for n < 7 { n++ }; mu.Lock() }`,
+			`func a(n int) { mu.Lock(); defer mu.Unlock(); mu.Unlock(); for n < 7 {POLL n++ }; mu.Lock() }`},
 		{"lock, taken and kept on a way", `func a(n int) { if n > 3 { mu.Lock() }; for n < 7 { n++ }; if n > 3 { mu.Unlock() } }`, ""},
 		{"lock, deferred in a branch that returns", `func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 { n++ } }`,
 			`func a(n int) { if n > 3 { mu.Lock(); defer mu.Unlock(); return }; for n < 7 {POLL n++ } }`},
@@ -430,7 +443,7 @@ func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4}, []int(nil))`) {
+	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4, 0}, []string{"l"}, []int(nil), []int(nil))`) {
 		t.Errorf("it has\n%s", link)
 	}
 }
@@ -447,7 +460,9 @@ func TestHeldBehindALineDirective(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := r.toldLines()
-	if got := fmt.Sprint(merged(lines["a.go"].held), merged(lines["y.y"].held)); got != "[3 4 7 7] [20 22]" {
+	a, _ := lines["a.go"].stretches()
+	y, _ := lines["y.y"].stretches()
+	if got := fmt.Sprint(a, y); got != "[3 4 0 7 7 0] [20 22 0]" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// table is a set laid out for a look-up of constant cost: by cuckoo hashing each word is in one of
-// two places, which two factors tell. An empty place holds a word of the set as well, so that what
-// is found there is in the set.
+// table is a set with lookups of constant cost: by cuckoo hashing, each word is in one of two places,
+// which two factors determine. An empty place also holds some word of the set, so every word in the
+// table is in the set.
 type table struct {
-	words   []uint64 // as many as a power of two
+	words   []uint64 // the length is a power of two
 	factors [2]uint64
-	shift   uint64 // leaves the bits that tell a place
+	shift   uint64 // leaves the bits of a place
 }
 
 const (
 	leastTable = 4
 	maxTries   = 32  // pairs of factors for a table of one size
-	maxKicks   = 500 // words that are moved on for one
+	maxKicks   = 500 // words moved to make room for one
 )
 
-// newTable lays out a set that is not empty. The same set always has the same table.
+// newTable makes the table of a nonempty set. The same set always has the same table.
 func newTable(words []uint64) (table, error) {
 	random := rand.New(rand.NewPCG(uint64(len(words)), words[0]))
 	least := bits.Len(uint(max(leastTable, 2*len(words)) - 1))
@@ -37,7 +37,7 @@ func newTable(words []uint64) (table, error) {
 			}
 		}
 	}
-	return table{}, fmt.Errorf("found no table for a set of %d constants", len(words))
+	return table{}, fmt.Errorf("no table found for a set of %d constants; use fewer constants, or other ones", len(words))
 }
 
 func (t *table) place(word uint64, which int) int { return int(word * t.factors[which] >> t.shift) }
@@ -68,11 +68,11 @@ func (t *table) take(words []uint64) bool {
 	return true
 }
 
-// tables lays out the program's sets, one behind the other.
+// tables makes the tables of the program's sets, and returns their total number of words.
 func tables(p *policy.Program) (all []table, words int, err error) {
 	for _, s := range p.Sets {
 		if len(s.Words) == 0 {
-			return nil, 0, fmt.Errorf("a set is empty")
+			return nil, 0, fmt.Errorf("a set has no constants")
 		}
 		t, err := newTable(s.Words)
 		if err != nil {
@@ -84,7 +84,7 @@ func tables(p *policy.Program) (all []table, words int, err error) {
 	return all, words, nil
 }
 
-// content is what the module's memory begins with behind the outcome.
+// content returns the tables as the module's memory holds them, after the outcome.
 func content(all []table) (b []byte) {
 	for _, t := range all {
 		for _, w := range t.words {

@@ -55,7 +55,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 			return lineError(name, "%v", err)
 		}
 		if _, twice := d.doc.Tasks[text]; twice {
-			return lineError(name, "%s and * are the same; say it once", Default)
+			return lineError(name, "%s and * mean the same; write one of them", Default)
 		}
 		d.doc.Tasks[text], d.doc.parts[Part{"task", text}] = class, declaration{node: name}
 		if last {
@@ -80,7 +80,7 @@ func readClass(n *yaml.Node) (c Class, background bool, err error) {
 		return c, false, readKind(n, &c.Kind)
 	}
 	if len(n.Content) == 0 {
-		return c, false, lineError(n, "nothing is said of the task; write its kind, or keys and values")
+		return c, false, lineError(n, "the task has no properties; write its kind, or keys and values")
 	}
 	err = decodeMap(n, "a task", []key{
 		{name: "kind", read: func(n *yaml.Node) error { return readKind(n, &c.Kind) }},

@@ -68,9 +68,9 @@ func stateDetails(a, b any) string {
 	y, _ := StateOf(b)
 	switch {
 	case x.Kind() != y.Kind():
-		return fmt.Sprintf("%s %v -> %s %v; it begins anew", x.Kind(), a, y.Kind(), b)
+		return fmt.Sprintf("%s %v -> %s %v; it starts again", x.Kind(), a, y.Kind(), b)
 	case y.Begins(x) && y.Keys > 0:
-		return fmt.Sprintf("%v -> %v; it begins anew, without keys", a, b)
+		return fmt.Sprintf("%v -> %v; it starts again, without keys", a, b)
 	case y.Begins(x):
 		return fmt.Sprintf("%v -> %v, and gets that value", a, b)
 	}
@@ -183,6 +183,7 @@ func specDetails(a, b Spec) []string {
 	d.add("on", a.On.Events.String(), b.On.Events.String())
 	d.add("event", a.On.Custom, b.On.Custom)
 	d.add("mode", a.Mode, b.Mode)
+	d.add("force", a.Force, b.Force)
 	d.add("match loops", a.Match.Loops, b.Match.Loops)
 	d.add("match tasks", a.Match.Tasks, b.Match.Tasks)
 	d.add("match except", a.Match.Except, b.Match.Except)
@@ -198,7 +199,7 @@ func specDetails(a, b Spec) []string {
 // orOther reports a change that the list does not show.
 func (d differences) orOther() []string {
 	if len(d) == 0 {
-		return []string{"something else is another"}
+		return []string{"another property has changed"}
 	}
 	return d
 }

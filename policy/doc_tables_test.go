@@ -283,8 +283,8 @@ func docEffects(t *testing.T, rows [][]string) {
 			env := docEnv
 			env.On = on
 			want := true
-			if strings.Contains(row[1], "not on exit") {
-				want = on != stubs.Exit
+			if strings.Contains(row[1], "not on exit and leave") {
+				want = on&stubs.Ends == 0
 			} else if strings.Contains(row[1], "enqueue alone") {
 				want = on == stubs.Enqueue
 			} else if strings.Contains(row[1], "in time policies only") {

@@ -14,7 +14,8 @@ import (
 var docEnv = func() Env {
 	e := Env{On: stubs.Tick, Funcs: map[string]bool{"Alarm": true}}
 	for name, declared := range map[string]any{"overloaded": false, "served": 0, "ratio": 0.0, "budget": time.Second,
-		"spent": Keyed{First: time.Second, Keys: 1}, "bucket": Bucket{10, 5}, "requests": Keyed{First: Bucket{10, 5}, Keys: 1}} {
+		"spent": Keyed{First: time.Second, Keys: 1}, "pairs": Keyed{First: time.Second, Keys: 1, By: []string{"name", "name"}},
+		"shards": Keyed{First: time.Second, Keys: 1, By: []string{"name", "int"}}, "numbers": Keyed{First: time.Second, Keys: 1, By: []string{"int"}}, "bucket": Bucket{10, 5}, "requests": Keyed{First: Bucket{10, 5}, Keys: 1}} {
 		s, err := StateOf(declared)
 		if err != nil {
 			panic(err)

@@ -104,7 +104,7 @@ func readYAML(text []byte) (*yaml.Node, error) {
 // hints explain errors of the YAML parser with unclear messages.
 var hints = []struct{ message, hint string }{
 	{"cannot start any token", "indent with spaces, not tabs, and put texts that begin with % @ or ` in quotes"},
-	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or behind |"},
+	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or after |"},
 	{"did not find expected", "check the indentation, and that brackets and quotes are closed"},
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }

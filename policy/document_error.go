@@ -145,7 +145,7 @@ func (d *Document) Refused(part Part, err error) error {
 	de.Width = max(1, to.column(d.lines)-de.Col)
 	endsEarly := pe.End == len(pe.Text) || strings.HasSuffix(pe.Reason, " is never closed")
 	if cut := strings.TrimSpace(s.expr.LineComment); cut != "" && s.expr.Style == 0 && endsEarly {
-		de.Hint = "YAML takes " + clip(cut) + " for a comment; begin the text in a line of its own, behind expr: |"
+		de.Hint = "YAML takes " + clip(cut) + " for a comment; begin the text in a line of its own, after expr: |"
 	}
 	return d.mark(de)
 }

@@ -85,7 +85,7 @@ func TestDocumentErrorStory(t *testing.T) {
 		t.Errorf("the error of the expression is lost: %#v", pe)
 	}
 	cut := refusalOf("version: 1\npolicies:\n  - name: p\n    on: start\n    expr: any(task.stack, # == \"a\") ? switch() : continue()\n")
-	if cut == nil || !strings.Contains(cut.Error(), "YAML takes # == \"a\") ? switch() : continue() for a comment; begin the text in a line of its own, behind expr: |") {
+	if cut == nil || !strings.Contains(cut.Error(), "YAML takes # == \"a\") ? switch() : continue() for a comment; begin the text in a line of its own, after expr: |") {
 		t.Errorf("a text that YAML cuts: %v", cut)
 	}
 }
@@ -133,7 +133,7 @@ func TestTrapsOfYAML(t *testing.T) {
 	const begin = "version: 1\npolicies:\n  - name: p\n    on: start\n    "
 	for _, c := range []struct{ name, text, want string }{
 		{"a comment in a folded text", begin + "expr: >\n      queue.length > 1 // many\n      ? switch() : continue()\n",
-			"document:6:24: the comment swallows the lines behind it, because YAML joins them to one; write expr: |"},
+			"document:6:24: the comment swallows the lines after it, because YAML joins them to one; write expr: |"},
 		{"the second comment", begin + "expr: >\n      /* // \" */ queue.length > 1 and task.name == '// \\' // \"'\n      ? switch() // many\n      : continue()\n", "document:7:18: the comment swallows"},
 		{"in a plain text", begin + "expr: queue.length > 1 // many\n      ? switch() :continue()\n", "document:5:28: the comment swallows"},
 		{"in quotes", begin + "expr: \"queue.length > 1 // many\n      ? switch() : continue()\"\n", "document:5:29: the comment swallows"},

@@ -32,6 +32,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
 			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
 			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
+			{name: "force", read: func(n *yaml.Node) error { return readBool(n, &l.Force) }},
 		})
 		if err != nil {
 			return err
@@ -141,7 +142,7 @@ func readEvents(n *yaml.Node, t *Trigger) error {
 		}
 		event := stubs.EventNamed(name)
 		if event == 0 || event == stubs.Tick {
-			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit or custom", name)
+			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit, leave or custom", name)
 		}
 		t.Events |= event
 	}
@@ -170,7 +171,7 @@ func readMode(n *yaml.Node, m *Mode) error {
 	}
 	mode, ok := ModeNamed(name)
 	if !ok {
-		return lineError(n, "there is no mode %q; want enforce or observe, or off", name)
+		return lineError(n, "there is no mode %q; want enforce, observe or off", name)
 	}
 	*m = mode
 	return nil

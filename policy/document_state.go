@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// registeredState reads a first value, or {first: VALUE, keys: 1000, ttl: 10m}, or a token bucket,
-// {rate: 10, burst: 5}.
+// registeredState reads a first value, or {first: VALUE, keys: 1000, ttl: 10m, by: name}, or a token
+// bucket, {rate: 10, burst: 5}.
 func registeredState(n *yaml.Node) (any, error) {
 	v, err := privateState(n)
 	if _, perLoop := v.(PerLoop); perLoop {
@@ -28,6 +28,7 @@ func privateState(n *yaml.Node) (any, error) {
 		{name: "burst", read: func(n *yaml.Node) error { d.burst = new(float64); return readTokens(n, d.burst) }},
 		{name: "keys", read: func(n *yaml.Node) error { d.keys = new(int64); return readInt(n, d.keys) }},
 		{name: "ttl", read: func(n *yaml.Node) error { d.ttl = new(time.Duration); return readTTL(n, d.ttl) }},
+		{name: "by", read: func(n *yaml.Node) error { return readKeyTypes(n, &d.by) }},
 		{name: "per", read: func(n *yaml.Node) error { return readString(n, &d.per) }},
 	})
 	if err != nil {
@@ -42,6 +43,7 @@ type stateDeclaration struct {
 	rate, burst *float64
 	keys        *int64
 	ttl         *time.Duration
+	by          []string
 	per         string
 }
 
@@ -51,18 +53,22 @@ func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	case bucket && d.first != nil:
 		return nil, lineError(n, "a token bucket is full at first; remove first, or rate and burst")
 	case bucket && (d.rate == nil || d.burst == nil):
-		return nil, lineError(n, "a token bucket needs rate and burst: the tokens that come in a second, and those that it holds")
+		return nil, lineError(n, "a token bucket needs rate and burst: the tokens added per second, and its capacity")
+	case d.keys != nil && (*d.keys < 1 || *d.keys > MaxKeys): // it may not fit an int
+		return nil, lineError(n, "a state keeps 1 to %d keys, and not %d", MaxKeys, *d.keys)
 	case !bucket && d.first == nil:
 		return nil, lineError(n, "a state needs the key first, its first value; or rate and burst, as a token bucket")
 	case d.ttl != nil && d.keys == nil:
 		return nil, lineError(n, "ttl is how long a key is kept; say how many by keys")
+	case d.by != nil && d.keys == nil:
+		return nil, lineError(n, "by is the type of the keys; say how many by keys")
 	case bucket:
 		v = Bucket{*d.rate, *d.burst}
 	default:
 		v = d.first
 	}
 	if d.keys != nil {
-		k := Keyed{First: v, Keys: int(*d.keys)}
+		k := Keyed{First: v, Keys: int(*d.keys), By: d.by}
 		if d.ttl != nil {
 			k.TTL = *d.ttl
 		}
@@ -101,6 +107,24 @@ func readTTL(n *yaml.Node, to *time.Duration) error {
 	}
 	if *to <= 0 {
 		return lineError(n, "the time to live %v is not positive; leave it out to keep keys as long as there is room", *to)
+	}
+	return nil
+}
+
+// readKeyTypes reads the types of a key's parts, one or a list.
+func readKeyTypes(n *yaml.Node, to *[]string) error {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	*to = make([]string, len(items))
+	for i, item := range items {
+		if err := readString(item, &(*to)[i]); err != nil {
+			return err
+		}
+	}
+	if _, err := keyTypesOf(*to); err != nil {
+		return lineError(n, "a state %v", err)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func checkSwallowed(lines []string, n *yaml.Node) error {
 		for i := c[0]; i < c[1]; i++ {
 			if at[i].line > at[c[0]].line && n.Value[i] != ' ' {
 				return &DocumentError{File: "document", Line: at[c[0]].line, Col: at[c[0]].column(lines), Width: 2,
-					Reason: "the comment swallows the lines behind it, because YAML joins them to one",
+					Reason: "the comment swallows the lines after it, because YAML joins them to one",
 					Hint:   "write expr: | and begin the text in the next line, or /* ... */ for the comment"}
 			}
 		}

@@ -55,12 +55,10 @@ func (l *lowerer) written(n ast.Node, s Site, e *Node) *Node {
 // writes are the effects on states.
 var writes = map[string]stubs.Effect{"set": stubs.Set, "add": stubs.Add, "max": stubs.Max, "min": stubs.Min}
 
-// assignment lowers the arguments of set, add, max and min: (name, value), or (name, key, value)
-// when the state has keys.
+// assignment lowers the arguments of set, add, max and min: (name, value), with the key between
+// them when the state has keys.
 func (l *lowerer) assignment(n ast.Node, effect string, args []ast.Node) (string, *KeyOf, *Node) {
-	if len(args) != 3 {
-		l.arguments(n, effect, args, 2)
-	}
+	l.withKey(n, effect, args)
 	name, t, by := l.target(n, effect, "value", args)
 	if l.env.Tables[name].Burst > 0 {
 		l.refuse(args[0], fmt.Sprintf("write take(%q, ...)", name), "the state %s is a token bucket, which time fills and take() alone empties", name)
@@ -135,8 +133,8 @@ func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 // notifications and the task of task.* on others, or no task.
 func (l *lowerer) oneTask(n ast.Node, name string) {
 	switch on := l.env.On; {
-	case on&stubs.Exit != 0:
-		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on)
+	case on&stubs.Ends != 0:
+		l.refuse(n, "evaluate it on other events", "%s() has no task to act on: the policy is evaluated on %s", name, on&stubs.Ends)
 	case on&stubs.Enqueue != 0 && on != stubs.Enqueue:
 		l.refuse(n, "make two policies of it", "%s() is about the arriving task on enqueue, and about another on %s", name, on&^stubs.Enqueue)
 	}

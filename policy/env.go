@@ -6,15 +6,16 @@ import "github.com/cocoon-go/cocoon/stubs"
 // Parse neither keeps nor changes it.
 type Env struct {
 	On     stubs.Event           // the notifications on which the policy is evaluated, see Trigger.Set
-	States map[string]stubs.Type // registered and private states, by name; of buckets Float
-	Tables map[string]Table      // the keyed States and the token buckets
-	Funcs  map[string]bool       // functions registered as safe, by name
+	States map[string]stubs.Type // the types of registered and private states; a bucket is a Float
+	Tables map[string]Table      // the keyed states and the token buckets among States
+	Funcs  map[string]bool       // the functions registered as safe
 }
 
 // Table describes a keyed state or a token bucket.
 type Table struct {
 	Keyed bool
-	Burst float64 // the capacity of a bucket; 0: not a bucket
+	By    KeyTypes // of its keys
+	Burst float64  // the capacity of a bucket; 0 if it is not a bucket
 }
 
 // Declare adds a state.
@@ -27,7 +28,7 @@ func (e *Env) Declare(name string, s State) {
 	}
 	e.States[name] = s.Type
 	delete(e.Tables, name)
-	if t := (Table{Keyed: s.Keys > 0, Burst: s.Bucket.Burst}); t != (Table{}) {
+	if t := (Table{Keyed: s.Keys > 0, By: s.By, Burst: s.Bucket.Burst}); t != (Table{}) {
 		e.Tables[name] = t
 	}
 }

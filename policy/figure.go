@@ -22,6 +22,9 @@ const (
 // OfState reports whether the read is about a state: its value, its rate or its average.
 func (r Read) OfState() bool { return stubs.State <= r.Stub && r.Stub <= stubs.StateAverage }
 
+// OfClock reports whether the read is about the time of day.
+func (r Read) OfClock() bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday }
+
 // String returns the read as a policy writes it; for a draw it names the chance in the text.
 func (r Read) String() string {
 	if r.Stub == stubs.Draw {
@@ -35,7 +38,7 @@ func (r Read) String() string {
 			return fmt.Sprintf("average(%q, duration(%q))", r.Key, r.Window)
 		}
 		if r.By != nil {
-			return fmt.Sprintf("state.%s[%v]", r.Key, r.By)
+			return fmt.Sprintf("state.%s[%s]", r.Key, strings.Join(r.By.Texts(), "]["))
 		}
 		return "state." + r.Key
 	}
@@ -46,7 +49,7 @@ func (r Read) String() string {
 	case r.Pattern != "":
 		return fmt.Sprintf("%s in pattern(%q)", r.Name(), r.Pattern)
 	case r.Taken == TakenHash:
-		return fmt.Sprintf("XXH64(%s)", r.Name())
+		return fmt.Sprintf("hash(%s)", r.Name())
 	case r.Taken == TakenInt, r.Taken == TakenFloat:
 		return fmt.Sprintf("%v(%s, %v)", r.Type, r.Name(), stubs.Value(r.Default, r.Type))
 	case r.Key != "":

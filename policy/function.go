@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -11,14 +12,22 @@ import (
 )
 
 var (
-	verdicts  = map[string]bool{"continue": true, "throw": true, "switch": true}
-	effects   = map[string]bool{"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
-	functions = map[string]bool{
-		"continue": true, "throw": true, "switch": true,
-		"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true,
-		"any": true, "all": true, "none": true, "count": true, "take": true,
-		"duration": true, "bytes": true, "int": true, "float": true, "min": true, "max": true, "abs": true, "sqrt": true, "clamp": true, "hash": true, "chance": true, "pattern": true, "rate": true, "average": true,
-	}
+	verdicts = map[string]bool{"continue": true, "throw": true, "switch": true}
+	effects  = map[string]bool{"set": true, "add": true, "call": true, "interval": true, "cancel": true, "rank": true, "background": true}
+
+	// valued are the functions with a value, in the order in which a hint names them.
+	valued = []string{"duration", "bytes", "int", "float", "min", "max", "abs", "sqrt", "clamp", "hash", "chance", "pattern", "rate", "average",
+		"take", "any", "all", "none", "count"}
+
+	// functions are the names of all functions.
+	functions = func() map[string]bool {
+		all := maps.Clone(verdicts)
+		maps.Copy(all, effects)
+		for _, name := range valued {
+			all[name] = true
+		}
+		return all
+	}()
 )
 
 // callOf returns the name and the arguments when n is a call of a function by its name.
@@ -55,9 +64,9 @@ func (l *lowerer) function(n ast.Node) value {
 	case !ok:
 		l.refuseMethod(n)
 	case verdicts[name]:
-		l.refuse(n, "a verdict stands at the end of the policy", "%s() is a verdict and no value", name)
+		l.refuse(n, "write a verdict at the end of the policy", "%s() is a verdict and no value", name)
 	case effects[name]:
-		l.refuse(n, "an effect stands on its own, not inside a condition or a value", "%s() is an effect and no value", name)
+		l.refuse(n, "write an effect as a statement of its own, outside conditions and values", "%s() is an effect and no value", name)
 	}
 	switch name {
 	case "any", "all", "none", "count":
@@ -85,7 +94,7 @@ func (l *lowerer) function(n ast.Node) value {
 	case "take":
 		return l.take(n, args)
 	case "pattern":
-		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() stands behind in, or as the key of task.sections")
+		l.refuse(n, `write task.name in pattern("GET /admin/*")`, "pattern() is allowed only after in, or as the key of task.sections")
 	}
 	l.refuse(n, functionHint(name), "there is no function %s", name)
 	return value{}
@@ -98,7 +107,8 @@ func functionHint(name string) string {
 	if s := suggest(name, slices.Collect(maps.Keys(functions))); s != "" {
 		return "did you mean " + s + "?"
 	}
-	return "the functions are duration, bytes, int, float, min, max, abs, sqrt, clamp, hash, chance, pattern, rate, average, take, any, all, none and count"
+	last := len(valued) - 1
+	return "the functions are " + strings.Join(valued[:last], ", ") + " and " + valued[last]
 }
 
 // arguments checks their number.

@@ -14,9 +14,10 @@ var testEnv = Env{
 	On: stubs.Tick,
 	States: map[string]stubs.Type{"overloaded": stubs.Bool, "count": stubs.Int, "ratio": stubs.Float,
 		"budget": stubs.Duration, "size": stubs.Bytes, "mode": stubs.Name,
-		"spent": stubs.Duration, "bucket": stubs.Float, "requests": stubs.Float},
-	Tables: map[string]Table{"spent": {Keyed: true}, "bucket": {Burst: 5}, "requests": {Keyed: true, Burst: 5}},
-	Funcs:  map[string]bool{"Alarm": true},
+		"spent": stubs.Duration, "bucket": stubs.Float, "requests": stubs.Float, "pairs": stubs.Int},
+	Tables: map[string]Table{"spent": {Keyed: true}, "bucket": {Burst: 5}, "requests": {Keyed: true, Burst: 5},
+		"pairs": {Keyed: true, By: KeyTypes{stubs.Name, stubs.Int}}},
+	Funcs: map[string]bool{"Alarm": true},
 }
 
 // FuzzParse feeds any text to Parse: it must answer soon, with a program that is well formed and

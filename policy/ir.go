@@ -3,7 +3,6 @@ package policy
 import (
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -19,10 +18,10 @@ const (
 	OpLocal             // Index: the local
 	OpLet               // Index: the local; A its value, B the body
 	OpNot               // A
-	OpNeg               // A: Numeric; integral overflow is an error, except of Duration
+	OpNeg               // A: a number; integral overflow is an error, a Duration saturates
 	OpAnd               // A, B: short-circuit
 	OpOr                // A, B: short-circuit
-	OpAdd               // A, B: of the node's Type, also below; integral overflow errs, not of Duration
+	OpAdd               // A, B: of the node's Type, as in the next four; overflow as in OpNeg
 	OpSub               //
 	OpMul               //
 	OpDiv               // integral division truncates; by zero is an error
@@ -35,8 +34,8 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word, truncated; NaN errs, overflow too, not of Duration
-	OpRetype            // A: the same word under the node's Type (an Int literal times a Duration: units only)
+	OpInt               // A: Float -> integral word, truncated; NaN is an error, overflow as in OpNeg
+	OpRetype            // A: the same word with the node's Type; it changes only the unit
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //
 	OpSqrt              // A: Float; NaN below 0
@@ -47,9 +46,9 @@ const (
 	OpNone              //
 	OpCount             //   gives Int
 	OpEffect            // Index: the site; A: the operand or nil. Type Unit
-	OpTake              // Index: the site; A: Float tokens; B: OpRead of the bucket. Bool: taken or not
+	OpTake              // Index: the site; A: Float tokens; B: OpRead of the bucket. Bool: it took them
 	OpSeq               // A (Unit), then B
-	OpVerdict           // Imm: a stubs.Decision; of a throw Index: the reason, A: retry Duration or nil
+	OpVerdict           // Imm: a stubs.Decision. Of a throw, Index: the reason; A: Duration, or nil
 )
 
 // Node is one operation. Nodes form a tree without sharing. They are immutable after lowering.
@@ -68,8 +67,8 @@ type Node struct {
 // Lo..Hi.
 type Source struct {
 	List   bool
-	Offset int // of the list's length word; the elements follow it
-	Max    int // greatest number of elements
+	Offset int // the place of the list's length; the elements follow it
+	Max    int // the greatest number of elements
 	Lo, Hi int64
 }
 
@@ -88,9 +87,9 @@ func (s Source) Bound() int {
 // Read is one state stub that a program reads, with its place in the snapshot.
 type Read struct {
 	Stub stubs.ID
-	Key  string     // of a keyed stub; the name of a state; the number of a draw
-	By   *KeyOf     // of a keyed state; else nil
-	Type stubs.Type // of the stub or the state; Bool with a pattern, Int or Float with Taken
+	Key  string     // the key of a keyed stub, the name of a state, or the number of a draw
+	By   *KeyOf     // the key of a keyed state; otherwise nil
+	Type stubs.Type // the type of the stub or the state; Bool with a pattern, Int or Float with Taken
 
 	// Pattern, if not empty, is compared with a name; the read is true if it matches. In
 	// task.sections it replaces the key, and the read is about the outermost open section whose
@@ -101,7 +100,7 @@ type Read struct {
 	// Taken is the value computed from the text of a name and read in the name's place. The writer
 	// of the snapshot computes it.
 	Taken   Taken
-	Default uint64 // of TakenInt and TakenFloat: the word if the text is not a number
+	Default uint64 // for TakenInt and TakenFloat: the word if the text is not a number
 
 	// Quantile is the quantile of a stub such as queue.wait(0.99), and Window its window. Window is
 	// also the window of a rate or an average. Otherwise both are 0.
@@ -112,9 +111,9 @@ type Read struct {
 	// Burst.
 	Burst float64
 
-	Offset int // of its first word
+	Offset int // the place of its first word
 	Words  int // 1, or 1+Max for a list
-	Pos    int // of its first use in the text
+	Pos    int // the place of its first use in the text
 }
 
 // Taken is the kind of value that a program reads of a name.
@@ -127,36 +126,13 @@ const (
 	TakenFloat              // its text as a decimal number
 )
 
-// KeyOf is a key of a keyed state: a constant, or a name that the program reads.
-type KeyOf struct {
-	Constant bool
-	Text     string // the constant, or the path of the stub
-	Offset   int    // in the snapshot, of the word of the key's name
-}
-
-// In returns the key in an evaluation with that snapshot.
-func (k *KeyOf) In(snapshot []uint64) uint64 {
-	if k.Constant {
-		return uint64(stubs.Intern(k.Text))
-	}
-	return snapshot[k.Offset]
-}
-
 // Site is one effect written in a program.
 type Site struct {
 	Effect stubs.Effect
-	Name   string     // the state of Set, the function of Call
-	By     *KeyOf     // of a keyed state; else nil
-	Type   stubs.Type // of the operand; Unit when there is none
+	Name   string     // the state of an effect that writes, or the function of Call
+	By     *KeyOf     // the key of a keyed state; otherwise nil
+	Type   stubs.Type // the type of the operand; Unit if there is none
 	Pos    int
-}
-
-// String returns the key as a policy writes it: tenant.name, "gold".
-func (k KeyOf) String() string {
-	if k.Constant {
-		return strconv.Quote(k.Text)
-	}
-	return k.Text
 }
 
 // Program is a checked and lowered policy expression. It is immutable and safe for concurrent use.
@@ -172,6 +148,7 @@ type Program struct {
 	Sets    []Set
 	Choices []*Node                 // the OpIf nodes for choices in the text
 	Names   map[stubs.NameID]string // the string constants
+	Unused  []*Node                 // the places of let names that nothing uses
 }
 
 // ForEach returns the notifications on which the program is evaluated once for each of several

@@ -20,20 +20,34 @@ func isState(n ast.Node) bool {
 	return ok && id.Value == "state"
 }
 
+// stateAndKey splits state.NAME[key] and state.NAME[key][key]; ok is false for anything else.
+func stateAndKey(n *ast.MemberNode) (name ast.Node, key []ast.Node, ok bool) {
+	for {
+		if isState(n.Node) {
+			slices.Reverse(key)
+			return n.Property, key, len(key) > 0
+		}
+		key = append(key, n.Property)
+		if n, ok = n.Node.(*ast.MemberNode); !ok {
+			return nil, nil, false
+		}
+	}
+}
+
 // stateByKey lowers state.NAME[key].
-func (l *lowerer) stateByKey(n ast.Node, name string, key ast.Node) value {
+func (l *lowerer) stateByKey(n ast.Node, name string, key []ast.Node) value {
 	t, ok := l.env.States[name]
 	if !ok {
 		l.noState(n, name)
 	}
 	if !l.env.Tables[name].Keyed {
-		hint := "declare it with keys, or remove what stands behind it"
-		if s, isConstant := key.(*ast.StringNode); isConstant {
+		hint := "declare it with keys, or remove what follows it"
+		if s, isConstant := key[0].(*ast.StringNode); isConstant {
 			hint = "remove " + s.Value
 		}
 		l.refuse(n, hint, "state.%s is %s and has no fields", name, article(t))
 	}
-	return value{node: l.readState(n, name, l.key(key))}
+	return value{node: l.readState(n, name, l.key(n, name, key))}
 }
 
 // readState reads a state, or one of its keys.
@@ -59,66 +73,39 @@ func (p *Program) LookUps() (count int) {
 	return count
 }
 
-// key lowers the key of a keyed state. The runtime looks the value up before the evaluation, so the
-// key must be known before it.
-func (l *lowerer) key(n ast.Node) *KeyOf {
-	v := l.value(n)
-	if v.constText {
-		return &KeyOf{Constant: true, Text: v.text}
-	}
-	read := v.node
-	if v.read != nil {
-		read = v.read
-	}
-	i := slices.IndexFunc(l.prog.Reads, func(r Read) bool { return r.Offset == read.Index && r.Stub != stubs.State })
-	if read.Op != OpRead || v.node.Type != stubs.Name || v.enum || i < 0 {
-		l.refuse(n, "write one of "+strings.Join(keyStubs, ", ")+`, or a string in quotes`,
-			"the key of a state is a name that a state stub has, or a string constant, and %s is %s", l.excerpt(n), describe(v))
-	}
-	return &KeyOf{Offset: read.Index, Text: l.prog.Reads[i].String()}
-}
-
-// keyStubs are the stubs with values usable as keys.
-var keyStubs = func() (paths []string) {
-	for _, s := range stubs.Catalogue {
-		if s.Type != stubs.Name || s.Enum {
-			continue
-		}
-		path := s.Path
-		if s.Keyed {
-			path += ".NAME"
-		}
-		paths = append(paths, path)
-	}
-	return paths
-}()
-
-// target lowers the state of an effect, and its key if it has keys: the first or the first two of
-// args. what names the last argument.
+// target lowers the state of an effect, and its key if it has keys: all of args but the last. what
+// names the last argument.
 func (l *lowerer) target(n ast.Node, effect, what string, args []ast.Node) (name string, t stubs.Type, by *KeyOf) {
 	name = l.constantText(args[0], "the name of a state")
 	t, ok := l.env.States[name]
 	if !ok {
 		l.noState(args[0], name)
 	}
-	switch keyed := l.env.Tables[name].Keyed; {
-	case keyed && len(args) == 2:
-		l.refuse(n, fmt.Sprintf("write %s(%q, tenant.name, %s), or another name as the key", effect, name, what), "the state %s has a value for each key", name)
-	case !keyed && len(args) == 3:
-		l.refuse(args[1], fmt.Sprintf("write %s(%q, %s), or declare the state with keys", effect, name, what), "the state %s has no keys", name)
-	case keyed:
-		by = l.key(args[1])
+	key := args[1 : len(args)-1]
+	switch table := l.env.Tables[name]; {
+	case table.Keyed && len(key) == 0:
+		l.refuse(n, fmt.Sprintf("write %s(%q, %s, %s), or another %v as the key", effect, name, strings.Join(table.By.example(), ", "), what, table.By),
+			"the state %s has a value for each key", name)
+	case !table.Keyed && len(key) > 0:
+		l.refuse(key[0], fmt.Sprintf("write %s(%q, %s), or declare the state with keys", effect, name, what), "the state %s has no keys", name)
+	case table.Keyed:
+		by = l.key(n, name, key)
 	}
 	return name, t, by
 }
 
+// withKey checks the number of arguments of an effect on a state: two, and the parts of a key.
+func (l *lowerer) withKey(n ast.Node, effect string, args []ast.Node) {
+	if len(args) < 2 || len(args) > 2+MaxKeyParts {
+		l.arguments(n, effect, args, 2)
+	}
+}
+
 // take lowers take("bucket", tokens) and take("bucket", key, tokens): a bool with an effect.
 func (l *lowerer) take(n ast.Node, args []ast.Node) value {
-	if len(args) != 3 {
-		l.arguments(n, "take", args, 2)
-	}
+	l.withKey(n, "take", args)
 	if len(l.elements) > 0 {
-		l.refuse(n, "take before: let ok = take(...);", "take() stands in a predicate, and would take for each element")
+		l.refuse(n, "take before: let ok = take(...);", "take() is in a predicate, and would take for each element")
 	}
 	name, t, by := l.target(n, "take", "tokens", args)
 	if l.env.Tables[name].Burst == 0 {

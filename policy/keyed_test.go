@@ -25,6 +25,10 @@ func TestKeysThatAreRead(t *testing.T) {
 		`state.spent[task.section] + state.spent["task.section"] + state.spent[task.section]`: `task.section, state.spent[task.section], state.spent["task.section"]`,
 		`(let user = task.labels.user; let same = user; state.spent[same])`:                   `task.labels["user"], state.spent[task.labels["user"]]`,
 		`(let gold = "gold"; state.spent[gold])`:                                              `state.spent["gold"]`,
+		`state.pairs[tenant.name][task.name]`:                                                 `tenant.name, task.name, state.pairs[tenant.name][task.name]`,
+		`state.pairs.gold["a"] + state.pairs["a"].gold`:                                       `state.pairs["gold"]["a"], state.pairs["a"]["gold"]`,
+		`(let shard = int(task.labels.shard, 1); state.shards[task.name][shard])`:             `int(task.labels["shard"], 1), task.name, state.shards[task.name][int(task.labels["shard"], 1)]`,
+		`state.numbers[-3] + state.numbers[clock.hour] + state.numbers[-3]`:                   `state.numbers[-3], clock.hour, state.numbers[clock.hour]`,
 	} {
 		p, err := Parse(text+` > duration("1s") ? switch() : continue()`, docEnv)
 		if err != nil {
@@ -48,15 +52,25 @@ func TestKeyedRefused(t *testing.T) {
 		{`state.spent[task.cancelled ? task.name : task.section] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
 		{`state.spent[task.kind] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
 		{`state.spent[1] > duration("1s") ? switch() : continue()`, "1:13: the key of a state is"},
-		{`state.spent[pattern("a*")] > duration("1s") ? switch() : continue()`, "pattern() stands behind in"},
-		{`state.spent.gold.x > duration("1s") ? switch() : continue()`, "state.spent is a duration and has no fields; remove x"},
+		{`state.spent[pattern("a*")] > duration("1s") ? switch() : continue()`, "pattern() is allowed only after in"},
+		{`state.spent.gold.x > duration("1s") ? switch() : continue()`, `1:1: the key of the state spent has 2 parts here; its keys are by name, as in state.spent[tenant.name]`},
+		{`state.pairs[task.name] > duration("1s") ? switch() : continue()`, "1:1: the key of the state pairs has 1 part here; its keys are by name and name, as in state.pairs[tenant.name][task.name]"},
+		{`state.pairs["a"]["b"]["c"] > duration("1s") ? switch() : continue()`, "the key of the state pairs has 3 parts here"},
+		{`state.pairs[task.name, tenant.name] > duration("1s") ? switch() : continue()`, `1:22: unexpected ","; a key of two parts is written state.NAME[tenant.name][task.name]`},
+		{`state.pairs > duration("1s") ? switch() : continue()`, "the state pairs has a value for each key; write state.pairs[tenant.name][task.name], or another name and name as the key"},
+		{`state.shards[task.name]["3"] > duration("1s") ? switch() : continue()`, `1:25: this key is a plain number that a state stub has, or a constant, and "3" is a string; write task.priority, int(task.labels.NAME)`},
+		{`state.numbers[hash(task.name) % 8] > duration("1s") ? switch() : continue()`, "and hash(task.name) % 8 is a count"},
+		{`state.numbers[state.served] > duration("1s") ? switch() : continue()`, "and state.served is a count"},
+		{`state.numbers[1.5] > duration("1s") ? switch() : continue()`, "and 1.5 is a plain number"},
+		{`add("shards", task.name, duration("1s"))`, "1:1: the key of the state shards has 1 part here; its keys are by name and int"},
 		{`state.served[tenant.name] > 1 ? switch() : continue()`, "1:1: state.served is an int and has no fields; declare it with keys"},
 		{`state.spend[tenant.name] > 1 ? switch() : continue()`, `1:1: there is no state "spend"; did you mean spent?`},
 		{`any(task.stack, state.spent[#] > duration("1s")) ? switch() : continue()`, "and # is a name"},
 		{`set("spent", duration("1s"))`, `1:1: the state spent has a value for each key; write set("spent", tenant.name, value), or another name as the key`},
 		{`set("served", "gold", 1)`, `1:15: the state served has no keys; write set("served", value), or declare the state with keys`},
 		{`set("spent", "gold", 1)`, `1:22: the state spent is a duration and 1 is a plain number; write duration("1ms")`},
-		{`set("spent", "gold", duration("1s"), 1)`, "set takes 2 arguments, not 4"},
+		{`set("spent", "gold", duration("1s"), 1)`, "1:1: the key of the state spent has 2 parts here"},
+		{`set("pairs", "gold", "tin", "zinc", duration("1s"))`, "set takes 2 arguments, not 5"},
 		{`set("requests", "gold", 1.0)`, "1:5: the state requests is a token bucket"},
 		{`add("bucket", 1)`, `1:5: the state bucket is a token bucket, which time fills and take() alone empties; write take("bucket", ...)`},
 		{`take("bucket", 1)`, `1:1: a policy ends in a verdict, and take("bucket", 1) is a bool; write`},
@@ -69,7 +83,7 @@ func TestKeyedRefused(t *testing.T) {
 		{`take(task.name, 1) ? switch() : continue()`, "the name of a state must be a string constant"},
 		{`take("bucket", task.running) ? switch() : continue()`, `a number of tokens is an int or a float, and task.running is a duration; divide by a unit, as in task.running / duration("1ms")`},
 		{`take("bucket", true) ? switch() : continue()`, "and true is a bool"},
-		{`count(1..3, not take("bucket", #)) > 1 ? switch() : continue()`, "take() stands in a predicate, and would take for each element; take before: let ok = take(...);"},
+		{`count(1..3, not take("bucket", #)) > 1 ? switch() : continue()`, "take() is in a predicate, and would take for each element; take before: let ok = take(...);"},
 		{`let take = 1; continue()`, "take already means something else"},
 		{`state.bucket.x > 1 ? switch() : continue()`, "state.bucket is a float and has no fields"},
 	} {
@@ -178,13 +192,15 @@ func TestDiffOfKeyedStates(t *testing.T) {
 	const from = "{first: 0, keys: 5}"
 	for _, c := range []struct{ from, to, want string }{
 		{from, "{first: 0, keys: 5, ttl: 1m}", "0 by key, 5 keys -> 0 by key, 5 keys, ttl 1m0s, and keeps its values"},
-		{from, "{first: 0, keys: 6}", "0 by key, 5 keys -> 0 by key, 6 keys; it begins anew, without keys"},
-		{from, "{first: 1, keys: 5}", "0 by key, 5 keys -> 1 by key, 5 keys; it begins anew, without keys"},
-		{from, "{first: 0s, keys: 5}", "int by key 0 by key, 5 keys -> duration by key 0s by key, 5 keys; it begins anew"},
-		{from, "0", "int by key 0 by key, 5 keys -> int 0; it begins anew"},
+		{from, "{first: 0, keys: 6}", "0 by key, 5 keys -> 0 by key, 6 keys; it starts again, without keys"},
+		{from, "{first: 1, keys: 5}", "0 by key, 5 keys -> 1 by key, 5 keys; it starts again, without keys"},
+		{from, "{first: 0, keys: 5, by: name}", "0 by key, 5 keys -> 0 by name, 5 keys, and keeps its values"},
+		{from, "{first: 0, keys: 5, by: [name, int]}", "int by key 0 by key, 5 keys -> int by name and int 0 by name and int, 5 keys; it starts again"},
+		{from, "{first: 0s, keys: 5}", "int by key 0 by key, 5 keys -> duration by key 0s by key, 5 keys; it starts again"},
+		{from, "0", "int by key 0 by key, 5 keys -> int 0; it starts again"},
 		{"{rate: 1, burst: 5}", "{rate: 2, burst: 7}", "a bucket of 5, 1 a second -> a bucket of 7, 2 a second, and keeps its values"},
-		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket a bucket of 5, 1 a second -> bucket by key a bucket of 5, 1 a second by key, 3 keys; it begins anew"},
-		{"{rate: 1, burst: 5}", "5.0", "bucket a bucket of 5, 1 a second -> float 5; it begins anew"},
+		{"{rate: 1, burst: 5}", "{rate: 1, burst: 5, keys: 3}", "bucket a bucket of 5, 1 a second -> bucket by key a bucket of 5, 1 a second by key, 3 keys; it starts again"},
+		{"{rate: 1, burst: 5}", "5.0", "bucket a bucket of 5, 1 a second -> float 5; it starts again"},
 	} {
 		read := func(state string) *Document {
 			d, err := ReadDocument(strings.NewReader("version: 1\nstates: {n: " + state + "}\n"))
@@ -203,14 +219,14 @@ func TestDiffOfKeyedStates(t *testing.T) {
 func TestStateOf(t *testing.T) {
 	five := math.Float64bits(5)
 	for want, declared := range map[State]any{
-		{Type: stubs.Int, First: 3}:                                                                               3,
-		{Type: stubs.Int, Keys: 4}:                                                                                Keyed{Keys: 4},
-		{Type: stubs.Duration, First: 7, Keys: 4, TTL: time.Second}:                                               Keyed{time.Duration(7), 4, time.Second},
-		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}}:                                                    Bucket{1, 5},
-		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}, Keys: 4, PerLoop: true}:                            PerLoop{Keyed{First: Bucket{1, 5}, Keys: 4}},
-		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}, PerLoop: true}:                                     PerLoop{Bucket{1, 5}},
-		{Type: stubs.Bool, First: 1, PerLoop: true}:                                                               PerLoop{true},
-		{Type: stubs.Float, First: math.Float64bits(MaxBurst), Bucket: Bucket{MaxBurst, MaxBurst}, Keys: MaxKeys}: Keyed{First: Bucket{MaxBurst, MaxBurst}, Keys: MaxKeys},
+		{Type: stubs.Int, First: 3}:             3,
+		{Type: stubs.Int, Keys: 4, By: oneName}: Keyed{Keys: 4},
+		{Type: stubs.Duration, First: 7, Keys: 4, TTL: time.Second, By: KeyTypes{stubs.Name, stubs.Int}}:                       Keyed{time.Duration(7), 4, time.Second, []string{"name", "int"}},
+		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}}:                                                                 Bucket{1, 5},
+		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}, Keys: 4, By: oneName, PerLoop: true}:                            PerLoop{Keyed{First: Bucket{1, 5}, Keys: 4}},
+		{Type: stubs.Float, First: five, Bucket: Bucket{1, 5}, PerLoop: true}:                                                  PerLoop{Bucket{1, 5}},
+		{Type: stubs.Bool, First: 1, PerLoop: true}:                                                                            PerLoop{true},
+		{Type: stubs.Float, First: math.Float64bits(MaxBurst), Bucket: Bucket{MaxBurst, MaxBurst}, Keys: MaxKeys, By: oneName}: Keyed{First: Bucket{MaxBurst, MaxBurst}, Keys: MaxKeys},
 	} {
 		if got, err := StateOf(declared); err != nil || got != want {
 			t.Errorf("%v is %+v, %v", declared, got, err)

@@ -35,7 +35,7 @@ func (l *Loaded) Add(file string, d *Document) (refused []error) {
 		switch before := l.where[part]; {
 		case part.Kind == "tenants":
 			if before != "" && l.label != d.Tenants.Label {
-				refuse(part, "they are told apart by another label in %s, %q", before, l.label)
+				refuse(part, "%s names the tenants by another label, %q", before, l.label)
 			}
 			l.Tenants, l.label = true, d.Tenants.Label
 		case before != "":

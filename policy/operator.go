@@ -17,7 +17,7 @@ func (l *lowerer) unary(n *ast.UnaryNode) value {
 	}
 	v := l.value(n.Node)
 	if !v.node.Type.Numeric() {
-		l.refuse(n, "", "a sign stands before a number, and %s is %s", l.excerpt(n.Node), describe(v))
+		l.refuse(n, "", "a sign needs a number, and %s is %s", l.excerpt(n.Node), describe(v))
 	}
 	if n.Operator == "+" {
 		return v
@@ -34,7 +34,7 @@ func (l *lowerer) binary(n *ast.BinaryNode) value {
 	case "in":
 		return l.in(n)
 	case "..":
-		l.refuse(n, "a range stands behind in, or first in any, all, none and count", "a range is no value")
+		l.refuse(n, "write a range only after in, or as the first argument of any, all, none and count", "a range is no value")
 	}
 	a, b := l.value(n.Left), l.value(n.Right)
 	a, b = l.adapt(n.Left, a, b), l.adapt(n.Right, b, a)

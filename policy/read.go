@@ -44,8 +44,8 @@ type field struct {
 
 // member lowers the read of a state stub or a state.
 func (l *lowerer) member(n *ast.MemberNode) value {
-	if inner, ok := n.Node.(*ast.MemberNode); ok && isState(inner.Node) {
-		return l.stateByKey(n, l.constantText(inner.Property, "a key"), n.Property)
+	if name, key, ok := stateAndKey(n); ok {
+		return l.stateByKey(n, l.constantText(name, "a key"), key)
 	}
 	stub, fields := l.lookUp(n)
 	if stub == nil {
@@ -157,7 +157,8 @@ func (l *lowerer) state(n ast.Node, fields []field) value {
 	case len(fields) > 1:
 		l.refuse(n, "remove "+fields[len(fields)-1].text, "state.%s is %s and has no fields", name, article(t))
 	case l.env.Tables[name].Keyed:
-		l.refuse(n, fmt.Sprintf("write state.%s[tenant.name], or another name as the key", name), "the state %s has a value for each key", name)
+		by := l.env.Tables[name].By
+		l.refuse(n, fmt.Sprintf("write state.%s[%s], or another %v as the key", name, strings.Join(by.example(), "]["), by), "the state %s has a value for each key", name)
 	}
 	return value{node: l.readState(n, name, nil)}
 }

@@ -11,9 +11,15 @@ import (
 type TimeLimit struct {
 	Func     string        // the name of a section or a task, or a pattern of names, see Pattern
 	Limit    time.Duration // > 0
-	Interval time.Duration // of evaluations after Limit; 0: Limit/100, 50 µs to 10 ms
-	Reason   string        // of the throw; "": "FUNC ran longer than LIMIT"
+	Interval time.Duration // the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
+	Reason   string        // the reason of the throw; "": "FUNC ran longer than LIMIT"
 	Mode     Mode          // Enforce by default
+
+	// Force lets the throw unwind code of cocoon build that holds locks, if deferred calls release
+	// all of them. What the locks guard may then be left half-written, and only the author of the
+	// program can know that this does no harm. docs/safepoints.md says which locks a throw passes
+	// without it, and after which time.
+	Force bool
 }
 
 // Spec returns the policy, named "time-limit/FUNC". An empty or unprintable name, and a limit or an
@@ -41,7 +47,7 @@ func (l TimeLimit) Spec() (Spec, error) {
 	return Spec{
 		Name: specName("time-limit", l.Func),
 		On:   Every(l.Interval),
-		Mode: l.Mode,
+		Mode: l.Mode, Force: l.Force,
 		Expr: fmt.Sprintf(`task.sections[%s] > %s or (task.name %s and task.running > %s) ? throw(%s) : continue()`,
 			key, limit, named, limit, quote(l.Reason)),
 	}, nil
@@ -82,12 +88,12 @@ func (l TimeLimit) validate() error {
 // longer than Wait. The loops that the policy matches share the state: with several loops, set
 // Spec.Match.Loops and register one alarm for each.
 type OverloadAlarm struct {
-	Name     string        // of the policy; "": "overload-alarm/STATE"
-	Queue    int           // 0: the length does not count
-	Wait     time.Duration // 0: the wait does not count
-	State    string        // a registered bool state; "": a private one
-	Func     string        // a function registered as safe, called once when the state becomes true; "": none
-	Interval time.Duration // 0: 1 ms
+	Name     string        // the name of the policy; "": "overload-alarm/STATE"
+	Queue    int           // the greatest length of the queue; 0: no bound
+	Wait     time.Duration // the longest wait; 0: no bound
+	State    string        // the name of a registered bool state; "": a private state
+	Func     string        // a function registered as safe, called when the state becomes true; "": none
+	Interval time.Duration // the time between evaluations; 0: 1 ms
 }
 
 // Spec returns the policy. It is an error to set no bound or a negative one, or to use an invalid
@@ -137,9 +143,9 @@ func (a OverloadAlarm) validate() error {
 	case a.Queue == 0 && a.Wait == 0:
 		return errors.New("no bound is set; set Queue, Wait or both")
 	case a.State != "" && !isIdentifier(a.State):
-		return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", a.State)
+		return fmt.Errorf("state %q: %s", a.State, namesOfStates)
 	case a.State == "" && a.Func == "":
-		return errors.New("nobody would notice; set State, Func or both")
+		return errors.New("the alarm would have no effect; set State, Func or both")
 	case a.Func != "":
 		return checkNameText("the function's name", a.Func)
 	}

@@ -12,6 +12,9 @@ import (
 // The ready-made orders of the queue. All have the name "order", because a queue has one order,
 // which Update changes.
 
+// OrderName is the name of the ready-made orders of the queue.
+const OrderName = "order"
+
 // orders are the expressions of the ready-made orders, by their names in documents.
 var orders = map[string]string{
 	"fifo":     `rank(0)`,
@@ -22,7 +25,7 @@ var orders = map[string]string{
 }
 
 func order(name string) Spec {
-	return Spec{Name: "order", On: On(stubs.Enqueue), Expr: orders[name]}
+	return Spec{Name: OrderName, On: On(stubs.Enqueue), Expr: orders[name]}
 }
 
 // orderNamed returns the order that a document names.

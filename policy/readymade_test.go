@@ -129,7 +129,7 @@ func TestReadymadeRefuses(t *testing.T) {
 		"overload alarm: no bound is set; set Queue, Wait or both":      alarm(OverloadAlarm{State: "s"}),
 		"overload alarm: the queue length -1 is negative":               alarm(OverloadAlarm{Queue: -1}),
 		"the wait -1ns is negative":                                     alarm(OverloadAlarm{Wait: -1}),
-		"nobody would notice":                                           alarm(OverloadAlarm{Queue: 1}),
+		"would have no effect":                                          alarm(OverloadAlarm{Queue: 1}),
 		`state "a b": a name`:                                           alarm(OverloadAlarm{Queue: 1, State: "a b"}),
 		"the function's name \"\\n\" is no printable text":              alarm(OverloadAlarm{Queue: 1, Func: "\n"}),
 		"policy \"overload-alarm/s\": the interval 1ns is not between ": alarm(OverloadAlarm{Queue: 1, State: "s", Interval: 1}),

@@ -109,6 +109,10 @@ func (s schema) rule(rules map[string]any, word string, rule, v any) bool {
 				return false
 			}
 		}
+	case "minItems":
+		return !isArray || len(array) >= int(rule.(float64))
+	case "maxItems":
+		return !isArray || len(array) <= int(rule.(float64))
 	case "items":
 		return !isArray || !slices.ContainsFunc(array, func(v any) bool { return !sub(rule)(v) })
 	case "anyOf":
@@ -200,7 +204,7 @@ func asJSON(n *yaml.Node) (v any, ok bool) {
 var beyondSchema = regexp.MustCompile(strings.Join([]string{
 	"there is another policy", "it is never evaluated", "is not between", "is not positive", "no printable text", "time limit:",
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows",
-	"has [0-9]+ stars", "are the same; say it once", "policies match default",
+	"has [0-9]+ stars", "mean the same; write one of them", "policies match default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON
 	"there is no zone", "a bucket takes",
 	"a state is the string",             // a duration of 300 years
@@ -243,7 +247,7 @@ func TestSchema(t *testing.T) {
 	texts := []string{fullDocument, "version: 1\norder: fair\ntenants: {label: t, shares: {gold: 3}, max: 100}\nstates: {a: -1, b: 1e3, c: -1.5s, d: true}\n",
 		"version: 1\nmode: observe\nlimits: [{func: default, limit: 1s, mode: off}]\npreemption: {on: enqueue, mode: observe}\ntasks: {default: safe}\n" +
 			"policies: [{name: p, on: start, expr: e, match: {tasks: ['a*'], except: [ab]}, state: {n: {first: 1, per: loop}, m: 1s}}]\n",
-		"version: 1\nstates: {a: {first: 1s, keys: 10, ttl: 1m}, b: {rate: 0.5, burst: 10}}\npolicies: [{name: p, on: start, expr: e, state: {n: {rate: 2, burst: 2, keys: 5, ttl: 1s, per: loop}}}]\n"}
+		"version: 1\nstates: {a: {first: 1s, keys: 10, ttl: 1m, by: [name, int]}, c: {first: 1, keys: 1, by: int}, b: {rate: 0.5, burst: 10}}\npolicies: [{name: p, on: start, expr: e, state: {n: {rate: 2, burst: 2, keys: 5, ttl: 1s, per: loop}}}]\n"}
 	for _, b := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(readDoc(t), -1) {
 		texts = append(texts, b[1])
 	}

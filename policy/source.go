@@ -178,6 +178,8 @@ func (s *source) syntaxHint(i int) string {
 	switch t := s.tokens[i]; {
 	case t.Is(lexer.Operator, ":") && i > 0 && strings.HasPrefix(s.tokens[i-1].Value, "retry"):
 		return `write throw("reason", duration("2s"))`
+	case t.Is(lexer.Operator, ",") && s.inKey(i):
+		return "a key of two parts is written state.NAME[tenant.name][task.name]"
 	case t.Is(lexer.Operator, "="):
 		return "compare with ==; name a value with let x = ...; and write a state with set(\"name\", value)"
 	case t.Is(lexer.Operator, "&"), t.Is(lexer.Operator, "|"):
@@ -190,6 +192,16 @@ func (s *source) syntaxHint(i int) string {
 		return "statements are separated by ;"
 	}
 	return ""
+}
+
+// inKey reports whether the token i is in brackets that follow a word, as in state.NAME[i].
+func (s *source) inKey(i int) bool {
+	for k := i; k > 0; k-- {
+		if s.match[k] > i {
+			return s.tokens[k].Value == "[" && s.tokens[k-1].Kind == lexer.Identifier
+		}
+	}
+	return false
 }
 
 // span returns the tokens of a node, including the parentheses around it.

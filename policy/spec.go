@@ -20,6 +20,7 @@ type Spec struct {
 	Match Match          // limits the policy; the zero Match is everything
 	State map[string]any // private state, state.NAME; values as for StateOf
 	Zone  string         // of clock.*: an IANA name such as "Europe/Berlin"; UTC by default
+	Force bool           // see TimeLimit.Force
 }
 
 // Trigger is the notifications on which a policy is evaluated: an interval, a set of events, or
@@ -83,7 +84,7 @@ func ModeNamed(name string) (m Mode, ok bool) {
 // Validate reports whether m is a defined mode.
 func (m Mode) Validate() error {
 	if m > Off {
-		return fmt.Errorf("unknown mode %d; want Enforce or Observe, or Off", m)
+		return fmt.Errorf("unknown mode %d; want Enforce, Observe or Off", m)
 	}
 	return nil
 }

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -18,6 +21,7 @@ type Keyed struct {
 	First any           // of each key: a first value, or a Bucket; nil is 0
 	Keys  int           // the greatest number of keys; a new key evicts the least recently used
 	TTL   time.Duration // the lifetime of a key after its last write; 0: until evicted
+	By    []string      // the types of a key's parts, "name" or "int", at most two; nil is one name
 }
 
 // Bucket declares a token bucket, from which policies take(). It starts full.
@@ -35,7 +39,11 @@ const (
 func (p PerLoop) String() string { return fmt.Sprintf("%v per loop", p.First) }
 
 func (k Keyed) String() string {
-	s := fmt.Sprintf("%v by key, %d keys", k.first(), k.Keys)
+	by := "key"
+	if k.By != nil {
+		by = strings.Join(k.By, " and ")
+	}
+	s := fmt.Sprintf("%v by %s, %d keys", k.first(), by, k.Keys)
 	if k.TTL > 0 {
 		s += fmt.Sprintf(", ttl %v", k.TTL)
 	}
@@ -57,21 +65,30 @@ type State struct {
 	First   uint64 // the word of its first value; of a bucket, its capacity
 	PerLoop bool
 	Keys    int // the greatest number of keys; 0: not keyed
+	By      KeyTypes
 	TTL     time.Duration
 	Bucket  Bucket // the zero Bucket: not a bucket
 }
 
+// Parameter reports whether the state may be meant as a constant, which nothing writes: it has one
+// value, and begins with another one than 0 or false.
+func (s State) Parameter() bool { return s.Keys == 0 && !s.IsBucket() && s.First != 0 }
+
 // IsBucket reports whether the state is a token bucket, or one for each key.
 func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
 
-// Kind describes the state's kind for messages: "int", "duration by key", "bucket".
+// Kind describes the state's kind for messages: "int", "duration by key", "bucket by name and int".
 func (s State) Kind() string {
 	kind := s.Type.String()
 	if s.IsBucket() {
 		kind = "bucket"
 	}
-	if s.Keys > 0 {
+	switch {
+	case s.Keys == 0:
+	case s.By == oneName:
 		kind += " by key"
+	default:
+		kind += " by " + s.By.String()
 	}
 	return kind
 }
@@ -99,6 +116,9 @@ func StateOf(declared any) (s State, err error) {
 		if k.TTL < 0 {
 			return s, fmt.Errorf("has the time to live %v; want none, or more than 0", k.TTL)
 		}
+		if s.By, err = keyTypesOf(k.By); err != nil {
+			return s, err
+		}
 		s.Keys, s.TTL, declared = k.Keys, k.TTL, k.first()
 	}
 	switch v := declared.(type) {
@@ -124,6 +144,24 @@ func StateOf(declared any) (s State, err error) {
 	s.First, s.Type, err = stubs.Word(declared)
 	return s, err
 }
+
+// StatesOf reads declarations of states, as StateOf does, and checks their names.
+func StatesOf(declared map[string]any) (map[string]State, error) {
+	states := make(map[string]State, len(declared))
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if !isIdentifier(name) {
+			return nil, fmt.Errorf("state %q: %s", name, namesOfStates)
+		}
+		s, err := StateOf(declared[name])
+		if err != nil {
+			return nil, fmt.Errorf("state %q %w", name, err)
+		}
+		states[name] = s
+	}
+	return states, nil
+}
+
+const namesOfStates = "a name has letters, digits and '_' only, and no digit first"
 
 func (b Bucket) validate() error {
 	for _, n := range []struct {

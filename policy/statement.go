@@ -60,7 +60,7 @@ func (l *lowerer) effect(n ast.Node) *Node {
 	case ok && isEffect(name, args):
 		return l.site(n, name, args)
 	case ok && verdicts[name]:
-		l.refuse(n, "a verdict stands at the end, behind the effects", "%s() does not end the policy here", name)
+		l.refuse(n, "write the verdict at the end, after the effects", "%s() does not end the policy here", name)
 	}
 	v := l.value(n)
 	l.refuse(n, `name it with let x = ...;, or write set("name", value)`, "%s is %s that nothing uses", l.excerpt(n), describe(v))
@@ -93,6 +93,7 @@ func (l *lowerer) boolean(n ast.Node, what string) *Node {
 // binding is a name given by let.
 type binding struct {
 	name string
+	used bool
 	value
 }
 
@@ -105,9 +106,14 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 		l.refuse(n.Value, "use it where it is needed", "a list cannot be named")
 	}
 	depth := len(l.scope)
-	defer func() { l.scope = l.scope[:depth] }()
+	defer func() {
+		if !l.scope[depth].used && !v.node.Any(func(n *Node) bool { return n.Op == OpTake }) {
+			l.unused(n)
+		}
+		l.scope = l.scope[:depth]
+	}()
 	if v.node.Op == OpConst || v.node.Op == OpRead {
-		l.scope = append(l.scope, binding{n.Name, v})
+		l.scope = append(l.scope, binding{name: n.Name, value: v})
 		return body()
 	}
 	local := l.local(v.node.Type)
@@ -116,11 +122,17 @@ func (l *lowerer) let(n *ast.VariableDeclaratorNode, body func() *Node) *Node {
 	if v.node.Op == OpRead {
 		named.read = v.node
 	}
-	l.scope = append(l.scope, binding{n.Name, named})
+	l.scope = append(l.scope, binding{name: n.Name, value: named})
 	inner := body()
 	let := l.node(n, OpLet, inner.Type, v.node, inner)
 	let.Index = local
 	return let
+}
+
+// unused records a declaration with a name that nothing uses.
+func (l *lowerer) unused(n *ast.VariableDeclaratorNode) {
+	name := l.tokens[l.at[n.Location().From]]
+	l.prog.Unused = append(l.prog.Unused, &Node{Pos: l.bytes[name.From], End: l.bytes[name.To]})
 }
 
 func (l *lowerer) checkLetName(n *ast.VariableDeclaratorNode) {
@@ -152,8 +164,8 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 			v.A = l.retry(args[1])
 		}
 	}
-	if l.env.On&stubs.Exit != 0 {
-		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on exit", name)
+	if gone := l.env.On & stubs.Ends; gone != 0 {
+		l.refuse(n, "evaluate it on other events, or write continue()", "%s() has no task to act on: the policy is evaluated on %s", name, gone)
 	}
 	return v
 }
@@ -162,7 +174,7 @@ func (l *lowerer) verdict(n ast.Node, name string, args []ast.Node) *Node {
 func (l *lowerer) retry(n ast.Node) *Node {
 	v := l.value(n)
 	if v.node.Type != stubs.Duration {
-		l.refuse(n, unitHint(v, l.excerpt(n), stubs.Duration), "when to try again is a duration, and %s is %s", l.excerpt(n), describe(v))
+		l.refuse(n, unitHint(v, l.excerpt(n), stubs.Duration), "the retry time is a duration, and %s is %s", l.excerpt(n), describe(v))
 	}
 	return v.node
 }

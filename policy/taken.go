@@ -135,7 +135,7 @@ func (l *lowerer) chance(n ast.Node, args []ast.Node) value {
 		l.refuse(args[0], unitHint(p, l.excerpt(args[0]), stubs.Float), "a probability is a float, and %s is %s", l.excerpt(args[0]), describe(p))
 	}
 	if f := math.Float64frombits(p.node.Imm); p.constant() && !(f >= 0 && f <= 1) {
-		l.refuse(args[0], "write a share between 0 and 1, as in chance(0.05)", "the probability %s is not between 0 and 1", l.excerpt(args[0]))
+		l.refuse(args[0], "write a share of 0 to 1, as in chance(0.05)", "the probability %s is not between 0 and 1", l.excerpt(args[0]))
 	}
 	pos, _ := l.place(n)
 	if l.draws[pos] == "" {

@@ -11,8 +11,8 @@ import (
 
 // Tenants names the label that assigns tasks to tenants, and the tenants' shares.
 type Tenants struct {
-	Label  string         // the label whose value names the tenant; tasks without it belong to the tenant ""
-	Shares map[string]int // relative share by tenant, 1 to MaxShare; 1 if not listed
+	Label  string         // the label that names a task's tenant; without it the tenant is ""
+	Shares map[string]int // relative shares, 1 to MaxShare; 1 for a tenant not listed
 
 	// Max is the greatest number of accounts that a loop keeps, because labels may come from
 	// outside. Further tenants, except those in Shares, are counted together as "other". 0: 1024.

@@ -186,7 +186,7 @@ func readTestEvent(n *yaml.Node) (e TestEvent, err error) {
 	case err != nil:
 		return e, err
 	case e.On == 0:
-		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock, exit or custom, or event: NAME")
+		return e, lineError(n, "it is never told; say on: tick, enqueue, start, block, unblock, exit, leave or custom, or event: NAME")
 	case e.Every > 0 && e.Times == 1:
 		return e, lineError(n, "every needs times: how often it happens")
 	case e.Every > 0 && time.Duration(e.Times) > (1<<62-e.At)/e.Every:
@@ -211,7 +211,7 @@ func readTestOn(n *yaml.Node, to *stubs.Event) error {
 		return err
 	}
 	if *to = stubs.EventNamed(name); *to == 0 {
-		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock, exit or custom", name)
+		return lineError(n, "there is no event %q; want tick, enqueue, start, block, unblock, exit, leave or custom", name)
 	}
 	return nil
 }

@@ -47,12 +47,17 @@ func readGiven(n *yaml.Node) (map[string]any, error) {
 }
 
 // stateOrKeys reads the value of a state or, for a keyed state, the values of some keys, as a
-// map[string]any.
+// map[string]any; if its keys are pairs, a map for each first part.
 func stateOrKeys(n *yaml.Node) (any, error) {
 	if n.Kind != yaml.MappingNode {
 		return stateValue(n)
 	}
-	return readNamedValues(n, "the values by key", stateValue)
+	for i := 0; i < len(n.Content); i += 2 {
+		if k := n.Content[i]; k.ShortTag() == "!!int" {
+			k.Tag = "!!str"
+		}
+	}
+	return readNamedValues(n, "the values by key", stateOrKeys)
 }
 
 // givenHint guesses the intended path.

@@ -119,16 +119,17 @@ func (t *Trend) perSecond(word uint64) float64 {
 	return t.difference(word, then) / over
 }
 
-// difference returns a - b, without rounding either if they are integers.
+// difference returns a - b, of durations in seconds. It rounds neither a nor b if they are integers
+// and the result does not overflow.
 func (t *Trend) difference(a, b uint64) float64 {
-	if t.of == stubs.Float {
-		return t.number(a) - t.number(b)
-	}
 	d := int64(a) - int64(b)
-	if (int64(a) >= int64(b)) != (d >= 0) { // it overflows
+	overflows := (int64(a) >= int64(b)) != (d >= 0)
+	switch {
+	case t.of == stubs.Float || overflows && t.of != stubs.Duration:
 		return t.number(a) - t.number(b)
-	}
-	if t.of == stubs.Duration {
+	case overflows:
+		return (t.number(a) - t.number(b)) / float64(time.Second)
+	case t.of == stubs.Duration:
 		return time.Duration(d).Seconds()
 	}
 	return float64(d)

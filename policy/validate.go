@@ -37,12 +37,12 @@ func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*Program, e
 	for name, state := range states {
 		env.Declare(name, state)
 	}
-	for name, v := range s.State {
+	private, _ := StatesOf(s.State)
+	for _, name := range slices.Sorted(maps.Keys(private)) {
 		if _, ok := states[name]; ok {
 			return nil, fmt.Errorf("policy %q: state %q is registered already; choose another name for the private one", s.Name, name)
 		}
-		state, _ := StateOf(v)
-		env.Declare(name, state)
+		env.Declare(name, private[name])
 	}
 	p, err := Parse(s.Expr, env)
 	if err != nil {
@@ -115,15 +115,8 @@ const kindNames = `"atomic", "preemptible", "safe" or "both"`
 func knownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }
 
 func validateState(state map[string]any) error {
-	for _, name := range slices.Sorted(maps.Keys(state)) {
-		if !isIdentifier(name) {
-			return fmt.Errorf("state %q: a name has letters, digits and '_' only, and no digit first", name)
-		}
-		if _, err := StateOf(state[name]); err != nil {
-			return fmt.Errorf("state %q %w", name, err)
-		}
-	}
-	return nil
+	_, err := StatesOf(state)
+	return err
 }
 
 // isIdentifier reports whether name can follow state. in an expression.

@@ -69,13 +69,13 @@ func (l *lowerer) refusedNode(n ast.Node) value {
 	case *ast.NilNode:
 		l.refuse(n, "every state stub always has a value; an unset name is \"\"", "there is no nil")
 	case *ast.ArrayNode:
-		l.refuse(n, "a list stands behind in, as in task.name in [\"a\", \"b\"]", "a list is no value")
+		l.refuse(n, "write a list only after in, as in task.name in [\"a\", \"b\"]", "a list is no value")
 	case *ast.MapNode:
 		l.refuse(n, "compare the names one by one", "there are no maps")
 	case *ast.SliceNode:
 		l.refuse(n, "look at elements with any, all, none and count", "there are no slices")
 	case *ast.SequenceNode:
-		l.refuse(n, "effects stand on their own, not inside a condition or a value", "%s is no value", l.excerpt(n))
+		l.refuse(n, "write effects as statements of their own, outside conditions and values", "%s is no value", l.excerpt(n))
 	case *ast.ChainNode:
 		l.refuse(n, refused["?."], "there is no operator ?.")
 	}
@@ -115,8 +115,9 @@ func (l *lowerer) name(n ast.Node, v value) value {
 
 // identifier lowers a name given by let.
 func (l *lowerer) identifier(n *ast.IdentifierNode) value {
-	for _, b := range l.scope {
-		if b.name == n.Value {
+	for i := range l.scope {
+		if b := &l.scope[i]; b.name == n.Value {
+			b.used = true
 			return l.use(n, b.value)
 		}
 	}

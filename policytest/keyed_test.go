@@ -13,6 +13,7 @@ func TestKeyedStates(t *testing.T) {
 states:
   spent: {first: 0s, keys: 2, ttl: 10m}
   seen: {first: 0, keys: 10}
+  shards: {first: 0, keys: 10, by: [name, int]}
   bucket: {rate: 10, burst: 5}
 policies:
   - name: limit
@@ -23,6 +24,9 @@ policies:
       if state.spent[user] > duration("10s") { throw("over the budget") }
       else if not take("bucket", 1) or not take("own", user, 1) { throw("rate limit") }
       else { add("seen", user, 1); continue() }
+  - name: shard
+    on: start
+    expr: 'add("shards", task.labels.user, int(task.labels.shard), 1)'
   - name: charge
     on: exit
     expr: 'add("spent", task.labels.user, task.running)'
@@ -31,6 +35,11 @@ policies:
 		{"keys that are given", `- {at: 0s, on: enqueue, given: {state.spent: {gold: 11s, tin: 1s}, arriving.labels: {user: gold}}, expect: throw("over the budget")}
       - {at: 0s, on: enqueue, given: {arriving.labels: {user: tin}}, expect: {verdict: continue(), effects: ['take("bucket", 1)', 'take("own", "tin", 1)', 'add("seen", "tin", 1)'],
           states: {seen: {tin: 1, gold: 0}, bucket: 4, own: {tin: 1, gold: 2}}}}`, ""},
+		{"a pair as the key", `- {at: 0s, on: start, given: {state.shards: {gold: {3: 5}}, task.labels: {user: gold, shard: "3"}}, times: 2,
+          expect: {effects: ['add("shards", "gold", 3, 1)'], states: {shards: {gold: {3: 7, 4: 0}, tin: {3: 0}}}}}`, ""},
+		{"half a pair", `- {at: 0s, on: start, given: {state.shards: {gold: 3}}, expect: continue()}`, `the keys of the state shards["gold"] are by name and int; write a mapping for each part`},
+		{"more than a pair", `- {at: 0s, on: start, given: {state.shards: {gold: {3: {4: 1}}}}, expect: continue()}`, `the keys of the state shards["gold"][3] are by name and int; write a mapping for each part`},
+		{"a pair of names", `- {at: 0s, on: start, given: {state.shards: {gold: {x: 1}}}, expect: continue()}`, `and "x" is no int`},
 		{"another value of a key", `- {at: 0s, on: exit, given: {task.labels: {user: gold}, task.running: 2s}, times: 3, expect: {states: {spent: {gold: 6s, tin: 1s}}}}`, `the state spent["tin"] is 0s; want 1s`},
 		{"time fills a bucket", `- {at: 0s, on: enqueue, times: 100, given: {state.own: {"x": 0}}, expect: {counts: {throw("rate limit"): 98, continue(): 2}}}
       - {at: 90ms, on: enqueue, expect: throw("rate limit")}

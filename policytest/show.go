@@ -37,9 +37,7 @@ func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
 		if s.Name != "" {
 			args = append(args, strconv.Quote(s.Name))
 		}
-		if s.By != nil {
-			args = append(args, strconv.Quote(w.keyText(c, s.By)))
-		}
+		args = append(args, w.keyTexts(c, s.By)...)
 		if s.Type != stubs.Unit {
 			args = append(args, format(o.Values[i], s.Type))
 		}
@@ -48,15 +46,22 @@ func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
 	return all
 }
 
-// keyText returns the text of a policy's key.
-func (w *world) keyText(c *compiled, by *policy.KeyOf) string {
-	if by.Constant {
-		return by.Text
+// keyTexts returns the values of the parts of a policy's key, as in effects; nil has none.
+func (w *world) keyTexts(c *compiled, by *policy.KeyOf) (texts []string) {
+	if by == nil {
+		return nil
 	}
-	i := slices.IndexFunc(c.program.Reads, func(r policy.Read) bool { return r.Offset == by.Offset })
-	v, _ := w.read(c.keys[i], c.program.Reads[i])
-	text, _ := v.(string)
-	return text
+	for i, part := range by.Texts() {
+		if p := by[i]; !p.Constant {
+			read := slices.IndexFunc(c.program.Reads, func(r policy.Read) bool { return r.Offset == p.Offset })
+			v, _ := w.read(c.keys[read], c.program.Reads[read])
+			if part = fmt.Sprint(v); p.Type == stubs.Name {
+				part = fmt.Sprintf("%q", v)
+			}
+		}
+		texts = append(texts, part)
+	}
+	return texts
 }
 
 // saw writes the values that a policy read in its last evaluation, in the order of its text.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/cocoon-go/cocoon/internal/keyed"
 	"github.com/cocoon-go/cocoon/policy"
@@ -85,8 +86,34 @@ func (v *variable) each(name string, value any, f func(name string, key uint64, 
 	case v.Keys == 0:
 		return f(name, 0, value)
 	}
-	for _, key := range slices.Sorted(maps.Keys(byKey)) {
-		if err := f(fmt.Sprintf("%s[%q]", name, key), uint64(stubs.Intern(key)), byKey[key]); err != nil {
+	return v.eachKey(name, byKey, nil, f)
+}
+
+// eachKey calls f with the values by key of a mapping; of pairs it has a mapping for each first part.
+// before is the part around the mapping.
+func (v *variable) eachKey(name string, values map[string]any, before []any, f func(name string, key uint64, value any) error) error {
+	for _, text := range slices.Sorted(maps.Keys(values)) {
+		here, part := fmt.Sprintf("%s[%q]", name, text), any(text)
+		if v.By[len(before)] == stubs.Int {
+			i, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return fmt.Errorf("the keys of the state %s are by %v, and %q is no int", name, v.By, text)
+			}
+			here, part = fmt.Sprintf("%s[%d]", name, i), i
+		}
+		key := append(slices.Clone(before), part)
+		word, whole := v.By.Word(key...)
+		inner, pairs := values[text].(map[string]any)
+		if pairs == whole {
+			return fmt.Errorf("the keys of the state %s are by %v; write a mapping for each part", here, v.By)
+		}
+		err := error(nil)
+		if whole {
+			err = f(here, word, values[text])
+		} else {
+			err = v.eachKey(here, inner, key, f)
+		}
+		if err != nil {
 			return err
 		}
 	}

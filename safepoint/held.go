@@ -3,32 +3,47 @@ package safepoint
 import "sync/atomic"
 
 // Held describes some lines of a file of rewritten code, for polls in functions that are called on
-// these lines. Only the slow path looks at it, so the fast path need not count locks. Lines are
-// pairs of a first and a last line, in order and without overlaps.
+// these lines. Only the slow path looks at it, so the fast path need not count locks. Lines are in
+// order and without overlaps.
 type Held struct {
 	Package string // as in the names of functions
 	File    string // without its folder
 
-	// Lines are where locks are held. A poll there is no safe point: unwound, the function might
-	// leave the lock locked, and suspended, it would hold up the goroutines that wait for the lock.
+	// Lines are where locks are held: triples of a first line, a last line, and how the locks are
+	// released (ByItself and the others). A task is not suspended there, because it would hold up
+	// the goroutines that wait for the lock.
 	Lines []int
+	Locks []string // the expressions of the locks, of each triple of Lines
 
-	// Ends are where functions return, and make their deferred calls, and where iterators clean up
-	// behind their last element. Nothing is thrown there, for that would be done half.
+	// Ends are where functions return, and make their deferred calls, where iterators clean up
+	// behind their last element, and where a function has given up a lock that will be released
+	// once more. Nothing is thrown there. Ends are pairs of a first and a last line.
 	Ends []int
+
+	// Fresh are lines with one call: of a method on what the function has made, and given to nobody
+	// else. Pairs like Ends.
+	Fresh []int
 
 	Next *Held
 }
 
+// How what is held in some lines is released.
+const (
+	ByItself   = iota // not when the function is unwound: nothing is thrown there
+	ByDefer           // by a deferred call
+	InReceiver        // by a deferred call, and the lock is lost with the receiver, if the caller's line is in Fresh
+	Unharmed          // by a deferred call, and what the lock guards is only read
+)
+
 var held atomic.Pointer[Held]
 
-// holdLink is called by init functions of rewritten packages.
+// lockedLink is called by init functions of rewritten packages.
 //
 //lint:ignore U1000 reached by go:linkname
-var holdLink = hold
+var lockedLink = hold
 
-func hold(pkg, file string, lines, ends []int) {
-	h := &Held{Package: pkg, File: file, Lines: lines, Ends: ends}
+func hold(pkg, file string, lines []int, locks []string, ends, fresh []int) {
+	h := &Held{Package: pkg, File: file, Lines: lines, Locks: locks, Ends: ends, Fresh: fresh}
 	for {
 		h.Next = held.Load()
 		if held.CompareAndSwap(h.Next, h) {

@@ -11,17 +11,21 @@ const (
 	Start                     // a task got its first slot
 	Block                     // a task gave up its slot to wait
 	Unblock                   // a blocked task is ready again
-	Exit                      // a task ended
+	Exit                      // a task ended that had a slot
+	Leave                     // a task that waited for its first slot ended without one
 	Custom                    // rt.Notify
 )
 
 // AnyEvent is every notification.
-const AnyEvent = Tick | Enqueue | Start | Block | Unblock | Exit | Custom
+const AnyEvent = Tick | Enqueue | Start | Block | Unblock | Exit | Leave | Custom
+
+// Ends are the notifications of a task's end, on which there is no task left to act on.
+const Ends = Exit | Leave
 
 var eventNames = []struct {
 	event Event
 	name  string
-}{{Tick, "tick"}, {Enqueue, "enqueue"}, {Start, "start"}, {Block, "block"}, {Unblock, "unblock"}, {Exit, "exit"}, {Custom, "custom"}}
+}{{Tick, "tick"}, {Enqueue, "enqueue"}, {Start, "start"}, {Block, "block"}, {Unblock, "unblock"}, {Exit, "exit"}, {Leave, "leave"}, {Custom, "custom"}}
 
 // String lists the events of the set, joined by "+".
 func (e Event) String() string {
@@ -164,36 +168,36 @@ var Catalogue = []Stub{
 	{ID: TaskCancelled, Path: "task.cancelled", Type: Bool, On: AnyEvent, Doc: "its context is known to have ended: the caller is gone"},
 	{ID: TaskLabels, Path: "task.labels", Type: Name, Keyed: true, On: AnyEvent, Doc: `the label's value, "" when it is not set`},
 	{ID: TaskStack, Path: "task.stack", Type: NameList, Max: MaxStack, On: AnyEvent, Doc: "the open sections, outermost first"},
-	{ID: TaskBackground, Path: "task.background", Type: Bool, On: AnyEvent, Doc: "it is of the background, see background()"},
+	{ID: TaskBackground, Path: "task.background", Type: Bool, On: AnyEvent, Doc: "it is a background task, see background()"},
 	{ID: TaskSlice, Path: "task.slice", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time since it last got its slot"},
 	{ID: ArrivingName, Path: "arriving.name", Type: Name, On: Enqueue, Doc: "the arriving task's name"},
 	{ID: ArrivingKind, Path: "arriving.kind", Type: Name, Enum: true, On: Enqueue, Doc: "the arriving task's kind"},
 	{ID: ArrivingPriority, Path: "arriving.priority", Type: Int, Min: -1 << 31, Max: 1<<31 - 1, On: Enqueue, Doc: "the arriving task's priority"},
 	{ID: ArrivingDeadline, Path: "arriving.deadline", Type: Duration, Min: -unbounded, Max: unbounded, On: Enqueue, Doc: "time left to the arriving task's deadline"},
 	{ID: ArrivingCost, Path: "arriving.cost", Type: Duration, Max: unbounded, On: Enqueue, Doc: "running time it is expected to take: declared by WithCost, or the average of its name; 0 when neither is known"},
-	{ID: ArrivingRunning, Path: "arriving.running", Type: Duration, Max: unbounded, On: Enqueue, Doc: "time it has held a slot: 0 but for a task that comes back from a block"},
-	{ID: ArrivingVirtualTime, Path: "arriving.virtual_time", Type: Duration, Max: unbounded, On: Enqueue, Doc: "when it is its turn if slots are shared among the tenants, in virtual time"},
+	{ID: ArrivingRunning, Path: "arriving.running", Type: Duration, Max: unbounded, On: Enqueue, Doc: "time it has held a slot; 0, except for a task that returns from a block"},
+	{ID: ArrivingVirtualTime, Path: "arriving.virtual_time", Type: Duration, Max: unbounded, On: Enqueue, Doc: "its turn in virtual time, if the tenants share the slots"},
 	{ID: ArrivingLabels, Path: "arriving.labels", Type: Name, Keyed: true, On: Enqueue, Doc: "the arriving task's label"},
-	{ID: TenantName, Path: "tenant.name", Type: Name, On: AnyEvent, Doc: `the tenant, "other" where it has no account of its own`},
+	{ID: TenantName, Path: "tenant.name", Type: Name, On: AnyEvent, Doc: `the tenant's name; "other" if it has no account of its own`},
 	{ID: TenantTasks, Path: "tenant.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "its tasks on the loop that have not ended"},
 	{ID: TenantQueued, Path: "tenant.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
 	{ID: TenantBusy, Path: "tenant.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
 	{ID: TenantRunning, Path: "tenant.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of all its tasks so far"},
 	{ID: TenantRate, Path: "tenant.rate", Type: Float, Max: MaxRate, On: AnyEvent, Doc: "its tasks that arrive per second, averaged over about 10 s"},
 	{ID: TenantThrown, Path: "tenant.thrown", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how often policies threw into its tasks or refused them"},
-	{ID: ClassTasks, Path: "class.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the name that are on the loop and have not ended"},
+	{ID: ClassTasks, Path: "class.tasks", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of one name on the loop that have not ended"},
 	{ID: ClassQueued, Path: "class.queued", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them wait for a slot"},
 	{ID: ClassBusy, Path: "class.busy", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them run"},
-	{ID: ClassRunningMean, Path: "class.running_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of those that have ended, averaged over the last ten or so; 0 before the first"},
-	{ID: ClassWaitedMean, Path: "class.waited_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "their time in the queue, averaged in the same way"},
-	{ID: ClassWait, Path: "class.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of their time in the queue"},
-	{ID: ClassService, Path: "class.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of those that have ended"},
+	{ID: ClassRunningMean, Path: "class.running_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time of its tasks that have ended, averaged over about the last ten; 0 before the first"},
+	{ID: ClassWaitedMean, Path: "class.waited_mean", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time of its tasks in the queue, averaged in the same way"},
+	{ID: ClassWait, Path: "class.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time of its tasks in the queue"},
+	{ID: ClassService, Path: "class.service", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the running time of its tasks that have ended"},
 	{ID: QueueLength, Path: "queue.length", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that wait for a slot, the arriving one included"},
 	{ID: QueueSafe, Path: "queue.safe", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "how many of them are safe"},
 	{ID: QueueSuspended, Path: "queue.suspended", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "tasks of the loop that are suspended half-way"},
-	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest of them has waited"},
+	{ID: QueueOldest, Path: "queue.oldest", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how long the oldest waiting task has waited"},
 	{ID: QueueWait, Path: "queue.wait", Type: Duration, Quantile: true, Max: unbounded, On: AnyEvent, Doc: "quantile of the time that the loop's tasks were in the queue"},
-	{ID: QueueCost, Path: "queue.cost", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time that the tasks which wait for a slot are still expected to take, all together, as arriving.cost tells of each"},
+	{ID: QueueCost, Path: "queue.cost", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time still expected of the waiting tasks, all together; of each as in arriving.cost"},
 	{ID: LoopName, Path: "loop.name", Type: Name, On: AnyEvent, Doc: "the loop's name"},
 	{ID: LoopSlots, Path: "loop.slots", Type: Int, Min: 1, Max: 1 << 20, On: AnyEvent, Doc: "its number of slots"},
 	{ID: LoopBusy, Path: "loop.busy", Type: Int, Max: 1 << 20, On: AnyEvent, Doc: "slots that are taken"},
@@ -204,7 +208,7 @@ var Catalogue = []Stub{
 	{ID: RuntimeGoroutines, Path: "runtime.goroutines", Type: Int, Max: 1 << 40, On: AnyEvent, Doc: "goroutines of the process, at most 10 ms ago"},
 	{ID: RuntimeHeap, Path: "runtime.heap", Type: Bytes, Max: unbounded, On: AnyEvent, Doc: "live and unswept heap of the process, at most 10 ms ago"},
 	{ID: RuntimeSchedLatency, Path: "runtime.sched_latency", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "how late the last timer tick came"},
-	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, since it was last read, but for 10 ms at least"},
+	{ID: RuntimeCPU, Path: "runtime.cpu", Type: Float, Max: 1 << 20, On: AnyEvent, Doc: "processor time of the process per second, in cores, since the last reading, at least 10 ms"},
 	{ID: RuntimeUptime, Path: "runtime.uptime", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the runtime was made"},
 	{ID: ClockMinute, Path: "clock.minute", Type: Int, Max: 59, On: AnyEvent, Doc: "the minute of the hour, in the zone of the policy"},
 	{ID: ClockHour, Path: "clock.hour", Type: Int, Max: 23, On: AnyEvent, Doc: "the hour of the day, in the zone of the policy"},

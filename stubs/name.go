@@ -1,6 +1,7 @@
 package stubs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 )
@@ -29,6 +30,18 @@ func Intern(s string) NameID {
 		return 0
 	}
 	return max(1, NameID(maphash.String(nameKey, s)))
+}
+
+// KeyWord combines the words of a key of a keyed state: NameIDs and ints. The same words in another
+// order make another key. Like a NameID it differs between processes, so that no client can choose
+// keys with equal words.
+func KeyWord(words ...uint64) uint64 {
+	var text [8 * 4]byte
+	bytes := text[:0]
+	for _, w := range words {
+		bytes = binary.LittleEndian.AppendUint64(bytes, w)
+	}
+	return maphash.Bytes(nameKey, bytes)
 }
 
 // String returns the name of a kind, and a number for other names: only the caller of Intern knows

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -105,27 +106,39 @@ func (c *specCheck) checkDocument(l loaded) {
 		c.reportDocument(l.source, "", l.err)
 		return
 	}
+	var members []analyzer.Member
 	for _, spec := range l.doc.Policies {
+		found, verified := c.readerOf(l, spec).read(exactly(spec.On))
+		if verified.Program() != nil {
+			members = append(members, analyzer.Member{Spec: spec, Verified: verified})
+		}
 		if _, _, written := l.doc.PlaceIn(spec.Name, 0); !written {
 			continue
 		}
-		r := reader{text: spec.Expr, interval: spec.On.Interval, registered: c.registered}
-		r.states = maps.Clone(r.states)
-		for name, v := range l.doc.States {
-			r.states[name] = []shape{shapeOf(v)}
-		}
-		for name, v := range spec.State {
-			r.states[name] = []shape{shapeOf(v)}
-		}
 		part := policy.Part{Kind: "policy", Name: spec.Name}
-		found, warnings := r.read(exactly(spec.On))
 		if found != nil {
 			c.reportDocument(l.source, "", l.doc.Refused(part, found.Error))
 		}
-		for _, w := range warnings {
+		for _, w := range verified.Warnings() {
 			c.reportDocument(l.source, "questionable: ", l.doc.Refused(part, w.Error))
 		}
 	}
+	for _, remark := range analyzer.Together(members) {
+		c.reportDocument(l.source, "questionable: ", l.doc.Refused(remark.Part, remark.Err))
+	}
+}
+
+// readerOf returns a reader of a policy of a document.
+func (c *specCheck) readerOf(l loaded, spec policy.Spec) *reader {
+	r := &reader{text: spec.Expr, limits: analyzer.LimitsOf(spec), registered: c.registered}
+	r.states = maps.Clone(r.states)
+	for name, v := range l.doc.States {
+		r.states[name] = []shape{shapeOf(v)}
+	}
+	for name, v := range spec.State {
+		r.states[name] = []shape{shapeOf(v)}
+	}
+	return r
 }
 
 // reportDocument reports an error in a document at its place.

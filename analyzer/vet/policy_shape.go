@@ -32,7 +32,7 @@ func shapes() (all []shape) {
 // shapeOf returns what is declared, as in a document.
 func shapeOf(declared any) shape {
 	s, _ := policy.StateOf(declared)
-	return shape{s.Type, policy.Table{Keyed: s.Keys > 0, Burst: s.Bucket.Burst}}
+	return shape{s.Type, policy.Table{Keyed: s.Keys > 0, By: s.By, Burst: s.Bucket.Burst}}
 }
 
 // in returns the env with the state.
@@ -40,7 +40,7 @@ func (s shape) in(env policy.Env, name string) policy.Env {
 	env.States, env.Tables = maps.Clone(env.States), maps.Clone(env.Tables)
 	declared := policy.State{Type: s.Type, Bucket: policy.Bucket{Burst: s.Burst}}
 	if s.Keyed {
-		declared.Keys = 1
+		declared.Keys, declared.By = 1, s.By
 	}
 	env.Declare(name, declared)
 	return env
@@ -63,8 +63,9 @@ func shapesIn(info *types.Info, e ast.Expr) []shape {
 			all = shapesIn(info, first)
 		}
 		keyed := make([]shape, 0, len(all))
+		by := keyTypesIn(info, lit)
 		for _, s := range all {
-			s.Keyed = true
+			s.Keyed, s.By = true, by
 			keyed = append(keyed, s)
 		}
 		return keyed
@@ -87,4 +88,24 @@ func burstIn(info *types.Info, lit *ast.CompositeLit) float64 {
 		}
 	}
 	return policy.MaxBurst
+}
+
+// keyTypesIn returns the types of a policy.Keyed's keys, or zero if they are not known.
+func keyTypesIn(info *types.Info, lit *ast.CompositeLit) policy.KeyTypes {
+	var by []string
+	if e := fieldsOf(info, lit)["By"]; e != nil {
+		list, ok := e.(*ast.CompositeLit)
+		if !ok {
+			return policy.KeyTypes{}
+		}
+		for _, e := range list.Elts {
+			text, constant := constantText(info, e)
+			if !constant {
+				return policy.KeyTypes{}
+			}
+			by = append(by, text)
+		}
+	}
+	s, _ := policy.StateOf(policy.Keyed{Keys: 1, By: by})
+	return s.By
 }

@@ -61,6 +61,9 @@ func (c *specCheck) check(lit *ast.CompositeLit) {
 			c.validate(e, func(s *policy.Spec) { s.On = on.Trigger })
 		}
 	}
+	if !c.amended["Match"] || c.given[lit] != "" {
+		on.match = c.match(fields["Match"])
+	}
 	private, allSeen := c.privateStates(fields["State"])
 	if e := fields["Expr"]; e != nil {
 		c.checkText(e, on, private, !allSeen || c.amended["State"] && c.given[lit] == "")
@@ -109,6 +112,32 @@ func (c *specCheck) checkMatch(e ast.Expr) {
 	c.checkList(fields["Tasks"], func(s *policy.Spec, list []string) { s.Match.Tasks = list })
 	c.checkList(fields["Except"], func(s *policy.Spec, list []string) { s.Match.Except = list })
 	c.checkList(fields["Kinds"], func(s *policy.Spec, list []string) { s.Match.Kinds = list })
+}
+
+// match returns a policy.Match of constants; the zero Match if parts of it are not known.
+func (c *specCheck) match(e ast.Expr) (m policy.Match) {
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return m
+	}
+	fields := fieldsOf(c.pass.TypesInfo, lit)
+	for name, to := range map[string]*[]string{"Loops": &m.Loops, "Tasks": &m.Tasks, "Except": &m.Except, "Kinds": &m.Kinds} {
+		if fields[name] == nil {
+			continue
+		}
+		list, ok := fields[name].(*ast.CompositeLit)
+		if !ok {
+			return policy.Match{}
+		}
+		for _, e := range list.Elts {
+			v, ok := c.text(e)
+			if !ok {
+				return policy.Match{}
+			}
+			*to = append(*to, v)
+		}
+	}
+	return m
 }
 
 func (c *specCheck) checkList(e ast.Expr, set func(*policy.Spec, []string)) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
-	"time"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -27,15 +26,15 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]shape
 		}
 		return
 	}
-	r := reader{text: text, interval: on.Interval, registered: c.registered}
+	r := reader{text: text, limits: analyzer.Limits{Interval: on.Interval, Match: on.match}, registered: c.registered}
 	r.states = maps.Clone(r.states)
 	maps.Copy(r.states, private)
 	r.allStates = r.allStates && !open
-	found, warnings := r.read(on)
+	found, verified := r.read(on)
 	if found != nil {
 		c.reportText(e, "", found.Error)
 	}
-	for _, w := range warnings {
+	for _, w := range verified.Warnings() {
 		c.reportText(e, "questionable: ", w.Error)
 	}
 }
@@ -58,8 +57,8 @@ func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
 // types of states. Only an error in all combinations is certainly an error.
 type reader struct {
 	registered
-	text     string
-	interval time.Duration
+	text   string
+	limits analyzer.Limits
 }
 
 // fault is an error of one combination.
@@ -73,8 +72,8 @@ type fault struct {
 const maxGuesses = 3
 
 // read returns an error if all combinations have one. If there is only one combination, it returns
-// the warnings.
-func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
+// the verified program, which has warnings.
+func (r *reader) read(on trigger) (found *fault, verified analyzer.Verified) {
 	env := policy.Env{Funcs: r.funcs}
 	for name, shapes := range r.states {
 		if len(shapes) == 1 {
@@ -83,35 +82,35 @@ func (r *reader) read(on trigger) (found *fault, warnings []analyzer.Warning) {
 	}
 	found = inAll(on.on, func(events stubs.Event) (found *fault) {
 		env.On = events
-		found, warnings = r.readIn(env, maxGuesses)
+		found, verified = r.readIn(env, maxGuesses)
 		return found
 	})
 	if len(on.on) > 1 {
-		warnings = nil
+		verified = analyzer.Verified{}
 	}
-	return found, warnings
+	return found, verified
 }
 
 // readIn is read for one set of notifications.
-func (r *reader) readIn(env policy.Env, guesses int) (*fault, []analyzer.Warning) {
+func (r *reader) readIn(env policy.Env, guesses int) (*fault, analyzer.Verified) {
 	verified, found := r.judge(env)
 	switch {
 	case found == nil:
-		return nil, verified.Warnings()
+		return nil, verified
 	case found.NoFunc != "" && !r.allFuncs:
 		env.Funcs = maps.Clone(env.Funcs)
 		env.Funcs[found.NoFunc] = true
 		return r.readIn(env, guesses)
 	case found.NoState != "" && len(r.possible(found.NoState)) > 0:
 		if guesses == 0 {
-			return nil, nil
+			return nil, verified
 		}
 		return inAll(r.possible(found.NoState), func(s shape) *fault {
 			found, _ := r.readIn(s.in(env, found.NoState), guesses-1)
 			return found
-		}), nil
+		}), verified
 	}
-	return found, nil
+	return found, verified
 }
 
 // possible returns what a state can be of which it is not known.
@@ -127,7 +126,7 @@ func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault
 	program, err := policy.Parse(r.text, env)
 	parsed := err == nil
 	if parsed {
-		verified, err = analyzer.Verify(program, analyzer.Limits{Interval: r.interval})
+		verified, err = analyzer.Verify(program, r.limits)
 	}
 	if err == nil {
 		return verified, nil

@@ -10,11 +10,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// trigger is what is known about when a policy is evaluated.
+// trigger describes, as far as known, when a policy is evaluated, and for which tasks.
 type trigger struct {
 	policy.Trigger               // if exact
 	exact          bool          // the trigger is known completely
 	on             []stubs.Event // the possible sets of notifications
+	match          policy.Match  // zero if it is not known
 }
 
 // anyTrigger is an unknown trigger. An expression rejected for each single notification is rejected
@@ -29,9 +30,9 @@ var anyTrigger = func() trigger {
 
 func exactly(t policy.Trigger) trigger {
 	if t.Set() == 0 { // invalid itself; its expression may be right
-		return trigger{t, true, anyTrigger.on}
+		return trigger{Trigger: t, exact: true, on: anyTrigger.on}
 	}
-	return trigger{t, true, []stubs.Event{t.Set()}}
+	return trigger{Trigger: t, exact: true, on: []stubs.Event{t.Set()}}
 }
 
 // trigger reads the expression of a policy's trigger.

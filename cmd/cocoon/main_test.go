@@ -42,6 +42,16 @@ func TestCommandLines(t *testing.T) {
 	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
 	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n")
 	fairer := file("fairer.yaml", "version: 1\npolicies:\n  - {name: fairer, on: enqueue, expr: 'tenant.queued > 3 ? throw(\"x\") : continue()'}\n")
+	idle := file("idle.yaml", `version: 1
+states: {unused: 0, late: false, limit: 3}
+order: priority
+policies:
+  - name: mine
+    on: enqueue
+    expr: 'state.late and queue.length > state.limit ? rank(1) : continue()'
+  - {name: own, on: start, match: {tasks: [a]}, expr: 'let x = 3; task.name == "b" ? switch() : continue()'}
+`)
+	sets := file("sets.yaml", "version: 1\npolicies: [{name: sets, on: exit, expr: 'set(\"late\", queue.length > 3)'}]\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\n")
 	shared := file("shared.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	for _, test := range []struct {
@@ -60,7 +70,7 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check"}, code: 2, err: []string{"name at least one document, or give -expr"}},
 		{args: []string{"policy", "check", "-nope"}, code: 2, err: []string{"-nope"}},
 		{args: []string{"policy", "check", "-cost", "0", good}, code: 2, err: []string{"the cost limit 0"}},
-		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"flags stand before"}},
+		{args: []string{"policy", "check", good, "-json"}, code: 2, err: []string{"write flags before documents"}},
 		{args: []string{"policy", "check", filepath.Join(t.TempDir(), "none.yaml")}, code: 2, err: []string{"none.yaml: no such file"}},
 		{args: []string{"policy", "check", "-on", "enqueue", good}, code: 2, err: []string{"go with -expr"}},
 		{args: []string{"policy", "check", "-expr", "continue()"}, code: 2, err: []string{"either -on or -every"}},
@@ -88,9 +98,16 @@ func TestCommandLines(t *testing.T) {
 		{args: []string{"policy", "check", good, other}, code: 1, out: []string{
 			`other.yaml:2:10: error: state "overloaded": it is declared already, by ` + good + ":2:10\n", `other.yaml:3:9: error: task "a": it is declared already, by ` + good + ":3:9\n",
 			`other.yaml:5:5: error: policy "good": it is declared already, by ` + good + ":5:5\n"}},
-		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: they are told apart by another label in ` + shared + `:3:10, "tenant"`}},
+		{args: []string{"policy", "check", shared, other}, code: 1, out: []string{`other.yaml:7:10: error: tenants: ` + shared + `:3:10 names the tenants by another label, "tenant"`}},
 		{args: []string{"policy", "check", later}, code: 1, out: []string{`later.yaml:3:37: error: policy "later": there is no state "overloaded"`}},
 		{args: []string{"policy", "check", good, later}},
+		{args: []string{"policy", "check", idle}, out: []string{
+			"idle.yaml:7:56: warning: policy \"mine\": the policy \"order\" ranks the same tasks",
+			"idle.yaml:2:10: warning: state \"unused\": no policy reads or writes it\n", "idle.yaml:2:21: warning: state \"late\": policies read it, and no policy writes it\n",
+			"idle.yaml:8:60: warning: policy \"own\": nothing uses x\n",
+			"idle.yaml:8:67: warning: policy \"own\": task.name == \"b\" is always false: task.name is \"a\" here\n", "hint: match lets no other tasks through\n"}},
+		{args: []string{"policy", "check", idle, sets}, out: []string{"state \"unused\": no policy"}},
+		{args: []string{"policy", "check", idle, broken}, code: 1, out: []string{"ranks the same tasks", `no key "policys"`}},
 		{args: []string{"policy", "check", shared, fairer}},
 		{args: []string{"policy", "check", "-state", "overloaded=bool", good}, code: 1, out: []string{`good.yaml:2:10: error: state "overloaded": it is declared already, by -state`}},
 		{args: []string{"policy", "check", "-cost", "3", good}, code: 1, out: []string{"and 3 are allowed"}},
@@ -114,7 +131,12 @@ func TestCommandLines(t *testing.T) {
 			`let ok = take("b", 2) and take("k", tenant.name, 1); add("n", task.labels.user, 1); state.n["gold"] > 1 ? set("n", "gold", 0) : continue()`},
 			out: []string{`reads      state.b, tenant.name, state.k[tenant.name], task.labels["user"], state.n["gold"]` + "\n",
 				`effects    take("b"), take("k", tenant.name), add("n", task.labels["user"]), set("n", "gold")` + "\n"}},
+		{args: []string{"policy", "explain", "-on", "exit", "-state", "n=int", "-expr", `set("n", hash(task.labels.user, "a", 7))`}, out: []string{`reads      hash(task.labels["user"])` + "\n"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-expr", `set("n", 1)`, "-on", "exit"}, code: 1, out: []string{"the state n has a value for each key"}},
+		{args: []string{"policy", "explain", "-state", "n[name,int]=int", "-on", "exit", "-expr", `add("n", task.name, 3, state.n[task.name][task.priority])`},
+			out: []string{"reads      task.name, task.priority, state.n[task.name][task.priority]\n", `effects    add("n", task.name, 3)` + "\n"}},
+		{args: []string{"policy", "check", "-state", "n[nam]=int", good}, code: 2, err: []string{`state "n" has keys by "nam"; want name or int, or a pair of them`}},
+		{args: []string{"policy", "check", "-state", "n[name=int", good}, code: 2, err: []string{"a [ of the state's keys is never closed"}},
 		{args: []string{"policy", "check", "-state", "n[]=int", "-state", "n=int", good}, code: 2, err: []string{`state "n" is given twice`}},
 	} {
 		code, out, err := command(test.in, test.args...)

@@ -24,10 +24,10 @@ what each reads, what it can do and what it costs at most. Several documents are
 in this order. The file - is the standard input.
 
   -expr 'EXPRESSION'  look at this expression instead of documents
-  -on EVENTS          when it is evaluated: enqueue, start, block, unblock, exit, custom; joined by +
+  -on EVENTS          when it is evaluated: enqueue, start, block, unblock, exit, leave, custom; joined by +
   -every INTERVAL     or how often, as in 100us
   -state NAME=TYPE    a state that the server registers: bool, int, float, duration or bucket; may be repeated
-  -state NAME[]=TYPE  the same, of a keyed state
+  -state NAME[BY]=TYPE  the same, of a keyed state; BY is name, int or a pair as name,int; name if it is empty
   -safe NAME          a function that the server registers as safe; may be repeated
   -tenants            the server registers tenants
   -cost STEPS         a lower limit of a policy's cost than the server's, which is %d
@@ -139,7 +139,7 @@ func (c *checkCommand) validate(given map[string]bool) error {
 func checkFiles(files []string) error {
 	for i, file := range files {
 		if file != "-" && strings.HasPrefix(file, "-") {
-			return fmt.Errorf("%s stands behind a document; flags stand before", file)
+			return fmt.Errorf("%s comes after a document; write flags before documents", file)
 		}
 		if slices.Contains(files[:i], file) {
 			return fmt.Errorf("%s is named twice", file)
@@ -153,7 +153,7 @@ func parseEvents(s string) (events stubs.Event, err error) {
 	for name := range strings.SplitSeq(s, "+") {
 		event := stubs.EventNamed(name)
 		if event == 0 || event == stubs.Tick {
-			return 0, fmt.Errorf("-on: there is no event %q; want enqueue, start, block, unblock, exit or custom", name)
+			return 0, fmt.Errorf("-on: there is no event %q; want enqueue, start, block, unblock, exit, leave or custom", name)
 		}
 		events |= event
 	}
@@ -165,16 +165,24 @@ func parseEvents(s string) (events stubs.Event, err error) {
 var stateZeros = map[string]any{"bool": false, "int": int64(0), "float": 0.0, "duration": time.Duration(0),
 	"bucket": policy.Bucket{Rate: 1, Burst: policy.MaxBurst}}
 
-// addState reads NAME=TYPE or NAME[]=TYPE.
+// addState reads NAME=TYPE or NAME[BY]=TYPE.
 func (c *checkCommand) addState(s string) error {
 	name, typ, ok := strings.Cut(s, "=")
 	zero, known := stateZeros[typ]
 	if !ok || !known {
-		return errors.New("want NAME=TYPE, or NAME[]=TYPE of a keyed state, with bool, int, float, duration or bucket")
+		return errors.New("want NAME=TYPE, or NAME[BY]=TYPE of a keyed state, with bool, int, float, duration or bucket")
 	}
-	name, keyed := strings.CutSuffix(name, "[]")
+	name, by, keyed := strings.Cut(name, "[")
 	if keyed {
-		zero = policy.Keyed{First: zero, Keys: 1}
+		k := policy.Keyed{First: zero, Keys: 1}
+		by, keyed = strings.CutSuffix(by, "]")
+		if by != "" {
+			k.By = strings.Split(by, ",")
+		}
+		if !keyed {
+			return errors.New("a [ of the state's keys is never closed")
+		}
+		zero = k
 	}
 	if _, twice := c.states[name]; twice {
 		return fmt.Errorf("state %q is given twice", name)

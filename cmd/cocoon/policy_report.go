@@ -72,15 +72,17 @@ func story(place, severity string, err error) string {
 // reports checks all policies. The error is for input that cannot be read at all.
 func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		return []report{c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)}, nil
+		r, _ := c.report("", *c.expr, policy.NewLoaded(c.states, c.tenants, ""), nil)
+		return []report{r}, nil
 	}
-	all := []report{}
+	all, server := []report{}, together{whole: true}
 	on := policy.NewLoaded(c.states, c.tenants, "-state")
 	for _, file := range c.files {
 		doc, err := readDocument(file, in)
 		var wrong *policy.DocumentError
 		if errors.As(err, &wrong) {
 			all = append(all, report{File: file, Findings: []finding{found("error", err)}})
+			server.whole = false
 			continue
 		}
 		if err != nil {
@@ -92,15 +94,21 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 				r.Findings = append(r.Findings, found("error", err))
 			}
 			all = append(all, r)
+			server.whole = false
 		}
+		server.documents = append(server.documents, loaded{file, doc})
 		for _, spec := range doc.Policies {
 			refused := func(err error) error {
 				return policy.InFile(doc.Refused(policy.Part{Kind: "policy", Name: spec.Name}, err), file)
 			}
-			all = append(all, c.report(file, spec, on, refused))
+			r, verified := c.report(file, spec, on, refused)
+			all = append(all, r)
+			if server.whole = server.whole && !r.failed(); !r.failed() {
+				server.members = append(server.members, analyzer.Member{Spec: spec, Verified: verified})
+			}
 		}
 	}
-	return all, nil
+	return append(all, server.reports()...), nil
 }
 
 // readDocument reads a document, or the standard input if file is -. Its errors contain the file's
@@ -127,8 +135,8 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 
 // report parses and verifies one policy. refused adds the place in a document to an error; it may
 // be nil.
-func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) report {
-	r := report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
+func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) (r report, v analyzer.Verified) {
+	r = report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	find := func(severity string, err error) {
 		if refused != nil {
 			err = refused(err)
@@ -138,16 +146,18 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, 
 	p, err := spec.Parse(on.States, c.safe)
 	if err != nil {
 		find("error", err)
-		return r
+		return r, v
 	}
 	if stub := p.AboutTenants(); stub != "" && !on.Tenants {
 		find("error", fmt.Errorf("it reads %s, and the document has no tenants; write them, or say -tenants if the server registers them", stub))
-		return r
+		return r, v
 	}
-	v, err := analyzer.Verify(p, analyzer.Limits{Cost: c.cost, Interval: spec.On.Interval})
+	limits := analyzer.LimitsOf(spec)
+	limits.Cost = c.cost
+	v, err = analyzer.Verify(p, limits)
 	if err != nil {
 		find("error", err)
-		return r
+		return r, v
 	}
 	for _, w := range v.Warnings() {
 		find("warning", w.Error)
@@ -155,7 +165,7 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, 
 	r.Cost, r.Mode, r.Evaluated = v.Cost(), spec.Mode.String(), evaluated(spec.On, p)
 	r.Reads, r.Effects = reads(p), effects(p)
 	collectVerdicts(p, p.Root, &r.Verdicts)
-	return r
+	return r, v
 }
 
 func evaluated(on policy.Trigger, p *policy.Program) string {
@@ -186,7 +196,7 @@ func effects(p *policy.Program) []string {
 		name := s.Effect.String() + "()"
 		switch {
 		case s.By != nil:
-			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, s.By)
+			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, strings.Join(s.By.Texts(), ", "))
 		case s.Name != "":
 			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
 		}

@@ -199,9 +199,9 @@ func TestPatternsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnswersThatMustNotBe checks that a server that fails makes the run fail, with the case's
+// TestWrongAnswersFailTheRun checks that a server that fails makes the run fail, with the case's
 // name.
-func TestAnswersThatMustNotBe(t *testing.T) {
+func TestWrongAnswersFailTheRun(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/match" {
 			w.WriteHeader(http.StatusTeapot)

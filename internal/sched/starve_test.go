@@ -17,10 +17,10 @@ type stream struct {
 	bg    bool          // the victim is a background task
 }
 
-// TestNobodyStarves checks invariant 9: among an endless stream of safe tasks, or tasks of a lower
+// TestNoTaskStarves checks invariant 9: among an endless stream of safe tasks, or tasks of a lower
 // rank, under a policy that switches out as many tasks as possible at every step, a task of each
 // kind ends, whether it arrived first or last.
-func TestNobodyStarves(t *testing.T) {
+func TestNoTaskStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := 3
 	if testing.Short() {

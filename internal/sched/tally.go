@@ -1,12 +1,12 @@
 package sched
 
-// Tally counts tasks by where they stand: those of a group, or of a class. The shell makes tallies,
-// and reads them as it calls the core's methods: one at a time.
+// Tally counts the tasks of a group or of a class, by their states. The shell makes tallies, and reads
+// them one at a time, as it calls the core's methods.
 type Tally struct {
 	count [Done + 1]int
 }
 
-// CountIn counts t in a tally from now on, and no more in the one before; nil counts it nowhere.
+// CountIn counts t in a tally from now on, and no longer in its previous tally. nil means no tally.
 func (t *Task) CountIn(y *Tally) {
 	if t.class != nil && t.state != New {
 		t.class.count[t.state]--
@@ -30,7 +30,7 @@ func (y *Tally) Waiting() int { return y.count[Queued] + y.count[Ready] }
 // Busy returns how many of them run.
 func (y *Tally) Busy() int { return y.count[Running] + y.count[Lent] }
 
-// Ended returns how many tasks have ended, those that never started included.
+// Ended returns how many tasks have ended, including tasks that never started.
 func (y *Tally) Ended() int { return y.count[Done] }
 
 func (y *Tally) move(from, to State) {

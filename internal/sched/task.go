@@ -36,10 +36,10 @@ func (s State) String() string {
 // Account is where a task's time went, in nanoseconds.
 type Account struct {
 	Queued      int64 // waiting for a slot, before the first and after a block
-	Running     int64 // holding a slot, or running on while it is lent
+	Running     int64 // holding a slot, or running on while its slot is lent
 	Suspended   int64
 	Blocked     int64
-	Starved     int64 // holding a slot, or running on, and without a processor: what Discount has taken off Running
+	Starved     int64 // with a slot or lent, and without a processor; Discount moves it here from Running
 	Preemptions int64 // how often it was switched out
 }
 
@@ -49,9 +49,9 @@ type Task struct {
 	Owner any // the shell's own record of the task; Reset keeps it
 
 	// Set after Reset and before the task arrives, if at all.
-	Group   *Group // whose task it is
-	Cost    int64  // ns it is expected to run, for the shares of the groups
-	Expects int64  // the same, for Core.Expected; 0: it is not known, or nobody asks
+	Group   *Group // the group that t belongs to
+	Cost    int64  // the expected running time in ns, for the shares of the groups
+	Expects int64  // the same, for Core.Expected; 0: unknown, or not needed
 
 	class   *Tally // see CountIn
 	account Account
@@ -60,10 +60,10 @@ type Task struct {
 	at      int32  // its place in the queue's heap, if there is one
 	place   place  // in the queue, see rank.go
 	seq     uint64 // order of waiting: the smaller came first
-	since   int64  // when it entered its state
+	since   int64  // when t entered its state
 	arrived int64
 	tag     int64 // its start in the virtual time of the shares, see share.go
-	immune  int64 // until then it is not switched out: it has been bypassed long enough
+	immune  int64 // until then t is not switched out, because it was passed over too long
 	prev    *Task
 	next    *Task
 }
@@ -110,9 +110,9 @@ func (t *Task) Ran(now int64) int64 {
 	return t.account.Running
 }
 
-// Discount takes d off the running time of a task that runs: it held its slot and did not run, but
-// waited for something (blocked) or for a processor. The shell, which has seen that, calls it for
-// no time twice.
+// Discount subtracts d from the running time of a task that runs: for that time the task held its
+// slot and waited for something else (blocked), or for a processor. The shell must not report the
+// same time twice.
 func (t *Task) Discount(d int64, blocked bool, now int64) {
 	d = min(max(0, d), t.Ran(now))
 	t.account.Running -= d

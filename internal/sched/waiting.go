@@ -20,8 +20,8 @@ type waiting struct {
 	some   uint8                // bit i: queues[i] is not empty
 	seq    uint64
 	n      int
-	ranked int  // how many have a place other than the usual
-	left   span // that they are expected to run
+	ranked int  // tasks with a place other than the zero place
+	left   span // the time that the tasks are expected to run
 }
 
 // index returns which queue t belongs to.

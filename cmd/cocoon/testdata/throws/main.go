@@ -88,7 +88,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return append(deferring(), []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), buffer(), mutex(), forking(), database(), flight(), pulled(), pulledPairs(), recovering(),
+		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), forking(), database(), flight(), pulled(), pulledPairs(), recovering(),
 	}...)
 }
 
@@ -294,6 +294,36 @@ func mutex() engine {
 			}
 			defer mu.Unlock()
 			return equal(halfway, false)
+		},
+	}
+}
+
+// reading is thrown out of while it holds a lock for reading, which a deferred call releases. The
+// lock is held by the function of the loop, and by one that calls another.
+func reading() engine {
+	var mu sync.RWMutex
+	read := func(work func()) {
+		mu.RLock()
+		defer mu.RUnlock()
+		work()
+	}
+	return engine{
+		"sync.RWMutex",
+		func() error {
+			read(func() {
+				mu.RLock()
+				defer mu.RUnlock()
+				for more := true; more; {
+				}
+			})
+			return nil
+		},
+		func() error {
+			if !mu.TryLock() {
+				return errors.New("it is left locked")
+			}
+			mu.Unlock()
+			return nil
 		},
 	}
 }

@@ -22,6 +22,8 @@ func (*service) Alarm(ctx context.Context)        {}
 func Page()                                       {}
 func Handle(ctx context.Context, id string) error { return nil }
 
+var rest []string
+
 func main() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
@@ -63,7 +65,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 	use(rt.RegisterPolicy(cocoon.Policy{
 		Name: "limit regex",                                     // want `policy name "limit regex": a name has letters, digits, '-', '_', '.' and '/' only`
 		On:   cocoon.Every(1),                                   // want `the interval 1ns is not between 5µs and 24h0m0s`
-		Mode: 7,                                                 // want `unknown mode 7; want Enforce or Observe`
+		Mode: 7,                                                 // want `unknown mode 7; want Enforce, Observe or Off`
 		Zone: "Mars/Base",                                       // want `there is no zone "Mars/Base"; write a name of the IANA database, as in Europe/Berlin`
 		Expr: `task.running > 100 ? throw("late") : continue()`, // want `^task.running is a duration and 100 is a plain number; write duration\("100ms"\)$`
 		Match: cocoon.Match{
@@ -90,16 +92,19 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		policy.Spec{"positional", policy.Every(d), `state.ratio ? switch() : continue()`, 0, policy.Match{}, nil, ""}, // want `state.ratio`
 	)
 	use(
-		cocoon.Policy{On: cocoon.Every(d), Expr: `state.overlodaed ? switch() : continue()`},                                           // want `there is no state "overlodaed"; did you mean overloaded\?`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Handle")`},                                                                     // want `no function "Handle" is registered as safe`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("named")`},                                                                      // want `no function "named" is registered as safe`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Pgae")`},                                                                       // want `did you mean Page\?`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `set("served", 0.5)`},                                                                 // want `the state served is an int`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `arriving.kind == "safe" ? switch() : continue()`},                                    // want `arriving.kind is not known on tick; it is set on enqueue only`
-		cocoon.Policy{On: cocoon.OnExit, Expr: `task.running > duration("1s") ? throw("x") : continue()`},                              // want `throw\(\) has no task to act on`
-		cocoon.Policy{On: cocoon.OnNotify(budget), Expr: `interval(duration("1ms"))`},                                                  // want `interval\(\) changes the interval of a time policy`
-		cocoon.Policy{On: cocoon.Every(d), Expr: `1 / queue.length > 0 ? switch() : continue()`},                                       // want `division by zero: queue.length may be 0 here`
-		cocoon.Policy{On: cocoon.OnEnqueue, Expr: `queue.length < 0 ? throw("never") : switch()`},                                      // want `^questionable: queue.length < 0 is always false` `^questionable: throw\("never"\) is never reached`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `state.overlodaed ? switch() : continue()`},                                                  // want `there is no state "overlodaed"; did you mean overloaded\?`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Handle")`},                                                                            // want `no function "Handle" is registered as safe`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("named")`},                                                                             // want `no function "named" is registered as safe`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `call("Pgae")`},                                                                              // want `did you mean Page\?`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `set("served", 0.5)`},                                                                        // want `the state served is an int`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `arriving.kind == "safe" ? switch() : continue()`},                                           // want `arriving.kind is not known on tick; it is set on enqueue only`
+		cocoon.Policy{On: cocoon.OnExit, Expr: `task.running > duration("1s") ? throw("x") : continue()`},                                     // want `throw\(\) has no task to act on`
+		cocoon.Policy{On: cocoon.OnNotify(budget), Expr: `interval(duration("1ms"))`},                                                         // want `interval\(\) changes the interval of a time policy`
+		cocoon.Policy{On: cocoon.Every(d), Expr: `1 / queue.length > 0 ? switch() : continue()`},                                              // want `division by zero: queue.length may be 0 here`
+		cocoon.Policy{On: cocoon.OnEnqueue, Expr: `queue.length < 0 ? throw("never") : switch()`},                                             // want `^questionable: queue.length < 0 is always false` `^questionable: throw\("never"\) is never reached`
+		cocoon.Policy{On: cocoon.OnExit, Match: cocoon.Match{Tasks: []string{"a"}}, Expr: `task.name == "b" ? set("served", 1) : continue()`}, // want `^questionable: task.name == "b" is always false: task.name is "a" here; match lets no other tasks through` `^questionable: set\("served", 1\) is never reached`
+		cocoon.Policy{On: cocoon.OnExit, Match: cocoon.Match{Tasks: []string{misspelt}, Except: rest}, Expr: `task.name == "b" ? set("served", 1) : continue()`},
+		cocoon.Policy{On: cocoon.OnExit, Expr: `let x = 3; set("served", 1)`},                                                          // want `^questionable: nothing uses x; remove the let`
 		cocoon.Policy{On: cocoon.Every(time.Second), Expr: `task.cancelled or task.running > duration("1ms") ? switch() : continue()`}, // want `questionable: `
 	)
 	use(

@@ -24,5 +24,11 @@ func main() {
 	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "g", On: cocoon.OnExit, Expr: `take("own", task.name, 6) ? add("counts", task.name, 1) : continue()`, State: map[string]any{"own": cocoon.PerLoop{First: cocoon.Keyed{First: cocoon.Bucket{Rate: 1, Burst: 5}, Keys: 1}}}}) // want `the bucket "own" holds 5 tokens`
 	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "h", On: cocoon.OnExit, Expr: `take("buckets", task.name, 1) and state.buckets[task.name] >= 5 ? add("counts", task.name, 1) : continue()`})
 	err = load(rt, "version: 1\nstates: {rates: {rate: 1, burst: 2, keys: 5}}\npolicies:\n  - {name: i, on: exit, expr: 'take(\"rates\", task.name, 3) ? set(\"code\", 1) : continue()'}\n") // want `policy "i": the bucket "rates" holds 2 tokens`
+
+	by := []string{"int"}
+	err = rt.RegisterState(map[string]any{"pairs": cocoon.Keyed{Keys: 10, By: []string{"name", "int"}}, "any": cocoon.Keyed{Keys: 10, By: by}})
+	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "j", On: cocoon.OnExit, Expr: `add("pairs", task.name, 3, state.any[1] + state.any[task.name])`})
+	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "k", On: cocoon.OnExit, Expr: `add("pairs", task.name, "3", 1)`}) // want `this key is a plain number that a state stub has, or a constant, and "3" is a string`
+	_, err = rt.RegisterPolicy(cocoon.Policy{Name: "l", On: cocoon.OnExit, Expr: `add("pairs", task.name, 1)`})      // want `the key of the state pairs has 1 part here`
 	_ = err
 }

@@ -42,6 +42,7 @@ var (
 	OnBlock   = policy.On(stubs.Block)
 	OnUnblock = policy.On(stubs.Unblock)
 	OnExit    = policy.On(stubs.Exit)
+	OnLeave   = policy.On(stubs.Leave)
 )
 
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }

@@ -54,6 +54,7 @@ type Keyed struct {
 	First any
 	Keys  int
 	TTL   time.Duration
+	By    []string
 }
 
 type Bucket struct{ Rate, Burst float64 }

@@ -10,5 +10,6 @@ const (
 	Block
 	Unblock
 	Exit
+	Leave
 	Custom
 )

@@ -1,0 +1,112 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// matched returns the warnings about a verified program for the tasks that its Match lets through;
+// all are the warnings without a Match. It follows the program once more, with the names that the
+// tasks can have. These facts are only for warnings: they serve no proof.
+func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
+	a := newAnalysis(p, limits.Interval)
+	a.lenient, a.hint, a.matched = true, "match lets no other tasks through", map[stubs.NameID]string{}
+	if !a.learnMatch(limits.Match) {
+		return all
+	}
+	if a.statement(p.Root); a.err == nil {
+		a.review()
+	}
+	if a.err != nil {
+		return all
+	}
+	for i, w := range a.warnings {
+		if k := slices.IndexFunc(all, func(v Warning) bool { return v.Pos == w.Pos && v.Reason == w.Reason }); k >= 0 {
+			a.warnings[i] = all[k] // it has nothing to do with the match
+		}
+	}
+	return a.warnings
+}
+
+// learnMatch adds the facts about names and kinds that hold for tasks that the match lets through,
+// and reports whether the program reads any such name or kind.
+func (a *analysis) learnMatch(m policy.Match) (some bool) {
+	learn := func(r policy.Read, v value) {
+		a.facts.learn(a.facts.read(r), v)
+		some = true
+	}
+	for _, r := range a.p.Reads {
+		switch stub, of := r.Name().Stub, matchedOn(a.p.On, r.Stub); {
+		case stub == stubs.LoopName && len(m.Loops) > 0:
+			a.learnName(r, policy.Match{Tasks: m.Loops}, learn)
+		case of == stubs.TaskName && len(m.Tasks)+len(m.Except) > 0:
+			a.learnName(r, m, learn)
+		case of == stubs.TaskKind && len(m.Kinds) > 0:
+			kinds := nameSet{}
+			for _, k := range m.Kinds {
+				kinds = kinds.join(exactName(stubs.Intern(k)))
+			}
+			learn(r, nameValue(kinds))
+		}
+	}
+	return some
+}
+
+// matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a
+// Match applies: the arriving task on enqueue, and otherwise the task of task.*. For other stubs it
+// returns Draw.
+func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
+	switch {
+	case on == stubs.Enqueue && stub == stubs.ArrivingName, on&stubs.Enqueue == 0 && stub == stubs.TaskName:
+		return stubs.TaskName
+	case on == stubs.Enqueue && stub == stubs.ArrivingKind, on&stubs.Enqueue == 0 && stub == stubs.TaskKind:
+		return stubs.TaskKind
+	}
+	return stubs.Draw
+}
+
+// learnName adds the facts of a match about a name, or about a pattern of it. If Tasks has patterns,
+// only some names are known that match, but of every name in the program it is known whether it does.
+func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
+	names, all := m.Tasks, len(m.Tasks) > 0 && !slices.ContainsFunc(m.Tasks, isPattern)
+	selects := m.Selector()
+	if selects != nil {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !selects.Selects(name) })
+	}
+	switch {
+	case r.Type == stubs.Name && all:
+		ids := make([]stubs.NameID, len(names))
+		for i, name := range names {
+			ids[i] = stubs.Intern(name)
+			a.matched[ids[i]] = name
+		}
+		learn(r, nameValue(nameSetOf(ids)))
+	case r.Type == stubs.Name:
+		var others []stubs.NameID
+		for id, name := range a.p.Names {
+			if !selects.Selects(name) {
+				others = append(others, id)
+			}
+		}
+		learn(r, nameValue(nameSetOf(others).complement()))
+	case r.Pattern != "" && all:
+		p, _ := policy.ParsePattern(r.Pattern)
+		learn(r, boolValue(truth{
+			yes: slices.ContainsFunc(names, p.Matches),
+			no:  slices.ContainsFunc(names, func(name string) bool { return !p.Matches(name) }),
+		}))
+	}
+}
+
+func nameSetOf(ids []stubs.NameID) nameSet {
+	slices.Sort(ids)
+	return nameSet{ids: slices.Compact(ids)}
+}
+
+func isPattern(text string) bool {
+	p, _ := policy.ParsePattern(text)
+	_, whole := p.Name()
+	return !whole
+}

@@ -1,0 +1,103 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// retime computes leads for the current policies and puts them in force. If a task opens an unmet
+// section meanwhile, either retime sees it, because it checks again, or meets sees the new leads,
+// because it reads them after it has recorded the section. Called under the loop's lock.
+func (l *Loop) retime() {
+	for again := true; again; {
+		k := l.newLeads()
+		l.leads.Store(k)
+		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.hasHad)
+	}
+	if l.absent.n.Load() > 0 {
+		l.armSweep(notify.Now()) // a policy may be about them now
+	}
+}
+
+// tickBy makes the loop check its ticks at the time at, or earlier. It takes no lock. A caller that
+// has set an earlier time has woken the timer for it, or is about to.
+func (l *Loop) tickBy(at int64) {
+	for was := l.tickAt.Load(); at < was; was = l.tickAt.Load() {
+		if l.tickAt.CompareAndSwap(was, at) {
+			l.rt.timer.WakeAt(at)
+			return
+		}
+	}
+}
+
+// armStart sets the timer for the calling task, which has begun in an open slot. No task waits
+// then, so all clocks that leads depend on are at zero.
+func (s *strand) armStart() {
+	l := s.loop
+	if k := l.leads.Load(); k != nil {
+		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
+			l.tickBy(s.runBase.Load() + min(lead, firstSample(lead)))
+		}
+	}
+}
+
+// arm sets the timer for s, which got a slot and begins or continues. Called under the loop's lock.
+func (l *Loop) arm(s *strand, now int64) {
+	k := l.leads.Load()
+	if k == nil {
+		return
+	}
+	lead := k.lead(l.rt, s.task.class, s.core.Kind)
+	if lead == notify.Never {
+		return
+	}
+	gone := s.core.Ran(now)
+	if k.aged {
+		gone = max(gone, now-s.core.Arrived(), l.core.Oldest(now))
+	}
+	sample := firstSample(lead)
+	switch {
+	case gone <= 0:
+		l.tickBy(now + min(lead, sample))
+	case l.tickAt.Load() > now+min(lead-gone, sample):
+		l.tickBy(min(l.soonest(s, now), now+sample))
+	}
+}
+
+// armWaiting sets the timer for policies that refer to the loop, because a task has to wait and it
+// may be that no task runs. Called under the loop's lock.
+func (l *Loop) armWaiting(now int64) {
+	if k := l.leads.Load(); k != nil && k.waiting != notify.Never {
+		l.tickBy(now + k.waiting)
+	}
+}
+
+// soonest returns the earliest time at which a policy may act on s. Called under the loop's lock.
+func (l *Loop) soonest(s *strand, now int64) (at int64) {
+	at = notify.Never
+	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
+		if b.silent() || b.perTask && !b.watches(s) {
+			continue
+		}
+		about := s
+		if !b.perTask {
+			about = nil
+		}
+		if wait := b.wait(about, now); wait > 0 {
+			at = min(at, later(now, wait))
+		} else {
+			at = min(at, b.tickAfter(now))
+		}
+	}
+	return at
+}
+
+// later returns now + d, or Never.
+func later(now, d int64) int64 {
+	if d >= notify.Never-now {
+		return notify.Never
+	}
+	return now + d
+}

@@ -1,0 +1,158 @@
+package cocoon
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// closedFor returns why t may not arrive: the runtime is shutting down, or t is already cancelled.
+// Called under the loop's lock.
+func (l *Loop) closedFor(t *Task) error {
+	if l.closed {
+		return ErrShutdown
+	}
+	if t.doomed {
+		return ErrCancelled
+	}
+	// A task that ends its context searches for waiting tasks below it afterwards.
+	if above := t.endedAbove(); above != nil {
+		return cmp.Or(above.endCause(), context.Canceled)
+	}
+	return nil
+}
+
+// enlist makes the strand's task visible to searches for tasks. Called under the loop's lock.
+func (s *strand) enlist() {
+	l := s.loop
+	s.task.known = true
+	l.rt.tasks.Add(1)
+	if s.prev, s.next = nil, l.live; l.live != nil {
+		l.live.prev = s
+	}
+	l.live = s
+}
+
+// arrive queues the task, evaluates the enqueue policies, and reports whether the task waits for
+// its slot.
+func (s *strand) arrive(t *Task) (waits bool, err error) {
+	l := s.loop
+	l.lock()
+	now := s.clock()
+	if err := l.closedFor(t); err != nil {
+		l.unlock()
+		return false, t.refusal(err)
+	}
+	l.join(s, t)
+	l.meter.arrives(s, now)
+	l.gatherOne()
+	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
+		l.lendWaits(now) // do not refuse a task while a holder of a slot only waits
+	}
+	granted, refused := l.core.Arrive(&s.core, now)
+	if refused {
+		waiting := l.core.Waiting()
+		l.unlock()
+		return false, t.overloaded(waiting)
+	}
+	s.begin(t)
+	s.enlist()
+	if granted {
+		l.seat(s, now)
+	} else {
+		granted = l.lendTo(s, now)
+	}
+	if l.wants(stubs.Enqueue) {
+		l.arriving(s, now)
+		if s.withdrawn != nil && granted {
+			// refused, but it already has a slot: give the slot back
+			l.unseat(s, now)
+			l.core.Exit(&s.core, now)
+			l.deliver(now)
+			s.end(now)
+			l.unlock()
+			return false, s.withdrawn
+		}
+	}
+	l.meter.entered(s, granted, now)
+	if !granted {
+		l.armWaiting(now)
+	}
+	lookAt := l.lookAt
+	l.unlock()
+	if !granted {
+		l.armLook(now, lookAt)
+		s.enterAll()
+	}
+	return !granted, nil
+}
+
+// await waits until the task has its first slot, or is withdrawn, or its context ends. The end of a
+// context above it withdraws it too.
+func (s *strand) await(t *Task) error {
+	done, cause := doneOf(t.ctx)
+	switch {
+	case cause != nil:
+	case done == nil:
+		<-s.token()
+		return s.withdrawn
+	case s.tokenBefore(done):
+		return s.withdrawn
+	default:
+		cause = causeOf(t.ctx)
+	}
+	// The error is made here, and not under the lock, because the cause's text is the caller's
+	// code.
+	return s.giveUp(t.refusal(cause))
+}
+
+// tokenBefore waits for the token, and reports whether the token came before done was closed.
+func (s *strand) tokenBefore(done <-chan struct{}) bool {
+	select {
+	case <-s.token():
+		return true
+	case <-done:
+		return false
+	}
+}
+
+// giveUp takes the task out of the queue because its context has ended.
+func (s *strand) giveUp(why error) error {
+	s.loop.lock()
+	out := s.abandon(why, notify.Now())
+	s.loop.unlock()
+	// The token says whether this call or another one has withdrawn the task, or the task was
+	// granted a slot just before.
+	<-s.token()
+	if !out && s.withdrawn == nil {
+		return nil
+	}
+	return s.withdrawn
+}
+
+// abandon evaluates the leave policies for a task that waits for its first slot, ends the task, and
+// wakes it with the reason. Called under the loop's lock.
+func (s *strand) abandon(why error, now int64) bool {
+	if s.core.State() == sched.Queued && s.loop.wants(stubs.Leave) {
+		s.loop.evaluateEvent(s, stubs.Leave, now)
+	}
+	return s.withdraw(why, now)
+}
+
+// withdraw is abandon without policies, for a task that a policy refuses. Called under the loop's
+// lock.
+func (s *strand) withdraw(why error, now int64) bool {
+	if !s.loop.core.Withdraw(&s.core, now) {
+		return false
+	}
+	s.withdrawn = why
+	if s.unseated {
+		s.loop.leftQueue(s, now)
+	}
+	s.end(now)
+	s.token() <- struct{}{}
+	return true
+}

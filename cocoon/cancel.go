@@ -1,0 +1,58 @@
+package cocoon
+
+import "github.com/cocoon-go/cocoon/notify"
+
+// Cancel asks the task and its children to end. A task that waits for its first slot never starts.
+// A task that has started is thrown into at its next safe point, through all sections, and its
+// context ends now. Cancelling a task that has ended has no effect on the task itself, but reaches
+// its children as long as they belong to it, see Task.Stack.
+func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
+
+// cancel throws into t and its children, and ends their contexts. The throw into t is posted before
+// a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the
+// child alone. The context of t ends last, so the children are thrown into whatever they wait for.
+func (t *Task) cancel(reason string, cause error) {
+	end, inside := t.doom(reason, cause)
+	t.cancelChildren(cause)
+	if inside { // otherwise the task's own goroutine does it, at its safe point
+		t.endContext(end)
+	}
+	t.cancelChildren(cause) // children started meanwhile
+}
+
+// doom posts the throw that cancels t, or takes t out of the queue. It returns the cause with which
+// the context of t is to end, and whether the caller may end it. It calls no application code.
+func (t *Task) doom(reason string, cause error) (end error, inside bool) {
+	l := t.strand.loop
+	l.lockAll()
+	defer l.unlock()
+	end, inside = cause, true
+	if s := t.strand; t.known {
+		inside = !s.bubbled || notify.Bubbled()
+		now := notify.Now()
+		err := s.preempted("", reason, "", cause, now)
+		if !s.abandon(err, now) {
+			err = s.throwToTheEnd(err, now)
+		}
+		end = err
+	} else if t.Status() == Starting {
+		t.doomed = true
+	}
+	return end, inside
+}
+
+func (t *Task) cancelChildren(cause error) {
+	for _, c := range t.Children() {
+		c.cancel("cancelled with its parent", cause)
+	}
+}
+
+// throwToTheEnd posts a throw that ends the task, and replaces a throw into a section. It returns
+// the throw that ends the task, which may be an earlier one. Called under the loop's lock.
+func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
+	if s.pending == nil || s.pending.section != 0 {
+		s.pending = nil
+		s.postThrow(err, 0, now)
+	}
+	return s.pending.err
+}

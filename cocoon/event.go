@@ -1,0 +1,119 @@
+package cocoon
+
+import (
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// concerned reports whether a policy of the event must be evaluated for s. It takes no lock.
+func (l *Loop) concerned(s *strand, e stubs.Event) bool {
+	for _, b := range l.hub.Listeners(uint16(e)) {
+		if b.concerns(s) && !b.silent() {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluateEach evaluates a policy for each matching running task, or once if the policy refers to
+// no task. Called under mu, with the view's notification filled in.
+func (l *Loop) evaluateEach(b *bound, now int64) {
+	if !b.perTask {
+		l.view.about(nil, nil)
+		l.evaluate(b, now)
+		return
+	}
+	l.running(func(s *strand) bool {
+		if b.concerns(s) {
+			l.view.about(s, nil)
+			l.evaluate(b, now)
+		}
+		return true
+	})
+}
+
+// happened evaluates the policies of an event. The task is the calling goroutine's.
+func (l *Loop) happened(s *strand, e stubs.Event) {
+	l.lockAll()
+	defer l.unlock()
+	l.evaluateEvent(s, e, notify.Now())
+}
+
+// evaluateEvent evaluates the policies of an event of s. Called under the loop's lock.
+func (l *Loop) evaluateEvent(s *strand, e stubs.Event, now int64) {
+	for _, b := range l.hub.Listeners(uint16(e)) {
+		if b.concerns(s) {
+			l.view.about(s, nil)
+			l.evaluate(b, now)
+		}
+	}
+}
+
+// arriving evaluates the enqueue policies for s, which has arrived and waits, or has taken a free
+// slot. A policy that also refers to running tasks is evaluated for each preemptible task that
+// might make room, until one is switched, or once without a running task if there is none. Every
+// other policy is evaluated once. A throw refuses s. Called under the loop's lock.
+func (l *Loop) arriving(s *strand, now int64) {
+	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
+		if !b.matches(s) {
+			continue
+		}
+		asked := b.asking && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
+		if !asked && (!b.mild || b.places) {
+			l.view.about(nil, s)
+			l.evaluate(b, now)
+		}
+		if s.withdrawn != nil {
+			return
+		}
+	}
+}
+
+// askToMakeRoom evaluates an enqueue policy for s, which waits, and each running preemptible task,
+// until one of them will be switched. It reports whether there was any such task. Called under the
+// loop's lock.
+func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
+	l.running(func(c *strand) bool {
+		if c.core.Kind&Preemptible == 0 {
+			return true
+		}
+		asked = true
+		l.view.about(c, s)
+		return !l.evaluate(b, now)
+	})
+	return asked
+}
+
+// returning evaluates the mild enqueue policies for s, which has run before and waits for a slot
+// again. s can no longer be refused, but other tasks may make room for it as for an arriving task,
+// and its place in the queue may change. Called under the loop's lock.
+func (l *Loop) returning(s *strand, now int64) {
+	for _, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
+		if !b.mild || !b.matches(s) {
+			continue
+		}
+		if asked := b.asking && l.askToMakeRoom(b, s, now); !asked && b.places {
+			l.view.about(nil, s)
+			l.evaluate(b, now)
+		}
+	}
+}
+
+// notifyCustom evaluates the policies of a custom event.
+func (l *Loop) notifyCustom(name string, value float64) {
+	if !l.wants(stubs.Custom) {
+		return
+	}
+	l.lockAll()
+	defer l.unlock()
+	now := notify.Now()
+	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
+	defer func() { l.view.text = "" }() // the text belongs to the caller
+	noteEvent(l.view.event)
+	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
+		if c := b.version.spec.On.Custom; c == "" || c == name {
+			l.evaluateEach(b, now)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package cocoon
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// Warnings are logged when a policy comes into force, and not again when it stays.
+func TestWarningsAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	has := func(want string, times int) {
+		t.Helper()
+		rt.log.flush()
+		if n := log.count(want); n != times {
+			t.Errorf("%d lines with %s, want %d:\n%s", n, want, times, &log)
+		}
+	}
+	r := register(t, rt, Policy{Name: "odd", On: OnEnqueue, Expr: `let x = 3; queue.length >= 0 ? throw("x") : continue()`})
+	has(`policy=odd warnings="[policy.expr:1:5: nothing uses x; remove the let policy.expr:1:12: queue.length >= 0 is always true: queue.length is 0 or more here]"`, 1)
+	must(t, r.SetMode(Observe))
+	register(t, rt, Policy{Name: "good", On: OnEnqueue, Expr: `queue.length > 3 ? throw("x") : continue()`})
+	has("warnings=", 1)
+	must(t, r.Update(Policy{On: OnEnqueue, Match: Match{Tasks: []string{"a"}}, Expr: `arriving.name == "b" ? throw("x") : continue()`}))
+	has(`arriving.name == \"b\" is always false: arriving.name is \"a\" here; match lets no other tasks through`, 1)
+	register(t, rt, Policy{Name: "rank", On: OnEnqueue, Expr: `rank(1)`})
+	has("warnings=", 2)
+	load(t, rt, "order: priority")
+	has(`policy=rank warnings="[policy.expr:1:1: the policy \"order\" ranks the same tasks`, 1)
+	load(t, rt, `policies: [{name: ranks, on: enqueue, expr: 'rank(2)'}]`)
+	has("warnings=", 4)
+	has(`policy=ranks warnings="[policy.expr:1:1: the policy \"order\" ranks the same tasks`, 1)
+}
+
+// States that no policy writes are logged once, a minute after the first task.
+func TestIdleStatesAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	load(t, rt, "states: {late: false, limit: 3, used: 0, unused: 0}")
+	load(t, rt, `policies: [{name: p, on: enqueue, expr: 'state.late and state.used > state.limit ? throw("x") : add("used", 1)'}]`)
+	must(t, rt.Run(background, "a", idle))
+	for range 2 {
+		must(t, rt.Run(background, "a", idle))
+		now := notify.Now()
+		rt.unmetAt.Store(now)
+		rt.timer.WakeAt(now)
+		eventually(t, "the look", func() bool { return rt.unmetAt.Load() == 0 && strings.Contains(log.String(), "states=") })
+		rt.log.flush()
+		if n := log.count(`states="[late unused]"`); n != 1 {
+			t.Errorf("%d lines:\n%s", n, &log)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package instrument
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Of each line it is told what is held there, and whether a throw would release it.
+func TestHowWhatIsHeldIsReleased(t *testing.T) {
+	const before = "package p\ntype L struct{}\nfunc (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock() {}\ntype C struct{ mu, other L }\n"
+	for _, c := range []struct{ name, body, want string }{
+		{"by itself", "c.mu.Lock()\nf()\nc.mu.Unlock()\nf()", "[6 8 0] [c.mu] ends []"},
+		{"by a deferred call", "c.mu.Lock()\ndefer c.mu.Unlock()\nf()\nf()", "[6 7 0 8 10 1] [c.mu c.mu] ends []"},
+		{"by a deferred literal", "c.mu.Lock()\ndefer func() { f(); c.mu.Unlock() }()\nf()", "[6 7 0 8 9 1] [c.mu c.mu] ends [9 9]"},
+		{"read only", "c.mu.RLock()\ndefer c.mu.RUnlock()\nf()", "[6 7 0 8 9 3] [c.mu c.mu] ends []"},
+		{"two, by deferred calls", "c.mu.RLock()\ndefer c.mu.RUnlock()\nc.other.Lock()\ndefer c.other.Unlock()\nf()",
+			"[6 7 0 8 9 0 10 11 1] [c.mu c.other c.mu, c.other] ends []"},
+		{"given up behind its defer", "c.mu.Lock()\ndefer c.mu.Unlock()\nc.mu.Unlock()\nf()\nc.mu.Lock()\nf()", "[6 7 0 8 8 1 10 12 1] [c.mu c.mu c.mu] ends [8 10]"},
+		{"a caller's, given up", "c.mu.Unlock()\nf()\nc.mu.Lock()\nf()", "[5 6 0 8 10 0] [c.mu c.mu] ends [6 8]"},
+		{"a caller's, released", "c.mu.Unlock()\nf()", "[5 6 0] [c.mu] ends []"},
+		{"released by another function", "c.mu.Lock()\ndefer c.mu.Unlock()\nc.pause()\nf()\nc.mu.Lock()", "[6 11 0] [c.mu] ends []"},
+		{"released by a deferred call of another function", "c.mu.Lock()\ndefer c.pause()\nf()", "[6 9 0] [c.mu] ends []"},
+		{"in a literal", "c.mu.Lock()\ndefer c.mu.Unlock()\nfunc() {\nf()\n}()", "[6 7 0 8 11 1] [c.mu c.mu] ends []"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.go")
+			if err := os.WriteFile(path, []byte(before+"func a(c *C, f func()) {\n"+c.body+"\n}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			other := filepath.Join(filepath.Dir(path), "b.go")
+			if err := os.WriteFile(other, []byte("package p\nfunc (c *C) pause() { c.mu.Unlock() }\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := decided(Package{Path: "p", Files: []string{path, other}}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := r.toldLines()["a.go"]
+			lines, locks := told.stretches()
+			if got := fmt.Sprintf("%v [%s] ends %v", lines, strings.Join(locks, " "), merged(told.ends)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
