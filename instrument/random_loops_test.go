@@ -105,7 +105,7 @@ func (w *writer) branch() {
 
 // jump leaves a loop or the function, or calls one.
 func (w *writer) jump() {
-	burns := !slices.ContainsFunc(w.loops, func(l around) bool { return !l.burns }) && !w.closed
+	burns := !slices.ContainsFunc(w.loops, func(l jumpTarget) bool { return !l.burns }) && !w.closed
 	switch n := w.IntN(6); {
 	case n < 2 && len(w.loops) > 0:
 		l := pick(w, w.loops)
@@ -219,7 +219,7 @@ func (w *writer) loop() {
 // body writes the loop: its head, and a body that first does as said, and burns fuel if it may be
 // long.
 func (w *writer) body(head string, burns bool, first string, counters ...variable) {
-	l := around{burns: burns}
+	l := jumpTarget{burns: burns}
 	if w.IntN(3) == 0 {
 		l.label = w.name("L")
 		w.line("%s:", l.label)

@@ -15,14 +15,14 @@ type generated struct{ text, language string }
 type writer struct {
 	*rand.Rand
 	strings.Builder
-	modern bool       // the language is that of Go 1.25, else of Go 1.21
-	names  int        // so many names are taken
-	vars   []variable // in scope
-	loops  []around   // around what is written, the innermost last
-	depth  int        // of blocks
-	nested int        // loops around, also those around a function literal
-	self   int        // the function that is written, of those before it
-	closed bool       // in a function literal, which no break or continue leaves
+	modern bool         // the language is that of Go 1.25, else of Go 1.21
+	names  int          // so many names are taken
+	vars   []variable   // in scope
+	loops  []jumpTarget // around what is written, the innermost last
+	depth  int          // of blocks
+	nested int          // loops around, also those around a function literal
+	self   int          // the function that is written, of those before it
+	closed bool         // in a function literal, which no break or continue leaves
 }
 
 type variable struct {
@@ -30,8 +30,8 @@ type variable struct {
 	fixed     bool // a counter, which the body must not change
 }
 
-// around is a loop: what a break or continue can name.
-type around struct {
+// jumpTarget is a loop: what a break or continue can name.
+type jumpTarget struct {
 	label string
 	burns bool // fuel
 }
