@@ -17,7 +17,7 @@ func init() { safepoint.AttachPulled(newPulling) }
 type pulling struct {
 	ask    func() bool
 	driver atomic.Uintptr // the goroutine that waits for the next element, or 0
-	own    uintptr        // the coroutine
+	own    atomic.Uintptr // the coroutine, or 0 before it begins
 	busy   bool           // it looks at its stack, by functions that may be rewritten
 }
 
@@ -44,8 +44,9 @@ func (p *pulling) drive(waits bool) {
 }
 
 func (p *pulling) begin() (end func()) {
-	p.own = goroutine.ID()
-	pullings.by.Store(p.own, p)
+	g := goroutine.ID()
+	p.own.Store(g)
+	pullings.by.Store(g, p)
 	pullings.n.Add(1)
 	return p.end
 }
@@ -53,7 +54,7 @@ func (p *pulling) begin() (end func()) {
 // end is deferred by the coroutine directly.
 func (p *pulling) end() {
 	pullings.n.Add(-1)
-	pullings.by.Delete(p.own)
+	pullings.by.Delete(p.own.Load())
 	if r := recover(); r != nil && r != any(errStopped) {
 		panic(r)
 	}
@@ -115,7 +116,7 @@ func (s *strand) status() goroutine.Status {
 		if p == nil {
 			break
 		}
-		g = p.own
+		g = p.own.Load()
 		status = goroutine.StatusOf(g)
 	}
 	return status
