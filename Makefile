@@ -2,6 +2,8 @@
 
 # How long the server of make soak is under load.
 SOAK ?= 10m
+# Which libraries make unseen tries: names or kinds, with commas between them; empty: all.
+ONLY ?=
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
 # Random programs of make programs, and the seed of the first.
@@ -16,8 +18,11 @@ STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-test: ## Run all tests
+test: ## Run all tests, some in a short form
 	go test ./...
+
+long: ## Run all tests in their long form
+	COCOON_LONG=1 go test ./...
 
 race: ## Run all tests under the race detector
 	go test -race ./...
@@ -30,6 +35,9 @@ lint: ## Check format, go vet, cocoonvet and staticcheck
 
 bench: ## Measure every claimed figure beside its peers
 	go run -C bench .
+
+plots: ## Measure the figures that docs/img shows, and draw them (6 min)
+	go run -C bench . -plot docs/img
 
 hol: ## Run the head-of-line blocking example
 	go run ./examples/hol
@@ -69,8 +77,10 @@ thirdparty: ## Run the tests of other people's packages, built by cocoon test
 
 ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanitizers, other systems
 	go test ./internal/gobuild -count 1 -v -timeout 0 -run 'TestWays|TestVendored|TestOverlay|TestCoverage|TestPositionIndependent' -ways
+unseen: ## Throw into operations of other people's libraries, and run their tests behind it (ONLY=names or kinds)
+	go run -C unseen . -only '$(ONLY)'
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test race lint bench hol redos overload fuzz explore chaos soak programs goroot thirdparty ways ci
+.PHONY: help test long race lint bench plots hol redos overload fuzz explore chaos soak programs goroot thirdparty ways unseen ci

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -151,7 +152,7 @@ func checkClaim(t *testing.T, a *analysis, n *policy.Node, snapshots [][]uint64)
 
 func TestSound(t *testing.T) {
 	programs := 3000
-	if testing.Short() {
+	if longtest.Off() {
 		programs = 300
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

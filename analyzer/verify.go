@@ -1,5 +1,7 @@
 // Package analyzer proves policies harmless before any part of them runs. Nothing compiles or
-// evaluates a policy without its proof, a Verified.
+// evaluates a policy without its proof, a [Verified]. [Verify] makes the proof.
+//
+// # What is proved
 //
 // A verified program is well-formed: the types of operands and the scopes of locals are correct,
 // reads are inside the snapshot, effects are statements (except for takes in a condition), and
@@ -9,6 +11,8 @@
 // errors are integer overflow and conversion of a float that fits no integer: the evaluation then
 // ends with an error and changes nothing. An operation that always overflows or never fits is
 // refused.
+//
+// # How
 //
 // The analysis follows every path of the program with the possible values of each expression:
 // ranges of numbers and sets of names, taken from the catalogue of stubs and narrowed by the

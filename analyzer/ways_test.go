@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -265,7 +266,7 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 
 func TestWaysSound(t *testing.T) {
 	programs, told := 3000, 0
-	if testing.Short() {
+	if longtest.Off() {
 		programs = 1000
 	}
 	rng := rand.New(rand.NewPCG(7, 8))

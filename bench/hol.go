@@ -19,7 +19,11 @@ type holFigures struct {
 	GetP99 float64 `json:"get_p99_us"`
 	Scans  float64 `json:"scans"`
 	loadtest.Cost
+	GetCurve [loadtest.CurvePoints]float64 `json:"get_curve_us"`
 }
+
+// holModes are the modes of the example, in order.
+var holModes = []string{"idle", "plain", "gomaxprocs", "cocoon"}
 
 // hol runs the example with its defaults, to measure whether gets overtake scans as if there were
 // none, at no cost to the scans.
@@ -44,7 +48,7 @@ func hol(ctx context.Context, r *report) error {
 			runs[f.Mode] = append(runs[f.Mode], f)
 		}
 	}
-	for _, mode := range []string{"idle", "plain", "cocoon"} {
+	for _, mode := range holModes {
 		if len(runs[mode]) != holRuns {
 			return fmt.Errorf("the example printed %d results of mode %s in %d runs", len(runs[mode]), mode, holRuns)
 		}
@@ -72,6 +76,13 @@ func reportHOL(r *report, runs map[string][]holFigures) {
 	add("cocoon", "scans", "scans", "plain", func(f holFigures) float64 { return f.Scans }, claim{atLeast: 0.95})
 	add("cocoon", "server_cpu", "µs", "plain", func(f holFigures) float64 { return f.CPUus }, claim{atMost: 1.08})
 	add("cocoon", "server_switches", "switches", "plain", func(f holFigures) float64 { return f.Switches }, claim{})
+	for _, mode := range holModes {
+		var curve []float64
+		for i := range loadtest.CurvePoints {
+			curve = append(curve, of(mode, func(f holFigures) float64 { return f.GetCurve[i] }))
+		}
+		r.addCurve(result{Name: mode, Metric: "get", Unit: "µs", Curve: curve})
+	}
 }
 
 // median returns the middle value, or the mean of the two middle values if their number is even.

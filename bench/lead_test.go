@@ -58,9 +58,9 @@ func TestOverloadLeads(t *testing.T) {
 // worse, or if scans or the processor pay for it.
 func TestHOLClaims(t *testing.T) {
 	kept := map[string]holFigures{
-		"idle":   {"idle", 1000, 0, loadtest.Cost{CPUus: 50}},
-		"plain":  {"plain", 20_000, 100, loadtest.Cost{CPUus: 500}},
-		"cocoon": {"cocoon", 2000, 95, loadtest.Cost{CPUus: 540}},
+		"idle":   {Mode: "idle", GetP99: 1000, Cost: loadtest.Cost{CPUus: 50}},
+		"plain":  {Mode: "plain", GetP99: 20_000, Scans: 100, Cost: loadtest.Cost{CPUus: 500}},
+		"cocoon": {Mode: "cocoon", GetP99: 2000, Scans: 95, Cost: loadtest.Cost{CPUus: 540}},
 	}
 	for name, c := range map[string]struct {
 		change func(cocoon *holFigures)

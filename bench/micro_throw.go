@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // microThrow measures how long after its time limit the verdict on a task is reached (the task's
@@ -18,11 +19,24 @@ func microThrow(ctx context.Context, r *report, e effort) error {
 	if err != nil {
 		return err
 	}
-	r.add(result{Name: "throw", Metric: "p50", Value: got[0][0], Unit: "µs"}, claim{})
-	r.add(result{Name: "throw", Metric: "p99", Value: got[0][1], Unit: "µs"}, upTo(1000))
-	r.add(result{Name: "throw", Metric: "verdict_p50", Value: got[0][2], Unit: "µs"}, claim{})
-	r.add(result{Name: "throw", Metric: "verdict_p99", Value: got[0][3], Unit: "µs"}, upTo(200))
+	gone, fell := got[0][:2+loadtest.CurvePoints], got[0][2+loadtest.CurvePoints:]
+	r.add(result{Name: "throw", Metric: "p50", Value: gone[0], Unit: "µs"}, claim{})
+	r.add(result{Name: "throw", Metric: "p99", Value: gone[1], Unit: "µs"}, upTo(1000))
+	r.add(result{Name: "throw", Metric: "verdict_p50", Value: fell[0], Unit: "µs"}, claim{})
+	r.add(result{Name: "throw", Metric: "verdict_p99", Value: fell[1], Unit: "µs"}, upTo(200))
+	r.addCurve(result{Name: "throw", Metric: "late", Unit: "µs", Curve: gone[2:]})
+	r.addCurve(result{Name: "throw", Metric: "verdict_late", Unit: "µs", Curve: fell[2:]})
 	return nil
+}
+
+// lateness returns the median and the 99th percentile of durations, and their curve, in µs.
+func lateness(late []time.Duration) (figures, error) {
+	var values []float64
+	for _, d := range late {
+		values = append(values, float64(d)/1e3)
+	}
+	f, err := quantiles(values)
+	return append(f, loadtest.CurveOf(late).Microseconds()...), err
 }
 
 func throwSide(ctx context.Context, e effort) (figures, error) {
@@ -39,7 +53,7 @@ func throwSide(ctx context.Context, e effort) (figures, error) {
 			return nil, err
 		}
 		defer stop()
-		var late, verdicts []float64
+		var late, verdicts []time.Duration
 		for begin := time.Now(); time.Since(begin) < e.span || len(late) < 100; {
 			at := time.Now()
 			err := rt.Run(ctx, "endless", func(ctx context.Context) error {
@@ -47,18 +61,18 @@ func throwSide(ctx context.Context, e effort) (figures, error) {
 					cocoon.SafePoint(ctx)
 				}
 			})
-			late = append(late, float64(time.Since(at)-limit)/1e3)
+			late = append(late, time.Since(at)-limit)
 			if preempted := (*cocoon.PreemptedError)(nil); !errors.As(err, &preempted) {
 				return nil, fmt.Errorf("a task over its time limit returned %v; want a PreemptedError", err)
 			} else {
-				verdicts = append(verdicts, float64(preempted.Running-limit)/1e3)
+				verdicts = append(verdicts, preempted.Running-limit)
 			}
 		}
-		gone, err := quantiles(late)
+		gone, err := lateness(late)
 		if err != nil {
 			return nil, err
 		}
-		fell, err := quantiles(verdicts)
+		fell, err := lateness(verdicts)
 		return append(gone, fell...), err
 	})
 }

@@ -23,6 +23,10 @@ type result struct {
 	PeerValue float64 `json:"peer_value"`
 	Ratio     float64 `json:"ratio"`           // Value / PeerValue; 0 without a peer
 	Cores     int     `json:"cores,omitempty"` // 0: the section's default number
+
+	// Curve is a distribution, for a plot: a value for each loadtest.CurveShare. A result with a
+	// Curve has no Value and no line in the table.
+	Curve []float64 `json:"curve,omitempty"`
 }
 
 // claim is a condition on a result. The zero claim has none.
@@ -72,6 +76,7 @@ type report struct {
 	section        section
 	cores          int // the number of cores on which the section measures
 	rows           []row
+	curves         []result // the results with a curve
 	broken         error
 	writeErr       error
 }
@@ -131,9 +136,30 @@ func (r *report) add(got result, c claim) {
 		line.met = "yes"
 	}
 	r.rows = append(r.rows, line)
+	r.print(got)
+}
+
+// addCurve completes a result with a curve.
+func (r *report) addCurve(got result) {
+	got.Section, got.Cores = r.section.name, r.otherCores()
+	r.curves = append(r.curves, got)
+	r.print(got)
+}
+
+// print prints a result as JSON, if the report is in JSON.
+func (r *report) print(got result) {
 	if r.json {
 		r.writeErr = errors.Join(r.writeErr, json.NewEncoder(r.stdout).Encode(got))
 	}
+}
+
+// results returns all results, including curves.
+func (r *report) results() []result {
+	var all []result
+	for _, x := range r.rows {
+		all = append(all, x.result)
+	}
+	return append(all, r.curves...)
 }
 
 // check returns an error for each bound that the result breaks.

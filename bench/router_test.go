@@ -37,7 +37,7 @@ func TestRouter(t *testing.T) {
 
 // TestGuidePolicies checks that the policies are the guide's.
 func TestGuidePolicies(t *testing.T) {
-	text, err := os.ReadFile("../cocoonhttp/testdata/guide/after/policies.yaml")
+	text, err := os.ReadFile("../examples/quickstart/policies.yaml")
 	if err != nil || string(text) != guidePolicies {
 		t.Errorf("%v; the guide has\n%s\nand the servers\n%s", err, text, guidePolicies)
 	}

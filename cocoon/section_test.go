@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -335,11 +334,6 @@ func TestThrowBecomesAPanicInASection(t *testing.T) {
 		})
 		return err
 	}))
-}
-
-func ExampleSection() {
-	fmt.Println(Section(context.Background(), "parse", func() (int, error) { return 1, nil }))
-	// Output: 1 <nil>
 }
 
 // A handler that aborts because a call has returned the throw ends its section by the throw, also if

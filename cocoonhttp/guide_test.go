@@ -16,7 +16,11 @@ import (
 	"time"
 )
 
-const guide = "testdata/guide"
+// The folders of the guide's server, with Cocoon and before it.
+const (
+	quickstart = "../examples/quickstart"
+	plain      = quickstart + "/plain"
+)
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -59,7 +63,7 @@ func diff(before, after string) (lines []string) {
 // TestGuideText checks that docs/guide.md shows the programs built and run here, and that the
 // programs are as short as it says.
 func TestGuideText(t *testing.T) {
-	before, after := read(t, guide+"/before/main.go"), read(t, guide+"/after/main.go")
+	before, after := read(t, plain+"/main.go"), read(t, quickstart+"/main.go")
 	lines := diff(before, after)
 	added, removed := 0, 0
 	for _, l := range lines {
@@ -74,7 +78,7 @@ func TestGuideText(t *testing.T) {
 		t.Errorf("%d lines become a Cocoon server by %d more, in place of %d", n, added, removed)
 	}
 	text := read(t, "../docs/guide.md")
-	for language, want := range map[string]string{"diff": strings.Join(lines, "\n") + "\n", "yaml": read(t, guide+"/after/policies.yaml")} {
+	for language, want := range map[string]string{"diff": strings.Join(lines, "\n") + "\n", "yaml": read(t, quickstart+"/policies.yaml")} {
 		blocks := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(text, -1)
 		if len(blocks) != 1 || blocks[0][1] != want {
 			t.Errorf("docs/guide.md has %d blocks of %s; want one:\n%s", len(blocks), language, want)
@@ -87,11 +91,10 @@ func TestGuideServers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM")
 	}
-	for _, version := range []string{"before", "after"} {
-		t.Run(version, func(t *testing.T) {
-			folder := filepath.Join(guide, version)
+	for _, folder := range []string{plain, quickstart} {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "server")
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./"+folder).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, folder).CombinedOutput(); err != nil {
 				t.Fatalf("go build: %v\n%s", err, out)
 			}
 			free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,7 +132,7 @@ func TestGuideServers(t *testing.T) {
 			if status, body := ask("/report?rows=1000"); status != 200 || len(body) != 65 {
 				t.Errorf("report: %d %q", status, body)
 			}
-			if version == "after" {
+			if folder == quickstart {
 				if status, body := ask("/report?rows=1000000000000"); status != 503 {
 					t.Errorf("endless report: %d %q", status, body)
 				}

@@ -3,24 +3,32 @@
 //
 //	db, err := cocoonsql.Open("postgres", dsn) // instead of sql.Open
 //
+// # Contexts
+//
 // The context of a call (QueryContext, ExecContext, BeginTx) identifies the task: pass the context
 // that the task got. Calls without a context, such as Rows.Next and Tx.Commit, count as calls of
 // the task that made the rows or the transaction with its context. Without a task, a wrapped driver
 // behaves like the driver.
 //
+// # Throws
+//
 // A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
-// due before a call, the call returns it as its error, a *cocoon.PreemptedError, and a Commit rolls
-// back. If the throw comes during a call, it unwinds the task at its next safe point; the call ends
-// with its context, as usual. Deferred calls are made while a throw unwinds the task. Calls with a
-// context that cannot end, as returned by context.WithoutCancel, are made at any time. A throw out
-// of a transaction costs no connection, because it does not end the context that the driver uses to
-// end the transaction.
+// due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
+// rolls back. If the throw comes during a call, it unwinds the task at its next safe point; the
+// call ends with its context, as usual. Deferred calls are made while a throw unwinds the task.
+// Calls with a context that cannot end, as returned by [context.WithoutCancel], are made at any
+// time. A throw out of a transaction costs no connection, because it does not end the context that
+// the driver uses to end the transaction.
 //
-// If sql.DB.SetMaxOpenConns allows fewer connections than tasks need, tasks wait for a connection.
-// A driver does not see this wait. The runtime detects it like any unannounced wait: it does not
-// count as running, and the runtime lends the slot.
+// # Pools
 //
-// sql.Conn.Raw passes the wrapper; Raw of this package passes the driver's own connection.
+// If [sql.DB.SetMaxOpenConns] allows fewer connections than tasks need, tasks wait for a
+// connection. A driver does not see this wait. The runtime detects it like any unannounced wait: it
+// does not count as running, and the runtime lends the slot.
+//
+// # The driver's own connection
+//
+// [sql.Conn.Raw] passes the wrapper; [Raw] of this package passes the driver's own connection.
 //
 // The package is for databases at the other end of a connection. A database that runs in the
 // process, such as SQLite, works during its calls, and would work without a slot.

@@ -32,15 +32,16 @@ const Unbounded = time.Duration(math.MaxInt64)
 // reported.
 type GapKind string
 
+// The kinds of gaps.
 const (
 	GapLoop      GapKind = "loop"      // it does not poll, or not at each iteration
 	GapRecursion GapKind = "recursion" // it should poll, and must not
-	GapCgo       GapKind = "cgo"
-	GapCall      GapKind = "call" // into code that is not instrumented
-	GapLock      GapKind = "lock" // what is called while a lock is held polls, and is no safe point
-	GapWait      GapKind = "wait" // for a channel or a lock
-	GapData      GapKind = "data" // one operation, as long as its data
-	GapCode      GapKind = "code" // from one safe point to the next, all that runs on the longest way
+	GapCgo       GapKind = "cgo"       // a call of C
+	GapCall      GapKind = "call"      // into code that is not instrumented
+	GapLock      GapKind = "lock"      // what is called while a lock is held polls, and is no safe point
+	GapWait      GapKind = "wait"      // for a channel or a lock
+	GapData      GapKind = "data"      // one operation, as long as its data
+	GapCode      GapKind = "code"      // from one safe point to the next, all that runs on the longest way
 )
 
 var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapWait, GapData, GapCode}

@@ -1,9 +1,17 @@
 // Package instrument rewrites Go source so that it polls for preemption: at the heads of loops, and
-// where the call graph may come back to a function. Nothing else changes: the texts are edited, not
-// printed anew, so that comments, directives and every line number stay. docs/safepoints.md says
-// what is rewritten, what never is, and why.
+// where the call graph may come back to a function. It knows the packages safepoint and cocoon by
+// name only.
 //
-// It knows the packages safepoint and cocoon by name only.
+// # Rewriting
+//
+// [Rewrite] returns the new texts of a package. Nothing but the polls changes: the texts are
+// edited, not printed anew, so that comments, directives and every line number stay.
+// docs/safepoints.md says what is rewritten, what never is, and why.
+//
+// # Gaps
+//
+// [Gaps] finds the longest stretches of code without a poll. The commands cocoon build and cocoon
+// gaps use this package.
 package instrument
 
 import (

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // replaced are the builtin functions by what does the same in pieces.
@@ -57,7 +59,7 @@ func TestLinesStay(t *testing.T) {
 		t.Skip("no sources of the standard library: ", err)
 	}
 	dirs := strings.Fields("runtime cmd/compile/internal/ssa net/http go/types math/big reflect encoding/json regexp slices maps strconv sync os image/png")
-	if testing.Short() {
+	if longtest.Off() {
 		dirs = dirs[2:4]
 	}
 	for _, dir := range dirs {
@@ -100,7 +102,7 @@ func TestLinesStay(t *testing.T) {
 // What is rewritten has no more type errors than before, which is none.
 func TestTypesStay(t *testing.T) {
 	patterns := strings.Fields("bytes compress/flate encoding/json go/types html/template math/big net/http regexp slices maps")
-	if testing.Short() {
+	if longtest.Off() {
 		patterns = patterns[:3]
 	}
 	ps := packages(list(t, patterns...), func(l listed) bool { return slices.Contains(patterns, l.ImportPath) })

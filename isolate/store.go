@@ -1,6 +1,11 @@
 // Package isolate runs verified policies as WebAssembly, compiled to machine code. A policy reads
 // the snapshot in its own memory, returns its verdict and can access nothing else. A module has no
 // imports, one memory of fixed size and one function without parameters.
+//
+// # Use
+//
+// A [Store] compiles what package analyzer has verified, and a [Module] makes an [Evaluator] for
+// each goroutine that evaluates. Programs that use package cocoon do not need this package.
 package isolate
 
 import (

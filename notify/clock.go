@@ -1,5 +1,12 @@
-// Package notify implements the two kinds of notification: ticks, by a timer that keeps its time
-// however busy the process is, and events, by a hub that knows the listeners of each event.
+// Package notify implements the two kinds of notification, ticks and events.
+//
+// # Ticks
+//
+// A [Timer] calls a function at chosen times, and keeps its time however busy the process is.
+//
+// # Events
+//
+// A [Hub] knows the listeners of each event. Raising an event without listeners is one atomic load.
 package notify
 
 import (

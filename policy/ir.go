@@ -12,6 +12,8 @@ import (
 // the interpreter, the verifier and the code generator each fit in one file.
 type Op uint8
 
+// The operations. A comment lists the fields of Node that an operation uses; an operation with an
+// empty comment uses the same as the one before it.
 const (
 	OpConst   Op = iota // Imm: the word
 	OpRead              // Index: offset of the word in the snapshot

@@ -1,6 +1,22 @@
-// Package policy is Cocoon's policy language: parsing, checking, the intermediate representation
-// with its cost table and reference interpreter, YAML documents, and the ready-made policies.
-// docs/policy.md is its normative description.
+// Package policy is Cocoon's policy language. docs/policy.md is its normative description. A
+// program that registers policies needs only package cocoon, and the ready-made policies from here.
+//
+// # Policies and documents
+//
+// A [Spec] is a policy as its author writes it, and [ReadDocument] reads a YAML document of them.
+// [Parse] checks an expression and lowers it to a [Program].
+//
+// # Ready-made policies
+//
+// [DefaultPreemption], [RoundRobin] and [AdaptiveQuantum] preempt tasks. [FirstInFirstOut],
+// [StrictPriority], [EarliestDeadline], [ShortestRemaining] and [FairShare] order the queue.
+// [Background] and [CallerGone] send tasks to the background, and stop those without a caller. A
+// [TimeLimit] bounds the running time of a task or a section.
+//
+// # Programs
+//
+// A [Program] is a tree of [Node], with a cost for each operation ([Cost]). [Interpret] is the
+// reference interpreter: it defines the result of an evaluation.
 package policy
 
 import (

@@ -1,6 +1,14 @@
 // Package policytest runs tests of policies: files with the values of stubs, a sequence of events,
-// and the expected decisions of the policies in a document. docs/policy.md describes them; the
-// command cocoon policy test runs the same files.
+// and the expected decisions of the policies in a document. docs/policy.md describes the files.
+//
+// # In a Go test
+//
+//	func TestPolicies(t *testing.T) { policytest.Run(t, "policies_test.yaml") }
+//
+// [Run] reports failures to the test, and [File] returns them in a [Report]. The command cocoon
+// policy test runs the same files.
+//
+// # Two evaluators
 //
 // Each evaluation runs twice, in the reference interpreter and in the compiled code that servers
 // run, and both must agree.

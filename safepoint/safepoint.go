@@ -1,11 +1,13 @@
 // Package safepoint holds the poll: the one place where running code checks for preemption
 // requests.
 //
-// Instrumented code links to this package alone, so it imports nothing but sync/atomic. The
-// protocol:
+// Instrumented code links to this package alone, so it imports nothing but sync/atomic. Code
+// that has a task's context calls cocoon.SafePoint, and other code calls [Poll].
 //
-//  1. The runtime installs its slow path once, with Attach, before the first Raise.
-//  2. To preempt a task, the requester calls Raise, and then puts the request where the slow path
+// # The protocol
+//
+//  1. The runtime installs its slow path once, with [Attach], before the first [Raise].
+//  2. To preempt a task, the requester calls [Raise], and then puts the request where the slow path
 //     will find it (on the task). Raise comes first, because the task may poll for the sake of
 //     another request, find this one at once, and lower the word for it; in the opposite order it
 //     would lower a word that was not yet raised. A poll in between finds the word raised and no
@@ -13,8 +15,8 @@
 //  3. A poll loads the word. Zero, the usual case, costs the load and a branch. Otherwise the poll
 //     calls the slow path, which finds the task of the current goroutine and its request. There may
 //     be no request, because the word is shared by the process.
-//  4. The goroutine that takes the request off the task, to answer or to withdraw it, calls Lower,
-//     once for each Raise. The word counts the unanswered requests, so answering one request never
+//  4. The goroutine that takes the request off the task, to answer or to withdraw it, calls
+//     [Lower], once for each Raise. The word counts the unanswered requests, so answering one request never
 //     hides another.
 //
 // While the word is raised, every poll of the process takes the slow path; so it is raised briefly,

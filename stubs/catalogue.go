@@ -5,6 +5,7 @@ import "strings"
 // Event is a set of notification kinds.
 type Event uint16
 
+// The kinds of notifications.
 const (
 	Tick    Event = 1 << iota // a policy's interval has passed
 	Enqueue                   // a task arrived
@@ -51,6 +52,8 @@ func EventNamed(name string) Event {
 // ID is a state stub's place in the catalogue.
 type ID uint8
 
+// The state stubs. Each has the name of its path, as TaskRunning of task.running, and Catalogue
+// describes it. Stubs about the same part of the program stand together.
 const (
 	TaskName ID = iota
 	TaskKind

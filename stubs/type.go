@@ -1,9 +1,16 @@
 // Package stubs defines the values that a policy may read and the actions that it may request.
 //
-// State stubs are read-only values of the running program ("task.running", "queue.length"). Control
-// stubs are the verdicts and effects of policies. The package has the catalogue and the binary
-// layouts that the runtime, the reference interpreter and the isolate share; it executes nothing
-// (paper §4.3, "Stubs").
+// # State stubs
+//
+// State stubs are read-only values of the running program, such as task.running and queue.length.
+// [Catalogue] describes each of them, and [Lookup] finds one by its path.
+//
+// # Control stubs
+//
+// Control stubs are the verdicts ([Decision]) and the effects ([Effect]) of policies.
+//
+// The package also has the binary layouts that the runtime, the reference interpreter and the
+// isolate share. It executes nothing (paper §4.3, "Stubs").
 package stubs
 
 import (
@@ -15,6 +22,7 @@ import (
 // Type is the static type of a value in the policy language. Every scalar is one 64-bit word.
 type Type uint8
 
+// The types. Invalid is the zero Type, which no expression has.
 const (
 	Invalid  Type = iota
 	Unit          // the "value" of an effect

@@ -1,6 +1,13 @@
 // Package vet checks Go code that uses Cocoon, before it runs. It provides the analyzers of the
 // command cocoonvet, which work with any driver of golang.org/x/tools/go/analysis.
 //
+// # The analyzers
+//
+// [Policy] reports policies that will be refused, [Lock] safe points under a lock, [Ctx] tasks with
+// the context of another task, and [Err] ignored errors of registrations.
+//
+// # What they see
+//
 // The analyzers recognise package cocoon by its import path and its names. They skip packages that
 // do not import Cocoon, and test files, which intentionally do what a program should not. They
 // report only what they are sure of: unknown values count as correct.

@@ -6,15 +6,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestThrowsOutOfEngines builds testdata/throws with safe points in its engines, and runs it: each
 // throw arrives, runs the defers, and leaves the engine usable. Without safe points no throw
 // arrives.
 func TestThrowsOutOfEngines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds programs")
-	}
+	longtest.Skip(t, "it builds large programs with safe points")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

@@ -18,6 +18,8 @@ type figures struct {
 	Scans     int    `json:"scans"`
 	ScanP50us int64  `json:"scan_p50_us"`
 	ScanP99us int64  `json:"scan_p99_us"`
+	// GetCurve has a point for each loadtest.CurveShare.
+	GetCurve []float64 `json:"get_curve_us"`
 	loadtest.Cost
 }
 
@@ -51,7 +53,8 @@ func (d *display) result(m mode, o outcome) {
 		GetP50us: o.Gets.P50.Microseconds(), GetP99us: o.Gets.P99.Microseconds(), GetP999us: o.Gets.P99_9.Microseconds(),
 		Gets: o.Gets.Count, Scans: o.ScansIn,
 		ScanP50us: o.Scans.P50.Microseconds(), ScanP99us: o.Scans.P99.Microseconds(),
-		Cost: o.Used.Each(o.Requests),
+		GetCurve: o.GetCurve.Microseconds(),
+		Cost:     o.Used.Each(o.Requests),
 	}, m.Name, loadtest.Ms(o.Gets.P50), loadtest.Ms(o.Gets.P99), loadtest.Ms(o.Gets.P99_9), strconv.Itoa(o.Gets.Count),
 		strconv.Itoa(o.ScansIn), loadtest.Ms(o.Scans.P50), loadtest.Ms(o.Scans.P99), fmt.Sprintf("%.0f %%", 100*o.Cores))
 }

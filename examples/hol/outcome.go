@@ -10,6 +10,7 @@ import (
 // request, so that a late generator or a stalled server cannot hide them.
 type outcome struct {
 	Gets     loadtest.Latencies
+	GetCurve loadtest.Curve
 	Scans    loadtest.Latencies
 	ScansIn  int            // scans completed within the measured time
 	Late     time.Duration  // how late the generator sent its requests: the 99th percentile
@@ -46,6 +47,7 @@ func summarize(l load, schedule []request, samples []sample) (o outcome) {
 			late = append(late, s.sent-r.at)
 		}
 	}
+	o.GetCurve = loadtest.CurveOf(took[get])
 	o.Gets, o.Scans = loadtest.SumUp(took[get]), loadtest.SumUp(took[scan])
 	o.Late = loadtest.SumUp(late).P99
 	if len(usages) == 2 {

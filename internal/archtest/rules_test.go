@@ -33,6 +33,7 @@ var below = map[string]string{
 	"internal/gobuild":   "instrument",
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
+	"internal/longtest":  "", // for tests
 	"examples/":          "*",
 }
 

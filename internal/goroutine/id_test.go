@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 func TestIDDiffersAmongLivingGoroutines(t *testing.T) {
@@ -115,9 +117,7 @@ func TestIDIsStable(t *testing.T) {
 // TestEveryArchitectureBuilds checks that the package builds for every architecture: two have
 // assembly, the rest works without, whatever the word size.
 func TestEveryArchitectureBuilds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("vets the standard library for each architecture")
-	}
+	longtest.Skip(t, "it vets the standard library for each architecture")
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go command")

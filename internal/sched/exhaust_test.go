@@ -7,16 +7,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 var deeper = flag.Int("sched.deeper", 0, "operations more in the exhaustive exploration; one takes five times as long")
 
 // TestExhaust plays every order of operations up to a depth, for small loops and every mix of
 // kinds: once from an empty loop, and deeper after all tasks have arrived, in every order. It does
-// not continue from a state that was reached before. With -short it stops one operation earlier.
+// not continue from a state that was reached before. The short form stops one operation earlier.
 func TestExhaust(t *testing.T) {
 	states, more := 0, *deeper
-	if testing.Short() {
+	if longtest.Off() {
 		more--
 	}
 	for _, cfg := range []Config{

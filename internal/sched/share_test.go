@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // tenant is a group under test. It keeps n tasks in the loop, each of about the given work, and
@@ -22,7 +24,7 @@ type tenant struct {
 func TestShares(t *testing.T) {
 	const ms = time.Millisecond
 	span := 100 * time.Second
-	if testing.Short() {
+	if longtest.Off() {
 		span /= 10
 	}
 	for name, tenants := range map[string][]tenant{

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // stream is an endless load: n of its tasks wait at any time.
@@ -23,7 +25,7 @@ type stream struct {
 func TestNoTaskStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := 3
-	if testing.Short() {
+	if longtest.Off() {
 		most = 1
 	}
 	for _, s := range []stream{

@@ -1,0 +1,22 @@
+// Package longtest marks tests that take long. go test runs their short form, or leaves them out, so
+// that a first run on a new machine takes two minutes. make long and .ci/run run the long form.
+package longtest
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable is the environment variable that chooses the long form, with the value 1.
+const Variable = "COCOON_LONG"
+
+// Off reports whether tests run in their short form.
+func Off() bool { return testing.Short() || os.Getenv(Variable) != "1" }
+
+// Skip skips a test that has no short form.
+func Skip(t testing.TB, why string) {
+	t.Helper()
+	if Off() {
+		t.Skipf("%s; %s=1 runs it", why, Variable)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+const (
+	sqlite = "github.com/glebarez/sqlite@v1.11.0"
+	driver = "github.com/glebarez/go-sqlite@v1.21.2"
+)
+
+// libraries is the table of make unseen.
+var libraries = []library{
+	{name: "goja", kind: "interpreter", module: "github.com/dop251/goja@v0.0.0-20260917113740-793a2a65c13b"},
+	{name: "otto", kind: "interpreter", module: "github.com/robertkrimen/otto@v0.5.1"},
+	{name: "gopher-lua", kind: "interpreter", module: "github.com/yuin/gopher-lua@v1.1.2"},
+	{name: "tengo", kind: "interpreter", module: "github.com/d5/tengo/v2@v2.17.0"},
+	{name: "starlark", kind: "interpreter", module: "go.starlark.net@v0.0.0-20260908191801-89a6a09411d5", pkg: "starlark"},
+	{name: "yaegi", kind: "interpreter", module: "github.com/traefik/yaegi@v0.16.1", pkg: "interp"},
+	{name: "gojq", kind: "interpreter", module: "github.com/itchyny/gojq@v0.12.20"},
+	{name: "jsonnet", kind: "interpreter", module: "github.com/google/go-jsonnet@v0.22.0"},
+	{name: "cel", kind: "interpreter", module: "cel.dev/cel-go@v0.32.0", pkg: "cel"},
+	{name: "expr", kind: "interpreter", module: "github.com/expr-lang/expr@v1.17.8"},
+
+	{name: "brotli", kind: "codec", module: "github.com/andybalholm/brotli@v1.2.8"},
+	{name: "zstd", kind: "codec", module: "github.com/klauspost/compress@v1.20.3", pkg: "zstd"},
+	{name: "lz4", kind: "codec", module: "github.com/pierrec/lz4/v4@v4.1.33"},
+	{name: "xz", kind: "codec", module: "github.com/ulikunitz/xz@v0.5.17"},
+	{name: "protobuf", kind: "codec", module: "google.golang.org/protobuf@v1.36.12", pkg: "proto"},
+	{name: "msgpack", kind: "codec", module: "github.com/vmihailenco/msgpack/v5@v5.4.1"},
+	{name: "cbor", kind: "codec", module: "github.com/fxamacker/cbor/v2@v2.10.0"},
+	{name: "go-json", kind: "codec", module: "github.com/goccy/go-json@v0.12.0"},
+	{name: "jsoniter", kind: "codec", module: "github.com/json-iterator/go@v1.1.12"},
+
+	{name: "gorm", kind: "orm", module: "gorm.io/gorm@v1.31.2", with: []string{sqlite}},
+	{name: "xorm", kind: "orm", module: "xorm.io/xorm@v1.4.3", with: []string{driver}},
+
+	{name: "chi", kind: "router", module: "github.com/go-chi/chi/v5@v5.5.0"},
+	{name: "gin", kind: "router", module: "github.com/gin-gonic/gin@v1.12.0"},
+	{name: "echo", kind: "router", module: "github.com/labstack/echo/v4@v4.16.0"},
+
+	{name: "pongo2", kind: "template", module: "github.com/flosch/pongo2/v6@v6.0.0"},
+	{name: "jet", kind: "template", module: "github.com/CloudyKit/jet/v6@v6.3.3"},
+	{name: "raymond", kind: "template", module: "github.com/aymerick/raymond@v2.0.2+incompatible", with: []string{"gopkg.in/yaml.v2@v2.4.0"}},
+	{name: "liquid", kind: "template", module: "github.com/osteele/liquid@v1.6.0"},
+
+	{name: "goldmark", kind: "parser", module: "github.com/yuin/goldmark@v1.8.7"},
+	{name: "blackfriday", kind: "parser", module: "github.com/russross/blackfriday/v2@v2.1.0"},
+	{name: "yaml", kind: "parser", module: "gopkg.in/yaml.v3@v3.0.1"},
+	{name: "toml", kind: "parser", module: "github.com/BurntSushi/toml@v1.6.0"},
+	{name: "regexp2", kind: "parser", module: "github.com/dlclark/regexp2@v1.12.0"},
+	{name: "go-diff", kind: "parser", module: "github.com/sergi/go-diff@v1.4.0", pkg: "diffmatchpatch"},
+
+	{name: "bbolt", kind: "database", module: "go.etcd.io/bbolt@v1.5.0"},
+	{name: "goleveldb", kind: "database", module: "github.com/syndtr/goleveldb@v1.0.0", pkg: "leveldb"},
+	{name: "buntdb", kind: "database", module: "github.com/tidwall/buntdb@v1.3.0"},
+
+	{name: "puddle", kind: "client", module: "github.com/jackc/puddle/v2@v2.2.3"},
+}
