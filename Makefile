@@ -6,6 +6,11 @@ SOAK ?= 10m
 ONLY ?=
 # Packages with fuzz tests; FUZZTIME is for each fuzz test.
 FUZZTIME ?= 20s
+# Random programs of make programs, and the seed of the first.
+PROGRAMS ?= 100
+SEED ?= 1
+# A regular expression for make goroot.
+GOROOT_TESTS ?= .
 # For each protocol.
 CHAOSTIME ?= 5m
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -61,13 +66,21 @@ chaos: ## Check each byte of HTTP answers for CHAOSTIME (default 5m): random han
 soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK (default 10m)
 	cd cocoonsql/sqltest && go test -count 1 -v -timeout 0 -run '^TestSoak$$' -soak $(SOAK) .
 
+programs: ## Compare PROGRAMS random programs (default 100), built by go and rewritten
+	go test ./instrument -count 1 -v -timeout 0 -run TestRandomPrograms -programs $(PROGRAMS) -seed $(SEED)
+
+goroot: ## Compare the Go distribution's tests whose path matches GOROOT_TESTS (default: all), built by go and by cocoon
+	go test ./internal/gobuild -count 1 -timeout 0 -v -run TestDistribution -goroot '$(GOROOT_TESTS)' | grep -v -e '^=== ' -e '--- PASS'
+
 thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
+ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanitizers, other systems
+	go test ./internal/gobuild -count 1 -v -timeout 0 -run 'TestWays|TestVendored|TestOverlay|TestCoverage|TestPositionIndependent' -ways
 unseen: ## Throw into operations of other people's libraries, and run their tests behind it (ONLY=names or kinds)
 	go run -C unseen . -only '$(ONLY)'
 
 ci: ## Run what the continuous integration runs
 	.ci/run
 
-.PHONY: help test long race lint bench plots hol redos overload fuzz explore chaos soak thirdparty unseen ci
+.PHONY: help test long race lint bench plots hol redos overload fuzz explore chaos soak programs goroot thirdparty ways unseen ci

@@ -141,7 +141,7 @@ func (l *Loop) sweep(now int64) (next int64) {
 	}
 	moved := false
 	for i := len(a.lent) - 1; i >= 0; i-- {
-		if s := a.lent[i]; s.requests.Load() == 0 && goroutine.StatusOf(s.g.Load()) == goroutine.Parked {
+		if s := a.lent[i]; s.requests.Load() == 0 && s.status() == goroutine.Parked {
 			s.endGap(now)
 			l.core.Block(&s.core, now)
 			a.waits(s)
@@ -195,7 +195,7 @@ func (l *Loop) absentLead() (lead int64) {
 // sweepOne looks at a parked task, and reports whether the task runs.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
-	switch goroutine.StatusOf(s.g.Load()) {
+	switch s.status() {
 	case goroutine.Parked, goroutine.Syscall:
 		s.ran = false
 		c.seen.waiting()

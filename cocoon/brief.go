@@ -82,4 +82,4 @@ func (s *strand) inBrief() bool { return s.brief.Load() && s.rest.Load() < 0 }
 
 // waitsInCall reports whether the task's goroutine is parked in a call. Called under the loop's
 // lock.
-func (s *strand) waitsInCall() bool { return goroutine.StatusOf(s.g.Load()) == goroutine.Parked }
+func (s *strand) waitsInCall() bool { return s.status() == goroutine.Parked }

@@ -129,8 +129,10 @@ func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))
 // strandOfGoroutine returns the innermost strand that the calling goroutine runs for, on any loop
 // of the process, among the strands that hold a slot or have lent it. It returns nil if there is
 // none.
-func strandOfGoroutine() (innermost *strand) {
-	g := goroutine.ID()
+func strandOfGoroutine() *strand { return strandOn(goroutine.ID()) }
+
+// strandOn returns the innermost strand that runs on the goroutine, or nil.
+func strandOn(g uintptr) (innermost *strand) {
 	// Of two nested strands the inner one got its slot later and has run for a shorter time, so its
 	// base is later.
 	consider := func(s *strand) {

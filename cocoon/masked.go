@@ -62,6 +62,7 @@ func (s *strand) look() outlook {
 	defer func() { m.busy = false }()
 	w := walk{s: s, within: p != nil && p.section != 0, held: held}
 	w.up()
+	s.tellDriver(p, &w)
 	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task

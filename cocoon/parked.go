@@ -53,7 +53,7 @@ func (l *Loop) lends() bool {
 // waits reports whether the goroutine of s waits. Called under the loop's lock, for a task that
 // holds a slot.
 func (s *strand) waits() bool {
-	switch goroutine.StatusOf(s.g.Load()) {
+	switch s.status() {
 	case goroutine.Parked: // or it waits for this lock
 		s.inCall = false
 		return !s.loop.guard.waitedFor(s.g.Load())
@@ -79,7 +79,7 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 		}
 		if !s.waits() {
 			// A holder without a processor may be back from a wait just now: it says nothing.
-			if goroutine.StatusOf(s.g.Load()) != goroutine.Runnable {
+			if s.status() != goroutine.Runnable {
 				s.task.class.seen.running()
 			}
 			continue

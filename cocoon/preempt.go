@@ -45,6 +45,8 @@ func answer() {
 	}
 	if s := strandOfGoroutine(); s != nil {
 		s.answer()
+	} else if p := pullingOf(goroutine.ID()); p != nil {
+		p.askDriver()
 	}
 }
 

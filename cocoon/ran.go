@@ -144,7 +144,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		off = max(0, s.unserved(now, cpu))
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
-	switch goroutine.StatusOf(s.g.Load()) {
+	switch s.status() {
 	case goroutine.Parked:
 		off, blocked = max(off, vouched, min(span, late)), true
 	case goroutine.Syscall:

@@ -126,7 +126,7 @@ func (l *Loop) working() float64 {
 	for i := range l.slots {
 		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c.strand.rest.Load() >= 0 {
 			held++
-			if goroutine.StatusOf(c.strand.g.Load()) == goroutine.Parked {
+			if c.strand.status() == goroutine.Parked {
 				waiting++
 			}
 		}

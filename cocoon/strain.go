@@ -32,7 +32,7 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	if st.since != s.core.Since() {
 		*st = strain{since: s.core.Since()}
 	}
-	if st.look(goroutine.StatusOf(s.g.Load()), now) {
+	if st.look(s.status(), now) {
 		rt.needHeat(now)
 	}
 }

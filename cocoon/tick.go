@@ -112,7 +112,7 @@ func (s *strand) nag(now int64) (next int64) {
 	if p := s.pending; p != nil && !p.overdue && !p.flying {
 		at := s.postedAt + grace
 		if now >= at {
-			switch goroutine.StatusOf(s.g.Load()) {
+			switch s.status() {
 			case goroutine.Running, goroutine.Runnable:
 				at = s.postedAt + graceOfBusy
 			}
@@ -136,7 +136,7 @@ func (s *strand) polls() bool {
 		return false
 	}
 	s.met.CompareAndSwap(left, left-1) // else it has passed another
-	switch goroutine.StatusOf(s.g.Load()) {
+	switch s.status() {
 	case goroutine.Parked, goroutine.Syscall:
 		return false
 	}
@@ -171,7 +171,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if late := l.rt.sample.late.Load(); silent-late < limit || late > limit/4 && silent < 2*limit {
 		return now + limit/4
 	}
-	switch goroutine.StatusOf(s.g.Load()) {
+	switch s.status() {
 	case goroutine.Parked, goroutine.Syscall:
 		l.park(s, now)
 	case goroutine.Runnable:

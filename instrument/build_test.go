@@ -24,7 +24,12 @@ type listed struct {
 // list returns the packages that match, with all they depend on.
 func list(t testing.TB, patterns ...string) (all []listed) {
 	t.Helper()
-	args := append([]string{"list", "-deps", "-export", "-json=ImportPath,Dir,Name,Export,GoFiles,CgoFiles,Standard,ImportMap,Module"}, patterns...)
+	return listIn(t, ".", patterns...)
+}
+
+func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
+	t.Helper()
+	args := append([]string{"list", "-C", dir, "-deps", "-export", "-json=ImportPath,Dir,Name,Export,GoFiles,CgoFiles,Standard,ImportMap,Module"}, patterns...)
 	cmd := exec.Command("go", args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

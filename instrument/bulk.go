@@ -53,7 +53,7 @@ func (r *rewriter) bulksOf(c *code) {
 }
 
 // bulkNames are what bulkText means as the language does.
-var bulkNames = strings.Fields("any append bool byte cap clear complex128 copy float64 int int64 len make new nil string true uint uint64 uintptr")
+var bulkNames = strings.Fields("any append bool byte cap clear complex128 copy false float64 int int64 len make new nil string true uint uint64 uintptr")
 
 // takesBulk reports whether the functions of bulkText compile in this package: they are generic,
 // and are inferred as values.

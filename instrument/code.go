@@ -33,6 +33,17 @@ type code struct {
 	inlining int         // what the inliner counts for it at least, see leastUnits; 0: unknown
 }
 
+// Why nothing polls while a package is initialised.
+const (
+	initialisesPackage   = "the package is being initialised"
+	initialisesVariables = "package variables are being initialised"
+)
+
+// initialises reports whether the function runs only then.
+func initialises(c *code) bool {
+	return c.exempt == initialisesPackage || c.exempt == initialisesVariables
+}
+
 // span is a stretch of source, ends included.
 type span struct{ from, to token.Pos }
 
@@ -46,7 +57,7 @@ func (r *rewriter) collect(f *file) {
 		if !isFunc {
 			// A literal among the initialisers of variables runs as one only where it is called at
 			// once.
-			r.collectLiterals(&code{file: f, name: "var", exempt: "package variables are being initialised"}, d, r.exempt)
+			r.collectLiterals(&code{file: f, name: "var", exempt: initialisesVariables}, d, r.exempt)
 			continue
 		}
 		if fn.Body == nil {
@@ -55,7 +66,7 @@ func (r *rewriter) collect(f *file) {
 		c := &code{file: f, name: nameOf(fn), decl: fn, typ: fn.Type, body: fn.Body}
 		always := cmp.Or(r.exempt, marks.exempt(fn))
 		if c.exempt = always; fn.Recv == nil && fn.Name.Name == "init" {
-			c.exempt = "the package is being initialised"
+			c.exempt = initialisesPackage
 		}
 		r.add(c)
 		if obj := r.info.Defs[fn.Name]; obj != nil {

@@ -14,6 +14,7 @@ const (
 	quick     = 1 << 10 // a loop of at most this cost needs no poll
 	stretch   = 1 << 13 // a counted loop polls at least this often
 	moveCost  = 1 << 8  // what copies memory: append, copy, conversions of strings
+	makeCost  = stretch // a slice of a length that is not written down: fresh memory costs most of all
 	mapCost   = 20
 	callCost  = 5
 	farCost   = 30 // a call of the packages below
@@ -127,6 +128,9 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 		if id != nil && (id.Name == "len" || id.Name == "cap" || id.Name == "min" || id.Name == "max" || id.Name == "real" || id.Name == "imag") {
 			return 1
 		}
+		if id != nil && id.Name == "make" && !r.makesLittle(call) {
+			return makeCost
+		}
 		return moveCost
 	case conversion:
 		if t := r.info.TypeOf(call); t == nil {
@@ -141,6 +145,16 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 		}
 	}
 	return endless
+}
+
+// makesLittle reports whether the text shows that a call of make makes few elements.
+func (r *rewriter) makesLittle(call *ast.CallExpr) bool {
+	for _, arg := range call.Args[1:] {
+		if n, ok := r.constant(arg); !ok || n > 1<<10 {
+			return false
+		}
+	}
+	return true
 }
 
 // times returns how often a loop runs at most, where that is written down: range over a constant or

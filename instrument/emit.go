@@ -34,6 +34,7 @@ func (r *rewriter) decide() {
 		r.bulksOf(c) // last, because a poll may stand just before
 	}
 	for _, c := range r.codes {
+		r.pullsOf(c)
 		r.busyLines(c)
 	}
 	for _, c := range r.codes {
@@ -135,6 +136,9 @@ func (r *rewriter) link(res *Result) {
 	text := linkText
 	if len(r.bulks) > 0 {
 		text += bulkText
+	}
+	if r.pulls {
+		text = strings.Replace(text, "import ", "import PREFIX_iter \"iter\"\nimport ", 1) + pullText
 	}
 	text = strings.NewReplacer("PACKAGE", pkg, "PREFIX_", r.prefix, "SAFEPOINT", module+"/safepoint", "COCOON", module+"/cocoon",
 		"HELD", r.heldCalls(pkg), "POLL", r.prefix+"poll("+r.prefix+"answer)").Replace(text)

@@ -58,7 +58,14 @@ type FunctionGaps struct {
 	Func string // such as "(*Regexp).run"
 	Pos  token.Position
 	Gaps []Gap
+
+	Initialises bool // it runs while its package is initialised, and not in tasks
+	Links       Links
+	Distance    int // from a task, in calls, for those who follow the links; Unreached
 }
+
+// Unreached is the distance of what no task comes to, as far as the text tells.
+const Unreached = math.MaxInt
 
 // Gaps says where the package as Rewrite returns it has no safe points, for each function with a
 // body, literals included, in the order of the source. Arguments and errors are those of Rewrite,
@@ -76,7 +83,9 @@ func Gaps(p Package, o Options) ([]FunctionGaps, error) {
 		}
 		gaps := s.gapsOf(c)
 		slices.SortStableFunc(gaps, CompareGaps)
-		all = append(all, FunctionGaps{Func: c.name, Pos: r.set.Position(c.typ.Pos()), Gaps: gaps})
+		all = append(all, FunctionGaps{
+			Func: c.name, Pos: r.set.Position(c.typ.Pos()), Gaps: gaps, Links: s.linksOf(c), Initialises: initialises(c), Distance: Unreached,
+		})
 	}
 	return all, nil
 }

@@ -144,6 +144,7 @@ type rewriter struct {
 	releasers map[types.Object]lockCall // variables with functions that release locks
 	busy      map[place]bool            // lines in which something other than a deferred call may call a poll
 	ends      map[place]bool            // lines in which deferred calls are made
+	pulls     bool                      // a file has uses of iter.Pull
 	fresh     map[place]bool            // lines with a call of a method on what only the function has
 	makers    map[maker]bool            // results that are always new
 	private   map[*code]bool            // methods that keep their receivers to themselves
@@ -155,6 +156,7 @@ type file struct {
 	src   []byte
 	tree  *ast.File
 	edits edits
+	pulls bool // it has uses of iter.Pull
 }
 
 func (r *rewriter) parse(path string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,9 @@ const gapsUsage = `usage: cocoon gaps [-n COUNT] [-deps] [-json] [arguments of c
        cocoon gaps -run [-n COUNT] [-json] [arguments of cocoon run]
 
 It says, function by function, where a program that cocoon build makes has its longest stretch without a safe point: what
-bounds it, or that nothing does. Nothing is built but export data. Each line is a function, the longest stretches first:
+bounds it, or that nothing does. Nothing is built but export data. Each line is a function. Functions that tasks reach come
+first: by calls, from the functions that the program passes to Cocoon. Among them the longest stretches come first, and
+equally long ones by the number of calls. What initialises packages is left out.
 
   unbounded  server.go:41  (*server).load  call: calls os.ReadFile, not instrumented: os is not among -cocoon.pkgs
 
@@ -52,6 +55,9 @@ type functionGaps struct {
 	Package  string `json:"package"`
 	Function string `json:"function"`
 	Gaps     []gap  `json:"gaps"` // the longest first
+
+	Distance  int  `json:"distance"` // from where tasks begin, in calls
+	Unreached bool `json:"unreached,omitempty"`
 }
 
 type gap struct {
@@ -144,15 +150,14 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	o.count = gapsShown
 	for ; len(args) > 0; args = args[1:] {
 		name, value, has := strings.Cut(strings.Replace(args[0], "--", "-", 1), "=")
+		set := map[string]*bool{"-json": &o.json, "-run": &o.run, "-deps": &o.deps, "-keeps": &o.kept}[name]
 		switch {
-		case name == "-json" && !has:
-			o.json = true
-		case name == "-run" && !has:
-			o.run = true
-		case name == "-keeps" && !has:
-			o.kept = true
-		case name == "-deps" && !has:
-			o.deps = true
+		case set != nil && has:
+			if *set, err = strconv.ParseBool(value); err != nil {
+				return nil, fmt.Errorf("%s=%q: want true or false", name, value)
+			}
+		case set != nil:
+			*set = true
 		case name == "-n":
 			if !has && len(args) > 1 {
 				value, args = args[1], args[1:]
@@ -167,8 +172,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// sortedGaps returns the functions of the named packages, or of all packages, sorted by their
-// longest gaps, the longest first.
+// sortedGaps returns the functions of the named packages, or of all packages, without those that
+// initialise packages.
 func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	all := []functionGaps{}
 	for _, p := range packages {
@@ -176,15 +181,37 @@ func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 			continue
 		}
 		for _, f := range p.Functions {
-			of := functionGaps{Package: p.Path, Function: f.Func}
+			if f.Initialises {
+				continue
+			}
+			of := functionGaps{Package: p.Path, Function: f.Func, Distance: f.Distance}
+			if of.Unreached = f.Distance == instrument.Unreached; of.Unreached {
+				of.Distance = 0
+			}
 			for _, g := range f.Gaps {
 				of.Gaps = append(of.Gaps, gapOf(g))
 			}
 			all = append(all, of)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b functionGaps) int { return instrument.CompareGaps(a.Gaps[0].of, b.Gaps[0].of) })
+	slices.SortStableFunc(all, compareFunctions)
 	return all
+}
+
+// compareFunctions puts what tasks reach first. Among it, what may last longest comes first, and of
+// that what is nearest to a task.
+func compareFunctions(a, b functionGaps) int {
+	if a.Unreached != b.Unreached {
+		return cmp.Compare(count(a.Unreached), count(b.Unreached))
+	}
+	return cmp.Or(instrument.CompareGaps(a.Gaps[0].of, b.Gaps[0].of), cmp.Compare(a.Distance, b.Distance))
+}
+
+func count(unreached bool) int {
+	if unreached {
+		return 1
+	}
+	return 0
 }
 
 func gapOf(g instrument.Gap) gap {
@@ -205,6 +232,9 @@ func (f functionGaps) print(w io.Writer) {
 	more := ""
 	if n := unbounded(f.Gaps[1:]); n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	if f.Unreached {
+		more += " (no task comes here, as far as the text tells)"
 	}
 	fmt.Fprintf(w, "%-10s %s:%d  %s.%s  %s: %s%s\n", length, nearby(g.File), g.Line, f.Package, f.Function, g.Kind, g.Reason, more)
 }

@@ -20,6 +20,8 @@ func TestGapsOptions(t *testing.T) {
 		{args: "-n=0 -tags x -json", want: gapsOptions{count: 0}, rest: "-tags x -json"},
 		{args: "--json -cocoon.pkgs=sort sort", want: gapsOptions{count: gapsShown, json: true}, rest: "-cocoon.pkgs=sort sort"},
 		{args: "-run -n 1 . -json", want: gapsOptions{count: 1, run: true}, rest: ". -json"},
+		{args: "-deps=true -json=false .", want: gapsOptions{count: gapsShown, deps: true}, rest: "."},
+		{args: "-deps=perhaps .", err: `-deps="perhaps": want true or false`},
 		{args: "-n", err: `-n "": want a number`},
 		{args: "-n many", err: `-n "many": want a number`},
 		{args: "-n=-1", err: `-n "-1": want a number`},

@@ -59,6 +59,10 @@ func command(args ...string) (*Command, error) {
 		return nil, err
 	}
 	c.Tool = []string{program, "toolexec"}
+	c.Limited = func(file string) ([]string, error) {
+		_, err := os.ReadFile(file)
+		return nil, err
+	}
 	return c, nil
 }
 

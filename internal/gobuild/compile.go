@@ -3,9 +3,12 @@ package gobuild
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cocoon-go/cocoon/instrument"
@@ -76,7 +79,8 @@ func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.
 
 // rewritten rewrites the package and returns the command line with the new files, which are placed
 // next to the output. mistaken means that the package has errors that the rewriting has found; the
-// compiler will report them.
+// compiler will report them. A package that cannot be rewritten stays as it is, unless that would
+// lose a section.
 func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
 	if path == safepointPath && len(c.keeps) > 0 {
@@ -94,9 +98,13 @@ func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err er
 	for _, s := range c.sections {
 		sections[s] = true
 	}
-	result, err := instrument.Rewrite(p, instrument.Options{Sections: sections, Instrumented: chosen.has, Mistaken: c.mistaken})
+	result, err := attempt(p, instrument.Options{Sections: sections, Instrumented: chosen.has, Mistaken: c.mistaken})
+	if err != nil && len(c.sections) > 0 {
+		return nil, false, fmt.Errorf("a policy limits %s, and its package cannot be rewritten: %w", c.sections[0], err)
+	}
 	if err != nil {
-		return nil, false, err
+		chosen.explain("cannot be rewritten, and is compiled without polls:\n%v", err)
+		return c.original(), false, nil
 	}
 	if err := missing(path, c.sections, result.Stats); err != nil {
 		return nil, false, err
@@ -124,20 +132,39 @@ func missing(path string, want []string, made instrument.Stats) error {
 	return nil
 }
 
+// attempt rewrites the package. Its own mistakes are errors: a build must not end by them.
+func attempt(p instrument.Package, o instrument.Options) (result *instrument.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("instrument: panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return rewrite(p, o)
+}
+
+var rewrite = instrument.Rewrite // tests replace it
+
 // write writes the new texts to a folder next to the output, and returns the files of the package
-// in their order. Files that the go command has generated stay unchanged.
+// in their order. Files that the go command has generated stay unchanged. Where two files have the
+// same name, as overlays may cause, the later one gets a folder of its own.
 func (c compile) write(texts map[string][]byte) ([]string, error) {
 	folder := filepath.Join(filepath.Dir(c.output), "cocoon")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, fmt.Errorf("rewriting: %w", err)
 	}
 	files := slices.Clone(c.files)
-	for path, text := range texts {
-		i := slices.Index(files, path)
+	for n, path := range slices.Sorted(maps.Keys(texts)) {
+		text, i := texts[path], slices.Index(c.files, path)
 		if i >= 0 && strings.HasPrefix(filepath.Base(path), "_") {
 			continue
 		}
 		file := filepath.Join(folder, filepath.Base(path))
+		if slices.Contains(files, file) {
+			file = filepath.Join(folder, strconv.Itoa(n), filepath.Base(path))
+			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+				return nil, fmt.Errorf("rewriting: %w", err)
+			}
+		}
 		if err := os.WriteFile(file, text, 0o666); err != nil {
 			return nil, fmt.Errorf("rewriting: %w", err)
 		}

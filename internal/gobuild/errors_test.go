@@ -25,6 +25,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{[]string{"build", "-cocoon.keep=a.F,"}, "-cocoon.keep: the pattern is empty; want a package, as in"},
 		{[]string{"build", "-cocoon.keep=..."}, `-cocoon.keep: "...": it matches all code`},
 		{[]string{"build", "-cocoon.keep=a.F=never"}, `-cocoon.keep: "a.F=never": a pattern may be followed by =no-suspend`},
+		{[]string{"test", "-cocoon.none"}, "there is no flag -cocoon.none"},
+		{[]string{"build", "-cocoon.policies="}, "-cocoon.policies has no value; want the file"},
 		{[]string{"build", "-compiler=gccgo"}, "Go's own compiler, gc, alone"},
 	} {
 		if _, err := Parse(c.args[0], c.args[1:]); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -48,6 +50,8 @@ func TestRefusedBuilds(t *testing.T) {
 		{[]string{"build", "-cocoon.keep=example.com/none/...", "."}, "matches no package or function of this build"},
 		{[]string{"build", "-cocoon.keep=main.Main", "."}, `-cocoon.keep: package example.com/app has no function for "main.Main"`},
 		{[]string{"build", "-cocoon.keep=example.com/app.(*T).*", "."}, `-cocoon.keep: package example.com/app has no function for "example.com/app.(*T).*"`},
+		{[]string{"build", "-cocoon.policies=none.yaml", "."}, "-cocoon.policies: open none.yaml"},
+		{[]string{"build", "-toolexec='open quote", "."}, "-toolexec 'open quote: the quote"},
 		{[]string{"build", "-gcflags", "oops", "."}, "-gcflags oops: want FLAGS or PATTERN=FLAGS"},
 	} {
 		out, _, err := m.cocoon(t, c.args...)

@@ -27,7 +27,8 @@ func capture(words []string) (said []byte, code int, err error) {
 
 // build compiles the package as it was rewritten, to words. What go build compiles has to compile:
 // where the compiler finds a mistake, the functions that have it are rewritten less, then not at
-// all, and at last nothing is. It returns what the last compiler said.
+// all, and at last nothing is, unless that would lose a section. It returns what the last compiler
+// said.
 func (c compile) build(words []string, chosen choice, tool runner) (said []byte, code int, err error) {
 	if said, code, err = tool(words); code == 0 || err != nil {
 		return said, code, err
@@ -50,17 +51,25 @@ func (c compile) build(words []string, chosen choice, tool runner) (said []byte,
 			return said, code, err
 		}
 	}
-	c.note(chosen, said)
-	if chosen.explains {
-		fmt.Fprintf(os.Stderr, "# cocoon: %s is compiled without polls\n", target())
+	if err == nil {
+		c.note(chosen, said)
+		chosen.explain("is compiled without polls")
+	}
+	if len(c.sections) > 0 {
+		return nil, 0, fmt.Errorf("a policy limits %s, and the compiler refuses what its package was made into:\n%s", c.sections[0], said)
 	}
 	return tool(c.original())
 }
 
 // note says, for -x, what the compiler has found.
 func (c compile) note(chosen choice, said []byte) {
-	if chosen.explains {
-		fmt.Fprintf(os.Stderr, "# cocoon: the compiler refuses what %s was made into, so that functions with these lines get plainer polls, or none:\n%s", target(), said)
+	chosen.explain("does not compile as rewritten, so that functions with these lines get plainer polls, or none:\n%s", bytes.TrimSpace(said))
+}
+
+// explain says, for -x, what became of the package that is being compiled.
+func (c choice) explain(format string, args ...any) {
+	if c.explains {
+		fmt.Fprintf(os.Stderr, "# cocoon: %s "+format+"\n", append([]any{target()}, args...)...)
 	}
 }
 

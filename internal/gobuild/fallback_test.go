@@ -1,12 +1,15 @@
 package gobuild
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/instrument"
 )
 
 // A compiler that refuses what a function was made into gets it with plainer polls, then without,
@@ -81,4 +84,44 @@ func refuses(lines []string, line int, part string) bool {
 		return line <= len(lines) && strings.Contains(lines[line-1], part)
 	}
 	return slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) })
+}
+
+// A mistake of the rewriting itself ends no build, but where a policy limits a function of the
+// package: the limit would be lost.
+func TestWhatCannotBeRewritten(t *testing.T) {
+	t.Cleanup(func() { rewrite = instrument.Rewrite })
+	t.Setenv("TOOLEXEC_IMPORTPATH", "example.com/a")
+	for _, fails := range []func(instrument.Package, instrument.Options) (*instrument.Result, error){
+		func(instrument.Package, instrument.Options) (*instrument.Result, error) { panic("a mistake") },
+		func(instrument.Package, instrument.Options) (*instrument.Result, error) {
+			return nil, errors.New("a mistake")
+		},
+	} {
+		rewrite = fails
+		line := compile{front: []string{"compile"}, files: []string{"a.go"}}
+		words, mistaken, err := line.rewritten(choice{others: true})
+		if !slices.Equal(words, line.original()) || mistaken || err != nil {
+			t.Errorf("%q, %v, %v; want %q", words, mistaken, err, line.original())
+		}
+		line.sections = []string{"example.com/a.F"}
+		if _, _, err := line.rewritten(choice{others: true}); err == nil || !strings.Contains(err.Error(), "a policy limits example.com/a.F") {
+			t.Errorf("with a section: %v", err)
+		}
+	}
+}
+
+// A package whose section the compiler refuses is an error, and not compiled without the limit.
+func TestRefusedSection(t *testing.T) {
+	t.Setenv("TOOLEXEC_IMPORTPATH", "example.com/a")
+	fake := func(words []string) ([]byte, int, error) {
+		if slices.Contains(words, "a.go") {
+			return nil, 0, nil
+		}
+		return []byte("no line of it compiles\n"), 2, nil
+	}
+	line := compile{front: []string{"compile"}, files: []string{"a.go"}, sections: []string{"example.com/a.F"}}
+	_, _, err := line.build([]string{"compile", "rewritten.go"}, choice{}, fake)
+	if err == nil || !strings.Contains(err.Error(), "a policy limits example.com/a.F") || !strings.Contains(err.Error(), "no line of it compiles") {
+		t.Error(err)
+	}
 }

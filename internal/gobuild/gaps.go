@@ -53,6 +53,7 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 		}
 		all = append(all, PackageGaps{p.ImportPath, !p.DepOnly, functions})
 	}
+	findReached(all)
 	return all, nil
 }
 
@@ -66,6 +67,9 @@ type survey struct {
 
 func (c *Command) survey(ctx context.Context) (s survey, err error) {
 	if err := hasGo(); err != nil {
+		return s, err
+	}
+	if err := c.line.known(); err != nil {
 		return s, err
 	}
 	chosen, err := choose(c.patterns)
@@ -91,6 +95,17 @@ func (c *Command) survey(ctx context.Context) (s survey, err error) {
 		return s, errNoneTaken(s.packages)
 	}
 	return s, nil
+}
+
+// known returns an error for a flag that go build lacks. Go list gets only some of the flags, and
+// would not complain.
+func (l *goLine) known() error {
+	for _, f := range l.flags {
+		if !slices.Contains(withoutValue, f.name) && !slices.Contains(withValue, f.name) {
+			return fmt.Errorf("there is no flag -%s", f.name)
+		}
+	}
+	return nil
 }
 
 // errNoneTaken returns the error for a command line of which no package would be rewritten.

@@ -84,6 +84,8 @@ func TestGapsRefuses(t *testing.T) {
 		{"-cocoon.pkgs=./nosuch .", "the pattern ./nosuch matches no package", ""},
 		{"-cocoon.pkgs=os .", "no package of the command line would be rewritten: example.com/app is not among -cocoon.pkgs", ""},
 		{"-cocoon.pkgs=runtime .", "runtime never polls", ""},
+		{"-none=3 .", "there is no flag -none", ""},
+		{"-none .", "there is no flag -none", ""},
 		{"sort", "sort is not among -cocoon.pkgs", ""},
 		{"runtime", "runtime never polls", ""},
 	} {

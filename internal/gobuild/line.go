@@ -1,6 +1,8 @@
 package gobuild
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +27,13 @@ type flagOf struct {
 // withoutValue are the go command's flags that take a value only after a "=".
 var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover failfast fullpath json linkshared modcacherw msan
 	n race short trimpath v work x i h help`)
+
+// withValue are the flags of go build that take a value.
+var withValue = strings.Fields(`asmflags buildmode C compiler covermode coverpkg gccgoflags gcflags installsuffix ldflags mod
+	modfile o overlay p pgo pkgdir tags toolexec`)
+
+// ownFlags are this program's, each with a value.
+var ownFlags = []string{"cocoon.pkgs", "cocoon.keep", "cocoon.policies"}
 
 // Parse parses the arguments of cocoon build, run or test: the arguments of the go command's verb,
 // and the flags -cocoon.pkgs, -cocoon.keep and -cocoon.policies anywhere among its flags.
@@ -66,7 +75,7 @@ func cutFlag(args []string) (flagOf, []string, error) {
 	}
 	if len(args) == 1 {
 		if own(name) {
-			return flagOf{}, nil, fmt.Errorf("-%s has no value", name)
+			return flagOf{}, nil, cmp.Or(unknown(name), fmt.Errorf("-%s has no value", name))
 		}
 		return flagOf{name, "", args[:1]}, nil, nil // the go command reports the mistake better
 	}
@@ -74,6 +83,14 @@ func cutFlag(args []string) (flagOf, []string, error) {
 }
 
 func own(name string) bool { return strings.HasPrefix(name, "cocoon.") }
+
+func unknown(name string) error {
+	if slices.Contains(ownFlags, name) {
+		return nil
+	}
+	last := len(ownFlags) - 1
+	return fmt.Errorf("there is no flag -%s; want -%s or -%s", name, strings.Join(ownFlags[:last], ", -"), ownFlags[last])
+}
 
 // take stores one flag.
 func (c *Command) take(f flagOf) error {
@@ -89,6 +106,9 @@ func (c *Command) take(f flagOf) error {
 	case "cocoon.keep":
 		return c.addKeeps(f.value)
 	case "cocoon.policies":
+		if f.value == "" {
+			return errors.New("-cocoon.policies has no value; want the file of a policy document")
+		}
 		c.Policies = append(c.Policies, f.value)
 	case "gcflags":
 		l.gcflags = append(l.gcflags, f.value)
@@ -103,7 +123,7 @@ func (c *Command) take(f flagOf) error {
 		l.flags = append(l.flags, f)
 	default:
 		if own(f.name) {
-			return fmt.Errorf("there is no flag -%s; want -cocoon.pkgs, -cocoon.keep or -cocoon.policies", f.name)
+			return unknown(f.name)
 		}
 		// The tests' own flags may come after the packages, and take values that look like
 		// packages.

@@ -42,6 +42,9 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 			return nil, err
 		}
 	}
+	if _, err := split(c.line.toolexec); err != nil {
+		return nil, fmt.Errorf("-toolexec %s: %w", c.line.toolexec, err)
+	}
 	tool := c.toolLine(chosen)
 	key, err := key(tool)
 	if err != nil {
@@ -72,7 +75,7 @@ func (c *Command) sections(ctx context.Context) (all []string, err error) {
 	for _, file := range c.Policies {
 		names, err := c.Limited(file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-cocoon.policies: %w", err)
 		}
 		all = append(all, names...)
 	}

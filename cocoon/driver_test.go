@@ -1,0 +1,63 @@
+package cocoon
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// spinning is a driver whose queries only poll, as a rewritten one does, and heed their context.
+type spinning struct {
+	driver.Conn
+	query func(ctx context.Context) error
+}
+
+func (d *spinning) Connect(context.Context) (driver.Conn, error) { return d, nil }
+func (d *spinning) Driver() driver.Driver                        { return nil }
+func (d *spinning) Close() error                                 { return nil }
+func (d *spinning) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
+	return nil, d.query(ctx)
+}
+
+// A throw at a safe point that a driver masks ends the context there and then, and not when the
+// timer finds that the task does not answer.
+func TestThrowIntoADriverEndsItsContext(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1})
+	limit(t, rt, "lookup")
+	limit(t, rt, "job")
+	ask := func(ctx context.Context) error {
+		s := strandOf(ctx)
+		query := func(ctx context.Context) error {
+			for s.requests.Load()&wantThrow == 0 {
+			}
+			safepoint.Poll()
+			s.loop.lock()
+			overdue := s.pending != nil && s.pending.overdue
+			s.loop.unlock()
+			if !overdue {
+				return errors.New("the context has not ended")
+			}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		db := sql.OpenDB(&spinning{query: query})
+		defer db.Close()
+		_, err := db.QueryContext(ctx, "")
+		return err
+	}
+	t.Run("section", func(t *testing.T) {
+		must(t, rt.Run(background, "other", func(ctx context.Context) error {
+			_, err := SectionContext(ctx, "lookup", func(ctx context.Context) (int, error) { return 0, ask(ctx) })
+			preemption(t, err)
+			return ctx.Err()
+		}))
+	})
+	t.Run("task", func(t *testing.T) {
+		preemption(t, rt.Run(background, "job", ask))
+	})
+}

@@ -1,0 +1,97 @@
+package gobuild
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/instrument"
+)
+
+// reach finds what the tasks of a program may come to, by names: through functions that code names,
+// and by interfaces, whose methods may be any of the name in packages of which a
+// function or a type is reached.
+type reach struct {
+	functions map[string]*instrument.FunctionGaps
+	methods   map[string][]string // of a name, by the name without package and type
+	called    map[string]bool     // names of methods that are called through interfaces
+	packages  map[string]bool     // of which a function or a type is reached
+}
+
+// findReached sets the distance of each function from a task, in calls. Tasks begin where the named
+// packages pass functions to Cocoon. If they pass other values that carry code, as a handler, tasks
+// also begin at the functions that these packages pass to others. If they pass nothing, any
+// function of theirs may be called by a task.
+func findReached(all []PackageGaps) {
+	r := reach{map[string]*instrument.FunctionGaps{}, map[string][]string{}, map[string]bool{}, map[string]bool{}}
+	var tasks, passed, own []string
+	hosts := false
+	for i := range all {
+		p := &all[i]
+		for j := range p.Functions {
+			f := &p.Functions[j]
+			name := p.Path + "." + f.Func
+			f.Distance = instrument.Unreached
+			r.functions[name] = f
+			if i := strings.LastIndexByte(f.Func, '.'); i >= 0 && !strings.Contains(f.Func[i:], ".func") {
+				r.methods[f.Func[i+1:]] = append(r.methods[f.Func[i+1:]], name)
+			}
+			if p.Named {
+				tasks, passed = append(tasks, f.Links.Tasks...), append(passed, f.Links.Passes...)
+				hosts = hosts || f.Links.Hosts
+				own = append(own, name)
+			}
+		}
+	}
+	if hosts {
+		tasks = append(tasks, passed...)
+	}
+	if len(tasks) == 0 {
+		tasks = own
+	}
+	r.from(tasks)
+}
+
+// from follows the links of the functions, those nearest first.
+func (r *reach) from(names []string) {
+	for distance := 0; len(names) > 0; distance++ {
+		var next []string
+		for _, name := range names {
+			f := r.functions[name]
+			if f == nil || f.Distance != instrument.Unreached {
+				continue
+			}
+			f.Distance = distance
+			next = append(next, f.Links.To...)
+			for _, p := range append(f.Links.Types, packageOf(name)) {
+				r.packages[p] = true
+			}
+			for _, m := range f.Links.Methods {
+				r.called[m] = true
+			}
+		}
+		names = append(next, r.dispatched()...)
+	}
+}
+
+// dispatched returns the methods that interfaces may lead to.
+func (r *reach) dispatched() (names []string) {
+	for method := range r.called {
+		for _, name := range r.methods[method] {
+			if r.packages[packageOf(name)] && r.functions[name].Distance == instrument.Unreached {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// packageOf returns the package of a function's name, whose path may have dots.
+func packageOf(name string) string {
+	slash := strings.LastIndexByte(name, '/') + 1
+	if i := strings.Index(name, ".("); i >= 0 {
+		return name[:i]
+	}
+	path, _, _ := strings.Cut(name[slash:], ".")
+	return name[:slash] + path
+}
