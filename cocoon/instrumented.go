@@ -17,22 +17,26 @@ func enterSection(name string) (leave func(err *error)) {
 		return func(*error) {}
 	}
 	id, depth := s.openSection(name)
+	s.sections.insert(depth)
 	return func(err *error) {
 		s.sections.cut(depth)
 		switch {
 		case s.requests.Load()&wantThrow == 0:
 		case s.throwing == nil:
+			s.cutsShort(s.dueFor(id), id, err)
 			s.voidThrow(id)
 		case s.throwing.section == 0: // it ends the task
 		case err == nil:
 			s.passThrow(id)
 		default:
+			p := s.throwing.err
 			if r := recover(); r != nil {
 				*err = s.arrived(r)
 				s.settle()
 			} else {
 				s.returns(id, err) // or Goexit
 			}
+			s.cutsShort(p, id, err)
 		}
 	}
 }

@@ -160,6 +160,8 @@ type openSection struct {
 	name  atomic.Pointer[named]
 	start atomic.Int64 // the task's running time when the section was opened
 	id    atomic.Uint64
+
+	inserted bool // by cocoon build; owned by the task's goroutine
 }
 
 // push opens a section. cut, called with the depth that push returns, closes it. The id is never 0,
@@ -179,6 +181,7 @@ func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32
 		o.name.Store(name)
 		o.start.Store(running)
 		o.id.Store(id)
+		o.inserted = false
 	}
 	st.depth.Store(depth + 1)
 	st.change.Add(1)

@@ -32,6 +32,9 @@ type rare struct {
 	// hung counts the kids that were given a context made from this task's context instead of the
 	// context itself; written under mu.
 	hung atomic.Int32
+
+	wroteIn  uint64 // see cut.go; owned by the task's goroutine, as is the next field
+	cutShort *PreemptedError
 }
 
 // rarely returns t.rare, and makes it if necessary.

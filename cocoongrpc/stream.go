@@ -26,8 +26,9 @@ type serverStream struct {
 	waiting atomic.Int32 // sends and receives in progress, on any goroutine
 	broken  atomic.Bool  // the task was thrown into
 
-	decide sync.Once // refuse is user code, so it is not called under mu
-	answer error     // the status for the throw; set by decide
+	decide   sync.Once // refuse is user code, so it is not called under mu
+	answer   error     // the status for the throw; set by decide, as is panicked
+	panicked any       // the value with which refuse panicked
 
 	// mu guards the fields below.
 	mu     sync.Mutex
@@ -98,7 +99,7 @@ func (s *serverStream) release() {
 	if thrown == nil {
 		return
 	}
-	answer := s.refused(thrown, true)
+	answer := s.status(thrown, true)
 	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		// It fails only if the client has disconnected.
@@ -131,10 +132,21 @@ func (s *serverStream) cutOff() error {
 	return s.thrown
 }
 
-// refused returns the status for a throw, which the client may have already.
+// refused returns the status for a throw, which the client may have already. If refuse panicked on
+// another goroutine, where nothing could recover the panic, refused panics.
 func (s *serverStream) refused(thrown error, started bool) error {
+	answer := s.status(thrown, started)
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	return answer
+}
+
+// status is refused without the panic.
+func (s *serverStream) status(thrown error, started bool) error {
 	s.decide.Do(func() {
 		s.answer = thrown // if refuse panics, the client must not get OK
+		defer func() { s.panicked = recover() }()
 		s.answer = s.refuse(thrown, started)
 	})
 	return s.answer

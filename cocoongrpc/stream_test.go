@@ -247,7 +247,7 @@ func TestThrowAnyTime(t *testing.T) {
 }
 
 // Options.Refuse is user code: it runs under no lock of the stream. If it panics, the status is the
-// throw, and not OK.
+// throw, and not OK, and the interceptor panics: on another goroutine the panic would end the process.
 func TestRefuseUnderNoLock(t *testing.T) {
 	thrown := errors.New("thrown")
 	s := &serverStream{}
@@ -257,15 +257,15 @@ func TestRefuseUnderNoLock(t *testing.T) {
 		s.end()
 		panic("Refuse")
 	}
-	got := make(chan any)
-	go func() {
-		defer func() { got <- recover() }()
-		s.refused(thrown, true)
-	}()
-	if r := receive(t, "the panic", got); r != "Refuse" {
-		t.Errorf("Refuse panicked, and refused with %v", r)
-	}
-	if err := s.refused(thrown, true); err != thrown {
+	got := make(chan error, 1)
+	go func() { got <- s.status(thrown, true) }()
+	if err := receive(t, "the status", got); err != thrown {
 		t.Errorf("after the panic the status is %v", err)
 	}
+	defer func() {
+		if r := recover(); r != "Refuse" {
+			t.Errorf("the interceptor panicked with %v", r)
+		}
+	}()
+	s.refused(thrown, true)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -17,6 +18,13 @@ const (
 	// buffer of net/http's own response writer, so passing the held bytes on when the handler has
 	// returned never blocks.
 	holdSize = 2048
+
+	// sentAt is how many bytes net/http needs before it sends the first of them: its two buffers.
+	sentAt = 4096
+
+	// firstPart is how many bytes are collected for each write until then, so that a client gets the
+	// header about as early as without Cocoon.
+	firstPart = 512
 
 	// partSize is how many bytes are collected for each later write. Such a write is a call that may
 	// block, and a system call, so a handler that writes line by line should make few.
@@ -47,10 +55,12 @@ type answer struct {
 	status  int        // 0: the handler has not decided yet
 	late    bool       // the handler decided after it had recovered the throw
 	early   bool       // the handler decided before any throw
-	lost    bool       // because of a throw, the client did not get everything that the handler wrote
+	lost    bool       // the client did not get everything that the handler wrote
+	lostTo  error      // the throw because of which, if the handler may not know of its section
 	header  copied     // the header at the time of the decision
 	length  int64      // of the body, as the header declares it; -1: not declared
 	written int64      // by the handler
+	passed  int64      // on to the underlying writer
 	buffer  *[]byte    // nil while no bytes are held back
 	pool    *sync.Pool // the buffer's
 	held    []byte     // the bytes held back, in buffer
@@ -173,6 +183,7 @@ func (a *answer) fits(n int) bool {
 		a.decide(http.StatusOK)
 	}
 	a.written += int64(n)
+	a.wrote()
 	tooMuch := a.length >= 0 && a.written > a.length
 	if a.hijacked || a.exposed || a.err != nil || tooMuch || !bodyAllowed(a.status) {
 		return false
@@ -181,8 +192,8 @@ func (a *answer) fits(n int) bool {
 		if n > a.room() {
 			return false
 		}
-		if a.blocking().write(n, a.send) != nil {
-			a.lost = true
+		if err := a.blocking().write(n, a.send); err != nil {
+			a.lose(err)
 			return false
 		}
 	}
@@ -192,17 +203,20 @@ func (a *answer) fits(n int) bool {
 
 // room is how many bytes are held back at most.
 func (a *answer) room() int {
-	if a.sent {
-		return partSize
+	switch {
+	case !a.sent:
+		return holdSize
+	case a.passed <= sentAt:
+		return firstPart
 	}
-	return holdSize
+	return partSize
 }
 
-// hold gets the buffer for the bytes held back. Between the header and the later parts of the
-// response, when the buffer is empty, it changes to the larger one.
+// hold gets the buffer for the bytes held back. Between the first parts of the response and the
+// later ones, when the buffer is empty, it changes to the larger one.
 func (a *answer) hold() {
 	pool := holds
-	if a.sent {
+	if a.passed > sentAt {
 		pool = parts
 	}
 	if a.pool != pool {
@@ -225,10 +239,28 @@ func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
 			return err
 		}
 		n, err = write()
+		a.passed += int64(n)
 		return err
 	})
-	a.lost = a.lost || err != nil && bytes > 0
+	if err != nil && bytes > 0 {
+		a.lose(err)
+	}
 	return n, err
+}
+
+// lose records that a write of the handler failed.
+func (a *answer) lose(err error) {
+	a.lost = true
+	if p, ok := err.(*cocoon.PreemptedError); ok && inside.Inserted(a.ctx) {
+		a.lostTo = p
+	}
+}
+
+// wrote tells the runtime of a write, if that may matter.
+func (a *answer) wrote() {
+	if inside.Inserts.Load() {
+		inside.Wrote(a.ctx)
+	}
 }
 
 // send passes on the held bytes, if there are any. Only the first send is sure not to block.
@@ -246,6 +278,7 @@ func (a *answer) send() error {
 	default:
 		_, a.err = a.put(a.held)
 	}
+	a.passed += int64(len(a.held))
 	a.held = a.held[:0]
 	return a.err
 }

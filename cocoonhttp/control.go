@@ -25,13 +25,35 @@ func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
 		return io.CopyBuffer(struct{ io.Writer }{a}, src, *buf)
 	}
 	if a.status == 0 && !a.hijacked {
-		a.decide(http.StatusOK)
+		// A file that is empty or cannot be read decides nothing, and a small one is held back.
+		if n, err = a.readStart(src); n < holdSize || err != nil {
+			return n, err
+		}
 	}
+	a.wrote()
+	rest := int64(0)
 	_, err = a.pass(math.MaxInt, func() (_ int, err error) {
-		n, err = under.ReadFrom(src)
+		rest, err = under.ReadFrom(src)
 		return 0, err
 	})
-	a.written += n
+	a.written, a.passed = a.written+rest, a.passed+rest
+	return n + rest, err
+}
+
+// readStart copies the first holdSize bytes of src, or all if there are fewer.
+func (a *answer) readStart(src io.Reader) (n int64, err error) {
+	start := holds.Get().(*[]byte)
+	defer holds.Put(start)
+	got, err := io.ReadFull(src, (*start)[:holdSize])
+	if got > 0 {
+		wrote, failed := a.Write((*start)[:got])
+		if n = int64(wrote); failed != nil {
+			return n, failed
+		}
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
 	return n, err
 }
 

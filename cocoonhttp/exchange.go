@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -25,6 +26,7 @@ type exchange struct {
 	// survived is a throw into the task that has not ended the handler: the handler recovered it,
 	// saw only that its context ended or that a call failed, or has not noticed it at all.
 	survived *cocoon.PreemptedError
+	cutShort error // a throw that only a section which cocoon build inserted has noticed; see inside.CutShort
 
 	// The fields below are kept from one request to the next.
 	like reflect.Type // type of the last underlying writer; the next one usually has the same
@@ -74,6 +76,9 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 	next.ServeHTTP(e.writer.facet(e.can), r)
 	returned = true
 	e.survived = tell.Thrown(ctx)
+	if e.cutShort = e.lostTo; e.cutShort == nil && inside.Inserts.Load() {
+		e.cutShort = inside.CutShort(ctx)
+	}
 	return nil
 }
 
@@ -89,30 +94,33 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 	panic(r)
 }
 
-// broken reports whether the handler should have been thrown into but has returned normally, with a
-// response that cannot be trusted to be complete and the handler's own. If its calls fail and its
-// context ends, a handler assumes that its client has disconnected, so its response may be
-// anything, nothing, or cut short. Code that recovers all panics responds with 500, or leaves the
-// response as it is. A response is the handler's own if it has the length that its header declared
-// before the throw, or if the handler recovered the throw and then decided.
-func (e *exchange) broken() bool {
-	switch p := e.survived; {
-	case p == nil || e.whole():
-		return false
-	case e.lost:
-		return true
-	case e.late:
-		return e.status == http.StatusInternalServerError && !e.sent && !e.exposed
-	default:
-		return true
+// broken returns the throw that the handler should have reported but did not: it has returned
+// normally, with a response that cannot be trusted to be complete and the handler's own. If its
+// calls fail and its context ends, a handler assumes that its client has disconnected, so its
+// response may be anything, nothing, or cut short. Code that recovers all panics responds with 500,
+// or leaves the response as it is. A response is the handler's own if it has the length that its
+// header declared before the throw, or if the handler recovered the throw and then decided.
+//
+// A throw that a section caught leaves the response to the handler. But if cocoon build inserted the
+// section, and the task has written inside, the handler knows of no throw (inside.CutShort).
+func (e *exchange) broken() error {
+	p := e.survived
+	switch {
+	case e.whole():
+		return nil
+	case p == nil:
+		return e.cutShort
+	case e.late && !e.lost && (e.status != http.StatusInternalServerError || e.sent || e.exposed):
+		return nil
 	}
+	return p
 }
 
 // settle sends the rest of the response when the handler has returned, or a different response if
 // the task was refused or thrown into; err is the reason. The task has ended, so settle may block.
 func (e *exchange) settle(err error) {
-	if err == nil && e.broken() {
-		err = e.survived
+	if err == nil {
+		err = e.broken()
 	}
 	cut := e.ended(err != nil || e.survived != nil)
 	switch {

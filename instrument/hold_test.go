@@ -21,8 +21,8 @@ func TestHowWhatIsHeldIsReleased(t *testing.T) {
 		{"given up behind its defer", "c.mu.Lock()\ndefer c.mu.Unlock()\nc.mu.Unlock()\nf()\nc.mu.Lock()\nf()", "[6 7 0 8 8 1 10 12 1] [c.mu c.mu c.mu] ends [8 10]"},
 		{"a caller's, given up", "c.mu.Unlock()\nf()\nc.mu.Lock()\nf()", "[5 6 0 8 10 0] [c.mu c.mu] ends [6 8]"},
 		{"a caller's, released", "c.mu.Unlock()\nf()", "[5 6 0] [c.mu] ends []"},
-		{"released by another function", "c.mu.Lock()\ndefer c.mu.Unlock()\nc.pause()\nf()\nc.mu.Lock()", "[6 11 0] [c.mu] ends []"},
-		{"released by a deferred call of another function", "c.mu.Lock()\ndefer c.pause()\nf()", "[6 9 0] [c.mu] ends []"},
+		{"released by another function", "c.mu.Lock()\ndefer c.mu.Unlock()\nc.pause()\nf()\nc.mu.Lock()", "[6 8 0 10 11 0] [c.mu c.mu] ends [8 10]"},
+		{"released by a deferred call of another function", "c.mu.Lock()\ndefer c.pause()\nf()", "[6 7 0 8 9 1] [c.mu c.mu] ends []"},
 		{"in a literal", "c.mu.Lock()\ndefer c.mu.Unlock()\nfunc() {\nf()\n}()", "[6 7 0 8 11 1] [c.mu c.mu] ends []"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,7 +2,10 @@
 // cocoon sets the variables when it is initialized.
 package inside
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // Call is a call in progress. The goroutine that began the call ends it.
 type Call interface{ End() }
@@ -18,6 +21,20 @@ var BeginBrief func(ctx context.Context) (Call, error)
 // read or a write returns a throw. Package cocoonhttp sets it; it is nil in other programs. The
 // runtime does not report it as a panic into which code has turned the throw.
 var Abort error
+
+// Inserts reports whether the program has opened a section that cocoon build inserted. As long as
+// it has not, Wrote need not be called.
+var Inserts atomic.Bool
+
+// Wrote records that the task of ctx, on its own goroutine, writes to its response.
+var Wrote func(ctx context.Context)
+
+// CutShort returns a throw that cut the task's writing short inside a section that cocoon build
+// inserted, or nil. The code there has got the throw as an ordinary error.
+var CutShort func(ctx context.Context) error
+
+// Inserted reports whether the task of ctx, on its own goroutine, is inside such a section.
+var Inserted func(ctx context.Context) bool
 
 // OnThrow calls fn on a separate goroutine when a throw into the task of ctx has ended the task's
 // context. It is a context.AfterFunc that makes no contexts, because most tasks never need one. For
