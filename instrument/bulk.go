@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// bulksOf lets the function do in pieces, with a poll before each, what takes as long as its data,
-// if there is much:
+// bulksOf rewrites builtin calls of the function that may take long with large data. Large calls
+// then run in pieces, with a poll before each:
 //
 //	copy(a, b)               bulkCopy(a, b, bulkCopyPieces)
 //	append(a, b...)          bulkAppend(a, b, bulkAppendPieces)
@@ -18,19 +18,19 @@ import (
 //	a := make(T, n)          a := bulkMade[T](n, b, bulkMadePieces)
 //	copy(a, b)
 //
-// The functions on the right are in the file that the package gets (see bulkText). They are
-// inlined, compare the size with a quarter of a MiB, and up to that do what stands on the left.
-// Like the poll they are passed what they call, for that costs the inliner less.
+// The functions on the right are in the package's additional file (see bulkText). The compiler
+// inlines them. They compare the size with 256 KiB, and up to that size do what the left side does.
+// Like polls, they take their callee as an argument, because this costs less of the inlining
+// budget.
 //
-// A call stays as it is where that shows that there is not much, where there must not be a poll,
-// and where its function might lose being inlined for it: that would cost those with little data
-// more.
+// A call stays unchanged if the text shows that its data is small, if no poll may stand there, or
+// if its function might no longer be inlined: this would cost callers with little data more.
 func (r *rewriter) bulksOf(c *code) {
 	if c.exempt != "" || c.careful >= plainly || !r.takesBulk() || c.isLarge() {
 		return
 	}
 	var found []func()
-	whole := map[*ast.CallExpr]bool{} // calls that are rewritten with the statement before
+	whole := map[*ast.CallExpr]bool{} // calls rewritten together with the statement before
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		for _, m := range r.madeCopies(c, n) {
 			whole[m.make], whole[m.copy] = true, true
@@ -52,11 +52,11 @@ func (r *rewriter) bulksOf(c *code) {
 	}
 }
 
-// bulkNames are what bulkText means as the language does.
+// bulkNames are the predeclared names that bulkText uses in their usual meaning.
 var bulkNames = strings.Fields("any append bool byte cap clear complex128 copy false float64 int int64 len make new nil string true uint uint64 uintptr")
 
 // takesBulk reports whether the functions of bulkText compile in this package: they are generic,
-// and are inferred as values.
+// and are passed as values with inferred type arguments.
 func (r *rewriter) takesBulk() bool {
 	if r.types == nil || r.pkg.GoVersion != "" && version.Compare(r.pkg.GoVersion, "go1.21") < 0 {
 		return false
@@ -79,8 +79,8 @@ func inDefer(stack []ast.Node, call *ast.CallExpr) bool {
 	return false
 }
 
-// bulk returns what rewrites the call, or nil when it is none of those, or has little data for
-// sure.
+// bulk returns the replacement of the call, or nil for any other call, or for a call with certainly
+// little data.
 func (r *rewriter) bulk(c *code, call *ast.CallExpr) func() {
 	id, ok := call.Fun.(*ast.Ident)
 	if !ok || !r.info.Types[id].IsBuiltin() || len(call.Args) == 0 {
@@ -130,8 +130,8 @@ func (r *rewriter) isBytes(e ast.Expr) bool {
 }
 
 // isLittle reports whether the text shows that a slice or a string is short. In the standard
-// library slices are, but for bytes and what its generic functions are given: some are copied in
-// its tightest loops, and regexp would take 4 % longer.
+// library, slices count as short, except for bytes and the arguments of its generic functions: some
+// of its tightest loops copy slices, and regexp would take 4 % longer.
 func (r *rewriter) isLittle(e ast.Expr) bool {
 	if r.info.Types[e].Value != nil {
 		return true
@@ -165,7 +165,7 @@ func (r *rewriter) isLittle(e ast.Expr) bool {
 
 func (r *rewriter) isNil(e ast.Expr) bool { return r.info.Types[e].IsNil() }
 
-// made returns the length of a slice that is made in the call.
+// made returns the length of a slice made in the call.
 func (r *rewriter) made(e ast.Expr) (n ast.Expr, ok bool) {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 2 {
@@ -178,9 +178,9 @@ func (r *rewriter) made(e ast.Expr) (n ast.Expr, ok bool) {
 	return call.Args[1], true
 }
 
-// anyOrder reports whether nobody can tell in which order the arguments are evaluated. The compiler
-// reads the variables among a builtin's arguments after it has made the calls, and those of an
-// inlined function's as they come.
+// anyOrder reports whether the order in which the arguments are evaluated does not matter. The
+// compiler reads the variables among a builtin's arguments after the calls among them, and the
+// variables among an inlined function's arguments in their order.
 func (r *rewriter) anyOrder(c *code, args []ast.Expr) bool {
 	for i, e := range args {
 		if r.silent(e) {

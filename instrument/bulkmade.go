@@ -7,14 +7,14 @@ import (
 	"go/types"
 )
 
-// madeCopy is a slice that is made, and then copied to: two statements, of which the compiler makes
-// one, that does not clear what it will write. So does bulkMade.
+// madeCopy is a make of a slice followed by a copy to it. The compiler merges the two statements,
+// and does not clear the memory that the copy overwrites. bulkMade does the same.
 type madeCopy struct {
 	make, copy *ast.CallExpr
 	n, from    ast.Expr
 }
 
-// madeCopies returns those among the statements of a block.
+// madeCopies returns the madeCopy pairs among the statements of a block.
 func (r *rewriter) madeCopies(c *code, block ast.Node) (all []madeCopy) {
 	var list []ast.Stmt
 	switch block := block.(type) {
@@ -76,13 +76,13 @@ func (r *rewriter) mentions(e ast.Expr, obj types.Object) (found bool) {
 	return found
 }
 
-// isPlainText reports whether the text may go: it has no line's end, and no comment.
+// isPlainText reports whether the text can be removed: it has no line break and no comment.
 func (r *rewriter) isPlainText(c *code, from, to token.Pos) bool {
 	return !bytes.ContainsAny(c.file.src[r.offset(from):r.offset(to)], "\n/")
 }
 
-// madeInstead rewrites both statements. Of the second there remains the use of the variable, which
-// may have no other.
+// madeInstead rewrites both statements. It keeps the use of the variable in the second statement,
+// which may be its only use.
 func (r *rewriter) madeInstead(c *code, m madeCopy) {
 	text := func(e ast.Expr) string { return string(c.file.src[r.offset(e.Pos()):r.offset(e.End())]) }
 	r.replace(c.file, m.make.Pos(), m.n.Pos(), r.name("bulkMade")+"["+text(m.make.Args[0])+"](")

@@ -1,15 +1,15 @@
 package instrument
 
-// bulkText is added to the package's file where builtin functions are replaced. A piece has a
-// quarter of a MiB where memory is new: that comes page by page, from the kernel and perhaps from a
-// hypervisor below it, in 0.1 to 2 ms, seldom 8. Elsewhere it has a MiB, from which on the runtime
-// copies past the caches: 64 MB take 1.0 times as long as in one call, and in pieces of a quarter
-// 1.6 times.
+// bulkText is added to the package's file if builtin functions are replaced. A piece has 256 KiB
+// where memory is new: the kernel, and perhaps a hypervisor below it, provides this memory page by
+// page, in 0.1 to 2 ms, rarely 8. Elsewhere a piece has 1 MiB, because from this size on the
+// runtime copies past the caches: 64 MB take 1.0 times as long as in one call, and 1.6 times in
+// pieces of 256 KiB.
 //
-// Where memory overlaps, it is moved in one call: half-way there would be neither the old nor the
-// new. Memory that grows is allocated without being cleared, which the runtime would do in one
-// call, when its elements surely have no pointers: numbers, and what is aligned to less than
-// pointers are. It is cleared, or written, in pieces before anybody sees it. A slice has the
+// Overlapping memory is moved in one call: after half of the move it would contain neither the old
+// nor the new data. If the elements certainly contain no pointers (they are numbers, or aligned to
+// less than pointers), growing memory is allocated uncleared, because the runtime would clear it in
+// one call. It is cleared or written in pieces before other code can read it. A slice has the
 // capacity that append gives it.
 const bulkText = `
 const PREFIX_bulkSize = 256 << 10

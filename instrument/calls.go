@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// call is a call by which a function may come back to itself, and which no loop polls for.
+// call is a call through which a function may reach itself again, and which no loop polls for.
 type call struct {
 	at     token.Pos
-	to     *code   // nil: it may come back from anywhere
+	to     *code   // the callee, or nil if the call may lead back from anywhere
 	given  bool    // it calls a parameter of the function
-	known  bool    // all functions that it passes are known:
+	known  bool    // all functions passed by the call are known:
 	passed []*code // these
 }
 
-// callsOf finds the calls of a function that matter: those into this package, and those away from
-// it. What a loop's body calls is left out where the loop polls at each iteration, and what go
-// calls, because it comes back on another stack.
+// callsOf finds the relevant calls of a function: calls of this package's functions, and calls that
+// leave the package. It omits calls in the body of a loop that polls at each iteration, and calls
+// of go statements, because these run on another stack.
 func (r *rewriter) callsOf(c *code) {
-	polls := map[ast.Node]bool{} // the bodies of loops that do
+	polls := map[ast.Node]bool{} // the bodies of loops that poll
 	for _, l := range c.loops {
 		if l.polls {
 			polls[bodyOf(l.stmt)] = true
@@ -54,8 +54,8 @@ func (r *rewriter) callsOf(c *code) {
 }
 
 // passed returns the functions among a call's arguments, and whether all of them are known:
-// literals, and functions of this package. Who calls nothing but what it is given then calls
-// nothing else.
+// literals, and functions of this package. A callee that calls only its arguments then calls no
+// other function.
 func (r *rewriter) passed(call *ast.CallExpr) (passed []*code, known bool) {
 	for _, arg := range call.Args {
 		t := r.info.TypeOf(arg)
@@ -84,13 +84,13 @@ func (r *rewriter) passed(call *ast.CallExpr) (passed []*code, known bool) {
 	return passed, true
 }
 
-// isLogarithmic reports whether the call is that of a binary search in another package.
+// isLogarithmic reports whether the call is a binary search of another package.
 func (r *rewriter) isLogarithmic(call *ast.CallExpr) bool {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
 	return ok && f.Pkg() != nil && f.Signature().Recv() == nil && logarithmic[f.Pkg().Path()+"."+f.Name()]
 }
 
-// isGiven reports whether the called expression is a parameter of the function, as it was passed.
+// isGiven reports whether the called expression is an unchanged parameter of the function.
 func (r *rewriter) isGiven(c *code, fun ast.Expr) bool {
 	id, ok := ast.Unparen(fun).(*ast.Ident)
 	if !ok || c.decl == nil {
@@ -100,15 +100,15 @@ func (r *rewriter) isGiven(c *code, fun ast.Expr) bool {
 	return ok && v.Kind() == types.ParamVar && c.typ.Params.Pos() <= v.Pos() && v.Pos() < c.typ.Params.End() && !r.touched(v, c.body)
 }
 
-// leavesIt reports whether the function calls away only what it was given. Then its callers poll
-// for it: they pass what may lead back to them, and the function, a small one as a rule, can still
-// be inlined.
+// leavesIt reports whether all the function's calls that leave the package call its parameters.
+// Then its callers poll for it, because they pass the functions that may lead back to them. The
+// function, usually a small one, can still be inlined.
 func (c *code) leavesIt() bool {
 	return c.decl != nil && !slices.ContainsFunc(c.calls, func(k *call) bool { return k.to == nil && !k.given })
 }
 
-// addPassed adds calls of the functions that are known to be passed to one that leaves the polls
-// for them to its callers.
+// addPassed adds the known functions passed to a function that leaves polling to its callers: they
+// count as called here.
 func (c *code) addPassed() {
 	for _, k := range c.calls {
 		if k.to != nil && k.known && k.to.leavesIt() && k.to.callsAway() {
@@ -134,9 +134,9 @@ func bodyOf(stmt ast.Stmt) *ast.BlockStmt {
 // cycles.
 //
 // A cycle that leaves the package comes back through an interface, a function value or a callback,
-// so it passes a call that goes away, in this package or in another one. Every function with such a
-// call polls, or those who call it do: see leavesIt. What is left are cycles of this package's own
-// calls; of each, the function polls that is in most of them.
+// so it contains a call that leaves a package, this one or another. Every function with such a call
+// polls, or its callers do: see leavesIt. The remaining cycles consist of this package's own calls.
+// In each of them, the function in the largest number of cycles polls.
 func (r *rewriter) cut() {
 	for _, c := range r.codes {
 		c.addPassed()
@@ -239,11 +239,11 @@ func (s *search) visit(c *code) {
 	}
 }
 
-// enter lets a function poll before it goes on to any of the calls: at the places where the paths
-// to them part, so that a path to none does not poll.
+// enter makes a function poll before it makes any of the calls. The polls stand where the paths to
+// the calls diverge, so a path without such a call does not poll.
 func (r *rewriter) enter(c *code, calls []token.Pos) {
 	at := places(c.body.List, calls)
-	const tooMany = 4 // each place has its code
+	const tooMany = 4 // each place has a copy of the code
 	if len(at) > tooMany || c.jumps() {
 		at = []token.Pos{c.body.List[0].Pos()}
 	}
@@ -263,7 +263,7 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	}
 }
 
-// jumps reports whether the function has a goto, which could lead past a poll.
+// jumps reports whether the function has a goto, which could jump past a poll.
 func (c *code) jumps() (found bool) {
 	c.walk(func(n ast.Node, _ []ast.Node) {
 		b, ok := n.(*ast.BranchStmt)
@@ -272,8 +272,8 @@ func (c *code) jumps() (found bool) {
 	return found
 }
 
-// places returns the statements before which to poll, so that on each path there is one, and before
-// any of the calls.
+// places returns the statements to poll before, so that each path to a call contains a poll before
+// the call.
 func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
 	first := slices.IndexFunc(list, func(s ast.Stmt) bool { return countIn(s, calls) > 0 })
 	if first < 0 {
@@ -304,9 +304,9 @@ func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
 	return []token.Pos{list[first].Pos()}
 }
 
-// behindDefers returns the statement behind those that defer calls, if the list begins with such;
-// or nil. Just before them is no place for a poll: what they release is acquired there, and would
-// be lost.
+// behindDefers returns the statement after the leading defer statements of the list, or nil if it
+// starts with none. A poll cannot stand just before them: a throw there would lose the resources
+// that they release.
 func behindDefers(list []ast.Stmt) ast.Stmt {
 	for i, s := range list {
 		d, ok := s.(*ast.DeferStmt)
@@ -317,7 +317,7 @@ func behindDefers(list []ast.Stmt) ast.Stmt {
 			return s
 		}
 		if _, twice := ast.Unparen(d.Call.Fun).(*ast.CallExpr); twice {
-			return nil // one of the calls is made at once
+			return nil // one of the calls happens immediately
 		}
 	}
 	return nil
@@ -332,7 +332,7 @@ func countIn(s ast.Stmt, calls []token.Pos) (n int) {
 	return n
 }
 
-// branches returns the statement lists of which a statement runs at most one, once.
+// branches returns the statement lists of a statement that runs at most one of them, once.
 func branches(s ast.Stmt) (lists [][]ast.Stmt) {
 	clauses := func(b *ast.BlockStmt) {
 		for _, c := range b.List {

@@ -5,20 +5,20 @@ import (
 	"path/filepath"
 )
 
-// Line is a line of a package's source, or of what its line directives name.
+// Line is a line of a package's source, or of a file that its line directives name.
 type Line struct {
 	File string // without its folder
 	Line int
 }
 
-// Of the functions that the compiler does not take when they are rewritten.
+// How functions are rewritten that the compiler has refused.
 const (
-	plainly = 1 // loops poll at each iteration, and nothing is done in pieces
+	plainly = 1 // loops poll at each iteration, and nothing runs in pieces
 	not     = 2 // they do not poll
 )
 
-// beCareful finds the functions that have one of the lines of Options.Mistaken. Each time that they
-// were refused they are rewritten less.
+// beCareful finds the functions that contain a line of Options.Mistaken. Each refusal makes their
+// rewriting simpler.
 func (r *rewriter) beCareful() {
 	refused := map[place]int{}
 	for _, l := range r.opt.Mistaken {
@@ -44,7 +44,7 @@ func (r *rewriter) beCareful() {
 	}
 }
 
-// mostIn returns how often a line between the places was refused, at most.
+// mostIn returns the largest number of refusals of a line between the places.
 func (r *rewriter) mostIn(refused map[place]int, from, to token.Pos) (most int) {
 	first, last := r.set.Position(from), r.set.Position(to)
 	for at, times := range refused {

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// code is the body of one function, a declaration's or a literal's, without the literals inside of
-// it.
+// code is the body of one function declaration or literal, without the literals inside it.
 type code struct {
 	file     *file
 	name     string        // such as "(*T).M", and "(*T).M.func1" for its first literal
@@ -17,29 +16,29 @@ type code struct {
 	typ      *ast.FuncType
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""
-	held     []hold // where it holds locks, or the function around it does
-	releases bool   // it releases a lock that a caller has acquired
-	owed     []span // where it owes goroutines to a wait group, or the function around it does
+	held     []hold // stretches in which it, or the function around it, holds locks
+	releases bool   // it releases a caller's lock
+	owed     []span // stretches in which it, or the function around it, owes goroutines to a wait group
 	kept     []keptStretch
 	loops    []*loop
 	calls    []*call
-	polls    []token.Pos // before which statements it polls, loops apart
-	left     []left      // where it should poll, and must not
-	careful  int         // how often the compiler has refused it, see beCareful
-	moved    []span      // tokens that have got the number of another line
+	polls    []token.Pos // statements with a poll before them, other than in loops
+	left     []left      // places that should poll, and must not
+	careful  int         // number of times that the compiler has refused it, see beCareful
+	moved    []span      // tokens that have another line's number
 	weight   int         // its cost, see bound
-	inner    int         // literals so far
-	nodes    int         // of its syntax, counted when it first polls
-	inlining int         // what the inliner counts for it at least, see leastUnits; 0: unknown
+	inner    int         // number of literals so far
+	nodes    int         // syntax nodes, counted at its first poll
+	inlining int         // lower bound of the inliner's count, see leastUnits; 0: unknown
 }
 
-// Why nothing polls while a package is initialised.
+// The reasons why code never polls while a package is initialised.
 const (
 	initialisesPackage   = "the package is being initialised"
 	initialisesVariables = "package variables are being initialised"
 )
 
-// initialises reports whether the function runs only then.
+// initialises reports whether the function runs only during initialisation.
 func initialises(c *code) bool {
 	return c.exempt == initialisesPackage || c.exempt == initialisesVariables
 }
@@ -55,8 +54,8 @@ func (r *rewriter) collect(f *file) {
 	for _, d := range f.tree.Decls {
 		fn, isFunc := d.(*ast.FuncDecl)
 		if !isFunc {
-			// A literal among the initialisers of variables runs as one only where it is called at
-			// once.
+			// A literal in the initialiser of a variable runs during initialisation only if it is
+			// called immediately.
 			r.collectLiterals(&code{file: f, name: "var", exempt: initialisesVariables}, d, r.exempt)
 			continue
 		}
@@ -82,8 +81,8 @@ func (r *rewriter) add(c *code) {
 	r.codes = append(r.codes, c)
 }
 
-// collectLiterals finds the literals in n, which belongs to outer; always is why all of them are
-// exempt, or "".
+// collectLiterals finds the literals in n, which belongs to outer. always is the reason why all of
+// them are exempt, or "".
 func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)
@@ -112,7 +111,7 @@ func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 	})
 }
 
-// How a literal is used where it stands.
+// The ways to use a literal.
 type use int
 
 const (
@@ -148,7 +147,7 @@ func useOf(lit *ast.FuncLit, stack []ast.Node) use {
 	return called
 }
 
-// spansAround returns where in a literal holds what does where it stands.
+// spansAround returns the part of the stretches that covers a literal.
 func spansAround(spans []span, lit *ast.FuncLit) []span {
 	if anyHas(spans, lit.Pos()) {
 		return []span{{lit.Pos(), lit.End()}}
@@ -160,7 +159,7 @@ func anyHas(spans []span, p token.Pos) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.has(p) })
 }
 
-// nameOf returns the name as in a stack trace, without the package and without type parameters.
+// nameOf returns the name as in a stack trace, without package and type parameters.
 func nameOf(fn *ast.FuncDecl) string {
 	if fn.Recv == nil || len(fn.Recv.List) == 0 {
 		return fn.Name.Name
@@ -185,7 +184,7 @@ func nameOf(fn *ast.FuncDecl) string {
 	return name + "." + fn.Name.Name
 }
 
-// walk visits the nodes of c's body, with those around each, and leaves out the literals'.
+// walk visits the nodes of c's body, each with its enclosing nodes, and omits nodes of literals.
 func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
 	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {
@@ -196,13 +195,13 @@ func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
 	})
 }
 
-// isStuck reports whether at p a lock is held that a throw would leave so.
+// isStuck reports whether a lock is held at p that would stay locked after a throw.
 func (c *code) isStuck(p token.Pos) bool {
 	h := c.heldAt(p)
 	return h != nil && h.released == byItself
 }
 
-// whyNot says why there may be no poll at p, or "".
+// whyNot returns the reason why no poll may stand at p, or "".
 func (c *code) whyNot(p token.Pos) string {
 	switch {
 	case c.exempt != "":

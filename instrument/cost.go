@@ -7,22 +7,22 @@ import (
 	"go/types"
 )
 
-// Costs are in units of a simple operation, a nanosecond or less. They bound how long code may run
-// without a poll, so they are upper estimates: all branches are added up.
+// Costs are in units of a simple operation, a nanosecond or less. They bound the time that code may
+// run without a poll, so they are upper estimates: all branches are added up.
 const (
-	endless   = 1 << 29 // may run without bound, or is not known
-	quick     = 1 << 10 // a loop of at most this cost needs no poll
+	endless   = 1 << 29 // unbounded, or unknown
+	quick     = 1 << 10 // a loop of at most this cost does not poll
 	stretch   = 1 << 13 // a counted loop polls at least this often
-	moveCost  = 1 << 8  // what copies memory: append, copy, conversions of strings
-	makeCost  = stretch // a slice of a length that is not written down: fresh memory costs most of all
+	moveCost  = 1 << 8  // an operation that copies memory: append, copy, conversions of strings
+	makeCost  = stretch // a slice of unknown length: fresh memory costs most
 	mapCost   = 20
 	callCost  = 5
-	farCost   = 30 // a call of the packages below
+	farCost   = 30 // a call of a swift function
 	unvisited = 0
 	visiting  = -1
 )
 
-// swift are packages whose functions take a short time, and call nothing of their arguments.
+// swift lists packages with short-running functions, which call none of their arguments.
 var swift = map[string]bool{"cmp": true, "math": true, "math/bits": true, "unicode/utf8": true, "unicode/utf16": true, "sync/atomic": true, "unsafe": true}
 
 func int64Of(v constant.Value) (int64, bool) {
@@ -32,15 +32,15 @@ func int64Of(v constant.Value) (int64, bool) {
 	return constant.Int64Val(v)
 }
 
-// logarithmic are functions of the standard library whose only loops halve what is left: 64
-// iterations at most. Their callers count on their being inlined, which a poll would end.
+// logarithmic lists functions of the standard library with loops that only halve the remaining
+// range: at most 64 iterations. Their callers depend on inlining, which a poll would prevent.
 var logarithmic = map[string]bool{"sort.Search": true, "sort.Find": true, "slices.BinarySearch": true, "slices.BinarySearchFunc": true}
 
-// weigh bounds the cost of calling the function.
+// weigh returns an upper bound of the cost of a call of the function.
 func (r *rewriter) weigh(c *code) int {
 	switch c.weight {
 	case visiting:
-		return endless // it comes back to itself
+		return endless // recursion
 	case unvisited:
 		c.weight = visiting
 		c.weight = callCost + r.cost(c.body)
@@ -48,7 +48,7 @@ func (r *rewriter) weigh(c *code) int {
 	return min(c.weight, endless)
 }
 
-// cost bounds the cost of a piece of code.
+// cost returns an upper bound of the cost of a piece of code.
 func (r *rewriter) cost(n ast.Node) (sum int) {
 	if n == nil {
 		return 0
@@ -64,7 +64,8 @@ func (r *rewriter) cost(n ast.Node) (sum int) {
 	return min(sum, endless)
 }
 
-// costOf bounds what a node itself costs; whole says that what is inside of it is included.
+// costOf returns an upper bound of the cost of a node itself; whole means that its children are
+// included.
 func (r *rewriter) costOf(n ast.Node) (units int, whole bool) {
 	switch n := n.(type) {
 	case *ast.FuncLit:
@@ -147,7 +148,7 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 	return endless
 }
 
-// makesLittle reports whether the text shows that a call of make makes few elements.
+// makesLittle reports whether the text shows that a make call creates few elements.
 func (r *rewriter) makesLittle(call *ast.CallExpr) bool {
 	for _, arg := range call.Args[1:] {
 		if n, ok := r.constant(arg); !ok || n > 1<<10 {
@@ -157,8 +158,8 @@ func (r *rewriter) makesLittle(call *ast.CallExpr) bool {
 	return true
 }
 
-// times returns how often a loop runs at most, where that is written down: range over a constant or
-// an array, or a counter from a constant to a constant.
+// times returns the maximum number of iterations of a loop, if the text has it: range over a
+// constant or an array, or a counter from a constant to a constant.
 func (r *rewriter) times(loop ast.Stmt) (int64, bool) {
 	if rng, ok := loop.(*ast.RangeStmt); ok {
 		if n, ok := r.constant(rng.X); ok {
@@ -187,7 +188,7 @@ func (r *rewriter) times(loop ast.Stmt) (int64, bool) {
 	from, ok1 := r.constant(c.first)
 	to, ok2 := r.constant(cond.Y)
 	if !ok1 || !ok2 || c.bits < 64 && to > 1<<(c.bits-2) {
-		return 0, false // it might wrap around
+		return 0, false // it might overflow
 	}
 	return max(to-from+1, 0), true
 }

@@ -6,17 +6,17 @@ import (
 	"go/types"
 )
 
-// counter is the variable that counts a loop's iterations. The loop declares it, and nothing but
-// its post statement writes it.
+// counter is the variable that counts a loop's iterations. The loop declares it, and only its post
+// statement writes it.
 type counter struct {
 	name  string
 	obj   types.Object
-	first ast.Expr // its first value
-	step  int64    // what the post statement adds
-	bits  int      // of its type, at least
+	first ast.Expr // its initial value
+	step  int64    // added by the post statement
+	bits  int      // minimum size of its type
 }
 
-// counterOf finds the loop's counter, if it has one: an integer that goes on by a constant.
+// counterOf finds the loop's counter, if it has one: an integer with a constant step.
 func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	init, _ := loop.Init.(*ast.AssignStmt)
 	if init == nil || init.Tok != token.DEFINE || len(init.Lhs) != len(init.Rhs) {
@@ -37,7 +37,7 @@ func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	}
 	b, ok := core(c.obj.Type()).(*types.Basic)
 	if !ok || b.Info()&types.IsInteger == 0 {
-		return c, false // a type parameter may be of any size, a float may stand still
+		return c, false // a type parameter may be of any size, and adding to a float may not change it
 	}
 	switch b.Kind() {
 	case types.Int8, types.Uint8:
@@ -50,7 +50,7 @@ func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	return c, true
 }
 
-// stepOf takes i++, i--, i += c and i -= c apart.
+// stepOf parses i++, i--, i += c and i -= c.
 func (r *rewriter) stepOf(post ast.Stmt) (x *ast.Ident, step int64, ok bool) {
 	switch post := post.(type) {
 	case *ast.IncDecStmt:
@@ -78,7 +78,7 @@ func (r *rewriter) isUse(e ast.Expr, obj types.Object) bool {
 	return ok && r.info.Uses[id] == obj
 }
 
-// touched reports whether the code may write the variable: by an assignment, or through an address.
+// touched reports whether the code may write the variable, by assignment or through an address.
 func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
 	if n == nil {
 		return false
@@ -100,8 +100,7 @@ func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
 	return found || r.addressed(obj, n)
 }
 
-// addressed reports whether the code may take the variable's address: by &, or by a method called
-// on it.
+// addressed reports whether the code may take the variable's address, by & or by a method call.
 func (r *rewriter) addressed(obj types.Object, n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {

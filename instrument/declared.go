@@ -6,8 +6,8 @@ import (
 	"go/token"
 )
 
-// Declared returns the names of the functions that the files declare, such as "Parse" and
-// "(*T).M". Files that do not parse are left to the compiler.
+// Declared returns the names of the functions that the files declare, such as "Parse" and "(*T).M".
+// It skips files that do not parse, because the compiler reports them.
 func Declared(files []string) map[string]bool {
 	names := map[string]bool{}
 	for _, file := range files {

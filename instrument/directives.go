@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pragmas are the directives whose functions never poll, and why.
+// pragmas maps directives to the reason why their functions never poll.
 var pragmas = map[string]string{
 	"//go:nosplit":            "//go:nosplit: its stack cannot grow for the call",
 	"//go:norace":             "//go:norace: it runs where the race detector, and so the slow path, must not",
@@ -20,10 +20,10 @@ var pragmas = map[string]string{
 	"//go:uintptrescapes":     "//go:uintptrescapes: it is a system call",
 }
 
-// directives are those of one file.
+// directives are the relevant directives of one file.
 type directives struct {
 	pragmas []*ast.Comment    // of the kinds above, in order
-	linked  map[string]string // function name to why
+	linked  map[string]string // function name to reason
 	before  map[*ast.FuncDecl]token.Pos
 }
 
@@ -53,8 +53,8 @@ func directivesOf(set *token.FileSet, f *file) directives {
 	return d
 }
 
-// exempt returns why the function never polls, or "". A directive holds for the next declaration,
-// also with other comments or empty lines between.
+// exempt returns the reason why the function never polls, or "". A directive applies to the next
+// declaration, even with other comments or empty lines in between.
 func (d directives) exempt(fn *ast.FuncDecl) string {
 	if fn.Recv == nil && d.linked[fn.Name.Name] != "" {
 		return d.linked[fn.Name.Name]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// edits are changes to a text, none of which may contain a newline: lines keep their numbers.
+// edits are changes to a text. None may contain a newline, so line numbers stay the same.
 type edits []edit
 
 type edit struct {
@@ -17,8 +17,7 @@ func (e *edits) insert(at int, text string) { e.replace(at, at, text) }
 
 func (e *edits) replace(at, end int, text string) { *e = append(*e, edit{at, end, text}) }
 
-// apply returns the changed text. Insertions at one place stay in the order in which they were
-// made.
+// apply returns the changed text. Insertions at the same place keep the order of their creation.
 func (e edits) apply(src []byte) []byte {
 	sorted := slices.Clone(e)
 	slices.SortStableFunc(sorted, func(a, b edit) int { return a.at - b.at })

@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// A method may hold a lock of its receiver while it runs, as an interpreter does. When a throw
-// unwinds the caller too, and the caller has made the receiver itself and has given it to nobody,
-// then nobody can ever take the lock again, and what it guards is lost with it. So the lines with
-// such calls are told to package safepoint, and what the text does not show counts as shared.
+// A method may hold a lock of its receiver while it runs, as an interpreter does. If a throw also
+// unwinds the caller, and the caller created the receiver and has not shared it, no code can take
+// the lock again, and the guarded data is lost with it. So the package registers the lines with
+// these calls with package safepoint. A value counts as shared unless the text shows the opposite.
 
-// inReceiver reports whether the lock is a part of the method's receiver: no pointer leads to it.
+// inReceiver reports whether the lock is part of the method's receiver, without a pointer in
+// between.
 func (r *rewriter) inReceiver(c *code, lock ast.Expr) bool {
 	sel, ok := ast.Unparen(lock).(*ast.SelectorExpr)
 	if !ok || c.decl == nil || c.decl.Recv == nil {
@@ -40,8 +41,8 @@ func (r *rewriter) receiver(c *code) types.Object {
 	return r.info.Defs[c.decl.Recv.List[0].Names[0]]
 }
 
-// freshCalls finds the lines of the functions' calls of methods on what only they have. A line with
-// another call is of no use.
+// freshCalls finds the lines on which the functions call a method on an unshared value of their
+// own. It omits lines with another call.
 func (r *rewriter) freshCalls() {
 	calls := map[place]int{}
 	fresh := map[place]bool{}
@@ -71,13 +72,13 @@ func (r *rewriter) freshCalls() {
 	}
 }
 
-// holdsItsOwn reports whether the method holds a lock of its receiver somewhere.
+// holdsItsOwn reports whether the method holds a lock of its receiver anywhere.
 func (c *code) holdsItsOwn() bool {
 	return slices.ContainsFunc(c.held, func(h hold) bool { return h.released == inReceiver })
 }
 
-// isFresh reports whether the object is a variable of the function that only ever holds what the
-// function has made, and that it gives to nobody but those who call it.
+// isFresh reports whether the object is a variable of the function that always contains a value
+// created by the function, and that the function shares only with its callers.
 func (r *rewriter) isFresh(c *code, v types.Object) bool {
 	if _, ok := v.(*types.Var); !ok || c.decl == nil || v.Pos() < c.typ.Pos() || v.Pos() >= c.body.End() || v == r.receiver(c) {
 		return false
@@ -115,7 +116,7 @@ func (r *rewriter) isFresh(c *code, v types.Object) bool {
 	return made && r.keepsToItself(c, v, true)
 }
 
-// makesIn reports whether the i-th of some variables gets what is new, or nil.
+// makesIn reports whether the i-th of several variables gets a new value, or nil.
 func (r *rewriter) makesIn(values []ast.Expr, i int) bool {
 	if len(values) == 1 {
 		return r.makes(values[0], i)
@@ -123,7 +124,7 @@ func (r *rewriter) makesIn(values []ast.Expr, i int) bool {
 	return r.makes(values[i], 0)
 }
 
-// makes reports whether the value, or the i-th of several, is new, or nil.
+// makes reports whether the value, or the i-th of several values, is new, or nil.
 func (r *rewriter) makes(value ast.Expr, i int) bool {
 	switch e := ast.Unparen(value).(type) {
 	case *ast.CompositeLit:
@@ -148,7 +149,7 @@ func (r *rewriter) returnsNew(c *code, i int) bool {
 	if known, ok := r.makers[maker{c, i}]; ok {
 		return known
 	}
-	r.makers[maker{c, i}] = false // if it comes back to itself
+	r.makers[maker{c, i}] = false // for recursion
 	always, returns := true, false
 	c.walk(func(n ast.Node, _ []ast.Node) {
 		ret, ok := n.(*ast.ReturnStmt)
@@ -157,7 +158,7 @@ func (r *rewriter) returnsNew(c *code, i int) bool {
 		}
 		returns = true
 		if i >= len(ret.Results) {
-			always = false // by name, or what a call returns
+			always = false // a named result, or the results of a call
 			return
 		}
 		if id, ok := ast.Unparen(ret.Results[i]).(*ast.Ident); ok && !r.info.Types[id].IsNil() {
@@ -170,15 +171,15 @@ func (r *rewriter) returnsNew(c *code, i int) bool {
 	return always && returns
 }
 
-// maker is a result of a function.
+// maker identifies a result of a function.
 type maker struct {
 	of     *code
 	result int
 }
 
-// keepsToItself reports whether the function uses the variable, which is new or its receiver, only
-// for its fields, for methods of the package that keep it to themselves, and, if it may, as a
-// result.
+// keepsToItself reports whether the function does not share the variable, which is new or its
+// receiver: it uses only its fields, methods of the package that do not share it either, and, if
+// allowed, returns it.
 func (r *rewriter) keepsToItself(c *code, v types.Object, mayReturn bool) bool {
 	ok := true
 	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
@@ -197,7 +198,7 @@ func (r *rewriter) keepsToItself(c *code, v types.Object, mayReturn bool) bool {
 	return ok
 }
 
-// isPrivateUse reports whether a use of a variable does not give it away.
+// isPrivateUse reports whether a use of a variable does not share it.
 func (r *rewriter) isPrivateUse(id *ast.Ident, stack []ast.Node, mayReturn bool) bool {
 	switch around := stack[len(stack)-1].(type) {
 	case *ast.SelectorExpr:
@@ -229,12 +230,12 @@ func (r *rewriter) isPrivateUse(id *ast.Ident, stack []ast.Node, mayReturn bool)
 	return false
 }
 
-// keepsReceiver reports whether a method keeps its receiver to itself.
+// keepsReceiver reports whether a method does not share its receiver.
 func (r *rewriter) keepsReceiver(c *code) bool {
 	if known, ok := r.private[c]; ok {
 		return known
 	}
-	r.private[c] = true // if it comes back to itself, the others say
+	r.private[c] = true // for recursion: the other uses decide
 	v := r.receiver(c)
 	r.private[c] = c.decl != nil && (v == nil || r.keepsToItself(c, v, false))
 	return r.private[c]

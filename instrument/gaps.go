@@ -16,20 +16,19 @@ type Gap struct {
 	Kind GapKind
 	Why  string
 
-	// Length estimates how long it takes at most, from the costs by which the rewriting decides: a
-	// nanosecond for a simple operation. Unbounded, if nothing in the text bounds it.
+	// Length is an upper estimate of the gap's time, in the cost units of the rewriting: a
+	// nanosecond for a simple operation. It is Unbounded if the text contains no bound.
 	Length time.Duration
 
-	// Package is that of the function called, of kind call; "" where the call does not leave its
-	// own.
+	// Package is the package of the called function, for kind call. It is "" if the call does not
+	// leave its own package.
 	Package string
 }
 
-// Unbounded is the length of what no text bounds.
+// Unbounded is the length of a gap without a bound in the text.
 const Unbounded = time.Duration(math.MaxInt64)
 
-// GapKind says what makes a gap. The kinds are in the order in which gaps without bound are
-// reported.
+// GapKind is the cause of a gap. The kinds are in the order in which unbounded gaps are reported.
 type GapKind string
 
 // The kinds of gaps.
@@ -37,39 +36,39 @@ const (
 	GapLoop      GapKind = "loop"      // it does not poll, or not at each iteration
 	GapRecursion GapKind = "recursion" // it should poll, and must not
 	GapCgo       GapKind = "cgo"       // a call of C
-	GapCall      GapKind = "call"      // into code that is not instrumented
-	GapLock      GapKind = "lock"      // what is called while a lock is held polls, and is no safe point
-	GapHeld      GapKind = "held"      // a lock that callers in other packages hold, which their text does not show
+	GapCall      GapKind = "call"      // into uninstrumented code
+	GapLock      GapKind = "lock"      // a callee polls while a lock is held, which is no safe point
+	GapHeld      GapKind = "held"      // a lock held for callers in other packages, where the text does not show it
 	GapWait      GapKind = "wait"      // for a channel or a lock
-	GapData      GapKind = "data"      // one operation, as long as its data
-	GapCode      GapKind = "code"      // from one safe point to the next, all that runs on the longest way
+	GapData      GapKind = "data"      // one operation, which takes longer with more data
+	GapCode      GapKind = "code"      // from one safe point to the next, on the longest path
 )
 
 var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHeld, GapWait, GapData, GapCode}
 
-// FunctionGaps are the gaps of one function, the longest first. There is at least the longest way
-// from one safe point to the next, where the function's calls of the package's own functions count
-// with their longest.
+// FunctionGaps are the gaps of one function, the longest first. There is always the longest path
+// from one safe point to the next. On it, calls of the package's own functions count with their
+// longest path.
 //
-// A gap without bound belongs to the function in whose text it is, and not to those that call it.
-// What is called through interfaces and function values has gaps of its own, and so do functions of
-// other packages that are instrumented. The way back out of a recursion counts once.
+// An unbounded gap belongs to the function whose text contains it, and not to its callers.
+// Functions called through interfaces and function values have gaps of their own, and so do
+// functions of other instrumented packages. The returns from a recursion count once.
 type FunctionGaps struct {
 	Func string // such as "(*Regexp).run"
 	Pos  token.Position
 	Gaps []Gap
 
-	Initialises bool // it runs while its package is initialised, and not in tasks
+	Initialises bool // it runs during its package's initialisation, and not in tasks
 	Links       Links
-	Distance    int // from a task, in calls, for those who follow the links; Unreached
+	Distance    int // from a task, in calls; computed by users of Links; Unreached
 }
 
-// Unreached is the distance of what no task comes to, as far as the text tells.
+// Unreached is the distance of a function that no task reaches, as far as the text shows.
 const Unreached = math.MaxInt
 
-// Gaps says where the package as Rewrite returns it has no safe points, for each function with a
-// body, literals included, in the order of the source. Arguments and errors are those of Rewrite,
-// and so are the decisions: no file is written, but all is decided.
+// Gaps returns the stretches without safe points in the package as Rewrite returns it, for each
+// function with a body, including literals, in source order. Arguments, errors and decisions are
+// the same as for Rewrite, but Gaps creates no texts.
 func Gaps(p Package, o Options) ([]FunctionGaps, error) {
 	r, err := decided(p, o)
 	if err != nil {
@@ -90,7 +89,7 @@ func Gaps(p Package, o Options) ([]FunctionGaps, error) {
 	return all, nil
 }
 
-// CompareGaps orders gaps: those without bound first, then the longest.
+// CompareGaps orders gaps: unbounded gaps first, then by length, the longest first.
 func CompareGaps(a, b Gap) int {
 	if a.Length == b.Length {
 		return cmp.Compare(slices.Index(gapOrder, a.Kind), slices.Index(gapOrder, b.Kind))
@@ -101,7 +100,7 @@ func CompareGaps(a, b Gap) int {
 // survey is one call of Gaps.
 type survey struct {
 	*rewriter
-	paths map[*code]path // the longest of each function; of one that is being walked, empty
+	paths map[*code]path // the longest path of each function; empty while the function is being walked
 }
 
 func (s *survey) gapsOf(c *code) []Gap {
@@ -156,7 +155,7 @@ func length(units int) time.Duration {
 	return time.Duration(units)
 }
 
-// ofLoop returns the gap of a loop that was not to poll at each iteration.
+// ofLoop returns the gap of a loop that was not meant to poll at each iteration.
 func (s *survey) ofLoop(l *loop) (g Gap, ok bool) {
 	if l.every > 0 {
 		units := s.cost(bodyOf(l.stmt)) * int(l.every)

@@ -6,8 +6,9 @@ import (
 	"go/types"
 )
 
-// owedIn returns where the body owes goroutines to a wait group, and will wait for it even when it
-// is unwound. A throw in there would wait for ever, for those that were not started yet:
+// owedIn returns the stretches in which the body owes goroutines to a wait group, and will wait for
+// it even when a throw unwinds the body. A throw there would wait without end for goroutines that
+// were never started:
 //
 //	wg.Add(n)
 //	defer wg.Wait()
@@ -15,8 +16,9 @@ import (
 //		go work(i, &wg)
 //	}
 //
-// It is from an Add to the next go statement, or the end of the loops around that; without one, to
-// the end of the body. Groups are seen by the names of their methods, like locks.
+// A stretch goes from an Add to the next go statement, or to the end of the loops around that
+// statement. Without a go statement it goes to the end of the body. Groups are recognised by their
+// method names, like locks.
 func owedIn(body *ast.BlockStmt) (owed []span) {
 	type add struct {
 		group string
@@ -35,7 +37,7 @@ func owedIn(body *ast.BlockStmt) (owed []span) {
 			if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok {
 				group := types.ExprString(sel.X)
 				if sel.Sel.Name == "Add" {
-					adds = append(adds, add{group, n.Pos() + 1}) // just before it there may be a poll
+					adds = append(adds, add{group, n.Pos() + 1}) // a poll may stand directly before it
 				}
 				waited[group] = waited[group] || sel.Sel.Name == "Wait" && isDeferred(stack)
 			}
@@ -50,7 +52,7 @@ func owedIn(body *ast.BlockStmt) (owed []span) {
 	return owed
 }
 
-// start is a go statement, with the loops around it, outermost first.
+// start is a go statement with its enclosing loops, outermost first.
 type start struct {
 	stmt  *ast.GoStmt
 	loops []ast.Node
@@ -76,14 +78,14 @@ func isDeferred(stack []ast.Node) bool {
 	return false
 }
 
-// paid returns where the goroutines have been started that are owed from p on.
+// paid returns the position at which the goroutines owed from p on have been started.
 func paid(p token.Pos, starts []*start, body *ast.BlockStmt) token.Pos {
 	for _, s := range starts {
 		if s.stmt.Pos() < p {
 			continue
 		}
 		for _, l := range s.loops {
-			if l.Pos() > p { // it does not have the Add as well
+			if l.Pos() > p { // it does not contain the Add as well
 				return l.End()
 			}
 		}

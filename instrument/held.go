@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// told are a file's lines for package safepoint, see its type Held.
+// told contains the lines of a file to register with package safepoint, see its type Held.
 type told struct {
-	held        map[int]hold // by line; of several, the one that matters most
+	held        map[int]hold // by line; the most important one if there are several
 	ends, fresh []int
 }
 
-// toldLines returns the lines of each file that has some.
+// toldLines returns the lines of each file that has registered lines.
 func (r *rewriter) toldLines() map[string]*told {
 	files := map[string]*told{}
 	of := func(file string) *told {
@@ -51,8 +51,8 @@ func (r *rewriter) toldLines() map[string]*told {
 	return files
 }
 
-// stretches returns the lines as triples of a first line, a last line, and how what is held there
-// is released; and what that is, for each.
+// stretches returns the lines as triples of a first line, a last line, and the way of release,
+// together with the expression of each lock.
 func (t *told) stretches() (lines []int, locks []string) {
 	for _, line := range slices.Sorted(maps.Keys(t.held)) {
 		h, n := t.held[line], len(lines)
@@ -65,8 +65,8 @@ func (t *told) stretches() (lines []int, locks []string) {
 	return lines, locks
 }
 
-// linesOf returns the lines of a stretch of source as stack traces show them. Line directives may
-// be in its midst, as in what goyacc and cgo generate.
+// linesOf returns the lines of a stretch of source as stack traces show them. The stretch may
+// contain line directives, as in the output of goyacc and cgo.
 func (r *rewriter) linesOf(s span) (all []place) {
 	f := r.set.File(s.from)
 	last := r.set.PositionFor(s.to, false).Line
@@ -76,14 +76,14 @@ func (r *rewriter) linesOf(s span) (all []place) {
 	return all
 }
 
-// heldCalls returns the calls that tell package safepoint what this package does in which lines,
-// for what is called there and polls. There is at least one: it tells that the program is
-// rewritten.
+// heldCalls returns the calls that register the package's lines with package safepoint, for polls
+// in functions called on these lines. There is at least one call, which registers that the program
+// is rewritten.
 func (r *rewriter) heldCalls(name string) string {
 	files := r.toldLines()
 	packages := []string{symbolPath(r.pkg.Path)}
 	if name == "main" && packages[0] != name {
-		packages = append(packages, name) // as a program; as a tested package it has its path
+		packages = append(packages, name) // name as a program; as a tested package it has its path
 	}
 	var calls strings.Builder
 	for _, pkg := range packages {
@@ -99,7 +99,7 @@ func (r *rewriter) heldCalls(name string) string {
 	return calls.String()
 }
 
-// merged returns the lines of pairs of a first and a last one as the fewest pairs, in order.
+// merged merges pairs of first and last lines into the fewest pairs, in order.
 func merged(pairs []int) (all []int) {
 	byFirst := [][2]int{}
 	for p := range slices.Chunk(pairs, 2) {
@@ -116,8 +116,8 @@ func merged(pairs []int) (all []int) {
 	return all
 }
 
-// symbolPath returns the package's path as the names of its functions have it: with the dots of its
-// last element escaped, so that the first dot behind it is that before the function.
+// symbolPath returns the package's path as in its functions' names: the dots of the last element
+// are escaped, so the first dot after it comes before the function.
 func symbolPath(path string) string {
 	slash := strings.LastIndexByte(path, '/') + 1
 	var out strings.Builder

@@ -9,35 +9,37 @@ import (
 	"strings"
 )
 
-// hold is a stretch of source where a function holds something. Nobody is suspended there.
+// hold is a stretch of source in which a function holds a lock. Tasks are not suspended there.
 type hold struct {
 	span
 	what string // the expression of the lock
 	released
 }
 
-// released says how what is held will be released. Package safepoint has the same numbers.
+// released is how a lock will be released. Package safepoint has the same numbers.
 type released int
 
 const (
 	// byItself: not if a throw unwinds the function.
 	byItself released = iota
-	// byDefer: by a deferred call, so a throw may pass where what the lock guards does not matter.
+	// byDefer: by a deferred call, so a throw may pass if the state of the guarded data does not
+	// matter.
 	byDefer
 	// inReceiver: by a deferred call, and it is a lock of the method's receiver, which may be lost.
 	inReceiver
-	// unharmed: by a deferred call, and what the lock guards is only read.
+	// unharmed: by a deferred call, and the guarded data is only read.
 	unharmed
-	// given: it is free, and will be released once more. Nothing is thrown, and a task may be
+	// given: it is free, and will be released again. Nothing is thrown there, but a task may be
 	// suspended.
 	given
 )
 
-// holding is what a function may hold at a place: of each lock, the states in which it may be.
+// holding describes the locks that a function may hold at a place: for each lock, its possible
+// states.
 type holding struct {
 	bare    uint64 // locked, and no deferred call will release it
 	covered uint64 // locked, and a deferred call will release it
-	due     uint64 // free, and will be released once more: that would end the program
+	due     uint64 // free, and will be released again: that would end the program
 	free    uint64
 }
 
@@ -47,7 +49,7 @@ func (h holding) or(other holding) holding {
 	return holding{h.bare | other.bare, h.covered | other.covered, h.due | other.due, h.free | other.free}
 }
 
-// move moves the lock of the bit from two states to two others.
+// move moves the lock of the bit from two states to two other states.
 func move(bit uint64, from, to, from2, to2 *uint64) {
 	*to |= *from & bit
 	*from &^= bit
@@ -61,7 +63,7 @@ func (h *holding) release(bit uint64) { move(bit, &h.bare, &h.free, &h.covered, 
 
 func (h *holding) pin(bit uint64) { move(bit, &h.bare, &h.covered, &h.free, &h.due) }
 
-// hold returns what is held in the span.
+// hold returns the lock held in the span.
 func (f *lockFlow) hold(s span, h holding) hold {
 	switch {
 	case h.bare != 0 || h.covered&f.unsure != 0:
@@ -87,7 +89,7 @@ func (f *lockFlow) namesOf(locks uint64) string {
 	return strings.Join(names, ", ")
 }
 
-// united returns the same places as the fewest stretches.
+// united merges stretches into the fewest stretches that cover the same places.
 func united(held []hold) (all []hold) {
 	slices.SortStableFunc(held, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
 	for _, h := range held {
@@ -100,9 +102,9 @@ func united(held []hold) (all []hold) {
 	return all
 }
 
-// distrust takes locks for such that no deferred call releases where the function calls another of
-// the package that may have released them meanwhile: a throw would have them released twice, and
-// that ends the program.
+// distrust treats locks as released by no deferred call if the function calls a function of the
+// package that may have released them in the meantime: after a throw they would be released twice,
+// and that ends the program.
 func (r *rewriter) distrust() {
 	known := map[*code]bool{}
 	for _, c := range r.codes {
@@ -114,13 +116,13 @@ func (r *rewriter) distrust() {
 	}
 }
 
-// callsReleaser reports whether the function calls one that releases a caller's lock, but for
-// deferred calls.
+// callsReleaser reports whether the function calls a function that releases a caller's lock.
+// Deferred calls do not count.
 func (r *rewriter) callsReleaser(c *code, known map[*code]bool) (found bool) {
 	if found, ok := known[c]; ok {
 		return found
 	}
-	known[c] = false // if it comes back to itself
+	known[c] = false // for recursion
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok && !isDeferred(stack) {
 			way, to, _ := r.callee(call)
@@ -131,13 +133,13 @@ func (r *rewriter) callsReleaser(c *code, known map[*code]bool) (found bool) {
 	return found
 }
 
-// isReleaser reports whether the call is seen as the release of a lock by its name.
+// isReleaser reports whether the call is a release of a lock by its name.
 func isReleaser(call *ast.CallExpr) bool {
 	c, ok := lockCallOf(call)
 	return ok && !c.acquires
 }
 
-// heldAt returns what the function holds at p that matters most, or nil.
+// heldAt returns the most important lock that the function holds at p, or nil.
 func (c *code) heldAt(p token.Pos) (worst *hold) {
 	for i := range c.held {
 		if h := &c.held[i]; h.has(p) && (worst == nil || h.released < worst.released) {

@@ -6,23 +6,23 @@ import (
 	"go/types"
 )
 
-// What the compiler's inliner allows a function, and counts for a call that it does not inline. A
-// node of its syntax counts one; what is inlined counts as it does itself.
+// The compiler's inlining budget for a function, and the cost of a call without inlining. A syntax
+// node costs one unit; an inlined call costs as much as its body.
 const (
 	inlineBudget = 80
 	inlineCall   = 57
-	inlineBulk   = 60 // at most, for what replaces a builtin function; see bulkText
+	inlineBulk   = 60 // upper limit for the replacement of a builtin function; see bulkText
 )
 
-// mayInline reports whether the compiler may inline the function, as far as the text tells: it does
-// if nothing forbids it.
+// mayInline reports whether the compiler may inline the function, as far as the text shows: it does
+// so unless something prevents it.
 func (r *rewriter) mayInline(c *code) bool { return r.leastUnits(c) <= inlineBudget }
 
-// leastUnits is the least that the inliner may count for the function. What is never inlined counts
-// above any budget.
+// leastUnits returns a lower bound of the inliner's count for the function. It is above any budget
+// if the function is never inlined.
 func (r *rewriter) leastUnits(c *code) int {
 	if c.inlining == 0 {
-		c.inlining = 1 // for a function that comes back to itself
+		c.inlining = 1 // for recursion
 		c.inlining = 1 + r.countUnits(c)
 	}
 	return c.inlining
@@ -64,15 +64,15 @@ func (r *rewriter) countUnits(c *code) (units int) {
 	return units
 }
 
-// calledOnce reports whether the call is that of a literal where it stands, which may be inlined.
+// calledOnce reports whether the call directly calls a literal, which may be inlined.
 func (r *rewriter) calledOnce(call *ast.CallExpr) bool {
 	_, ok := ast.Unparen(call.Fun).(*ast.FuncLit)
 	return ok
 }
 
-// staysInline reports whether a function that is inlined still is with so many builtin functions
-// replaced: its syntax is so short that the inliner's count, which we do not know exactly, stays
-// within the budget.
+// staysInline reports whether an inlined function is still inlined after the replacement of a
+// number of builtin functions: its syntax is so short that the inliner's count, which is not known
+// exactly, stays within the budget.
 func (r *rewriter) staysInline(c *code, replaced int) bool {
 	units := replaced * inlineBulk
 	ast.Inspect(c.body, func(n ast.Node) bool {
@@ -95,8 +95,9 @@ func (r *rewriter) staysInline(c *code, replaced int) bool {
 	return units <= inlineBudget
 }
 
-// isLarge reports whether the compiler may hold the function for very large. Into one of 5000
-// nodes, which are more than those of the syntax, it inlines nothing above 20 units.
+// isLarge reports whether the compiler may consider the function very large. Into a function of
+// 5000 of the compiler's nodes, which are more than the syntax nodes, it inlines nothing above 20
+// units.
 func (c *code) isLarge() bool {
 	if c.nodes == 0 {
 		c.walk(func(ast.Node, []ast.Node) { c.nodes++ })

@@ -1,12 +1,12 @@
 // Package instrument rewrites Go source so that it polls for preemption: at the heads of loops, and
-// where the call graph may come back to a function. It knows the packages safepoint and cocoon by
-// name only.
+// where the call graph may lead back to a function. It refers to the packages safepoint and cocoon
+// only by name.
 //
 // # Rewriting
 //
-// [Rewrite] returns the new texts of a package. Nothing but the polls changes: the texts are
-// edited, not printed anew, so that comments, directives and every line number stay.
-// docs/safepoints.md says what is rewritten, what never is, and why.
+// [Rewrite] returns the new texts of a package. It only adds polls: it edits the texts instead of
+// printing them anew, so comments, directives and all line numbers stay the same.
+// docs/safepoints.md says which code is rewritten, which code never is, and why.
 //
 // # Gaps
 //
@@ -23,60 +23,59 @@ import (
 	"os"
 )
 
-// Package is one package of a build, as go list describes it. Test variants are packages of their
-// own: the package with its in-package tests, and the external test package.
+// Package is one package of a build, as go list describes it. Test variants are separate packages:
+// the package with its in-package tests, and the external test package.
 type Package struct {
 	Path  string   // import path, without a variant's " [p.test]"; external tests have "p_test"
-	Files []string // absolute paths of the Go files selected for this build, cgo's originals included
-	Std   bool     // of the standard library, of which some packages are refused
+	Files []string // absolute paths of the Go files selected for this build, including cgo's originals
+	Std   bool     // part of the standard library, of which some packages are refused
 
-	// Moved says that the result will be compiled from another folder than its own, so each changed
-	// file begins with a line directive that names the original. Not for overlays: there the go
-	// command sees to it.
+	// Moved means that the result will be compiled from another folder, so each changed file begins
+	// with a line directive that names the original. Overlays do not need it: the go command adds
+	// the directives there.
 	Moved bool
 
-	// What go list -export says of it. Without export data, or with some missing, calls through
-	// what is not known count as calls that may come back: the result has more polls, and is as
-	// sound.
+	// The output of go list -export. If export data is missing, unknown calls count as calls that
+	// may lead back: the result has more polls, and is equally sound.
 	GoVersion string            // language version such as "go1.21"; "" is the newest
 	ImportMap map[string]string // source import path to import path, where they differ
 	Exports   map[string]string // import path to the file with its export data
 }
 
-// Options are the same for all packages of a build.
+// Options apply to all packages of a build.
 type Options struct {
 	// Sections has the full names of functions that become sections, such as
 	// "github.com/dlclark/regexp2.(*Regexp).FindStringMatch" or "encoding/json.Marshal".
 	Sections map[string]bool
 
-	// Instrumented reports whether a package is rewritten too, and thus polls where it calls back.
-	// Nil: none is.
+	// Instrumented reports whether a package is rewritten too, and so polls where it calls back. If
+	// it is nil, no package is.
 	Instrumented func(path string) bool
 
-	// Mistaken has the lines in which the compiler has found mistakes that are not in the source,
-	// one for each time. The functions around them are rewritten more plainly, or, the second time,
-	// not.
+	// Mistaken lists the lines for which the compiler has reported mistakes that the source does
+	// not have, once for each compilation. The functions around them are rewritten in a simpler
+	// way, and after the second mistake not at all.
 	Mistaken []Line
 }
 
-// Result is what became of a package.
+// Result is a rewritten package.
 type Result struct {
-	Files map[string][]byte // the new texts, of changed files only, by path; and a file that is new, if any is
+	Files map[string][]byte // the texts of changed files and of the additional file, if any, by path
 	Stats Stats
 
-	// Mistaken says that the package does not type-check, as far as its imports are known. Its
-	// errors have their columns in the original text.
+	// Mistaken means that the package does not type-check, as far as its imports are known. The
+	// columns of its errors are correct in the original text.
 	Mistaken bool
 }
 
-// Stats say what was done, and what was left out.
+// Stats counts what Rewrite did and left out.
 type Stats struct {
-	Functions int // with a body, literals included
+	Functions int // functions with a body, including literals
 	Loops     int
-	LoopPolls int // loops that poll at each iteration
-	Strips    int // loops that poll every so many iterations
-	Entries   int // polls where a function goes on to calls that may come back to it
-	Bulks     int // copies, appends and clearings that are done in pieces if they are large
+	LoopPolls int // loops with a poll at each iteration
+	Strips    int // loops in pieces, with a poll before each
+	Entries   int // polls in functions before calls that may lead back
+	Bulks     int // copies, appends and clears that run in pieces if they are large
 	Sections  []string
 	Left      []Left
 }
@@ -89,9 +88,9 @@ type Left struct {
 	Why  string
 }
 
-// Rewrite returns the package with polls. The files are read from disk. One that does not parse is
-// an error that names its place, for each mistake; what does not type-check is left to the
-// compiler. The result depends on the arguments and the files alone. A package that is never
+// Rewrite returns the package with polls. It reads the files from disk. For a file that does not
+// parse, it returns an error with the position of each mistake. It leaves type errors to the
+// compiler. The result depends only on the arguments and the files. A package that is never
 // instrumented (see Refused) is an error.
 func Rewrite(p Package, o Options) (*Result, error) {
 	r, err := decided(p, o)
@@ -101,7 +100,7 @@ func Rewrite(p Package, o Options) (*Result, error) {
 	return r.result()
 }
 
-// decided returns the package with what is decided about it.
+// decided returns the package with all decisions about it.
 func decided(p Package, o Options) (*rewriter, error) {
 	if why := Refused(p.Path, p.Std); why != "" {
 		return nil, fmt.Errorf("instrument: %s: %s", p.Path, why)
@@ -131,24 +130,24 @@ type rewriter struct {
 
 	types     *types.Package
 	info      *types.Info
-	codes     []*code // in the order of the source
+	codes     []*code // in source order
 	declared  map[types.Object]*code
 	literals  map[*ast.FuncLit]*code
 	mistaken  bool
-	exempt    string // why nothing polls, or ""
+	exempt    string // the reason why nothing polls, or ""
 	carrier   map[types.Type]bool
-	bulks     map[*ast.CallExpr]bool // calls that are done in pieces
-	pollers   map[*code]bool         // whether a function may come to a poll
-	written   map[types.Object]bool  // whether a function writes what its parameter leads to
+	bulks     map[*ast.CallExpr]bool // calls that run in pieces
+	pollers   map[*code]bool         // whether a function may reach a poll
+	written   map[types.Object]bool  // whether a function writes through its parameter
 	passing   map[types.Object]*passes
-	releasers map[types.Object]lockCall // variables with functions that release locks
-	busy      map[place]bool            // lines in which something other than a deferred call may call a poll
-	ends      map[place]bool            // lines in which deferred calls are made
-	pulls     bool                      // a file has uses of iter.Pull
-	fresh     map[place]bool            // lines with a call of a method on what only the function has
-	makers    map[maker]bool            // results that are always new
-	private   map[*code]bool            // methods that keep their receivers to themselves
-	prefix    string                    // of the names that are inserted
+	releasers map[types.Object]lockCall // variables that contain functions which release locks
+	busy      map[place]bool            // lines on which something other than a deferred call may call a poll
+	ends      map[place]bool            // lines on which deferred calls run
+	pulls     bool                      // a file uses iter.Pull
+	fresh     map[place]bool            // lines with a method call on an unshared value of the function
+	makers    map[maker]bool            // results with new values only
+	private   map[*code]bool            // methods that do not share their receivers
+	prefix    string                    // of inserted names
 }
 
 type file struct {
@@ -156,7 +155,7 @@ type file struct {
 	src   []byte
 	tree  *ast.File
 	edits edits
-	pulls bool // it has uses of iter.Pull
+	pulls bool // it uses iter.Pull
 }
 
 func (r *rewriter) parse(path string) error {
@@ -166,7 +165,7 @@ func (r *rewriter) parse(path string) error {
 	}
 	tree, err := parser.ParseFile(r.set, path, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return err // a list of "file:line:column: what"
+		return err // a list of "file:line:column: message"
 	}
 	r.files = append(r.files, &file{path: path, src: src, tree: tree})
 	return nil

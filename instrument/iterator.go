@@ -2,15 +2,15 @@ package instrument
 
 import "go/ast"
 
-// leftIn notes the lines in which an iterator cleans up because the loop over it was left:
+// leftIn notes the lines on which an iterator cleans up after the loop over it has ended early:
 //
 //	if !yield(x) {
 //		rows.Close()
 //		return
 //	}
 //
-// They are like those of deferred calls. What stands on the line of the call is not told from the
-// loop's body.
+// These lines are treated like lines with deferred calls. Code on the line of the yield call cannot
+// be distinguished from the loop's body.
 func (r *rewriter) leftIn(c *code) {
 	yield := yieldOf(c.typ)
 	if yield == "" {
@@ -31,7 +31,8 @@ func (r *rewriter) leftIn(c *code) {
 	})
 }
 
-// yieldOf returns the name of an iterator's parameter, or "" of any other function.
+// yieldOf returns the name of an iterator's yield parameter, or "" if the function is not an
+// iterator.
 func yieldOf(t *ast.FuncType) string {
 	if t.Results != nil || len(t.Params.List) != 1 || len(t.Params.List[0].Names) != 1 {
 		return ""
@@ -46,7 +47,7 @@ func yieldOf(t *ast.FuncType) string {
 	return t.Params.List[0].Names[0].Name
 }
 
-// asks reports whether the condition is that the loop was left.
+// asks reports whether the condition is true if the loop has ended early.
 func asks(cond ast.Expr, yield string) bool {
 	not, ok := ast.Unparen(cond).(*ast.UnaryExpr)
 	if !ok {

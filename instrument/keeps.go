@@ -9,8 +9,9 @@ type Kept struct {
 	Why  string
 }
 
-// Keeps says where the package as Rewrite returns it is not unwound, because it has published a
-// value that it goes on to write. Arguments and errors are those of Rewrite.
+// Keeps returns the stretches of the package, as Rewrite returns it, in which a task is not unwound
+// because the function has published a value and will write to it again. Arguments and errors are
+// the same as for Rewrite.
 func Keeps(p Package, o Options) (all []Kept, err error) {
 	r, err := decided(p, o)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"go/types"
 )
 
-// endOf returns the comparison by which the condition ends a loop before its counter, which goes by
-// one, could wrap around; or nil.
+// endOf returns the comparison in the condition that ends a loop before its counter, which has step
+// one, could wrap around, or nil.
 func (r *rewriter) endOf(count counter, cond ast.Expr) *ast.BinaryExpr {
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	switch {
@@ -34,8 +34,8 @@ func isUnsigned(t types.Type) bool {
 	return !ok || b.Info()&types.IsUnsigned != 0
 }
 
-// limitOf returns what the loop's condition compares its counter with, if that is all that the
-// condition does, and it stays the same while the loop runs; or nil.
+// limitOf returns the expression that the loop's condition compares its counter with, or nil. The
+// comparison must be the whole condition, and the expression must not change during the loop.
 func (r *rewriter) limitOf(c *code, stmt *ast.ForStmt, count counter) ast.Expr {
 	end := r.endOf(count, stmt.Cond)
 	if end == nil || end != ast.Unparen(stmt.Cond) || count.bits < 32 || isUnsigned(count.obj.Type()) {
@@ -43,12 +43,12 @@ func (r *rewriter) limitOf(c *code, stmt *ast.ForStmt, count counter) ast.Expr {
 	}
 	from, to := r.offset(stmt.Init.End()), r.offset(end.End())
 	if bytes.ContainsAny(c.file.src[from:to], "\n/") {
-		return nil // a line, or a comment, would be lost
+		return nil // a line break or a comment would be lost
 	}
 	limit := ast.Unparen(end.Y)
 	if value, ok := r.constant(limit); ok {
 		if value > 1<<30 || value < -1<<30 {
-			return nil // near the end of a type the pieces might be beyond it
+			return nil // near the end of a type, the end of a piece might be out of range
 		}
 		return end.Y
 	}
@@ -66,8 +66,8 @@ func (r *rewriter) limitOf(c *code, stmt *ast.ForStmt, count counter) ast.Expr {
 	return end.Y
 }
 
-// isLength reports whether the expression is the length of a slice or a string, which is far from
-// the end of its type.
+// isLength reports whether the expression is the length of a slice or a string, which is far below
+// the maximum of its type.
 func (r *rewriter) isLength(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 {
@@ -86,8 +86,8 @@ func (r *rewriter) isLength(e ast.Expr) bool {
 	return false
 }
 
-// shared reports whether code elsewhere may write the variable: through an address, or because a
-// function literal has it.
+// shared reports whether other code may write the variable, through an address or in a function
+// literal that captures it.
 func (r *rewriter) shared(v *types.Var, body *ast.BlockStmt) (found bool) {
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && r.info.Uses[id] == v {
@@ -101,8 +101,8 @@ func (r *rewriter) shared(v *types.Var, body *ast.BlockStmt) (found bool) {
 	return found || r.addressed(v, body)
 }
 
-// silent reports whether nobody can tell how often the expression is evaluated: it calls nothing
-// and receives nothing.
+// silent reports whether the number of evaluations of the expression has no effect: it contains no
+// call and no receive.
 func (r *rewriter) silent(e ast.Expr) bool {
 	silent := true
 	ast.Inspect(e, func(n ast.Node) bool {

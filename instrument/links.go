@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// Links say how a function leads to others, so that a report can find what tasks reach. Functions
-// are named as "PATH.Func", "PATH.T.M" and "PATH.(*T).M", literals as Func of FunctionGaps has them.
+// Links describes how a function leads to other functions, so that a report can find what tasks
+// reach. Names of functions have the forms "PATH.Func", "PATH.T.M" and "PATH.(*T).M"; names of
+// literals are as in FunctionGaps.Func.
 type Links struct {
-	To      []string // functions that it names, and literals in it
-	Methods []string // names of methods that it calls through interfaces
-	Types   []string // packages of which it names types
-	Tasks   []string // functions that it passes to Cocoon's packages
-	Passes  []string // functions that it passes to packages that are not rewritten
-	Hosts   bool     // it passes Cocoon's packages other values that carry code, such as a handler
+	To      []string // functions named in it, and its literals
+	Methods []string // names of methods called through interfaces
+	Types   []string // packages of the types that it names
+	Tasks   []string // functions passed to Cocoon's packages
+	Passes  []string // functions passed to uninstrumented packages
+	Hosts   bool     // it passes other values with code, such as a handler, to Cocoon's packages
 }
 
 // linksOf finds the links of a function.
@@ -55,7 +56,7 @@ func (s *survey) link(l *Links, f *types.Func) {
 	}
 }
 
-// linkName returns the name of a function as Links has it.
+// linkName returns the name of a function in the form of Links.
 func linkName(f *types.Func) string {
 	recv := f.Signature().Recv()
 	if recv == nil {
@@ -75,10 +76,10 @@ func linkName(f *types.Func) string {
 	return f.Pkg().Path() + "." + name + "." + f.Name()
 }
 
-// startsTasks are this module's packages that run what they are passed in tasks.
+// startsTasks lists this module's packages that run their arguments in tasks.
 var startsTasks = []refusal{{"cocoon/...", "tasks"}, {"cocoonhttp/...", "requests"}, {"cocoongrpc", "calls"}, {"isolate/...", "guests"}}
 
-// linkPassed notes what a call passes to Cocoon, or to code that is not rewritten.
+// linkPassed records the functions that a call passes to Cocoon, or to uninstrumented code.
 func (s *survey) linkPassed(l *Links, call *ast.CallExpr) {
 	f, ok := s.object(ast.Unparen(call.Fun)).(*types.Func)
 	if !ok || f.Pkg() == nil || f.Pkg() == s.types {

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/tools/go/cfg"
 )
 
-// lockFlow follows the locks through a function's control flow. What may be so of a lock at a
-// place, on any way that leads there, counts.
+// lockFlow follows the locks through a function's control flow. The state at a place includes the
+// states possible on any path to it.
 type lockFlow struct {
 	calls  map[ast.Node]lockCall
 	bits   map[string]uint64 // a bit for each lock
 	names  map[uint64]string
-	unsure uint64 // locks that a deferred call may not release, and the bit that many locks share
-	reads  uint64 // locks that are only taken to read what they guard
+	unsure uint64 // locks that a deferred call may not release, and the bit shared by excess locks
+	reads  uint64 // locks taken only for reading
 	own    uint64 // locks of the method's receiver
 
-	callers uint64 // locks of a caller that the function releases for good
+	callers uint64 // locks of a caller that the function releases permanently
 	in      map[*cfg.Block]*holding
 }
 
-// heldIn returns where in the body locks are held, as far as the text tells: from an acquisition to
-// the release of the same lock on each way, or to the end. What is released and was not acquired
-// before, in the text, is held from the beginning, and will be released by a caller if the function
-// acquires it again. The release of a lock that is free ends the program.
+// heldIn returns the stretches of the body in which locks are held, as far as the text shows: from
+// an acquisition to the release of the same lock on each path, or to the end. A lock that the text
+// releases without a previous acquisition is held from the beginning. If the function acquires it
+// again, the caller will release it. The release of a free lock ends the program.
 func (r *rewriter) heldIn(c *code) (held []hold) {
 	body := c.body
 	calls := lockCalls(body, r.lockCallOf, r.leftBy(c))
@@ -48,7 +48,7 @@ func (r *rewriter) heldIn(c *code) (held []hold) {
 	return united(f.spans(g, body))
 }
 
-// number gives each lock a bit.
+// number assigns a bit to each lock.
 func (f *lockFlow) number(calls []lockCall) {
 	const shared = 1 << 63
 	for _, c := range calls {
@@ -68,11 +68,11 @@ func (f *lockFlow) number(calls []lockCall) {
 	f.reads &^= shared
 }
 
-// atBegin returns what is held where the function begins.
+// atBegin returns the locks held at the function's beginning.
 func (f *lockFlow) atBegin(calls []lockCall) (h holding) {
 	acquired := map[string]bool{}
 	h.free = ^uint64(0)
-	for _, c := range calls { // in the order of the text
+	for _, c := range calls { // in source order
 		if acquired[c.what] = acquired[c.what] || c.acquires; !acquired[c.what] {
 			h.bare |= f.bits[c.what]
 			h.free &^= f.bits[c.what]
@@ -80,7 +80,7 @@ func (f *lockFlow) atBegin(calls []lockCall) (h holding) {
 	}
 	f.callers = h.bare
 	for _, c := range calls {
-		if bit := f.bits[c.what]; c.acquires && h.bare&bit != 0 { // it is a caller's
+		if bit := f.bits[c.what]; c.acquires && h.bare&bit != 0 { // a caller's lock
 			f.callers &^= bit
 			h.bare &^= bit
 			h.covered |= bit
@@ -90,7 +90,7 @@ func (f *lockFlow) atBegin(calls []lockCall) (h holding) {
 	return h
 }
 
-// follow finds what is held where each block begins.
+// follow finds the locks held at the beginning of each block.
 func (f *lockFlow) follow(g *cfg.CFG, begin holding) {
 	f.in[g.Blocks[0]] = &begin
 	for work := []*cfg.Block{g.Blocks[0]}; len(work) > 0; {
@@ -118,7 +118,7 @@ func (f *lockFlow) follow(g *cfg.CFG, begin holding) {
 	}
 }
 
-// behind returns what is held behind a node.
+// behind returns the locks held after a node.
 func (f *lockFlow) behind(n ast.Node, h holding) holding {
 	f.each(n, func(c lockCall, bit uint64) {
 		switch {
@@ -143,8 +143,8 @@ func (f *lockFlow) each(n ast.Node, visit func(c lockCall, bit uint64)) {
 	})
 }
 
-// failed returns the lock that a block ends with trying to get, in a condition, if the condition's
-// being so means that it did not.
+// failed returns the lock that the condition at the end of a block tries to acquire, if the
+// condition's value means that the attempt failed.
 func (f *lockFlow) failed(b *cfg.Block, so bool) uint64 {
 	if len(b.Nodes) == 0 {
 		return 0
@@ -163,23 +163,23 @@ func (f *lockFlow) failed(b *cfg.Block, so bool) uint64 {
 	return 0
 }
 
-// node is one of a function's nodes, with what is held before and behind it.
+// node is one of a function's nodes, with the locks held before and after it.
 type node struct {
 	ast.Node
 	before, behind holding
 }
 
-// spans returns the places at which something is held: in nodes, and between a node that holds
-// something and the one before.
+// spans returns the places at which a lock is held: in nodes, and between a node with a lock and
+// the previous node.
 func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []hold) {
 	var nodes []node
 	add := func(from, to token.Pos, h holding) {
-		// The package that makes the graph has a return statement at the end, which is too long.
+		// The package that creates the graph adds a return statement at the end, which is too long.
 		held = append(held, f.hold(span{from, min(to, body.End())}, h))
 	}
 	for _, b := range g.Blocks {
 		if f.in[b] == nil {
-			continue // nothing leads there
+			continue // unreachable
 		}
 		h := *f.in[b]
 		if loop := b.Stmt; (b.Kind == cfg.KindForBody || b.Kind == cfg.KindRangeBody) && h.any() {
@@ -200,7 +200,7 @@ func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []hold) {
 			add(min(last, from), n.End(), n.before)
 		case n.behind.any():
 			f.each(n.Node, func(c lockCall, _ uint64) { from = max(from, c.node.Pos()) })
-			add(from+1, n.End(), n.behind) // just before it there may be a poll
+			add(from+1, n.End(), n.behind) // a poll may stand directly before it
 		}
 		last = max(last, n.End())
 	}
@@ -215,7 +215,7 @@ func (f *lockFlow) spans(g *cfg.CFG, body *ast.BlockStmt) (held []hold) {
 	return held
 }
 
-// around returns what may be held at a goto statement, which is no node.
+// around returns the locks that may be held at a goto statement, which is not a node.
 func around(nodes []node, p token.Pos) (h holding) {
 	i, _ := slices.BinarySearchFunc(nodes, p, func(n node, p token.Pos) int { return int(n.Pos() - p) })
 	if i > 0 {

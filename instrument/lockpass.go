@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A function may acquire a lock that another releases: its caller holds the lock in between. So
-// calls of such functions of the package count as what they do to the lock.
+// A function may acquire a lock that another function releases: its caller holds the lock in
+// between. So calls of these functions of the package count as acquisitions and releases.
 
-// passing is what a function does to a lock of its receiver, a parameter or the package.
+// passing is an operation on a lock of the function's receiver, of a parameter, or of the package.
 type passing struct {
-	param  int    // of the list of parameters, or one of these:
+	param  int    // index in the list of parameters, or one of these:
 	path   string // from there to the lock, such as ".mu"
-	form   string // what names the lock and its release, with a mark where the lock's expression is
+	form   string // the names of the lock and its release, with a placeholder for the lock's expression
 	paired bool   // see pairs
 }
 
@@ -26,17 +26,17 @@ const (
 	mark       = "\x00"
 )
 
-// passes is what calls of a function do to locks.
+// passes describes the effect of a function's calls on locks.
 type passes struct {
-	leaves, frees *passing // it returns with the lock held; it releases what a caller acquired
-	releaser      int      // the result that releases what it leaves, or -1
-	what, text    string   // what names the lock it leaves, and the lock's expression, in the function
+	leaves, frees *passing // leaves: it returns with the lock held; frees: it releases a caller's lock
+	releaser      int      // index of the result that releases the lock it leaves held, or -1
+	what, text    string   // the name of the lock it leaves held, and the lock's expression, in the function
 }
 
-// passLocks finds the functions that acquire or release locks for others, and reports whether there
-// are any.
+// passLocks finds the functions that acquire or release locks for their callers, and reports
+// whether there are any.
 func (r *rewriter) passLocks() bool {
-	for range 3 { // functions that call such functions may be such as well
+	for range 3 { // a caller of such a function may be one too
 		known := len(r.passing)
 		for _, c := range r.codes {
 			if c.decl == nil {
@@ -74,7 +74,7 @@ func (r *rewriter) passesOf(c *code) *passes {
 	return nil
 }
 
-// leftBy returns what names the lock that a function leaves held, or "".
+// leftBy returns the name of the lock that a function leaves held, or "".
 func (r *rewriter) leftBy(c *code) string {
 	if c.decl == nil {
 		return ""
@@ -100,8 +100,8 @@ func lockedExpr(n ast.Node) ast.Expr {
 	return nil
 }
 
-// relative returns the lock of a call as seen from outside of the function, or nil if it is not
-// seen there.
+// relative returns the lock of a call as named outside the function, or nil if the lock is not
+// visible there.
 func (r *rewriter) relative(c *code, call lockCall) *passing {
 	on := lockedExpr(call.node)
 	if _, byName := lockCallOf(call.node); on == nil || !byName {
@@ -132,7 +132,7 @@ func (r *rewriter) relative(c *code, call lockCall) *passing {
 	return p
 }
 
-// isIn returns which of the fields a variable is, or -1.
+// isIn returns the index of the field that declares a variable, or -1.
 func (r *rewriter) isIn(fields *ast.FieldList, v types.Object) int {
 	i := 0
 	for _, f := range fields.List {
@@ -149,7 +149,7 @@ func (r *rewriter) isIn(fields *ast.FieldList, v types.Object) int {
 	return -1
 }
 
-// handsOn reports whether a goroutine that the function starts releases the lock.
+// handsOn reports whether a goroutine started by the function releases the lock.
 func (r *rewriter) handsOn(c *code, what string) (found bool) {
 	ast.Inspect(c.body, func(n ast.Node) bool {
 		if g, ok := n.(*ast.GoStmt); ok {
@@ -166,8 +166,8 @@ func frees(lit *ast.FuncLit, what string) bool {
 	return slices.ContainsFunc(allLockCalls(lit.Body, lockCallOf), func(c lockCall) bool { return !c.acquires && c.what == what })
 }
 
-// releaserOf returns the result of a function that releases the lock which the function leaves
-// held: its first function, if the lock is released by a literal, or by a method that is returned.
+// releaserOf returns the index of the function's first result of function type, if a returned
+// literal or method releases the lock that the function leaves held.
 func (r *rewriter) releaserOf(c *code, what string) int {
 	released := false
 	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
@@ -195,8 +195,8 @@ func (r *rewriter) releaserOf(c *code, what string) int {
 	return -1
 }
 
-// isReleased reports whether the package releases a semaphore, by an expression that names the same
-// field or variable.
+// isReleased reports whether the package releases a semaphore through an expression that names the
+// same field or variable.
 func (r *rewriter) isReleased(acquired lockCall) bool {
 	at := r.object(ast.Unparen(lockedExpr(acquired.node)))
 	return at != nil && slices.ContainsFunc(r.codes, func(c *code) bool {
@@ -207,8 +207,8 @@ func (r *rewriter) isReleased(acquired lockCall) bool {
 	})
 }
 
-// lockCallOf returns what a node does to a lock, by its name or because it calls a function that
-// acquires or releases one for its callers.
+// lockCallOf returns the effect of a node on a lock, by its name or because it calls a function
+// that acquires or releases a lock for its callers.
 func (r *rewriter) lockCallOf(n ast.Node) (c lockCall, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
 	if isCall {
@@ -228,7 +228,7 @@ func (r *rewriter) lockCallOf(n ast.Node) (c lockCall, ok bool) {
 	return c, ok
 }
 
-// passedCall returns what a call does to a lock for its caller.
+// passedCall returns the effect of a call on a lock of its caller.
 func (r *rewriter) passedCall(call *ast.CallExpr) (c lockCall, ok bool) {
 	if inner, ok := ast.Unparen(call.Fun).(*ast.CallExpr); ok { // acquire()()
 		p, c := r.passedBy(inner)
@@ -240,8 +240,8 @@ func (r *rewriter) passedCall(call *ast.CallExpr) (c lockCall, ok bool) {
 	return c, p != nil
 }
 
-// passedBy returns what the called function does to a lock for its caller, and the lock as the
-// caller names it.
+// passedBy returns the effect of the called function on a lock for its caller, and the lock with
+// the caller's name for it.
 func (r *rewriter) passedBy(call *ast.CallExpr) (p *passes, c lockCall) {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
 	if !ok {
@@ -266,7 +266,7 @@ func (r *rewriter) passedBy(call *ast.CallExpr) (p *passes, c lockCall) {
 	return p, c
 }
 
-// findReleasers finds the variables that have got functions which release locks.
+// findReleasers finds the variables that contain functions which release locks.
 func (r *rewriter) findReleasers() {
 	for _, f := range r.files {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -296,8 +296,8 @@ func (r *rewriter) findReleasers() {
 	}
 }
 
-// handedOver returns the gap of a function by which code of other packages acquires a lock: the
-// text there does not show that it is held.
+// handedOver returns the gap of a function through which code of other packages acquires a lock,
+// because the text of that code does not show the lock.
 func (r *rewriter) handedOver(c *code) (g Gap, ok bool) {
 	if c.decl == nil || !c.decl.Name.IsExported() || unlocks[c.decl.Name.Name] != "" || pairs[c.decl.Name.Name] != "" {
 		return g, false

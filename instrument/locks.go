@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// unlocks maps the names of what acquires a lock to what releases it. It is the name that counts,
-// for any type: who wrote a lock of his own called it so, and a poll too few does no harm.
+// unlocks maps the names of operations that acquire a lock to the names that release it. Only the
+// name counts, for any type: user-defined locks have the same names, and a missing poll does no
+// harm.
 var unlocks = map[string]string{
 	"Lock": "Unlock", "TryLock": "Unlock", "lock": "unlock", "tryLock": "unlock",
 	"RLock": "RUnlock", "TryRLock": "RUnlock", "rlock": "runlock", "rLock": "rUnlock",
@@ -25,40 +26,41 @@ var isUnlock = func() map[string]bool {
 	return m
 }()
 
-// isRead has the names of what releases a lock under which things are only read.
+// isRead contains the names of operations that release a lock for reading.
 var isRead = map[string]bool{"RUnlock": true, "runlock": true, "rUnlock": true}
 
-// pairs are the names of what acquires and releases semaphores and the like, which are also held
-// for as long as a request takes. So only those count that a function acquires and releases itself,
-// not by a deferred call: a deferred call also runs when a throw unwinds.
+// pairs maps names that acquire semaphores and similar resources to names that release them. Such a
+// resource may also be held as long as a request takes. So a pair counts only if the function both
+// acquires and releases, and does not defer the release: a deferred call also runs during a throw.
 var pairs = map[string]string{"Acquire": "Release", "acquire": "release", "Enter": "Leave", "enter": "leave"}
 
 // lockCall is an acquisition or a release.
 type lockCall struct {
-	node     ast.Node // a call, or a channel's statement
-	expr     ast.Expr // the lock; nil of some
-	lock     string   // as a text
-	release  string   // the name of what releases it
+	node     ast.Node // a call, or a channel operation
+	expr     ast.Expr // the lock; nil if unknown
+	lock     string   // the expression's text
+	release  string   // the name of the operation that releases it
 	what     string   // both
 	acquires bool
-	tries    bool // it is a condition whether it has acquired
+	tries    bool // it is a condition that says whether the lock was acquired
 	paired   bool // see pairs
 	deferred bool
-	unsure   bool // it is deferred, and may not be made: in a branch of a literal
+	unsure   bool // it is deferred, and may not happen: it is in a branch of a literal
 }
 
-// lockCalls returns those of the body, and the releases in deferred literals, but for those of
-// locks that the literal itself has acquired; of says what a node does, and left names a semaphore
-// that counts although the body does not release it.
+// lockCalls returns the acquisitions and releases in the body, and the releases in deferred
+// literals, except for locks that the literal itself has acquired. of returns the effect of a node.
+// left names a semaphore that counts even if the body does not release it.
 func lockCalls(body *ast.BlockStmt, of lockCallOfNode, left string) []lockCall {
 	all := allLockCalls(body, of)
 	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && c.what != left && !isPaired(c.what, all) })
 }
 
-// lockCallOfNode is lockCallOf, or that of a package, which knows its functions.
+// lockCallOfNode is lockCallOf, or the method of the same name, which knows the package's
+// functions.
 type lockCallOfNode func(n ast.Node) (c lockCall, ok bool)
 
-// allLockCalls is lockCalls with the semaphores that do not count.
+// allLockCalls is lockCalls plus the semaphores that lockCalls omits.
 func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
 	type deferredLock struct {
 		by   *ast.DeferStmt
@@ -94,8 +96,8 @@ func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
 	return all
 }
 
-// isSure reports whether a deferred statement makes the call in any case: it is the call, or that
-// of a literal in which nothing comes before that might leave.
+// isSure reports whether a deferred statement always makes the call: it is the call, or calls a
+// literal in which no earlier statement may leave.
 func isSure(call ast.Node, by *ast.DeferStmt) bool {
 	if by.Call == call {
 		return true
@@ -126,7 +128,7 @@ func isSure(call ast.Node, by *ast.DeferStmt) bool {
 	return false
 }
 
-// lockCallOf returns what a node does to a lock, if it does.
+// lockCallOf returns the effect of a node on a lock, if it has one.
 func lockCallOf(n ast.Node) (c lockCall, ok bool) {
 	switch n := n.(type) {
 	case *ast.SendStmt: // semaphore <- struct{}{}
@@ -149,7 +151,7 @@ func semaphore(n ast.Node, channel ast.Expr, acquires bool) lockCall {
 	return lockCall{node: n, lock: name, what: "<-" + name, acquires: acquires, paired: true}
 }
 
-// methodOf returns what a call does to a lock by its name, if it does.
+// methodOf returns the effect of a call on a lock by its name, if it has one.
 func methodOf(n *ast.CallExpr) (c lockCall, ok bool) {
 	c.node = n
 	name, prefix := "", ""
@@ -176,7 +178,7 @@ func methodOf(n *ast.CallExpr) (c lockCall, ok bool) {
 	return c, true
 }
 
-// isPaired reports whether a function acquires and releases, and no deferred call does.
+// isPaired reports whether a function acquires and releases the resource without a deferred call.
 func isPaired(what string, all []lockCall) bool {
 	first := slices.IndexFunc(all, func(c lockCall) bool { return c.what == what })
 	return first >= 0 && all[first].acquires &&

@@ -5,20 +5,20 @@ import (
 	"go/token"
 )
 
-// loop is one loop: a for statement, or a goto that leads back.
+// loop is one loop: a for statement, or a backward goto.
 type loop struct {
 	stmt  ast.Stmt
-	polls bool  // at each iteration, before anything that it calls
-	every int64 // or after at most so many iterations; 0: it does not
+	polls bool  // at each iteration, before any call in the body
+	every int64 // or after at most this many iterations; 0: never
 }
 
-// left is a place without the poll that belongs there.
+// left is a place that lacks the poll it should have.
 type left struct {
 	at        token.Pos
 	what, why string
 }
 
-// loopsOf finds the loops of a function and lets them poll.
+// loopsOf finds the loops of a function and makes them poll.
 func (r *rewriter) loopsOf(c *code) {
 	labels := map[string]token.Pos{}
 	c.walk(func(n ast.Node, stack []ast.Node) {
@@ -28,7 +28,7 @@ func (r *rewriter) loopsOf(c *code) {
 		}
 		switch n := n.(type) {
 		case *ast.LabeledStmt:
-			labels[n.Label.Name] = n.Pos() // a label further on leads ahead, and is not known yet
+			labels[n.Label.Name] = n.Pos() // a later label is the target of forward jumps, and is not known yet
 		case *ast.ForStmt:
 			r.loop(c, n, n.Body, labelled)
 		case *ast.RangeStmt:
@@ -41,9 +41,9 @@ func (r *rewriter) loopsOf(c *code) {
 	})
 }
 
-// loop decides where a for loop polls: nowhere when it is short whatever happens; every so many
-// iterations when it counts them and they are cheap; otherwise at the head of its body. One with a
-// label is not taken apart: a continue would lead to the wrong part.
+// loop decides where a for loop polls: nowhere if it is always short; before each piece if it
+// counts its iterations and they are cheap; otherwise at the head of its body. A loop with a label
+// is not split, because a continue would lead to the wrong part.
 func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bool) {
 	r.stats.Loops++
 	l := &loop{stmt: stmt}
@@ -68,9 +68,9 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bo
 	r.insert(c.file, body.Lbrace+1, r.poll(c))
 }
 
-// pollBehindReleases lets a loop that is under a lock at its head poll where it gives the lock up
-// for a while, and reports whether it does. There is no other place in the loop: the polls of what
-// it calls are under the lock.
+// pollBehindReleases makes a loop that is under a lock at its head poll where it releases the lock
+// for a while, and reports whether it does. The loop has no other safe point: its callees poll
+// under the lock.
 func (r *rewriter) pollBehindReleases(c *code, body *ast.BlockStmt) (polls bool) {
 	if c.exempt != "" {
 		return false
@@ -93,7 +93,7 @@ func (r *rewriter) pollBehindReleases(c *code, body *ast.BlockStmt) (polls bool)
 	return polls
 }
 
-// listOf returns the statements of a node that is a list of them.
+// listOf returns the statements of a node that contains a statement list.
 func listOf(n ast.Node) []ast.Stmt {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
@@ -119,8 +119,8 @@ func isRelease(s ast.Stmt) bool {
 	return ok && !c.acquires
 }
 
-// isLeaving reports whether a statement ends the loop, or defers a call: what the function has
-// acquired is not to be lost there.
+// isLeaving reports whether a statement ends the loop or defers a call: a poll there could lose
+// resources that the function has acquired.
 func isLeaving(s ast.Stmt) bool {
 	switch s.(type) {
 	case *ast.ReturnStmt, *ast.BranchStmt, *ast.DeferStmt:
@@ -129,8 +129,8 @@ func isLeaving(s ast.Stmt) bool {
 	return false
 }
 
-// jump lets a goto poll that leads back. At its label there is no place: before the label a poll is
-// passed once, and behind it the label would not be that of its statement any more.
+// jump makes a backward goto poll. The poll cannot stand at the label: before the label it would
+// run only once, and after the label it would separate the label from its statement.
 func (r *rewriter) jump(c *code, stmt *ast.BranchStmt) {
 	r.stats.Loops++
 	if why := c.whyNot(stmt.Pos()); why != "" {
@@ -141,7 +141,7 @@ func (r *rewriter) jump(c *code, stmt *ast.BranchStmt) {
 	r.pollBefore(c, stmt.Pos())
 }
 
-// pollBefore lets the function poll before a statement.
+// pollBefore makes the function poll before a statement.
 func (r *rewriter) pollBefore(c *code, p token.Pos) {
 	c.polls = append(c.polls, p)
 	r.insert(c.file, p, r.poll(c))

@@ -5,10 +5,10 @@ import (
 	"go/token"
 )
 
-// path is a way through a function without a poll of it.
+// path is a path through a function without a poll in the function.
 type path struct {
 	from, to token.Pos
-	units    int // what it costs at most; negative: nobody comes this way
+	units    int // upper bound of its cost; negative: unreachable
 }
 
 var nowhere = path{units: -1}
@@ -30,14 +30,14 @@ func longer(paths ...path) path {
 	return longest
 }
 
-// walker follows all paths through one function, as far as bounds are known: what has none is a gap
-// of its own.
+// walker follows all paths through one function, as far as bounds are known. Code without a bound
+// is a separate gap.
 type walker struct {
 	*survey
 	c        *code
-	longest  path // of those that have ended
-	jumped   path // the longest that a branch took elsewhere
-	deferred int  // what runs at the function's end
+	longest  path // of the paths that have ended
+	jumped   path // the longest path that a branch took elsewhere
+	deferred int  // cost of the code at the function's end
 }
 
 // longest returns the function's longest path.
@@ -45,7 +45,7 @@ func (s *survey) longest(c *code) path {
 	if p, ok := s.paths[c]; ok {
 		return p
 	}
-	s.paths[c] = path{from: c.body.Pos(), to: c.body.Pos()} // for a function that comes back to itself
+	s.paths[c] = path{from: c.body.Pos(), to: c.body.Pos()} // for recursion
 	w := &walker{survey: s, c: c, longest: nowhere, jumped: nowhere}
 	out := w.list(c.body.List, path{from: c.body.Pos()})
 	w.end(out.plus(w.deferred), c.body.Rbrace)
@@ -53,13 +53,13 @@ func (s *survey) longest(c *code) path {
 	return w.longest
 }
 
-// end ends a path at a safe point, or where the function does.
+// end ends a path at a safe point, or at the function's end.
 func (w *walker) end(p path, at token.Pos) {
 	p.to = at
 	w.longest = longer(w.longest, p)
 }
 
-// poll ends a path at a poll, and begins the next.
+// poll ends a path at a poll, and starts the next one.
 func (w *walker) poll(p path, at token.Pos) path {
 	w.end(p, at)
 	if p.units < 0 {
@@ -75,7 +75,7 @@ func (w *walker) list(stmts []ast.Stmt, in path) path {
 	return in
 }
 
-// stmt follows the paths through a statement, of which only the longest matters.
+// stmt follows the paths through a statement, and keeps only the longest.
 func (w *walker) stmt(s ast.Stmt, in path) path {
 	if s == nil {
 		return in
@@ -151,8 +151,8 @@ func isFallthrough(s ast.Stmt) bool {
 	return ok && b.Tok == token.FALLTHROUGH
 }
 
-// loop follows the paths through a loop as it was decided to poll. One without a bound, which is a
-// gap of its own, counts as one iteration.
+// loop follows the paths through a loop with its chosen polls. An unbounded loop, which is a
+// separate gap, counts as one iteration.
 func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post int) path {
 	var l *loop
 	for _, known := range w.c.loops {
@@ -182,8 +182,8 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 	return out
 }
 
-// units bounds what the code costs as far as there is a bound. A call of the package's own function
-// costs its longest path.
+// units returns an upper bound of the code's cost, as far as there is one. A call of the package's
+// own function costs its longest path.
 func (w *walker) units(n ast.Node) (sum int) {
 	if n == nil {
 		return 0

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// publication is a store of a value where other goroutines find it, although the function goes on
-// to write the value: unwound in between, it would leave a half-made value there for good.
+// publication is a store of a value where other goroutines can find it, although the function will
+// write to the value again: a throw in between would leave an incomplete value there permanently.
 type publication struct {
 	node  ast.Node     // the call, or the assignment
 	into  ast.Expr     // the map, field or variable
-	what  types.Object // the variable that has the value
-	whole bool         // the variable itself is shared: by its address, or by a literal that has it
+	what  types.Object // the variable that contains the value
+	whole bool         // the variable itself is shared: by its address, or by a literal that captures it
 }
 
-// stores are the methods that publish, with the argument that is published.
+// stores maps the methods that publish to the index of the published argument.
 var stores = map[string]int{
 	"(*sync.Map).Store": 1, "(*sync.Map).LoadOrStore": 1, "(*sync.Map).Swap": 1, "(*sync.Map).CompareAndSwap": 2,
 	"(*sync/atomic.Pointer[T]).Store": 0, "(*sync/atomic.Pointer[T]).Swap": 0, "(*sync/atomic.Pointer[T]).CompareAndSwap": 1,
@@ -32,7 +32,7 @@ var storing = func() map[string]bool {
 	return names
 }()
 
-// publications returns what the function stores in maps and pointers that are safe for concurrent
+// publications returns the stores of the function in maps and pointers that are safe for concurrent
 // use, and, while it holds a lock, in maps and fields.
 func (r *rewriter) publications(c *code) (all []publication) {
 	add := func(n ast.Node, into, value ast.Expr) {
@@ -84,8 +84,8 @@ func (r *rewriter) isMap(e ast.Expr) bool {
 	return ok
 }
 
-// inDeferred reports whether the innermost of the nodes runs when the function returns, or on
-// another goroutine.
+// inDeferred reports whether the innermost node runs when the function returns, or on another
+// goroutine.
 func inDeferred(stack []ast.Node) bool {
 	return slices.ContainsFunc(stack, func(n ast.Node) bool {
 		switch n.(type) {
@@ -96,8 +96,8 @@ func inDeferred(stack []ast.Node) bool {
 	})
 }
 
-// sharedBy returns the function's variables by which a value can be written when it is published,
-// and whether the variable itself is part of the value.
+// sharedBy returns the function's variables through which a published value can be written, and
+// whether the variable itself is part of the value.
 func (r *rewriter) sharedBy(c *code, value ast.Expr) map[types.Object]bool {
 	vars := map[types.Object]bool{}
 	switch value := ast.Unparen(value).(type) {
@@ -128,7 +128,7 @@ func (r *rewriter) sharedBy(c *code, value ast.Expr) map[types.Object]bool {
 	return vars
 }
 
-// declares reports whether a variable is the function's: a parameter, or local.
+// declares reports whether a variable belongs to the function: a parameter or a local variable.
 func (c *code) declares(v *types.Var) bool {
 	if v.IsField() {
 		return false
@@ -140,7 +140,7 @@ func (c *code) declares(v *types.Var) bool {
 	return from <= v.Pos() && v.Pos() < c.body.End()
 }
 
-// isReference reports whether a copy of a value leads to the same memory.
+// isReference reports whether a copy of a value refers to the same memory.
 func isReference(t types.Type) bool {
 	switch core(t).(type) {
 	case *types.Pointer, *types.Map, *types.Slice:
@@ -149,8 +149,8 @@ func isReference(t types.Type) bool {
 	return false
 }
 
-// root returns the variable at which an expression begins, and whether a write to the expression is
-// one to what the variable leads to, rather than to the variable.
+// root returns the variable at which an expression starts, and whether a write to the expression
+// changes memory that the variable refers to, rather than the variable.
 func (r *rewriter) root(e ast.Expr) (v types.Object, beyond bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:

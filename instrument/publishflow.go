@@ -9,15 +9,15 @@ import (
 	"golang.org/x/tools/go/cfg"
 )
 
-// keptStretch is where a function has published a value that it goes on to write.
+// keptStretch is a stretch in which a function has published a value and will write to it again.
 type keptStretch struct {
 	by    publication
 	spans []span
-	last  token.Pos // the last place that writes
+	last  token.Pos // the last place that writes the value
 }
 
-// keepPublished finds where the function must not be unwound, because a value is published half,
-// and notes the lines like those of deferred calls.
+// keepPublished finds where the function must not be unwound, because a published value is
+// incomplete, and notes these lines like lines with deferred calls.
 func (r *rewriter) keepPublished(c *code) {
 	all := r.publications(c)
 	if len(all) == 0 {
@@ -47,11 +47,12 @@ type publishFlow struct {
 	p         publication
 	v         value
 	written   map[ast.Node]bool
-	published map[*cfg.Block]bool // the value may be published where the block begins
-	awaited   map[*cfg.Block]bool // it may be written after the block's end
+	published map[*cfg.Block]bool // the value may be published at the block's beginning
+	awaited   map[*cfg.Block]bool // the value may be written after the block's end
 }
 
-// spans returns where the value is published and will be written, and the last write.
+// spans returns the stretches in which the value is published and will be written, and the last
+// write.
 func (f *publishFlow) spans(g *cfg.CFG) (kept []span, last token.Pos) {
 	for changed := true; changed; {
 		changed = false
@@ -93,7 +94,7 @@ func (f *publishFlow) publishedBehind(n ast.Node, before bool) bool {
 	return f.publishes(n) || before && !f.renews(n)
 }
 
-// awaitedBefore reports whether the value may be written in the nodes, or behind them.
+// awaitedBefore reports whether the value may be written in the nodes or after them.
 func (f *publishFlow) awaitedBefore(nodes []ast.Node, behind bool) bool {
 	for _, n := range nodes {
 		if f.writes(n) {
@@ -114,12 +115,12 @@ func (f *publishFlow) writes(n ast.Node) bool {
 	return f.written[n]
 }
 
-// publishes reports whether the node has the publication.
+// publishes reports whether the node contains the publication.
 func (f *publishFlow) publishes(n ast.Node) bool {
 	return n.Pos() <= f.p.node.Pos() && f.p.node.End() <= n.End()
 }
 
-// renews reports whether the variable gets another value in the node.
+// renews reports whether the node assigns another value to the variable.
 func (f *publishFlow) renews(n ast.Node) (found bool) {
 	if id, ok := n.(*ast.Ident); ok {
 		return f.r.info.Defs[id] == f.p.what // of a range statement
@@ -144,8 +145,8 @@ func (f *publishFlow) renews(n ast.Node) (found bool) {
 	return found
 }
 
-// takenBack reports whether a deferred call deletes what is published, whatever has happened: then
-// it is not left there when a throw unwinds.
+// takenBack reports whether a deferred call unconditionally deletes the published value: then a
+// throw does not leave it there.
 func (r *rewriter) takenBack(c *code, p publication) (found bool) {
 	into := r.object(ast.Unparen(p.into))
 	if into == nil {
@@ -169,7 +170,7 @@ func (r *rewriter) takenBack(c *code, p publication) (found bool) {
 	return found
 }
 
-// deletes reports whether one of the statements, not one inside of them, deletes from a map.
+// deletes reports whether one of the statements, nested statements excluded, deletes from a map.
 func (r *rewriter) deletes(list []ast.Stmt, from types.Object) bool {
 	for _, s := range list {
 		if e, ok := s.(*ast.ExprStmt); ok {
@@ -192,7 +193,7 @@ func (r *rewriter) isDelete(call *ast.CallExpr, from types.Object) bool {
 	return false
 }
 
-// why says why the stretch is kept.
+// why returns the reason for the stretch.
 func (k keptStretch) why(r *rewriter) string {
 	return fmt.Sprintf("%s is in %s, and written as far as line %d", k.by.what.Name(), types.ExprString(k.by.into), r.set.Position(k.last).Line)
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // pullText is added to the package's file where iter.Pull and iter.Pull2 are replaced. The iterator
-// runs on a coroutine, whose polls the runtime can answer only on the goroutine that waits for the
-// next element: see safepoint.Pulled. To come there, an iterator that polls yields an element that
-// is not one, and the goroutine answers and lets it go on.
+// runs on a coroutine. The runtime can handle the coroutine's polls only on the goroutine waiting
+// for the next element: see safepoint.Pulled. To switch to this goroutine, an iterator that polls
+// yields a placeholder, and the goroutine handles the request and resumes the iterator.
 const pullText = `
 //go:linkname PREFIX_pulled SAFEPOINT.pulledLink
 var PREFIX_pulled func(ask func() bool) (drive func(bool), begin func() (end func()))
@@ -88,8 +88,8 @@ func PREFIX_pull2[K, V any](seq PREFIX_iter.Seq2[K, V]) (func() (K, V, bool), fu
 }
 `
 
-// pullsOf replaces the function's uses of iter.Pull and iter.Pull2. Their text is as demanding as
-// that of the copies.
+// pullsOf replaces the function's uses of iter.Pull and iter.Pull2. The replacement text has the
+// same requirements as the text for copies.
 func (r *rewriter) pullsOf(c *code) {
 	if c.careful >= plainly || !r.takesBulk() {
 		return
@@ -114,7 +114,7 @@ func (r *rewriter) pullsOf(c *code) {
 	})
 }
 
-// keepImport uses a package of the file that may have no other use now.
+// keepImport uses a package of the file that may have no other use any more.
 func (r *rewriter) keepImport(f *file, name string) {
 	if f.pulls {
 		return

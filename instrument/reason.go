@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// isGlue reports whether cgo has made the function. Its file may have any name, its functions have
-// these.
+// isGlue reports whether cgo generated the function. Its file may have any name, but its functions
+// have these names.
 func isGlue(c *code) bool {
 	return strings.HasPrefix(c.name, "_C") || strings.HasPrefix(c.name, "_cgo")
 }
 
-// ofNode returns the gap of a single operation, which is never bounded: a call that leaves what is
-// instrumented, a wait, or what is as long as its data.
+// ofNode returns the gap of a single operation, which is always unbounded: a call that leaves
+// instrumented code, a wait, or an operation that takes longer with more data.
 func (s *survey) ofNode(n ast.Node, around []ast.Node) (g Gap, ok bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -42,7 +42,7 @@ func (s *survey) ofNode(n ast.Node, around []ast.Node) (g Gap, ok bool) {
 		}
 	}
 	if g.Kind == GapWait && inSelect(append(slices.Clone(around), n)) {
-		return g, false // the select is what waits
+		return g, false // the select is the wait
 	}
 	g.Length = Unbounded
 	return g, g.Kind != ""
@@ -57,8 +57,8 @@ func hasDefault(s *ast.SelectStmt) bool {
 	return false
 }
 
-// inSelect reports whether the last of the nodes, each inside of the one before, is in the
-// communication of a select's case.
+// inSelect reports whether the last of the nodes, each nested in the previous one, is in the
+// communication of a select case.
 func inSelect(nodes []ast.Node) bool {
 	for i, n := range nodes {
 		if c, ok := n.(*ast.CommClause); ok && i+1 < len(nodes) && nodes[i+1] == c.Comm {
@@ -68,7 +68,7 @@ func inSelect(nodes []ast.Node) bool {
 	return false
 }
 
-// ofCall returns the gap of a call, unless it goes where there are polls, or is swift.
+// ofCall returns the gap of a call, unless the callee polls or is swift.
 func (s *survey) ofCall(call *ast.CallExpr) (g Gap, ok bool) {
 	how, c, f := s.callee(call)
 	switch how {
@@ -102,7 +102,7 @@ func (s *survey) ofCall(call *ast.CallExpr) (g Gap, ok bool) {
 	return Gap{Kind: GapCall, Why: "calls " + f.FullName() + ", not instrumented", Length: Unbounded, Package: pkg}, true
 }
 
-// cName returns the name of the C function that the code calls for others.
+// cName returns the name of the C function that generated code calls.
 func cName(c *code) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(c.name, "_Cfunc_"); !ok {
 		name, ok = strings.CutPrefix(c.name, "_C2func_") // with errno
@@ -110,10 +110,10 @@ func cName(c *code) (name string, ok bool) {
 	return name, ok
 }
 
-// moves are the builtin functions that touch all of their data.
+// moves are the builtin functions that touch all their data.
 var moves = map[string]bool{"append": true, "copy": true, "clear": true, "make": true}
 
-// copies reports whether a conversion copies a text: between a string and a slice.
+// copies reports whether a conversion copies text: between a string and a slice.
 func (s *survey) copies(call *ast.CallExpr) bool {
 	tv := s.info.Types[call]
 	if tv.Value != nil || tv.Type == nil || len(call.Args) != 1 || s.info.TypeOf(call.Args[0]) == nil {
@@ -130,8 +130,8 @@ func isText(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// underLock returns the gap of a call under a lock, or the like: whatever polls in there is at no
-// safe point, or at one for a throw only.
+// underLock returns the gap of a call under a lock or in a similar stretch: polls in the callee are
+// not safe points, or only for a throw.
 func (s *survey) underLock(c *code, n ast.Node) (g Gap, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
 	if !isCall || c.exempt != "" || s.costOfCall(call) < endless {
@@ -151,8 +151,8 @@ func (s *survey) loopUnderLock(c *code, l *loop) (g Gap, ok bool) {
 	return Gap{Kind: GapLock, Why: "it polls while " + why, Length: Unbounded}, (l.polls || l.every > 0) && why != ""
 }
 
-// whyKept says why what polls at p, and in what is called there, is at no safe point for all that
-// may be asked, or "".
+// whyKept returns the reason why polls at p and in callees there are not safe points for every
+// request, or "".
 func (s *survey) whyKept(c *code, p token.Pos) string {
 	if why := c.whyNot(p); why != "" {
 		return why

@@ -2,11 +2,12 @@ package instrument
 
 import "strings"
 
-// module is this one. Some of its packages never poll, see ours; the rest, examples for one, are
-// programs like any other.
+// module is the path of this module. Some of its packages never poll, see ours. The rest, for
+// example examples, are ordinary programs.
 const module = "github.com/cocoon-go/cocoon"
 
-// refusal is why packages never poll. A pattern ends in /... for all that is below it too.
+// refusal is a reason why packages never poll. A pattern with the suffix /... includes all packages
+// below it.
 type refusal struct{ pattern, why string }
 
 const (
@@ -30,7 +31,7 @@ var ours = []refusal{
 	{"guest/...", adapter},
 }
 
-// refused are the standard library's.
+// refused are the standard library's packages that never poll.
 var refused = []refusal{
 	{"runtime/...", "the runtime runs where no goroutine can be stopped, and the poll's slow path is built on it"},
 	{"internal/...", "the runtime and the poll's slow path are built on it"},
@@ -49,7 +50,7 @@ var refused = []refusal{
 	{"cmd/...", "it is the go command's own"},
 }
 
-// Refused says why a package is never instrumented, or "".
+// Refused returns the reason why a package is never instrumented, or "".
 func Refused(path string, std bool) string {
 	if !std {
 		within, ok := strings.CutPrefix(path, module+"/")
@@ -67,7 +68,7 @@ func Refused(path string, std bool) string {
 	return ""
 }
 
-// reason returns the first that applies, or "".
+// reason returns the first reason that applies, or "".
 func reason(of []refusal, path string) string {
 	for _, r := range of {
 		if matches(r.pattern, path) {

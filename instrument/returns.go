@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// A deferred call of a function that returns looks on the stack like a call in the line of the
-// return statement, if the compiler open-codes it, or else of the closing brace. So these lines are
-// told to package safepoint, like those where locks are held. A line in which something else may
-// call a poll is of no use: then the return statement, or the brace, gets the number of another
-// line by directives, and nothing else in the text does.
+// A deferred call of a returning function looks on the stack like a call on the line of the return
+// statement if the compiler open-codes it, or else of the closing brace. So these lines are
+// registered with package safepoint, like lines with locks. A line on which other code may call a
+// poll is not usable: then directives give the return statement, or the brace, the number of
+// another line, and nothing else in the text changes.
 
-// place is a line of a file that a stack trace shows, the file without its folder.
+// place is a line of a file as a stack trace shows it; the file is without its folder.
 type place struct {
 	file string
 	line int
@@ -25,7 +25,7 @@ func (r *rewriter) placeOf(p token.Pos) place {
 	return place{filepath.Base(at.Filename), at.Line}
 }
 
-// returnsOf finds where the function makes deferred calls that may come to a poll.
+// returnsOf finds the places at which the function makes deferred calls that may reach a poll.
 func (r *rewriter) returnsOf(c *code) {
 	defers, ends, others := false, []span{}, []place{r.placeOf(c.body.Rbrace)}
 	c.walk(func(n ast.Node, stack []ast.Node) {
@@ -37,7 +37,7 @@ func (r *rewriter) returnsOf(c *code) {
 			ends = append(ends, span{n.Return, n.Return + token.Pos(len("return"))})
 			for _, around := range stack {
 				if rng, ok := around.(*ast.RangeStmt); ok && !r.plain(rng.X) {
-					ends = append(ends, span{rng.Body.Rbrace, rng.Body.Rbrace + 1}) // the loop's body is a function, and leads back there
+					ends = append(ends, span{rng.Body.Rbrace, rng.Body.Rbrace + 1}) // the loop's body is a function, and returns there
 					break
 				}
 			}
@@ -60,8 +60,8 @@ func lastOf(list []ast.Stmt) ast.Stmt {
 	return list[len(list)-1]
 }
 
-// end notes the line of a token that ends a function, or gives the token another line, of those if
-// it can be.
+// end notes the line of a token that ends a function, or gives the token one of the other lines if
+// possible.
 func (r *rewriter) end(c *code, token span, others []place) {
 	if slices.Contains(c.moved, token) {
 		return
@@ -76,8 +76,8 @@ func (r *rewriter) end(c *code, token span, others []place) {
 	r.ends[line] = true
 }
 
-// freeLine returns a line in which nothing may call a poll: that of the place, or one of the
-// others, or the one that is nearest.
+// freeLine returns a line on which nothing may call a poll: the line of the place, one of the other
+// lines, or the nearest line.
 func (r *rewriter) freeLine(at place, others []place) place {
 	for _, other := range append([]place{at}, others...) {
 		if other.file == at.file && !r.busy[other] {
@@ -93,15 +93,16 @@ func (r *rewriter) freeLine(at place, others []place) place {
 	}
 }
 
-// busyLines finds the lines of the function in which it calls something, or polls. A call's line is
-// that of its parenthesis; a deferred call's is that of the function's end.
+// busyLines finds the lines on which the function calls another function, or polls. The line of a
+// call is the line of its parenthesis; the line of a deferred call is the line of the function's
+// end.
 func (r *rewriter) busyLines(c *code) {
 	mark := func(from, to token.Pos) {
 		first, last := r.placeOf(from), r.placeOf(to)
 		for line := first.line; line <= last.line; line++ {
 			r.busy[place{first.file, line}] = true
 		}
-		r.busy[first], r.busy[last] = true, true // between them there may be a line directive
+		r.busy[first], r.busy[last] = true, true // there may be a line directive between them
 	}
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		switch n := n.(type) {
@@ -126,7 +127,7 @@ func (r *rewriter) busyLines(c *code) {
 	}
 }
 
-// comesToPoll reports whether the call may come to a poll, its own callees' included.
+// comesToPoll reports whether the call, including its callees, may reach a poll.
 func (r *rewriter) comesToPoll(call *ast.CallExpr) bool {
 	switch way, c, f := r.callee(call); way {
 	case builtin, conversion:
@@ -139,12 +140,12 @@ func (r *rewriter) comesToPoll(call *ast.CallExpr) bool {
 	return true
 }
 
-// hasPoll reports whether a function of the package polls, or what it calls may.
+// hasPoll reports whether a function of the package, including its callees, may poll.
 func (r *rewriter) hasPoll(c *code) bool {
 	if known, ok := r.pollers[c]; ok {
 		return known
 	}
-	r.pollers[c] = true // if it comes back to itself: there is no cycle without a poll
+	r.pollers[c] = true // for recursion: every cycle contains a poll
 	found := len(c.polls) > 0 || slices.ContainsFunc(c.loops, func(l *loop) bool { return l.polls || l.every > 0 })
 	c.walk(func(n ast.Node, _ []ast.Node) {
 		switch n := n.(type) {

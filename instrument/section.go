@@ -5,9 +5,9 @@ import (
 	"go/ast"
 )
 
-// section makes a section of a function that the options name. It opens at the function's entry and
-// closes when it returns. When the last result is an error, a throw for the section ends there, and
-// is that error; otherwise it goes on to the boundary around it.
+// section makes a section of a function named by the options. The section opens at the function's
+// entry and closes when the function returns. If the last result is an error, a throw for the
+// section ends there and becomes this error. Otherwise it continues to the enclosing boundary.
 func (r *rewriter) section(c *code) {
 	if c.decl == nil {
 		return
@@ -24,8 +24,8 @@ func (r *rewriter) section(c *code) {
 	r.stats.Sections = append(r.stats.Sections, name)
 }
 
-// errorOf returns the address of the function's last result, when that is an error, and gives it a
-// name if it has none.
+// errorOf returns the address of the function's last result if it is an error, and names the result
+// if it has no name.
 func (r *rewriter) errorOf(c *code) string {
 	results := c.typ.Results
 	if results == nil || len(results.List) == 0 {

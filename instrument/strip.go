@@ -9,30 +9,30 @@ import (
 	"math/bits"
 )
 
-// strip takes a loop that counts cheap iterations into pieces, and polls before each:
+// strip splits a counting loop with cheap iterations into pieces, and polls before each:
 //
 //	for i := a; i < b; i++ { … }
 //	for i := a; ; { POLL; m := i + 512; for ; (i < b) && i != m; i++ { … }; if i != m { break } }
 //
-// Break and continue without a label mean the same in the inner loop, for a break leaves i behind
-// m; and i may wrap around on its way to m. A condition that is no mere comparison of values comes
-// after i != m, and so is evaluated exactly as often as before. What does differ is that a variable
-// of each iteration is one of the whole loop; so the loop must not have functions or addresses that
-// keep it.
+// Break and continue without a label mean the same in the inner loop, because a break leaves i
+// different from m. i may wrap around on its way to m. A condition with more than a comparison of
+// values comes after i != m, so it is evaluated exactly as often as before. One difference remains:
+// a variable of each iteration becomes a variable of the whole loop. So the loop must not contain
+// functions or addresses that keep it.
 //
-// Where the loop ends before i could wrap around, a piece ends by one comparison if it has a limit
-// (see limitOf), and the compiler is told what it does not see, that i only grows from piece to
-// piece: so it leaves out the checks of bounds that it did before.
+// If the loop ends before i could wrap around, a piece ends by one comparison, provided that the
+// loop has a limit (see limitOf). An additional check tells the compiler that i only grows from
+// piece to piece, which the compiler cannot deduce, so it removes the same bounds checks as before.
 //
 //	for i := a; ; { first := i; for {
 //		POLL; if i < first { break }; m := i + 512; n := m; if n > b { n = b }; for ; i < n; i++ { … }; if i != m { break }
 //	}; break }
 //
-// A test of the counter inside the loop would be simpler, and is not cheaper than a poll at each
+// A test of the counter inside the loop would be simpler, but is not cheaper than a poll at each
 // iteration: of a copy, a sum, a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %,
 // and a second comparison 2 to 40 %.
 //
-// It returns the number of iterations of a piece, or 0 when the loop cannot be taken apart.
+// strip returns the number of iterations of a piece, or 0 if the loop cannot be split.
 func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
 	cost := max(r.cost(body), 1)
 	if cost > stretch/16 || closes(stmt) {
@@ -48,7 +48,7 @@ func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int
 	return 0
 }
 
-// closes reports whether there is a function literal in n.
+// closes reports whether n contains a function literal.
 func closes(n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		_, ok := n.(*ast.FuncLit)
@@ -64,7 +64,7 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		return 0
 	}
 	if count.step > 8 || count.step < -8 {
-		return 0 // the end of a piece might be beyond a small type
+		return 0 // the end of a piece might be out of a small type's range
 	}
 	if count.bits == 8 { // a piece is a constant of the type
 		every = min(every, 32, 127/max(count.step, -count.step))
@@ -100,15 +100,15 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	return every
 }
 
-// piece is what the text around one needs to know.
+// piece contains what the text around a piece depends on.
 type piece struct {
 	i       string // the counter
-	step    int64  // how far it goes in a piece
-	past    string // the comparison with the first value that never holds, or ""
+	step    int64  // its increase in a piece
+	past    string // the comparison with the first value that is out of range, or ""
 	first   string
-	limit   string // what the loop's condition compares with, or ""
-	reaches bool   // the comparison is with or equal
-	wraps   bool   // the end of a piece may be beyond the type
+	limit   string // the expression that the loop's condition compares with, or ""
+	reaches bool   // the comparison includes equality
+	wraps   bool   // the end of a piece may be out of the type's range
 }
 
 // head returns the text before the inner loop.
@@ -119,7 +119,7 @@ func (r *rewriter) head(c *code, p piece) string {
 		text += fmt.Sprintf(" if %s %s %s { break };", p.i, p.past, p.first)
 	}
 	if p.step < 0 {
-		text += fmt.Sprintf(" %s := %s - %d;", m, p.i, -p.step) // which an unsigned type has, too
+		text += fmt.Sprintf(" %s := %s - %d;", m, p.i, -p.step) // valid for unsigned types too
 	} else {
 		text += fmt.Sprintf(" %s := %s + %d;", m, p.i, p.step)
 	}
@@ -145,7 +145,7 @@ func (r *rewriter) foot(p piece) string {
 	return fmt.Sprintf("; if %s != %s { break } ", p.i, r.name("m"))
 }
 
-// keeps reports whether the loop may keep the address of a variable that it declares.
+// keeps reports whether the loop may keep the address of a variable it declares.
 func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 	for _, l := range stmt.Init.(*ast.AssignStmt).Lhs {
 		id, ok := l.(*ast.Ident)
@@ -159,7 +159,7 @@ func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 		switch obj.Type().Underlying().(type) {
 		case *types.Basic, *types.Slice, *types.Pointer:
 		default:
-			return true // of arrays and structs there are also the addresses of parts
+			return true // arrays and structs also have addresses of parts
 		}
 		if r.addressed(obj, stmt) {
 			return true
@@ -168,7 +168,7 @@ func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 	return false
 }
 
-// stripRange does the same to a loop over a slice, or over an int:
+// stripRange does the same for a loop over a slice, or over an int:
 //
 //	for i, v := range x { … }
 //	for s, i := x, 0; ; {
@@ -207,7 +207,7 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	f := c.file
 	from, to := r.offset(stmt.For)+len("for"), r.offset(stmt.X.Pos())
 	if bytes.ContainsAny(f.src[from:to], "\n/") {
-		return 0 // a line, or a comment, would be lost
+		return 0 // a line break or a comment would be lost
 	}
 	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), p.i))
 	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0; ; {%sfor ; %s < %s; %s++", r.head(c, p), p.i, r.name("n"), p.i))
@@ -217,13 +217,13 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	return every
 }
 
-// declares reports whether the block declares the name itself, not in a block inside of it.
+// declares reports whether the block itself declares the name, not a nested block.
 func (r *rewriter) declares(block *ast.BlockStmt, name string) bool {
 	scope := r.types.Scope().Innermost(block.Lbrace)
 	return scope == nil || scope.Lookup(name) != nil
 }
 
-// isHidden reports whether a name of the language may mean something else at p.
+// isHidden reports whether a predeclared name may have another meaning at p.
 func (r *rewriter) isHidden(name string, p token.Pos) bool {
 	scope := r.types.Scope().Innermost(p)
 	if scope == nil {
@@ -233,7 +233,7 @@ func (r *rewriter) isHidden(name string, p token.Pos) bool {
 	return obj != types.Universe.Lookup(name)
 }
 
-// What a range loop goes over, as far as it matters.
+// The operand kinds of a range loop, as far as they matter.
 type over int
 
 const (
@@ -258,8 +258,8 @@ func (r *rewriter) iterates(x ast.Expr) over {
 	return overOther
 }
 
-// core returns the type that decides what a value can do: of a type parameter, the one that all its
-// arguments have.
+// core returns the type that determines the operations on a value: for a type parameter, the type
+// shared by all its type arguments.
 func core(t types.Type) types.Type {
 	p, ok := types.Unalias(t).(*types.TypeParam)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// check types the package as far as it goes. What has no type is taken for the worst: a call of
-// anything, a loop without end. So errors are nobody's concern here; the compiler reports them with
-// their places.
+// check type-checks the package as far as possible. An expression without a type counts as the
+// worst case: a call of anything, an endless loop. So check ignores errors; the compiler reports
+// them with their positions.
 func (r *rewriter) check() {
 	r.info = &types.Info{
 		Types:      map[ast.Expr]types.TypeAndValue{},
@@ -55,7 +55,7 @@ type exports struct {
 
 func (e exports) Import(path string) (p *types.Package, err error) {
 	defer func() {
-		if v := recover(); v != nil { // export data of another toolchain: the importer promises no errors for all of it
+		if v := recover(); v != nil { // export data of another toolchain: the importer does not return errors for all of it
 			p, err = nil, fmt.Errorf("export data of %s: %v", path, v)
 		}
 	}()
@@ -68,18 +68,18 @@ func (e exports) Import(path string) (p *types.Package, err error) {
 	return e.from.Import(path)
 }
 
-// How a call goes on.
+// The kinds of calls, by their target.
 type way int
 
 const (
 	own     way = iota // into a function of this package
-	away               // into what is not known, or may call back: an interface's method, a function value
-	outside            // into another package, which cannot call back, or polls where it does
+	away               // to unknown code, or code that may call back: an interface's method, a function value
+	outside            // to another package that cannot call back, or that polls where it does
 	builtin
 	conversion
 )
 
-// callee finds what a call calls; c is set for own.
+// callee finds the function that a call calls; c is set for own.
 func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 	fun := ast.Unparen(call.Fun)
 	if tv, ok := r.info.Types[fun]; ok && tv.IsType() {
@@ -108,7 +108,7 @@ func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 		return own, c, f
 	}
 	if f.Pkg() == r.types || swift[f.Pkg().Path()] {
-		return outside, nil, f // an assembly function, for one
+		return outside, nil, f // for example an assembly function
 	}
 	sig, ok := r.info.TypeOf(fun).(*types.Signature)
 	if !ok {
@@ -123,8 +123,8 @@ func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 	return outside, nil, f
 }
 
-// takesFunction reports whether a function value is among the arguments: what calls it may leave
-// the poll to its caller.
+// takesFunction reports whether a function value is among the arguments: the callee may leave
+// polling for it to the caller.
 func takesFunction(sig *types.Signature) bool {
 	for v := range sig.Params().Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok {
@@ -134,7 +134,7 @@ func takesFunction(sig *types.Signature) bool {
 	return false
 }
 
-// object returns what the called expression names.
+// object returns the object that the called expression names.
 func (r *rewriter) object(fun ast.Expr) types.Object {
 	switch fun := fun.(type) {
 	case *ast.Ident:
@@ -162,8 +162,8 @@ func (r *rewriter) carries(t types.Type) bool {
 	return known
 }
 
-// carries has in seen the types that it is in the midst of, or has found to carry none but what
-// those do.
+// carries keeps in seen the types under examination, and the types found to carry no code, apart
+// from types under examination.
 func carries(t types.Type, seen map[types.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -215,7 +215,7 @@ func (r *rewriter) constant(e ast.Expr) (int64, bool) {
 	return int64Of(tv.Value)
 }
 
-// plain reports that ranging over e calls nothing.
+// plain reports whether ranging over e calls no function.
 func (r *rewriter) plain(e ast.Expr) bool {
 	t := r.info.TypeOf(e)
 	if t == nil {

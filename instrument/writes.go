@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// value is what some variables of a function lead to.
+// value is the memory that some variables of a function refer to.
 type value struct {
 	of    map[types.Object]bool
-	whole types.Object // a variable that is part of it; or nil
+	whole types.Object // a variable in the value itself, or nil
 }
 
-// valueOf returns the value that a variable of the function leads to, with the other variables that
-// lead into it.
+// valueOf returns the value that a variable of the function refers to, with the other variables
+// that refer into it.
 func (r *rewriter) valueOf(c *code, v types.Object, whole bool) value {
 	out := value{of: map[types.Object]bool{v: true}}
 	if whole {
@@ -55,7 +55,7 @@ func (v value) has(r *rewriter, e ast.Expr) bool {
 	return root != nil && (v.of[root] && beyond || root == v.whole)
 }
 
-// leadsTo reports whether who gets the expression as an argument can write the value.
+// leadsTo reports whether a callee that gets the expression as an argument can write the value.
 func (v value) leadsTo(r *rewriter, e ast.Expr) bool {
 	root, _ := r.root(e)
 	if root == nil || !v.of[root] {
@@ -65,15 +65,15 @@ func (v value) leadsTo(r *rewriter, e ast.Expr) bool {
 	return ok && address.Op == token.AND || r.leads(e) || r.isReceiver(e)
 }
 
-// isReceiver reports whether the expression is one whose address a method call may take.
+// isReceiver reports whether a method call may take the address of the expression.
 func (r *rewriter) isReceiver(e ast.Expr) bool {
 	tv, ok := r.info.Types[e]
 	return ok && tv.Addressable()
 }
 
-// writes reports whether the node writes the value, itself or by the package's functions that it
-// calls. What is written under a lock is meant to be changed while others see it, and what a
-// deferred call writes is written when a throw unwinds, too.
+// writes reports whether the node writes the value, directly or through the package's functions
+// that it calls. A write under a lock does not count, because it is meant for concurrent readers.
+// Neither does a write in a deferred call, because it also happens during a throw.
 func (r *rewriter) writes(c *code, n ast.Node, v value) (found bool) {
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
 		if found || inDeferred(append(slices.Clone(stack), n)) {
@@ -95,8 +95,8 @@ func (r *rewriter) writes(c *code, n ast.Node, v value) (found bool) {
 	return found
 }
 
-// callWrites reports whether a call writes the value. Calls of other packages are not known to,
-// except for those by which goroutines tell each other that the value is complete.
+// callWrites reports whether a call writes the value. Calls of other packages count as not writing,
+// except for calls by which goroutines signal that the value is complete.
 func (r *rewriter) callWrites(call *ast.CallExpr, v value) bool {
 	way, to, f := r.callee(call)
 	sel, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr)
@@ -135,7 +135,7 @@ func nameIn(field *ast.Field, i int) *ast.Ident {
 	return nil
 }
 
-// writesTo reports whether a function writes what its parameter leads to.
+// writesTo reports whether a function writes through its parameter.
 func (r *rewriter) writesTo(c *code, name *ast.Ident) bool {
 	param := types.Object(nil)
 	if name != nil {
@@ -147,13 +147,13 @@ func (r *rewriter) writesTo(c *code, name *ast.Ident) bool {
 	if known, ok := r.written[param]; ok {
 		return known
 	}
-	r.written[param] = false // for a function that comes back to itself
+	r.written[param] = false // for recursion
 	r.written[param] = r.writes(c, c.body, r.valueOf(c, param, false))
 	return r.written[param]
 }
 
-// serves reports whether the function has a loop that no condition ends: it goes on as long as its
-// client does, and does not complete the value.
+// serves reports whether the function has a loop without a condition: it runs as long as its client
+// does, and does not complete the value.
 func (c *code) serves() (found bool) {
 	c.walk(func(n ast.Node, _ []ast.Node) {
 		loop, ok := n.(*ast.ForStmt)
