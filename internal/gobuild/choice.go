@@ -11,14 +11,14 @@ import (
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
-// Tested are the packages of the standard library that pass their own tests with polls in them: the
-// pattern std of -cocoon.pkgs.
+// Tested lists the packages of the standard library that pass their own tests with polls in them:
+// the pattern std of -cocoon.pkgs.
 var Tested = strings.Fields(`archive/tar archive/zip bytes compress/bzip2 compress/flate compress/gzip compress/lzw compress/zlib
 	encoding/asn1 encoding/csv encoding/gob encoding/hex encoding/json encoding/xml go/parser go/types html html/template image
 	image/draw image/gif image/jpeg image/png index/suffixarray io math/big mime/multipart mime/quotedprintable net/mail regexp
 	regexp/syntax slices sort strings text/scanner text/tabwriter text/template text/template/parse`)
 
-// kept are modules that Cocoon's runtime calls while it makes decisions, under its locks and on its
+// kept lists modules that Cocoon's runtime calls during decisions, under its locks and on its
 // timer's thread.
 var kept = []string{"github.com/tetratelabs/wazero/...", "golang.org/x/sys/..."}
 

@@ -37,7 +37,7 @@ type Command struct {
 	// sections; other names have no effect.
 	Limited func(file string) ([]string, error)
 
-	// Kept returns the rules of a policy document for functions that are not unwound.
+	// Kept returns the rules of a policy document for functions that a throw must not unwind.
 	Kept func(file string) ([]keep.Rule, error)
 
 	// Tool is the command line that leads to Toolexec: this program and its verb.

@@ -78,9 +78,9 @@ func parseCompile(line []string) (c compile, ok bool) {
 func (c compile) original() []string { return slices.Concat(c.front, c.flags, c.files) }
 
 // rewritten rewrites the package and returns the command line with the new files, which are placed
-// next to the output. mistaken means that the package has errors that the rewriting has found; the
-// compiler will report them. A package that cannot be rewritten stays as it is, unless that would
-// lose a section.
+// next to the output. mistaken means that the rewriting has found errors in the package, which the
+// compiler will report. A package that cannot be rewritten stays unchanged, unless that would lose
+// a section.
 func (c compile) rewritten(chosen choice) (words []string, mistaken bool, err error) {
 	path := target()
 	if path == safepointPath && len(c.keeps) > 0 {
@@ -132,7 +132,8 @@ func missing(path string, want []string, made instrument.Stats) error {
 	return nil
 }
 
-// attempt rewrites the package. Its own mistakes are errors: a build must not end by them.
+// attempt rewrites the package. A panic of the rewriting becomes an error, because it must not end
+// the build.
 func attempt(p instrument.Package, o instrument.Options) (result *instrument.Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// runner runs a tool, and returns what it has said.
+// runner runs a tool, and returns its output.
 type runner func(words []string) (said []byte, code int, err error)
 
-// capture runs a tool as a child, and keeps what it says.
+// capture runs a tool as a child, and captures its output.
 func capture(words []string) (said []byte, code int, err error) {
 	tool := exec.Command(words[0], words[1:]...)
 	var out bytes.Buffer
@@ -25,17 +25,17 @@ func capture(words []string) (said []byte, code int, err error) {
 	return out.Bytes(), code, err
 }
 
-// build compiles the package as it was rewritten, to words. What go build compiles has to compile:
-// where the compiler finds a mistake, the functions that have it are rewritten less, then not at
-// all, and at last nothing is, unless that would lose a section. It returns what the last compiler
-// said.
+// build compiles the rewritten package, with the words as the command line. It must compile every
+// package that go build compiles: if the compiler reports a mistake, build rewrites the functions
+// with the mistake less, then not at all, and finally compiles the package unchanged, unless that
+// would lose a section. It returns the output of the last compilation.
 func (c compile) build(words []string, chosen choice, tool runner) (said []byte, code int, err error) {
 	if said, code, err = tool(words); code == 0 || err != nil {
 		return said, code, err
 	}
 	own, ownCode, err := tool(c.original())
 	if err != nil || ownCode != 0 {
-		return own, ownCode, err // the mistake is the package's
+		return own, ownCode, err // the mistake is in the package itself
 	}
 	for range 2 {
 		lines := mistakes(said)
@@ -61,12 +61,12 @@ func (c compile) build(words []string, chosen choice, tool runner) (said []byte,
 	return tool(c.original())
 }
 
-// note says, for -x, what the compiler has found.
+// note reports, for -x, the compiler's messages.
 func (c compile) note(chosen choice, said []byte) {
 	chosen.explain("does not compile as rewritten, so that functions with these lines get plainer polls, or none:\n%s", bytes.TrimSpace(said))
 }
 
-// explain says, for -x, what became of the package that is being compiled.
+// explain reports, for -x, how the package is compiled after a refusal.
 func (c choice) explain(format string, args ...any) {
 	if c.explains {
 		fmt.Fprintf(os.Stderr, "# cocoon: %s "+format+"\n", append([]any{target()}, args...)...)
@@ -75,7 +75,7 @@ func (c choice) explain(format string, args ...any) {
 
 var mistake = regexp.MustCompile(`(?m)^(.+\.[^:\n]+):(\d+)(?::\d+)?: `)
 
-// mistakes returns the lines that the compiler complains about, each once.
+// mistakes returns the lines named in the compiler's messages, each once.
 func mistakes(said []byte) (lines []instrument.Line) {
 	for _, m := range mistake.FindAllSubmatch(said, -1) {
 		n, err := strconv.Atoi(string(m[2]))

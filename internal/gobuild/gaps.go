@@ -57,10 +57,10 @@ func (c *Command) Gaps(ctx context.Context) (all []PackageGaps, err error) {
 	return all, nil
 }
 
-// survey is what a report about the packages of a command line begins with.
+// survey is the common input of reports about the packages of a command line.
 type survey struct {
 	packages graph
-	taken    map[string]bool // those that are rewritten
+	taken    map[string]bool // the rewritten packages
 	sources  sources
 	options  instrument.Options
 }
@@ -108,7 +108,7 @@ func (l *goLine) known() error {
 	return nil
 }
 
-// errNoneTaken returns the error for a command line of which no package would be rewritten.
+// errNoneTaken returns the error for a command line without a package to rewrite.
 func errNoneTaken(packages graph) error {
 	for _, p := range packages {
 		if !p.DepOnly {
@@ -118,10 +118,10 @@ func errNoneTaken(packages graph) error {
 	return errors.New("the command line names no package")
 }
 
-// sources are all packages of a command line, by import path.
+// sources contains all packages of a command line, by import path.
 type sources map[string]source
 
-// compile lets go list compile the packages.
+// compile makes go list compile the packages.
 func (c *Command) compile(ctx context.Context) (sources, error) {
 	args := c.line.listArgs("-export", "-compiled", "-json=ImportPath,Export,CompiledGoFiles,ImportMap,Module")
 	if c.line.has("x") {
@@ -144,7 +144,7 @@ func (c *Command) compile(ctx context.Context) (sources, error) {
 	return by, err
 }
 
-// of returns a package as the compiler would get it.
+// of returns a package with the files that the compiler would get.
 func (s sources) of(p listed) instrument.Package {
 	c := s[p.ImportPath]
 	out := instrument.Package{Path: p.path(), Std: p.Standard, ImportMap: c.ImportMap, Exports: map[string]string{}}

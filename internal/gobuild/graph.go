@@ -71,7 +71,7 @@ func isRelative(pattern string) bool {
 	return pattern == "." || pattern == ".." || strings.HasPrefix(pattern, "./") || strings.HasPrefix(pattern, "../")
 }
 
-// selecting are the flags that decide which packages and files are in a build.
+// selecting lists the flags that decide which packages and files are in a build.
 var selecting = strings.Fields("tags mod modfile overlay race msan asan compiler installsuffix")
 
 // list returns the graph from go list, which it calls once. It ignores go list's complaints about

@@ -11,14 +11,15 @@ import (
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
-// safepointPath is the package that tells the runtime which functions the build keeps. It is in
-// each program that has a runtime.
+// safepointPath is the package that tells the runtime which functions the build keeps. Each program
+// with a runtime contains it.
 const safepointPath = "github.com/cocoon-go/cocoon/safepoint"
 
-// keepFlag gives package safepoint a rule; it is one of the flags that mark a package for Toolexec.
+// keepFlag passes a rule to package safepoint. It is one of the flags that mark a package for
+// Toolexec.
 const keepFlag = "-cocoon.keep="
 
-// Keep is a rule for functions that are not unwound, and where it is from.
+// Keep is a rule for functions that a throw must not unwind, with its origin.
 type Keep struct {
 	keep.Rule
 	By string // "-cocoon.keep", or the file of a document
@@ -36,8 +37,8 @@ func (c *Command) addKeeps(value string) error {
 	return nil
 }
 
-// keepFlags returns the flags by which package safepoint gets the rules of the command line.
-// Documents bring theirs to the runtime themselves.
+// keepFlags returns the flags that pass the rules of the command line to package safepoint.
+// Documents pass their rules to the runtime themselves.
 func keepFlags(keeps []Keep) string {
 	var flags []string
 	for _, k := range keeps {
@@ -86,8 +87,8 @@ func (c *Command) embeddedKeeps(g graph) (all []Keep) {
 	return all
 }
 
-// checkKeeps returns an error for a rule that names what the build lacks, and the files that it
-// looked into. A document may be that of several programs, so its packages may be missing.
+// checkKeeps returns an error for a rule with a name that the build lacks, and the files that it
+// has read. Several programs may share a document, so a document's packages may be missing.
 func checkKeeps(keeps []Keep, g graph) (looked []string, err error) {
 	for _, k := range keeps {
 		files, err := k.check(g)
@@ -99,8 +100,8 @@ func checkKeeps(keeps []Keep, g graph) (looked []string, err error) {
 	return looked, nil
 }
 
-// in reports whether a package is the rule's, and returns what the rule calls the function in it, ""
-// for all of the package. Stack traces call a main package main, so rules may as well.
+// in reports whether a package belongs to the rule, and returns the rule's name of the function in
+// it, or "" for the whole package. Stack traces name a main package main, so rules may do the same.
 func (k Keep) in(p listed) (function string, ok bool) {
 	for _, path := range []string{p.path(), "main"} {
 		switch {

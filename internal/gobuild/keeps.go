@@ -7,19 +7,19 @@ import (
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
-// Kept is something that a program does not unwind: what a rule matches, or a stretch of a function.
+// Kept is code that a program does not unwind: the matches of a rule, or a stretch of a function.
 type Kept struct {
-	Packages  []string        // that a rule matches, or in which it names a function; of a stretch its own
-	Named     bool            // on the command line: of a stretch
-	Pattern   string          // of a rule; "": a stretch of a function
-	NoSuspend bool            // the task is not suspended there, either
-	At        instrument.Kept // of a stretch; of a rule only Why
+	Packages  []string        // packages that a rule matches, or in which it names a function; for a stretch, its own package
+	Named     bool            // for a stretch: the package is named on the command line
+	Pattern   string          // for a rule; "" for a stretch of a function
+	NoSuspend bool            // the task is not suspended there either
+	At        instrument.Kept // for a stretch; a rule sets only Why
 	By        string          // "-cocoon.keep", the file of a document, "library" or "text"
 }
 
-// Keeps returns what the program that the command line would build keeps from being unwound: by
-// rules of the command line, of documents and of the list of libraries, as far as they match its
-// packages, and because the text of a rewritten package shows it.
+// Keeps returns the code that the program of the command line keeps from being unwound: code
+// matched by rules of the command line, of documents and of the list of libraries, and stretches
+// found in the text of rewritten packages.
 func (c *Command) Keeps(ctx context.Context) (all []Kept, err error) {
 	s, err := c.survey(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Command) Keeps(ctx context.Context) (all []Kept, err error) {
 	return all, nil
 }
 
-// matched adds a rule, if it may keep something.
+// matched adds a rule if it may keep any code.
 func (s survey) matched(all []Kept, k Keep, why string) []Kept {
 	var paths []string
 	for _, p := range s.packages {

@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Packages with the TimeLimit that limits finds; cocoon's is an alias.
+// The packages with the TimeLimit type that limits looks for; the type in package cocoon is an
+// alias.
 const (
 	policyPath = "github.com/cocoon-go/cocoon/policy"
 	cocoonPath = "github.com/cocoon-go/cocoon/cocoon"

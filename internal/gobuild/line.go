@@ -28,11 +28,11 @@ type flagOf struct {
 var withoutValue = strings.Fields(`a asan artifacts benchmem buildvcs c cover failfast fullpath json linkshared modcacherw msan
 	n race short trimpath v work x i h help`)
 
-// withValue are the flags of go build that take a value.
+// withValue lists the flags of go build that take a value.
 var withValue = strings.Fields(`asmflags buildmode C compiler covermode coverpkg gccgoflags gcflags installsuffix ldflags mod
 	modfile o overlay p pgo pkgdir tags toolexec`)
 
-// ownFlags are this program's, each with a value.
+// ownFlags lists this program's flags, each with a value.
 var ownFlags = []string{"cocoon.pkgs", "cocoon.keep", "cocoon.policies"}
 
 // Parse parses the arguments of cocoon build, run or test: the arguments of the go command's verb,

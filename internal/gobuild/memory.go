@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// goodFor is how long a file of findings is kept.
+// goodFor is the time that a file of findings is kept.
 const goodFor = 24 * time.Hour
 
 // settled is how old a file must be for its next change to have a different time: the tick of the
 // coarsest clock of the relevant file systems.
 const settled = 20 * time.Millisecond
 
-// findings are what the packages of a command line, and their sources, determine about it. Listing
+// findings are the results of examining the packages of a command line and their sources. Listing
 // the packages with the go command takes half as long as a build with nothing to do, so findings
-// are remembered until one of their files changes.
+// are stored until one of their files changes.
 type findings struct {
-	Sections []string // that the sources limit
+	Sections []string // names that the sources limit
 	Files    []stamp
 }
 

@@ -50,7 +50,7 @@ func (c *Command) plan(ctx context.Context) (args []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.line.has("x") { // which changes nothing that is built
+	if c.line.has("x") { // has no effect on the build
 		tool = slices.Insert(tool, len(tool)-1, "-x")
 	}
 	args = []string{c.Verb}

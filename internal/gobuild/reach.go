@@ -7,20 +7,20 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// reach finds what the tasks of a program may come to, by names: through functions that code names,
-// and by interfaces, whose methods may be any of the name in packages of which a
-// function or a type is reached.
+// reach finds the functions that the tasks of a program may reach, by name: functions that code
+// names, and methods called through interfaces. An interface call may reach any method of that name
+// in a package with a reached function or type.
 type reach struct {
 	functions map[string]*instrument.FunctionGaps
-	methods   map[string][]string // of a name, by the name without package and type
-	called    map[string]bool     // names of methods that are called through interfaces
-	packages  map[string]bool     // of which a function or a type is reached
+	methods   map[string][]string // full names by method name
+	called    map[string]bool     // names of methods called through interfaces
+	packages  map[string]bool     // packages with a reached function or type
 }
 
-// findReached sets the distance of each function from a task, in calls. Tasks begin where the named
-// packages pass functions to Cocoon. If they pass other values that carry code, as a handler, tasks
-// also begin at the functions that these packages pass to others. If they pass nothing, any
-// function of theirs may be called by a task.
+// findReached sets the distance of each function from a task, in calls. Tasks start where the named
+// packages pass functions to Cocoon. If they pass other values with code, such as a handler, tasks
+// also start at the functions that these packages pass to uninstrumented packages. If they pass
+// nothing, a task may call any of their functions.
 func findReached(all []PackageGaps) {
 	r := reach{map[string]*instrument.FunctionGaps{}, map[string][]string{}, map[string]bool{}, map[string]bool{}}
 	var tasks, passed, own []string
@@ -51,7 +51,7 @@ func findReached(all []PackageGaps) {
 	r.from(tasks)
 }
 
-// from follows the links of the functions, those nearest first.
+// from follows the links of the functions, the nearest first.
 func (r *reach) from(names []string) {
 	for distance := 0; len(names) > 0; distance++ {
 		var next []string
@@ -73,7 +73,7 @@ func (r *reach) from(names []string) {
 	}
 }
 
-// dispatched returns the methods that interfaces may lead to.
+// dispatched returns the methods that interface calls may reach.
 func (r *reach) dispatched() (names []string) {
 	for method := range r.called {
 		for _, name := range r.methods[method] {
@@ -86,7 +86,7 @@ func (r *reach) dispatched() (names []string) {
 	return names
 }
 
-// packageOf returns the package of a function's name, whose path may have dots.
+// packageOf returns the package of a function's name. The package's path may contain dots.
 func packageOf(name string) string {
 	slash := strings.LastIndexByte(name, '/') + 1
 	if i := strings.Index(name, ".("); i >= 0 {
