@@ -9,30 +9,30 @@ type Held struct {
 	Package string // as in the names of functions
 	File    string // without its folder
 
-	// Lines are where locks are held: triples of a first line, a last line, and how the locks are
-	// released (ByItself and the others). A task is not suspended there, because it would hold up
-	// the goroutines that wait for the lock.
+	// Lines are the lines on which locks are held: triples of a first line, a last line, and the
+	// way of release (ByItself and the following constants). A task is not suspended there, because
+	// it would hold up the goroutines that wait for the lock.
 	Lines []int
-	Locks []string // the expressions of the locks, of each triple of Lines
+	Locks []string // the expressions of the locks, for each triple of Lines
 
-	// Ends are where functions return, and make their deferred calls, where iterators clean up
-	// behind their last element, and where a function has given up a lock that will be released
-	// once more. Nothing is thrown there. Ends are pairs of a first and a last line.
+	// Ends are the lines on which functions return and make their deferred calls, on which
+	// iterators clean up after their last element, and on which a function has released a lock that
+	// will be released again. Nothing is thrown there. Ends are pairs of a first and a last line.
 	Ends []int
 
-	// Fresh are lines with one call: of a method on what the function has made, and given to nobody
-	// else. Pairs like Ends.
+	// Fresh are lines with one call: a method call on a value that the function has created and not
+	// shared. They are pairs like Ends.
 	Fresh []int
 
 	Next *Held
 }
 
-// How what is held in some lines is released.
+// The ways of releasing a lock.
 const (
-	ByItself   = iota // not when the function is unwound: nothing is thrown there
+	ByItself   = iota // not released when the function is unwound: nothing is thrown there
 	ByDefer           // by a deferred call
 	InReceiver        // by a deferred call, and the lock is lost with the receiver, if the caller's line is in Fresh
-	Unharmed          // by a deferred call, and what the lock guards is only read
+	Unharmed          // by a deferred call, and the guarded data is only read
 )
 
 var held atomic.Pointer[Held]
@@ -52,6 +52,6 @@ func hold(pkg, file string, lines []int, locks []string, ends, fresh []int) {
 	}
 }
 
-// AllHeld returns a list of the locked lines of all rewritten files that have been initialised, or
-// nil. It is safe for concurrent use, and its elements do not change.
+// AllHeld returns a list of the tables of all rewritten files that have been initialised, or nil.
+// It is safe for concurrent use, and its elements do not change.
 func AllHeld() *Held { return held.Load() }

@@ -13,13 +13,13 @@ type pullings = func(ask func() bool) (drive func(bool), begin func() (end func(
 // Pulled tells the runtime about one iter.Pull: an iterator that runs on a coroutine, for the
 // goroutine that waits for its next element. Code from cocoon build calls it.
 //
-// The runtime calls ask on the coroutine, at a safe point of the iterator. There ask lets the
-// goroutine that waits come to a safe point of its own, and returns true when that goroutine waits
-// again, or false if the iterator was stopped instead, so that its code has to be unwound.
+// The runtime calls ask on the coroutine, at a safe point of the iterator. ask makes the waiting
+// goroutine pass a safe point of its own. It returns true when that goroutine waits again, or false
+// if the iterator was stopped instead, and its code must be unwound.
 //
-// The caller calls drive(true) before each switch to the coroutine, and drive(false) behind it. On
-// the coroutine it calls begin first, and defers end there directly, which recovers the panic that
-// unwinds a stopped iterator. Without a runtime these do nothing.
+// The caller calls drive(true) before each switch to the coroutine, and drive(false) after it. On
+// the coroutine, it first calls begin, and defers end directly. end recovers the panic that unwinds
+// a stopped iterator. Without a runtime these functions do nothing.
 func Pulled(ask func() bool) (drive func(bool), begin func() (end func())) {
 	if tell := pulled.Load(); tell != nil {
 		return (*tell)(ask)

@@ -61,10 +61,10 @@ func Answer() {
 	}
 }
 
-// Attach installs the slow path, for the life of the process. The slow path is called on the
-// goroutine that polls, concurrently by many goroutines, and also when the request is for another
-// goroutine. A second Attach panics, as does a nil function: functions cannot be compared, and two
-// owners of one word would each answer the other's requests.
+// Attach installs the slow path, for the life of the process. The slow path runs on the goroutine
+// that polls, concurrently on many goroutines, and also when the request is for another goroutine.
+// A second Attach panics, as does a nil function: functions cannot be compared, and two owners of
+// one word would each answer the other's requests.
 func Attach(slow func()) {
 	if slow == nil {
 		panic("safepoint: Attach of a nil function; want the slow path of the poll")

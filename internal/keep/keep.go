@@ -1,6 +1,6 @@
-// Package keep knows the functions that a throw must not unwind: it waits until they return. The
-// command line of cocoon build and policy documents name them by rules, and a list of rules is built
-// in.
+// Package keep finds the functions that a throw must not unwind: a throw waits until they return.
+// Rules on the command line of cocoon build and in policy documents name them, and a list of rules
+// is built in.
 package keep
 
 import (
@@ -19,13 +19,13 @@ import (
 //	gorm.io/gorm.(*Statement).*     all methods of the type
 type Rule struct {
 	Pattern   string
-	NoSuspend bool // the task is not suspended in there, either
+	NoSuspend bool // the task is not suspended there either
 }
 
-// noSuspend ends the text of a rule with NoSuspend.
+// noSuspend is the suffix of a rule with NoSuspend.
 const noSuspend = "=no-suspend"
 
-// Parse reads a rule as the command line has it: PATTERN, or PATTERN=no-suspend.
+// Parse parses a rule of the command line: PATTERN, or PATTERN=no-suspend.
 func Parse(text string) (Rule, error) {
 	pattern, what, has := strings.Cut(text, "=")
 	if has && "="+what != noSuspend {
@@ -37,7 +37,7 @@ func Parse(text string) (Rule, error) {
 	return Rule{pattern, has}, nil
 }
 
-// String returns what Parse reads.
+// String returns the rule in the form that Parse accepts.
 func (r Rule) String() string {
 	if r.NoSuspend {
 		return r.Pattern + noSuspend
@@ -76,7 +76,7 @@ func Check(pattern string) error {
 const wanted = "want a package, as in gorm.io/gorm or gorm.io/gorm/..., or a function, as in PATH.Func, PATH.Type.Method, " +
 	"PATH.(*Type).Method or PATH.(*Type).*"
 
-// Set is rules to look functions up in. A nil Set has none.
+// Set is a set of rules, for looking up functions. A nil Set is empty.
 type Set struct {
 	exact map[string]Rule // a function, or a package
 	types []Rule          // PATH.Type.*
@@ -107,9 +107,9 @@ func (s *Set) add(r Rule) {
 	}
 }
 
-// Match reports whether a function is kept, and whether the task must not be suspended in there,
-// either. It takes the name that a stack trace has. It is called at polls, and calls nothing that
-// may poll: in package strings that is all that loops.
+// Match reports whether a function is kept, and whether the task must not be suspended in it
+// either. function has the form of a name in a stack trace. Polls call Match, so it calls nothing
+// that may poll: in package strings, only code with loops does.
 func (s *Set) Match(function string) (kept, noSuspend bool) {
 	if s == nil {
 		return false, false

@@ -1,12 +1,12 @@
 package keep
 
-// Library is a rule for a library, which is in force in every program that cocoon build makes.
+// Library is a rule for a library. It applies to every program that cocoon build creates.
 type Library struct {
 	Rule
-	Why string // what a throw in there did; docs/safepoints.md has the same words
+	Why string // what a throw there did; docs/safepoints.md has the same words
 }
 
-// Libraries are the libraries that are known to need a rule. Each was seen to break.
+// Libraries lists the libraries known to need a rule. Each has been observed to break.
 var Libraries = []Library{
 	{Rule{"sync.(*Once).doSlow", true}, "the function counts as done, and never runs again"},
 	{Rule{"database/sql", true}, "the connection of the call is never used again"},

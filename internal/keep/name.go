@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// split returns the package of a function, and the function as rules name it. In stack traces the
-// last element of a package's path has its dots escaped, and instances of generic functions have
+// split returns the package of a function, and the function's name in rules. In stack traces, the
+// dots in the last element of a package's path are escaped, and instances of generic functions have
 // brackets.
 func split(function string) (pkg, name string) {
 	dot := strings.LastIndexByte(function, '/') + 1

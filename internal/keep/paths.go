@@ -2,11 +2,11 @@ package keep
 
 import "strings"
 
-// paths is a pattern of import paths, as the go command has them: "..." matches any text, and
-// "/..." at the end also matches no text.
+// paths is a pattern of import paths, with the go command's syntax: "..." matches any text, and
+// "/..." at the end also matches the empty text.
 type paths struct {
-	parts []string // what is between the dots
-	top   *paths   // of PATH/...: PATH; nil: it does not end so
+	parts []string // the text between the dots
+	top   *paths   // PATH in PATH/...; nil without this suffix
 }
 
 // tree is a rule for packages.
