@@ -43,7 +43,7 @@ func (l *lines) of(f runtime.Frame) []*safepoint.Held {
 type heldLock struct {
 	at   runtime.Frame
 	name string // the lock's expression
-	how  int    // it is released: safepoint.ByItself and the others
+	how  int    // the way of release: safepoint.ByItself and the following constants
 }
 
 // lockIn returns the lock that the frame holds, if it holds one.
@@ -56,7 +56,7 @@ func (l *lines) lockIn(f runtime.Frame) (lock heldLock, ok bool) {
 	return heldLock{}, false
 }
 
-// endsIn reports whether the frame is where nothing is thrown.
+// endsIn reports whether the frame is at a line where nothing is thrown.
 func (l *lines) endsIn(f runtime.Frame) bool {
 	for _, h := range l.of(f) {
 		if _, ok := stretchOf(h.Ends, 2, f.Line); ok {
@@ -66,7 +66,7 @@ func (l *lines) endsIn(f runtime.Frame) bool {
 	return false
 }
 
-// isFresh reports whether the frame calls a method on what only it has.
+// isFresh reports whether the frame calls a method on an unshared value.
 func (l *lines) isFresh(f runtime.Frame) bool {
 	for _, h := range l.of(f) {
 		if _, ok := stretchOf(h.Fresh, 2, f.Line); ok {
@@ -76,8 +76,8 @@ func (l *lines) isFresh(f runtime.Frame) bool {
 	return false
 }
 
-// stretchOf returns which of the stretches has the line. A stretch is so many numbers, of which the
-// first two are its first line and its last.
+// stretchOf returns the index of the stretch with the line. A stretch has a fixed number of
+// elements, and the first two are its first and last line.
 func stretchOf(lines []int, numbers, line int) (i int, ok bool) {
 	low, high := 0, len(lines)/numbers
 	for low < high {

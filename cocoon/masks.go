@@ -2,22 +2,22 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/internal/keep"
 
-// maskedStacks are the stacks at which the current request was masked last. The same stack means
-// the same again. So a poll under a lock costs about 0.1 µs, and not a walk: code under a lock may
-// poll every microsecond, and would hold the lock for several times as long.
+// maskedStacks are the stacks at which the current request was masked most recently. The same stack
+// has the same outcome. So a poll under a lock costs about 0.1 µs instead of a walk: code under a
+// lock may poll every microsecond, and would otherwise hold the lock several times as long.
 type maskedStacks struct {
 	on   maskedOn
 	last [16]maskedStack
 	next int
 }
 
-// maskedStack is a stack, by its goroutine.StackSum, and the outlook there.
+// maskedStack is a stack, identified by its goroutine.StackSum, and the outlook there.
 type maskedStack struct {
 	sum              uint64
 	masked, cleansUp bool
 }
 
-// maskedOn is what else the answer depends on.
+// maskedOn contains the other inputs of the outcome.
 type maskedOn struct {
 	throwAt  int64
 	sections uint64 // see sectionStack.change
@@ -27,7 +27,7 @@ type maskedOn struct {
 	waited   bool // see throwRequest.waited
 }
 
-// about forgets the stacks if the answer may be another one.
+// about forgets the stacks if the outcome may have changed.
 func (m *maskedStacks) about(p *throwRequest, st *sectionStack, lines *lines, kept *keep.Set) {
 	on := maskedOn{sections: st.change.Load(), lines: lines, kept: kept, waited: p.waited()}
 	if p != nil {

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// lockGrace is how long a throw waits for the release of locks that it may pass. Most locks are
-	// released sooner, and then what they guard is complete.
+	// lockGrace is the time that a throw waits for the release of locks that it may pass. Most
+	// locks are released sooner, and the guarded data is then complete.
 	lockGrace = 20 * time.Millisecond
 
-	// overdueAfter is how late a throw is when the log says what keeps it.
+	// overdueAfter is how late a throw is when the runtime logs its cause.
 	overdueAfter = time.Second
 
-	// silentFor is how much later the task counts as one that does not poll.
+	// silentFor is the additional time after which the task counts as one that does not poll.
 	silentFor = 200 * time.Millisecond
 )
 
-// unwindable are the packages whose locks a throw passes if deferred calls release them.
+// unwindable lists the packages whose locks a throw passes if deferred calls release them.
 // docs/safepoints.md has the reason for each.
 var unwindable = []string{
 	"github.com/d5/tengo/v2", // Compiled.lock guards the globals of a script, and Abort leaves them in the same state
 }
 
 // passes reports whether the throw may unwind the locks of the walk, which deferred calls release:
-// it has waited for them, and none of them guards what it might leave half-written. For nil, which
-// is a request of another sort, it reports false: a task is not suspended under a lock.
+// it has waited for them, and would not leave guarded data half-written. For a nil request, which
+// is not a throw, it reports false: a task is not suspended under a lock.
 func (p *throwRequest) passes(w *walk) bool {
 	if p == nil {
 		return false
@@ -45,25 +45,25 @@ func (p *throwRequest) passes(w *walk) bool {
 	return p.waited()
 }
 
-// waited reports whether the throw has waited for locks that it may pass for as long as it must.
+// waited reports whether the throw has waited long enough for locks that it may pass.
 func (p *throwRequest) waited() bool {
 	return p != nil && p.lockAt != 0 && notify.Now()-p.lockAt >= int64(lockGrace)
 }
 
-// Values of throwRequest.late.
+// The values of throwRequest.late.
 const (
 	inTime  uint32 = iota
-	askWhy         // the next safe point that does not take the throw says why
-	saidWhy        // the log says it
+	askWhy         // the next safe point that does not take the throw logs the reason
+	saidWhy        // the reason is in the log
 )
 
-// mustSay reports whether the safe point that does not take the throw must say why.
+// mustSay reports whether a safe point that does not take the throw must log the reason.
 func (p *throwRequest) mustSay() bool { return p != nil && p.late.Load() == askWhy }
 
-// keptAt is a place at which something keeps the throws of a policy, in Runtime.passedOver.
+// keptAt is a place that holds up the throws of a policy, in Runtime.passedOver.
 type keptAt struct{ policy, place string }
 
-// say logs what keeps the throw at the calling task's safe point.
+// say logs the reason why the calling task's safe point does not take the throw.
 func (p *throwRequest) say(s *strand, w *walk) {
 	if !p.late.CompareAndSwap(askWhy, saidWhy) {
 		return
@@ -82,8 +82,8 @@ func (p *throwRequest) say(s *strand, w *walk) {
 	p.log(s, by, lineOf(at), "at", lineOf(at), "function", at.Function, "lock", lock, "safePoint", lineOf(w.place))
 }
 
-// log logs what keeps the throw, once for each policy and place. The place is "" if it is unknown:
-// names of tasks may come from clients, and would fill the memory.
+// log logs why the throw is late, once for each policy and place. The place is "" if it is unknown:
+// clients may choose names of tasks, which could fill the memory.
 func (p *throwRequest) log(s *strand, by, place string, more ...any) {
 	rt := s.loop.rt
 	if _, known := rt.passedOver.LoadOrStore(keptAt{p.err.Policy, place}, nil); known {
@@ -93,8 +93,8 @@ func (p *throwRequest) log(s *strand, by, place string, more ...any) {
 	rt.log.add(slog.LevelWarn, "cocoon: a throw is late, because something keeps it", append(args, more...)...)
 }
 
-// urge has the log say what keeps a throw that is too late: the task's next safe point does, or
-// else a look at the task's stack. Called under the loop's lock, by the timer.
+// urge has a late throw logged, by the task's next safe point or else with the task's stack. The
+// timer calls it under the loop's lock.
 func (s *strand) urge(p *throwRequest, now int64) {
 	late := time.Duration(now - p.at)
 	if late >= overdueAfter {
