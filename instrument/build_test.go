@@ -21,7 +21,7 @@ type listed struct {
 	Module                        *struct{ GoVersion string }
 }
 
-// list returns the packages that match, with all they depend on.
+// list returns the packages that match, with all their dependencies.
 func list(t testing.TB, patterns ...string) (all []listed) {
 	t.Helper()
 	return listIn(t, ".", patterns...)
@@ -47,7 +47,7 @@ func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
 	}
 }
 
-// packages are those to be rewritten, of those listed.
+// packages selects the packages to rewrite.
 func packages(all []listed, chosen func(listed) bool) (ps []Package) {
 	exported := map[string]string{}
 	for _, l := range all {
@@ -112,7 +112,8 @@ func chosenAll(listed) bool { return true }
 
 func chosenOwn(l listed) bool { return !l.Standard }
 
-// A rewritten program prints what the plain one does, with its dependencies rewritten and without.
+// TestHostile checks that a rewritten program prints the same as the plain one, whether or not its
+// dependencies are rewritten.
 func TestHostile(t *testing.T) {
 	all := list(t, "./testdata/hostile")
 	bin := filepath.Join(t.TempDir(), "hostile")
@@ -141,14 +142,15 @@ func TestHostile(t *testing.T) {
 
 const bulk = module + "/instrument/testdata/bulk"
 
-// What copies much does the same in pieces, with memory that is not cleared and without, and polls.
+// TestBulk checks that copies of much data in pieces have the same results, with and without
+// uncleared memory, and that they poll.
 func TestBulk(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "bulk")
 	for _, flag := range []string{"-tags=fresh", "-tags=", "-race"} {
 		t.Run(flag, func(t *testing.T) {
 			run(t, "go", "build", "-o", bin, flag, bulk)
 			var want string
-			if flag != "-race" { // with which it takes a minute
+			if flag != "-race" { // the race detector makes it take a minute
 				want = run(t, bin)
 			}
 			file, stats := overlay(t, packages(list(t, flag, bulk), func(l listed) bool {
@@ -167,7 +169,7 @@ func TestBulk(t *testing.T) {
 				return // the polls are the runtime's
 			}
 			// One more than the pieces, for the call of a function value. Without a runtime there
-			// is no memory to extend to that is not cleared.
+			// is no uncleared memory to extend to.
 			const polls = "append 1 17, append in place 1 5, append little to much 1 18, append text 1 17, extend 1 1, " +
 				"copy 1 5, make and copy 1 5, copy text 1 5, copy from within 1 1, clear 1 17, clear pointers 1 17, "
 			if got := strings.ReplaceAll(run(t, bin, "count"), "\n", ", "); got != polls {
@@ -192,7 +194,8 @@ func sameLines(t *testing.T, rewritten, plain string) {
 
 const counted = module + "/instrument/testdata/counted"
 
-// The polls are there when the program runs, and as few as they should be.
+// TestCounted checks that the polls exist in a running program, and that there are no more than
+// necessary.
 func TestCounted(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "counted")
 	file, _ := overlay(t, packages(list(t, "./testdata/counted"), func(l listed) bool {
@@ -203,8 +206,8 @@ func TestCounted(t *testing.T) {
 		want string
 	}{
 		"plain": {nil, "counted 0 short 0 fib 0 leaf 0 std false section <nil> 0 0"},
-		// One is count's, before it calls a function value. 10,000 iterations are ten pieces; 88
-		// calls of fib go on.
+		// One poll is in count, before its call of a function value. 10,000 iterations are ten
+		// pieces; 88 calls of fib recurse.
 		"rewritten": {[]string{"-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
 		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// Rewrite inserts a poll into a loop, and leaves every line where it is.
+// Rewrite inserts a poll into a loop, and leaves every line in its place.
 func ExampleRewrite() {
 	folder, err := os.MkdirTemp("", "instrument-")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A line is told where a function calls a method, which locks its receiver, on what only the
-// function has.
+// TestCallsOnWhatOnlyTheFunctionHas checks that a line is registered if a function calls a method
+// there that locks its receiver, and the function has not shared the receiver.
 func TestCallsOnWhatOnlyTheFunctionHas(t *testing.T) {
 	const before = `package p
 type L struct{}

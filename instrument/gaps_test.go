@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// gapsIn returns the gaps of a text, each as "function: kind length: why", without those of kind
+// gapsIn returns the gaps of a text, each as "function: kind length: why", except gaps of kind
 // code.
 func gapsIn(t *testing.T, src string, o Options) (lines []string, code map[string]int) {
 	t.Helper()
@@ -106,7 +106,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestLongestPath: what counts is the longest way between two polls, or a poll and an end.
+// TestLongestPath checks the longest path between two polls, or between a poll and an end.
 func TestLongestPath(t *testing.T) {
 	work := func(n int) string { return strings.Repeat("x++; ", n) }
 	for _, c := range []struct {
@@ -138,7 +138,8 @@ func TestLongestPath(t *testing.T) {
 	}
 }
 
-// What a build refuses or cannot parse has no gaps, and no crash.
+// TestGapsRefuses checks that a file that a build refuses or cannot parse has no gaps, and does not
+// cause a panic.
 func TestGapsRefuses(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "a.go")
 	if err := os.WriteFile(broken, []byte("package p\nfunc {"), 0o600); err != nil {
@@ -159,8 +160,8 @@ func TestGapsRefuses(t *testing.T) {
 	}
 }
 
-// TestGapsOfEverything: each function of a package with everything in it has its gaps, and they
-// come in their order.
+// TestGapsOfEverything checks that each function of a package with every kind of code has its gaps,
+// in order.
 func TestGapsOfEverything(t *testing.T) {
 	for _, p := range packages(list(t, "./testdata/hostile", "go/types", "encoding/json"), func(l listed) bool { return true }) {
 		all, err := Gaps(p, Options{})

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Of each line it is told what is held there, and whether a throw would release it.
+// TestHowWhatIsHeldIsReleased checks which lock each line registers, and whether a throw would
+// release it.
 func TestHowWhatIsHeldIsReleased(t *testing.T) {
 	const before = "package p\ntype L struct{}\nfunc (L) Lock() {}; func (L) Unlock() {}; func (L) RLock() {}; func (L) RUnlock() {}\ntype C struct{ mu, other L }\n"
 	for _, c := range []struct{ name, body, want string }{

@@ -206,7 +206,8 @@ func callsBalanced(g *gate) {
 }
 `
 
-// Locks that one function acquires and another releases are held in between, and only there.
+// TestLocksOfOtherFunctions checks that a lock acquired by one function and released by another is
+// held in between, and only there.
 func TestLocksOfOtherFunctions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	if err := os.WriteFile(path, []byte(passingLocks), 0o600); err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// loopForms returns a program with a loop for each sort of integer, comparison and step, from one
-// end of the type to the other and around it. It prints a line for each loop: what its counter was.
+// loopForms returns a program with a loop for each kind of integer, comparison and step, from one
+// end of the type's range to the other and across it. It prints the values of the counter, one line
+// for each loop.
 func loopForms() string {
 	var loops, calls strings.Builder
 	for _, typ := range strings.Fields("int int8 int16 uint8 uint16 uint64 small T") {
@@ -139,8 +140,8 @@ outer:
 }
 `
 
-// Each form of loop does the same when it is rewritten, for each type of integer, up to the type's
-// ends and around them.
+// TestLoopForms checks that each form of loop behaves the same when rewritten, for each integer
+// type, up to the ends of the type's range and across them.
 func TestLoopForms(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "main.go")

@@ -227,7 +227,8 @@ func address(key string) {
 }
 `
 
-// Where a value is published and will be written, and only there, the lines are told.
+// TestPublished checks that lines are registered where a value is published and will be written,
+// and only there.
 func TestPublished(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	if err := os.WriteFile(path, []byte(publishing), 0o600); err != nil {
@@ -261,7 +262,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// spansLines reports whether a line is in the midst of a statement that begins above.
+// spansLines reports whether a line continues a statement that starts on an earlier line.
 func spansLines(line string) bool {
 	return slices.Contains([]string{"if s.err != nil {", "cache.Delete(key)", "}", "}()"}, strings.TrimSpace(line))
 }

@@ -48,7 +48,7 @@ func (w *writer) simple() {
 	}
 }
 
-// data moves data, which is done in pieces if there is much of it.
+// data copies data, in pieces if there is much of it.
 func (w *writer) data() {
 	switch w.IntN(4) {
 	case 0:
@@ -62,7 +62,7 @@ func (w *writer) data() {
 	}
 }
 
-// literal calls a function literal: at once, deferred, or of each iteration later.
+// literal calls a function literal: immediately, deferred, or later from each iteration.
 func (w *writer) literal() {
 	if w.depth > 4 || w.nested > 2 {
 		return
@@ -103,7 +103,7 @@ func (w *writer) branch() {
 	w.line("}")
 }
 
-// jump leaves a loop or the function, or calls one.
+// jump leaves a loop or the function, or calls a function.
 func (w *writer) jump() {
 	burns := !slices.ContainsFunc(w.loops, func(l jumpTarget) bool { return !l.burns }) && !w.closed
 	switch n := w.IntN(6); {
@@ -124,7 +124,7 @@ func (w *writer) jump() {
 	}
 }
 
-// limit declares the number of iterations at most, few in inner loops.
+// limit declares the maximum number of iterations, a small one in inner loops.
 func (w *writer) limit(typ string) string {
 	mask := 3
 	switch {
@@ -157,7 +157,7 @@ func (w *writer) loop() {
 			n := w.limit(typ)
 			w.body(fmt.Sprintf("for %s := %s; %[1]s > 0; %[1]s-- {", i, n), false, "", counted)
 		},
-		func() { // anyhow
+		func() { // with any comparison and step
 			w.body(fmt.Sprintf("for %s := %s; %[1]s %[3]s %[4]s; %[1]s %[5]s %[6]d {", i, w.expr(typ), pick(w, strings.Fields("< <= > >= !=")), w.leaf(typ), pick(w, []string{"+=", "-="}), 1+w.IntN(100)), true, "", variable{i, typ, w.IntN(2) == 0})
 		},
 		func() { // two counters
@@ -216,8 +216,8 @@ func (w *writer) loop() {
 	w.line("}")
 }
 
-// body writes the loop: its head, and a body that first does as said, and burns fuel if it may be
-// long.
+// body writes the loop: its head, and a body that starts with first, and burns fuel if the loop may
+// be long.
 func (w *writer) body(head string, burns bool, first string, counters ...variable) {
 	l := jumpTarget{burns: burns}
 	if w.IntN(3) == 0 {
@@ -241,7 +241,7 @@ func (w *writer) body(head string, burns bool, first string, counters ...variabl
 		w.line("if %s { %s %s }", w.cond(), pick(w, []string{"break", "continue"}), l.label)
 	}
 	w.depth--
-	if w.IntN(3) == 0 { // cheap, and so in pieces
+	if w.IntN(3) == 0 { // cheap, and therefore in pieces
 		w.line("\tr = r*31 + uint64(%s)", w.expr(pick(w, integers)))
 	} else {
 		w.block(1, 1+w.IntN(3))

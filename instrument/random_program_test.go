@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// generated is a random program, and the version of the language that it is in.
+// generated is a random program, with its language version.
 type generated struct{ text, language string }
 
-// writer writes a random program. Each of its functions ends: loops are short by their text, or
-// burn fuel.
+// writer writes a random program. Each of its functions terminates: loops are short by their text,
+// or burn fuel.
 type writer struct {
 	*rand.Rand
 	strings.Builder
-	modern bool         // the language is that of Go 1.25, else of Go 1.21
-	names  int          // so many names are taken
+	modern bool         // the language version is Go 1.25, else Go 1.21
+	names  int          // number of names taken
 	vars   []variable   // in scope
-	loops  []jumpTarget // around what is written, the innermost last
+	loops  []jumpTarget // around the current position, the innermost last
 	depth  int          // of blocks
-	nested int          // loops around, also those around a function literal
-	self   int          // the function that is written, of those before it
-	closed bool         // in a function literal, which no break or continue leaves
+	nested int          // enclosing loops, including loops around a function literal
+	self   int          // index of the current function
+	closed bool         // in a function literal, which break and continue cannot leave
 }
 
 type variable struct {
@@ -30,7 +30,7 @@ type variable struct {
 	fixed     bool // a counter, which the body must not change
 }
 
-// jumpTarget is a loop: what a break or continue can name.
+// jumpTarget is a loop, as the target of a break or continue.
 type jumpTarget struct {
 	label string
 	burns bool // fuel
@@ -170,7 +170,7 @@ func (w *writer) declare(typ, value string) {
 	w.vars = append(w.vars, v)
 }
 
-// block writes statements, whose variables end with it.
+// block writes statements, with variables that end with the block.
 func (w *writer) block(deeper, statements int) {
 	before := len(w.vars)
 	w.depth += deeper
@@ -181,7 +181,7 @@ func (w *writer) block(deeper, statements int) {
 	w.vars = w.vars[:before]
 }
 
-// expr is of the type, and no constant.
+// expr returns an expression of the type that is not constant.
 func (w *writer) expr(typ string) string {
 	if w.IntN(3) > 0 {
 		return w.leaf(typ)

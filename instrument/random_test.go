@@ -17,7 +17,7 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
-// raiseText is a package that is not rewritten. It names the word and its answer as rewritten
+// raiseText is an uninstrumented package. It refers to the word and the slow path as rewritten
 // packages do, and so counts the polls.
 const raiseText = `package raise
 
@@ -41,9 +41,9 @@ func Raise() {
 }
 `
 
-// Random programs do the same when they are rewritten, whether their polls are answered or not, and
-// poll then. They have loops of each form over each type of integer, in each other, with all that
-// may leave them.
+// TestRandomPrograms checks that random programs behave the same when rewritten, whether or not the
+// word is set, and that they poll. They have loops of each form over each integer type, nested in
+// each other, with every statement that may leave a loop.
 func TestRandomPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")

@@ -39,8 +39,8 @@ func (p *pool) long(n int) (int, string) {
 }
 `
 
-// The numbers of lines that returns and braces get cost nothing: without them the compiler makes
-// the same code.
+// TestLinesOfReturnsCostNothing checks that new line numbers of returns and braces do not change
+// the machine code.
 func TestLinesOfReturnsCostNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.go")
@@ -63,7 +63,7 @@ func TestLinesOfReturnsCostNothing(t *testing.T) {
 		link := filepath.Join(dir, "zz_cocoon.go")
 		write(link, res.Files[link])
 		all := run(t, "go", "tool", "compile", "-S", "-p", "p", "-o", os.DevNull, path, link)
-		code, _, _ := strings.Cut(all, "p.init") // which tells the lines
+		code, _, _ := strings.Cut(all, "p.init") // which registers the lines
 		return strings.Join(regexp.MustCompile(`(?m)^\t0x[0-9a-f]+( [0-9a-f]{2})+  .*$`).FindAllString(code, -1), "\n")
 	}
 	with := compiled()

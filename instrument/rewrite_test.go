@@ -256,8 +256,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 	}
 }
 
-// Where the language is older than what would be inserted, or means something else by a name,
-// builtin functions stay.
+// TestBulkStays checks that builtin functions stay if the language version is older than the
+// inserted code, or if a name has another meaning.
 func TestBulkStays(t *testing.T) {
 	const src = "package p\nfunc a(x, y []int) { defer a(nil, nil); copy(x, y) }\n"
 	path := filepath.Join(t.TempDir(), "a.go")
@@ -345,7 +345,7 @@ func (t *T) a() {
 	}
 }
 
-// The names that are inserted are not the package's, whatever it uses.
+// TestNamesDoNotCollide checks that inserted names differ from all names of the package.
 func TestNamesDoNotCollide(t *testing.T) {
 	got, _ := rewriteText(t, `package p; func cocoon_raised(xcocoon_i []int) { for range xcocoon_i { cocoon_raised(nil) } }`, Options{})
 	if !strings.Contains(got, "xxcocoon_poll(xxcocoon_answer);") {
@@ -387,8 +387,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Where a function returns, its deferred calls are made in a line of their own: the line of the
-// return statement, or of the brace, where nothing else in it may poll.
+// TestWhereItReturns checks that a returning function makes its deferred calls on a separate line:
+// the line of the return statement or of the brace, if no other code on it may poll.
 func TestWhereItReturns(t *testing.T) {
 	const declarations = "type M struct{}; func (M) put() { for { } }; func (M) short() {}; var m M; func g() int { for { } }; func use(func()) {}\n"
 	for _, c := range []struct{ name, src, want string }{
@@ -425,7 +425,8 @@ func TestWhereItReturns(t *testing.T) {
 	}
 }
 
-// A return statement that has got another line leaves the lines around it alone.
+// TestLinesAroundAReturn checks that a return statement with a new line number does not affect the
+// lines around it.
 func TestLinesAroundAReturn(t *testing.T) {
 	got, _ := rewriteText(t, "package p\nvar f, h func() int\nfunc a() int {\n\tdefer h()\n\treturn f() // twice\n}\n", Options{})
 	if want := "\tdefer h()\n\tPOLL/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
@@ -433,7 +434,8 @@ func TestLinesAroundAReturn(t *testing.T) {
 	}
 }
 
-// A package without a poll of its own tells its lines as well: what it calls may poll.
+// TestPackageWithoutPollsTellsItsLines checks that a package without a poll of its own registers
+// its lines too, because its callees may poll.
 func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	if err := os.WriteFile(path, []byte("package p\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
@@ -448,7 +450,8 @@ func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	}
 }
 
-// What is held goes on behind a line directive, in the file that it names.
+// TestHeldBehindALineDirective checks that a lock is still held after a line directive, in the file
+// that the directive names.
 func TestHeldBehindALineDirective(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	const src = "package p\nfunc a(l interface{ Lock(); Unlock() }, f func()) {\n\tl.Lock()\n//line y.y:20\n\tf()\n\tf()\n//line a.go:7\n\tl.Unlock()\n}\n"

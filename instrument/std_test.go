@@ -18,14 +18,14 @@ import (
 	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
-// replaced are the builtin functions by what does the same in pieces.
+// replaced maps the functions that work in pieces to the builtin functions they replace.
 var replaced = map[string]string{
 	"cocoon_bulkCopy": "copy", "cocoon_bulkCopyString": "copy", "cocoon_bulkAppend": "append", "cocoon_bulkAppendString": "append",
 	"cocoon_bulkExtend": "append", "cocoon_bulkClear": "clear",
 }
 
-// names returns how often each name is on each line of a text. Those of a range clause may go: it
-// is taken apart.
+// names returns how often each name occurs on each line of a text. Names in a range clause may
+// disappear, because the clause is split.
 func names(t *testing.T, text []byte) map[int]map[string]int {
 	t.Helper()
 	set := token.NewFileSet()
@@ -50,8 +50,8 @@ func names(t *testing.T, text []byte) map[int]map[string]int {
 	return at
 }
 
-// Whatever file of the standard library is rewritten, it parses, has as many lines, and everything
-// is on its line.
+// TestLinesStay checks that each rewritten file of the standard library parses, has as many lines
+// as before, and has all its code on the same lines.
 func TestLinesStay(t *testing.T) {
 	//lint:ignore SA1019 the sources of the toolchain that runs this test
 	root := filepath.Join(runtime.GOROOT(), "src")
@@ -87,7 +87,7 @@ func TestLinesStay(t *testing.T) {
 			now := names(t, text)
 			for line, want := range names(t, src) {
 				if now[line]["cocoon_bulkExtend"] > 0 || now[line-1]["cocoon_bulkMade"] > 0 || now[line]["cocoon_bulkMade"] > 0 {
-					continue // there was a type, or what is on the line before
+					continue // a type was removed, or code moved to the line before
 				}
 				for name, n := range want {
 					if now[line][name] < n {
@@ -99,7 +99,7 @@ func TestLinesStay(t *testing.T) {
 	}
 }
 
-// What is rewritten has no more type errors than before, which is none.
+// TestTypesStay checks that rewritten packages have no type errors.
 func TestTypesStay(t *testing.T) {
 	patterns := strings.Fields("bytes compress/flate encoding/json go/types html/template math/big net/http regexp slices maps")
 	if longtest.Off() {

@@ -16,8 +16,8 @@
 //     calls the slow path, which finds the task of the current goroutine and its request. There may
 //     be no request, because the word is shared by the process.
 //  4. The goroutine that takes the request off the task, to answer or to withdraw it, calls
-//     [Lower], once for each Raise. The word counts the unanswered requests, so answering one request never
-//     hides another.
+//     [Lower], once for each Raise. The word counts the unanswered requests, so answering one
+//     request never hides another.
 //
 // While the word is raised, every poll of the process takes the slow path; so it is raised briefly,
 // and lowered early.

@@ -12,8 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/instrument"
 )
 
-// A compiler that refuses what a function was made into gets it with plainer polls, then without,
-// and at last the package as it is. Its complaints about the package itself are passed on.
+// TestWhatTheCompilerRefuses checks that if the compiler refuses a rewritten function, the function
+// gets simpler polls, then none, and finally the package is compiled unchanged. Messages about the
+// package itself are passed on.
 func TestWhatTheCompilerRefuses(t *testing.T) {
 	const source = "package a\n\nfunc counts(n int) (s int) {\n\tfor i := 0; i < n; i++ {\n\t\ts += i\n\t}\n\treturn s\n}\n\n" +
 		"func other(more func() bool) {\n\tfor more() {\n\t}\n}\n"
@@ -78,7 +79,7 @@ func TestWhatTheCompilerRefuses(t *testing.T) {
 	}
 }
 
-// refuses reports whether the line, or any without one, has the part.
+// refuses reports whether the line contains the part. Without a line number, it checks all lines.
 func refuses(lines []string, line int, part string) bool {
 	if line > 0 {
 		return line <= len(lines) && strings.Contains(lines[line-1], part)
@@ -86,8 +87,8 @@ func refuses(lines []string, line int, part string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) })
 }
 
-// A mistake of the rewriting itself ends no build, but where a policy limits a function of the
-// package: the limit would be lost.
+// TestWhatCannotBeRewritten checks that a failure of the rewriting does not end the build, unless a
+// policy limits a function of the package, because the limit would be lost.
 func TestWhatCannotBeRewritten(t *testing.T) {
 	t.Cleanup(func() { rewrite = instrument.Rewrite })
 	t.Setenv("TOOLEXEC_IMPORTPATH", "example.com/a")
@@ -110,7 +111,8 @@ func TestWhatCannotBeRewritten(t *testing.T) {
 	}
 }
 
-// A package whose section the compiler refuses is an error, and not compiled without the limit.
+// TestRefusedSection checks that a package is not compiled without its limit if the compiler
+// refuses its section.
 func TestRefusedSection(t *testing.T) {
 	t.Setenv("TOOLEXEC_IMPORTPATH", "example.com/a")
 	fake := func(words []string) ([]byte, int, error) {

@@ -19,7 +19,7 @@ import (
 
 var goroot = flag.String("goroot", "", "compare the Go distribution's tests whose path matches, built by go and by cocoon: make goroot")
 
-// Kinds of the distribution's tests, by their first comment.
+// The kinds of the distribution's tests, given by their first comment.
 var (
 	singles     = strings.Fields("run runoutput compile errorcheck")
 	directories = strings.Fields("rundir compiledir errorcheckdir")
@@ -28,14 +28,15 @@ var (
 
 // distribution compares the tests of the Go distribution.
 type distribution struct {
-	test, tool, own, imports string // its folder of tests, that of its tools, this program, and -importcfg of the standard library
+	test, tool, own, imports string // the folders of the tests and of the tools, this program, and -importcfg of the standard library
 
 	mu     sync.Mutex
 	counts map[string]int
 }
 
 // TestDistribution builds and runs each test of the Go distribution twice, by go and by cocoon, and
-// compares what the compiler and the program say. The compiler is called as the go command does.
+// compares the output of the compiler and of the program. It calls the compiler as the go command
+// does.
 func TestDistribution(t *testing.T) {
 	if *goroot == "" {
 		t.Skip("make goroot compares them")
@@ -104,7 +105,7 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// kind returns the kind of a test, or "" for what is no test here.
+// kind returns the kind of a test, or "" if the file is not a test used here.
 func (d *distribution) kind(path string) (kind string, args []string) {
 	if filepath.Ext(path) != ".go" {
 		return "", nil
@@ -120,16 +121,16 @@ func (d *distribution) kind(path string) (kind string, args []string) {
 	}
 	args = strings.Fields(string(m[2]))
 	if slices.ContainsFunc(args, func(a string) bool { return a[0] == '-' }) {
-		return "", nil // flags of the compiler
+		return "", nil // compiler flags
 	}
 	return string(m[1]), args
 }
 
-// outcome is what the compiler or the program said.
+// outcome is the output of the compiler or the program.
 type outcome struct {
 	said  string
 	code  int
-	notes string // what cocoon said of it
+	notes string // cocoon's notes about the build
 }
 
 // compare compares one test.
@@ -161,7 +162,7 @@ func (d *distribution) count(what string) {
 	d.counts[what]++
 }
 
-// outcome builds a test, and runs it if it is to run.
+// outcome builds a test, and runs it if its kind requires this.
 func (d *distribution) outcome(t *testing.T, path, kind string, args []string, rewrites bool) (o outcome) {
 	dir := t.TempDir()
 	switch {
@@ -181,7 +182,7 @@ func (d *distribution) outcome(t *testing.T, path, kind string, args []string, r
 	return o
 }
 
-// varying is what is not the same in each run.
+// varying matches output that differs between runs.
 var varying = regexp.MustCompile(`0x[0-9a-f]+|goroutine [0-9]+|\d+(\.\d+)?[mµn]?s\b|gp=\S+ m=\S+|/tmp/[^ :]+`)
 
 // single compiles one file, and links and runs the program.
@@ -227,7 +228,7 @@ func (d *distribution) run(t *testing.T, dir string, env []string, words ...stri
 	var out, notes bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), env...), &out, &out
 	if words[0] == d.own {
-		cmd.Stderr = &notes // the compiler's words are on the other
+		cmd.Stderr = &notes // the compiler writes to stdout
 	}
 	o.code, _ = exitCode(cmd.Run())
 	o.said, o.notes = out.String(), notes.String()

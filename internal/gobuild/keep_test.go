@@ -35,8 +35,8 @@ func main() {
 }
 `
 
-// The program knows which functions its build keeps, whatever other flags there are, and a build
-// with other patterns gets others.
+// TestKeep checks that the program knows which functions its build keeps, together with any other
+// flags, and that a build with other patterns has other rules.
 func TestKeep(t *testing.T) {
 	m := newModule(t, keeping)
 	for _, c := range []struct {
@@ -56,7 +56,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What a document keeps must exist if its package is in the build.
+// TestKeepOfDocuments checks that functions kept by a document must exist if their package is in
+// the build.
 func TestKeepOfDocuments(t *testing.T) {
 	m := newModule(t, keeping)
 	for pattern, want := range map[string]string{

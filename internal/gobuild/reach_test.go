@@ -70,8 +70,8 @@ package main
 func main() {}
 `
 
-// Tasks begin at what is passed to Cocoon, or, where that is a handler, at what is passed to
-// others; without either, anywhere.
+// TestReached checks that tasks start at functions passed to Cocoon, or, if a handler is passed, at
+// functions passed to uninstrumented packages, and without either at any function.
 func TestReached(t *testing.T) {
 	m := newModule(t, reaching)
 	for _, c := range []struct{ args, want string }{

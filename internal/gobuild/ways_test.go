@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// The standard library is compiled anew for some ways to build, which takes minutes the first time.
+// Some ways to build compile the standard library again, which takes minutes the first time.
 var long = flag.Bool("ways", false, "build also plugins, C libraries, under sanitizers, and for other systems: make ways")
 
-// ways is a module with a package that polls, spin, and what is built of it in different ways.
+// ways is a module with a polling package, spin, and the programs built from it in different ways.
 const ways = gomod + `
 -- spin/spin.go --
 package spin
@@ -134,7 +134,7 @@ func polls(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// needsC skips the test where C is not compiled.
+// needsC skips the test if there is no C compiler.
 func needsC(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -148,7 +148,7 @@ func TestPositionIndependent(t *testing.T) {
 	polls(t, m.build(t, "program", "-buildmode=pie", "./program"))
 }
 
-// TestOverlay replaces two files by files with one name.
+// TestOverlay replaces two files by files with the same name.
 func TestOverlay(t *testing.T) {
 	m := newModule(t, ways)
 	sum := string(read(t, m.path("spin/spin.go")))
@@ -187,7 +187,7 @@ func TestVendored(t *testing.T) {
 	}
 }
 
-// TestCoverage compares what go test and cocoon test say is covered.
+// TestCoverage compares the coverage profiles of go test and cocoon test.
 func TestCoverage(t *testing.T) {
 	m := newModule(t, ways)
 	dir := t.TempDir()
@@ -205,7 +205,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestWays builds what takes long: the standard library is compiled anew for each.
+// TestWays builds in the slow ways: each compiles the standard library again.
 func TestWays(t *testing.T) {
 	if !*long {
 		t.Skip("make ways builds these")
@@ -250,7 +250,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// cross builds for another system, where nothing can be run, and looks for what polls call.
+// cross builds for another system, where nothing can run, and looks for the function that a poll
+// calls.
 func cross(t *testing.T, m module, system, program string) {
 	t.Setenv("CGO_ENABLED", "0")
 	os, arch, _ := strings.Cut(system, "/")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The table of libraries in docs/safepoints.md is the list.
+// TestDocumentedLibraries checks that the table of libraries in docs/safepoints.md equals the list.
 func TestDocumentedLibraries(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/safepoints.md")
 	if err != nil {

@@ -60,7 +60,7 @@ func TestMatchPath(t *testing.T) {
 	}
 }
 
-// Two rules for one function add up.
+// TestTheStricterRuleCounts checks that two rules for the same function add up.
 func TestTheStricterRuleCounts(t *testing.T) {
 	for _, rules := range [][]Rule{
 		{{Pattern: "a.F", NoSuspend: true}, {Pattern: "a.F"}},
