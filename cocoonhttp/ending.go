@@ -55,7 +55,7 @@ func (a *answer) abort() {
 // The response goes out first, because the client may wait for it before it sends the rest of the
 // body.
 func (e *exchange) settleBody() {
-	if e.duplex && (e.body == nil || !e.body.drained.Load()) {
+	if e.duplex && e.request.ProtoMajor == 1 && e.body != nil && !e.body.drained.Load() {
 		e.control().Flush()
 		e.closeBody()
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,4 +83,25 @@ func TestHeaderComesWithTheSecondPart(t *testing.T) {
 		t.Error("no header")
 	}
 	close(until)
+}
+
+// Full duplex takes the length from no response, unless the handler leaves the request's body
+// unread.
+func TestFullDuplexKeepsTheLength(t *testing.T) {
+	s := handle(t, start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) {
+		must(t, http.NewResponseController(w).EnableFullDuplex())
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, "hello")
+	})
+	for _, method := range []string{"GET", "POST"} {
+		request, err := http.NewRequest(method, s.URL, strings.NewReader(strings.Repeat("x", len(method)-3)))
+		must(t, err)
+		resp, err := s.Client().Do(request)
+		must(t, err)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || string(body) != "hello" || resp.ContentLength != 5 {
+			t.Errorf("%s: %q, Content-Length %d, %v", method, body, resp.ContentLength, err)
+		}
+	}
 }
