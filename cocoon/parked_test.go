@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
-	"github.com/cocoon-go/cocoon/notify"
 )
 
 // waiting starts a task that waits unannounced in its slot until the channel is closed. It returns
@@ -363,88 +361,5 @@ func TestSleepersAreNoLoad(t *testing.T) {
 		}
 		close(stop)
 		all.Wait()
-	}
-}
-
-// While the slots change hands fast, the timer looks at the holders ever less often, down to once in
-// rareLook, also when no task happens to wait at the moment of a look. Otherwise the next waiting
-// task has a look after minLook.
-func TestLooksAreRareOnABusyLoop(t *testing.T) {
-	rt := start(t, Config{Slots: 2})
-	l := rt.Loop()
-	l.lockAll()
-	defer l.unlock()
-	now := notify.Now()
-	for range 10 {
-		l.busy += fastTurnover * int64(len(l.slots))
-		if next := l.look(now); next != notify.Never {
-			t.Fatalf("no task waits, and the next look is %v later", time.Duration(next-now))
-		}
-		now = l.lookAt
-	}
-	if l.lookEvery != rareLook {
-		t.Errorf("a look each %v; want %v", time.Duration(l.lookEvery), time.Duration(rareLook))
-	}
-	l.busy++
-	if l.look(now); l.lookAt > now {
-		t.Errorf("the loop is not busy, and the next look is %v later", time.Duration(l.lookAt-now))
-	}
-	l.lentAt = now // a holder was found parked just now
-	l.busy += fastTurnover * int64(len(l.slots))
-	if l.look(now); l.lookAt > now {
-		t.Errorf("holders park, and the next look is %v later", time.Duration(l.lookAt-now))
-	}
-}
-
-// A look that finds a holder ready to run, without a processor, does not count it as running: it may
-// be back from a wait. With one processor, the look has it.
-func TestReadyHolderIsNotSeenRunning(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})
-	goroutine.Learn()
-	var done atomic.Bool
-	h := begun(t, rt.Loop(), background, "ready", func(context.Context) error { return stall(done.Load) })
-	l := rt.Loop()
-	l.lockAll()
-	l.lendWaits(notify.Now())
-	c := h.Task().class
-	if n := c.seen.runs.Load(); n != 0 {
-		t.Errorf("%d looks found it running", n)
-	}
-	l.unlock()
-	done.Store(true)
-	must(t, h.Wait(background))
-}
-
-// The tasks without a slot that matter are those on which a time policy can act. Of very many tasks
-// the lead of any task counts, because the look-up happens under the loop's lock.
-func TestAbsentLead(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	goroutine.Learn()
-	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "limited", Limit: time.Hour})
-	must(t, err)
-	l := rt.Loop()
-	until := make(chan struct{})
-	defer close(until)
-	lead := func(name string) int64 {
-		t.Helper()
-		h := waiting(t, l, name, until)
-		l.lockAll()
-		defer l.unlock()
-		if s := h.Task().strand; !s.lent.Load() {
-			l.park(s, notify.Now())
-		}
-		return l.absentLead()
-	}
-	if got := lead("other"); got != notify.Never {
-		t.Errorf("a task without a limit: %v", time.Duration(got))
-	}
-	if got := lead("limited"); got != int64(time.Hour)+1 { // the policy says: more than the limit
-		t.Errorf("a task with a limit: %v", time.Duration(got))
-	}
-	l.lockAll()
-	defer l.unlock()
-	if least := l.leads.Load().least; least != int64(time.Hour)+1 {
-		t.Errorf("the least of all: %v", time.Duration(least))
 	}
 }
