@@ -132,7 +132,7 @@ policies:
     expr: 'arriving.name == "`+unaryMethod+`" and arriving.labels["tenant"] == "free" and arriving.kind == "safe" ? throw("not for free") : continue()'
   - name: stop
     every: 100us
-    expr: 'task.name == "`+feedMethod+`" and task.priority == 7 ? throw("stopped") : continue()'
+    expr: 'task.name == "`+feedMethod+`" and task.priority == 7 and task.running > duration("1ms") ? throw("stopped") : continue()'
 `)
 	o := Options{
 		Context: func(ctx context.Context, method string) context.Context {
