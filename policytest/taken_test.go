@@ -59,3 +59,30 @@ tests:
 		}
 	}
 }
+
+// A failure shows the text that a policy hashes, and no number: the policy sees the hash of the text
+// and of the salts.
+func TestFailureShowsHashedText(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"p.yaml": `version: 1
+policies: [{name: p, on: enqueue, expr: 'hash(arriving.labels.user, "s1") > hash(arriving.labels.user, "s2") ? continue() : throw("x")'}]
+`,
+		"p_test.yaml": `version: 1
+documents: [p.yaml]
+tests: [{name: t, events: [{at: 0s, on: enqueue, given: {arriving.labels: {user: u9}}, expect: throw("never")}]}]
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := fmt.Sprint(r.Results[0].Failures)
+	if !strings.Contains(said, `arriving.labels["user"] = "u9"`) || strings.Contains(said, "hash(") {
+		t.Errorf("it says %s", said)
+	}
+}
