@@ -32,7 +32,13 @@ func matchOthers(specs []Spec) error {
 	var named []string // by some policy
 	defaults := 0
 	for _, s := range specs {
+		if slices.Contains(s.Match.Except, Default) {
+			return fmt.Errorf("policy %q: match: except: %s stands for tasks in match.tasks only; list the names to leave out", s.Name, Default)
+		}
 		if slices.Contains(s.Match.Tasks, Default) {
+			if slices.Contains(s.Match.Tasks, "*") {
+				return fmt.Errorf(`policy %q: match: tasks: "*" includes %s; write one of them`, s.Name, Default)
+			}
 			defaults++
 		}
 		for _, name := range s.Match.Tasks {
