@@ -107,7 +107,10 @@ func readYAML(text []byte) (*yaml.Node, error) {
 var hints = []struct{ message, hint string }{
 	{"cannot start any token", "indent with spaces, not tabs, and put texts that begin with % @ or ` in quotes"},
 	{"mapping values are not allowed", "check the indentation, and put texts with a colon and a space in quotes, or after |"},
-	{"did not find expected ',' or '}'", "check that brackets and quotes are closed, and put a text with ?, : or # between braces in quotes"},
+	{"mapping keys are not allowed", "put texts that begin with ! or ? in quotes, or after |"},
+	{"alphabetic or numeric character", "put names that begin with * or & in quotes"},
+	{"did not find expected ',' or '}'", "check that brackets and quotes are closed, and put a text with {, }, ?, : or # between braces in quotes"},
+	{"did not find expected ',' or ']'", "check that brackets and quotes are closed, and put a text with {, }, ?, : or # between brackets in quotes"},
 	{"did not find expected", "check the indentation, and that brackets and quotes are closed"},
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }
