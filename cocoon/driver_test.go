@@ -33,7 +33,10 @@ func TestThrowIntoADriverEndsItsContext(t *testing.T) {
 	ask := func(ctx context.Context) error {
 		s := strandOf(ctx)
 		query := func(ctx context.Context) error {
-			for s.requests.Load()&wantThrow == 0 {
+			for raised := false; !raised; { // just after the request, the word is not raised yet
+				s.loop.lock()
+				raised = s.pending != nil && s.raised
+				s.loop.unlock()
 			}
 			safepoint.Poll()
 			s.loop.lock()
