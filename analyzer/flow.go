@@ -205,7 +205,8 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 		a.checkPossible(n, vx)
 	}
 	if x == y && n.Type == stubs.Bool && !(vx.of == stubs.Float && vx.floats.nan) {
-		v = known(n.Op == policy.OpEq || n.Op == policy.OpLe || n.Op == policy.OpGe) // x is compared with itself
+		// x is compared with itself
+		v = known(n.Op == policy.OpEq || n.Op == policy.OpLe || n.Op == policy.OpGe)
 	}
 	a.checkResolution(n, x, y)
 	return a.facts.operation(n.Op, n.Type, x, y), v

@@ -67,8 +67,9 @@ func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
 	return stubs.Draw
 }
 
-// learnName adds the facts of a match about a name, or about a pattern of it. If Tasks has patterns,
-// only some names are known that match, but of every name in the program it is known whether it does.
+// learnName adds the facts of a match about a name, or about a pattern of it. If Tasks has
+// patterns, only some names are known that match, but of every name in the program it is known
+// whether it does.
 func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
 	names, all := m.Tasks, len(m.Tasks) > 0 && !slices.ContainsFunc(m.Tasks, isPattern)
 	selects := m.Selector()

@@ -23,7 +23,8 @@ func (f *form) keys() error {
 	return nil
 }
 
-// key reports whether the parts of a key are constants, or names or ints from stubs of the catalogue.
+// key reports whether the parts of a key are constants, or names or ints from stubs of the
+// catalogue.
 func (f *form) key(k *policy.KeyOf) bool {
 	if k == nil {
 		return true

@@ -208,8 +208,8 @@ func isElement(n *policy.Node) bool {
 	return n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
 }
 
-// because returns the values of the variable operand, in words. chance() and take() compare a number
-// that has no text of its own, so there is nothing to say about it.
+// because returns the values of the variable operand, in words. chance() and take() compare a
+// number that has no text of its own, so there is nothing to say about it.
 func (r *review) because(n *policy.Node) string {
 	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
 		return ""

@@ -37,7 +37,8 @@ func drawQuantum(results []result) (*plot.Plot, error) {
 		above  vg.Length // the name
 	}{
 		{fixed, draw.GlyphStyle{Color: orange, Radius: 4, Shape: draw.CircleGlyph{}}, 6},
-		{none, draw.GlyphStyle{Color: orange, Radius: 4, Shape: draw.CircleGlyph{}}, -9}, // near to 30ms
+		// near to 30ms
+		{none, draw.GlyphStyle{Color: orange, Radius: 4, Shape: draw.CircleGlyph{}}, -9},
 		{adaptive, draw.GlyphStyle{Color: blue, Radius: 5.5, Shape: draw.CircleGlyph{}}, 0},
 	} {
 		points, err := plotter.NewScatter(group.points)

@@ -40,7 +40,8 @@ func newPlot(title, x string) *plot.Plot {
 	p.Title.Padding = vg.Points(10)
 	p.Title.TextStyle.Font, p.Title.TextStyle.Color = face(textSize+1), ink
 	p.Legend.TextStyle.Font, p.Legend.TextStyle.Color = face(textSize), ink
-	p.Legend.XOffs, p.Legend.YOffs, p.Legend.Padding = -vg.Points(4), vg.Points(8), vg.Points(3) // at the bottom right, below curves that rise
+	// at the bottom right, below curves that rise
+	p.Legend.XOffs, p.Legend.YOffs, p.Legend.Padding = -vg.Points(4), vg.Points(8), vg.Points(3)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Color, axis.Tick.Color = ink, ink
 		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = face(textSize), ink

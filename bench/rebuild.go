@@ -25,7 +25,8 @@ func rebuild(ctx context.Context, r *report) error {
 		return err
 	}
 	small := buildCase{name: "cocoon build", folder: "..", pkg: "./examples/redos"}
-	// This program itself: with gRPC, gin, drivers of databases and Cocoon it has some 500 packages.
+	// This program itself: with gRPC, gin, drivers of databases and Cocoon it has some 500
+	// packages.
 	large := buildCase{name: "cocoon build, large", folder: ".", pkg: "."}
 	if err := w.again(ctx, small, [2][]string{}, claim{atMost: 1.3}); err != nil {
 		return err

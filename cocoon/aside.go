@@ -107,8 +107,8 @@ const (
 	// perSweep is how many parked tasks one sweep looks at. Each costs a load and a cache miss.
 	perSweep = 256
 
-	// maxAbsentLeads is the greatest number of tasks without a slot whose leads are looked up: a few
-	// nanoseconds each.
+	// maxAbsentLeads is the greatest number of tasks without a slot whose leads are looked up: a
+	// few nanoseconds each.
 	maxAbsentLeads = 1024
 )
 

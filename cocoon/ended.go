@@ -31,7 +31,7 @@ func (e *endedPolicies) add(name string, st PolicyStats) {
 	}
 }
 
-// plus returns the sum of the counters; the rest is that of other, which is newer.
+// plus returns the sum of the counters; its other fields are copied from other, which is newer.
 func (s PolicyStats) plus(other PolicyStats) PolicyStats {
 	sum := other
 	sum.Evaluations += s.Evaluations

@@ -59,7 +59,8 @@ func TestNeverUnwindAndSuspension(t *testing.T) {
 		false: "never-unwind: [{name: github.com/cocoon-go/cocoon/cocoon.fill, suspend: false}]\n",
 	} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1})
-		rt.Loop().cfg.Exclusive = true // a short wait for one of the runtime's locks must not lend the slot
+		// a short wait for one of the runtime's locks must not lend the slot
+		rt.Loop().cfg.Exclusive = true
 		must(t, rt.RegisterPreemptibleFunc("scan"))
 		must(t, rt.RegisterSafeFunc("get"))
 		_, err := rt.RegisterDefaultPreemption(OnEnqueue)

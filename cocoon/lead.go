@@ -16,10 +16,11 @@ type leads struct {
 	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
 	chosen  []chosen                // for tasks that policies refer to by patterns
 	aged    bool                    // a policy's clock may be ahead of the task's running time
-	least   int64                   // the least of all these; Never: no time policy can act on a task
-	waiting int64                   // for policies that refer to the loop: from when a task waits
-	unmet   []sectionKey            // sections that no task has opened so far
-	of      int                     // the number of policies from which they were computed
+	// the least of all these; Never: no time policy can act on a task
+	least   int64
+	waiting int64        // for policies that refer to the loop: from when a task waits
+	unmet   []sectionKey // sections that no task has opened so far
+	of      int          // the number of policies from which they were computed
 }
 
 // byKind is a time for each kind of task, in ns. Never means that no policy can act on a task of

@@ -37,7 +37,8 @@ func TestCounterOfTasksComesBack(t *testing.T) {
 		work := func(ctx context.Context) error {
 			for end := time.Now().Add(200 * time.Microsecond); time.Now().Before(end); {
 				SafePoint(ctx)
-				runtime.Gosched() // so that tasks arrive while it holds its slot, also on one processor
+				// so that tasks arrive while it holds its slot, also on one processor
+				runtime.Gosched()
 			}
 			if how == 1 { // nested, with a context that may end
 				return rt.Run(ctx, "c", idle)

@@ -11,9 +11,9 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// While the slots change hands fast, the timer looks at the holders ever less often, down to once in
-// rareLook, also when no task happens to wait at the moment of a look. Otherwise the next waiting
-// task has a look after minLook.
+// While the slots change hands fast, the timer looks at the holders ever less often, down to once
+// in rareLook, also when no task happens to wait at the moment of a look. Otherwise the next
+// waiting task has a look after minLook.
 func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	rt := start(t, Config{Slots: 2})
 	l := rt.Loop()
@@ -41,8 +41,8 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	}
 }
 
-// A look that finds a holder ready to run, without a processor, does not count it as running: it may
-// be back from a wait. With one processor, the look has it.
+// A look that finds a holder ready to run, without a processor, does not count it as running: it
+// may be back from a wait. With one processor, the look has it.
 func TestReadyHolderIsNotSeenRunning(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})

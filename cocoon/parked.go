@@ -35,11 +35,11 @@ const (
 	minLook = int64(300 * time.Microsecond)
 	maxLook = int64(1200 * time.Microsecond)
 
-	// rareLook is the longest time between two looks while the slots change hands fast, fastTurnover
-	// times each from one look to the next, and no holder was found parked for noneParked. A
-	// saturated server has waiting tasks all the time. There each arriving task looks at the holders,
-	// and each look by the timer costs several switches between threads. Where holders do park, the
-	// waiting tasks depend on the looks.
+	// rareLook is the longest time between two looks while the slots change hands fast,
+	// fastTurnover times each from one look to the next, and no holder was found parked for
+	// noneParked. A saturated server has waiting tasks all the time. There each arriving task looks
+	// at the holders, and each look by the timer costs several switches between threads. Where
+	// holders do park, the waiting tasks depend on the looks.
 	rareLook     = int64(10 * time.Millisecond)
 	noneParked   = int64(100 * time.Millisecond)
 	fastTurnover = 8

@@ -127,9 +127,9 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 	return true
 }
 
-// takeRequests takes the requests for the task at a safe point, and returns them, and those that
-// stay posted: a throw until it has arrived, a switch until the task's immunity is over. Called
-// under the loop's lock.
+// takeRequests takes the requests for the task at a safe point. It returns them in want, and in
+// keep the requests that stay posted: a throw until it has arrived, a switch until the task's
+// immunity is over. Called under the loop's lock.
 func (s *strand) takeRequests(now int64) (want, keep uint32) {
 	want = s.requests.Load()
 	if want != 0 {

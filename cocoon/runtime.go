@@ -47,11 +47,12 @@ type Runtime struct {
 
 	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
 
-	// passedOver holds the places that were logged: those of SafePoint calls that cannot be safe
-	// points, and of what keeps throws that are too late (keptAt).
+	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
+	// calls that keep a throw for too long (keptAt).
 	passedOver sync.Map
 
-	kept          atomic.Pointer[keep.Set]           // see keeps; nil: no rules of the build or of documents
+	// see keeps; nil: no rules of the build or of documents
+	kept          atomic.Pointer[keep.Set]
 	documentsKeep map[*policy.Document][]policy.Kept // guarded by regMu
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu

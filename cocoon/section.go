@@ -77,7 +77,8 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 	}
 	if s.throwing == nil && inside.Abort != nil {
 		if p := s.dueFor(id); p != nil {
-			if r := recover(); r == any(inside.Abort) { // a call returned the throw before a safe point threw it
+			// a call returned the throw before a safe point threw it
+			if r := recover(); r == any(inside.Abort) {
 				*err = p
 				s.voidThrow(id)
 			} else if r != nil {

@@ -336,8 +336,8 @@ func TestThrowBecomesAPanicInASection(t *testing.T) {
 	}))
 }
 
-// A handler that aborts because a call has returned the throw ends its section by the throw, also if
-// no safe point has thrown it yet. Another panic stays as it is.
+// A handler that aborts because a call has returned the throw ends its section by the throw, also
+// if no safe point has thrown it yet. Another panic stays as it is.
 func TestSectionAbortedBeforeTheThrow(t *testing.T) {
 	was := inside.Abort
 	defer func() { inside.Abort = was }()

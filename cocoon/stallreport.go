@@ -113,7 +113,8 @@ func (st *stallReport) where(now int64) []any {
 	switch until := rt.looked.Load(); {
 	case rt.ctx.Err() != nil:
 		return []any{"stack", "", "note", "the runtime has ended"}
-	case now < until || !rt.looked.CompareAndSwap(until, notify.Never): // another goroutine is looking
+	// another goroutine is looking
+	case now < until || !rt.looked.CompareAndSwap(until, notify.Never):
 		return []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
 	}
 	return st.look()

@@ -85,7 +85,8 @@ type Stats struct {
 	// policy that was switched off after failures stays in Policies.
 	Ended map[string]PolicyStats
 
-	States map[string]StateStats // of keyed states; a private one as POLICY.NAME, of all loops together
+	// of keyed states; a private one as POLICY.NAME, of all loops together
+	States map[string]StateStats
 
 	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
 	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;
@@ -193,10 +194,11 @@ type PolicyStats struct {
 
 	// Clamped counts calls of interval() with an interval out of bounds, replaced by the nearest
 	// bound.
-	Clamped   int64
-	Errors    int64  // evaluations that failed
-	LastError string // the most recent error: FILE:LINE:COLUMN: in a document, policy.expr:LINE:COLUMN: elsewhere
-	Off       bool   // cancelled, or switched off after failures
+	Clamped int64
+	Errors  int64 // evaluations that failed
+	// the most recent error: FILE:LINE:COLUMN: in a document, policy.expr:LINE:COLUMN: elsewhere
+	LastError string
+	Off       bool // cancelled, or switched off after failures
 	// Interval is the shortest interval over the loops of a time policy in force; a policy can
 	// change it on one loop.
 	Interval time.Duration

@@ -79,7 +79,8 @@ type strand struct {
 	brief    atomic.Bool   // its rest is a brief call
 	at       int32         // the open slot that it took last
 	breath   breather
-	keptFrom int64        // since when brief calls have found tasks waiting for a slot; 0: the last one found none
+	// since when brief calls have found tasks waiting for a slot; 0: the last one found none
+	keptFrom int64
 	stacks   *stackMemory // nil before the first look that walks the stack
 	memory   memory
 }

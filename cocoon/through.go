@@ -24,7 +24,8 @@ const (
 // unwindable lists the packages whose locks a throw passes if deferred calls release them.
 // docs/safepoints.md has the reason for each.
 var unwindable = []string{
-	"github.com/d5/tengo/v2", // Compiled.lock guards the globals of a script, and Abort leaves them in the same state
+	// Compiled.lock guards the globals of a script, and Abort leaves them in the same state
+	"github.com/d5/tengo/v2",
 }
 
 // passes reports whether the throw may unwind the locks of the walk, which deferred calls release:

@@ -17,10 +17,12 @@ type throwRequest struct {
 	flying  bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by      *Registration // the policy that threw; nil: not a policy
 	force   bool          // it passes all locks that deferred calls release, see passes
-	lockAt  int64         // since when it waits for locks that it may pass; owned by the task's goroutine
-	late    atomic.Uint32 // whether it is so late that the log says why, see say
-	told    atomic.Bool   // the throw was logged
-	ends    *time.Timer   // ends the context of a task that unwinds slowly; owned by the task's goroutine
+	// since when it waits for locks that it may pass; owned by the task's goroutine
+	lockAt int64
+	late   atomic.Uint32 // whether it is so late that the log says why, see say
+	told   atomic.Bool   // the throw was logged
+	// ends the context of a task that unwinds slowly; owned by the task's goroutine
+	ends *time.Timer
 }
 
 // unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has

@@ -51,8 +51,8 @@ func (rt *Runtime) idleStates() (names []string) {
 	return names
 }
 
-// tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies may
-// be registered after the states, so the runtime logs them together with the unmet names.
+// tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
+// may be registered after the states, so the runtime logs them together with the unmet names.
 func (rt *Runtime) tellIdleStates() {
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })

@@ -247,7 +247,8 @@ func TestThrowAnyTime(t *testing.T) {
 }
 
 // Options.Refuse is user code: it runs under no lock of the stream. If it panics, the status is the
-// throw, and not OK, and the interceptor panics: on another goroutine the panic would end the process.
+// throw, and not OK, and the interceptor panics: on another goroutine the panic would end the
+// process.
 func TestRefuseUnderNoLock(t *testing.T) {
 	thrown := errors.New("thrown")
 	s := &serverStream{}

@@ -22,12 +22,12 @@ const (
 	// sentAt is how many bytes net/http needs before it sends the first of them: its two buffers.
 	sentAt = 4096
 
-	// firstPart is how many bytes are collected for each write until then, so that a client gets the
-	// header about as early as without Cocoon.
+	// firstPart is how many bytes are collected for each write until then, so that a client gets
+	// the header about as early as without Cocoon.
 	firstPart = 512
 
-	// partSize is how many bytes are collected for each later write. Such a write is a call that may
-	// block, and a system call, so a handler that writes line by line should make few.
+	// partSize is how many bytes are collected for each later write. Such a write is a call that
+	// may block, and a system call, so a handler that writes line by line should make few.
 	partSize = 8 << 10
 )
 

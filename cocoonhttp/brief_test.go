@@ -107,8 +107,8 @@ func TestFlushGivesBufferBack(t *testing.T) {
 	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 }
 
-// Small writes are collected: after the first 4 KiB they go out in parts of partSize, and the rest when
-// the handler returns. A write that is larger than a part goes out by itself.
+// Small writes are collected: after the first 4 KiB they go out in parts of partSize, and the rest
+// when the handler returns. A write that is larger than a part goes out by itself.
 func TestSmallWritesAreCollected(t *testing.T) {
 	rt := start(t, cocoon.Config{})
 	line := strings.Repeat("x", 99) + "\n"

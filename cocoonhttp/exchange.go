@@ -26,7 +26,8 @@ type exchange struct {
 	// survived is a throw into the task that has not ended the handler: the handler recovered it,
 	// saw only that its context ended or that a call failed, or has not noticed it at all.
 	survived *cocoon.PreemptedError
-	cutShort error // a throw that only a section which cocoon build inserted has noticed; see inside.CutShort
+	// a throw that only a section which cocoon build inserted has noticed; see inside.CutShort
+	cutShort error
 
 	// The fields below are kept from one request to the next.
 	like reflect.Type // type of the last underlying writer; the next one usually has the same
@@ -101,8 +102,8 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 // or leaves the response as it is. A response is the handler's own if it has the length that its
 // header declared before the throw, or if the handler recovered the throw and then decided.
 //
-// A throw that a section caught leaves the response to the handler. But if cocoon build inserted the
-// section, and the task has written inside, the handler knows of no throw (inside.CutShort).
+// A throw that a section caught leaves the response to the handler. But if cocoon build inserted
+// the section, and the task has written inside, the handler knows of no throw (inside.CutShort).
 func (e *exchange) broken() error {
 	p := e.survived
 	switch {

@@ -48,7 +48,8 @@ func TestSectionsThatCocoonBuildInserts(t *testing.T) {
 	const limits = "version: 1\nlimits: [{func: lib.rows, limit: 2ms}, {func: lib.spin, limit: 2ms}]\n"
 	for name, test := range map[string]struct {
 		handler func(w http.ResponseWriter, r *http.Request)
-		want    string // status and the body's length, or "cut"; if the throw comes before the first byte, 503
+		// status and the body's length, or "cut"; if the throw comes before the first byte, 503
+		want string
 	}{
 		"held":      {func(w http.ResponseWriter, r *http.Request) { rows(w, 3, r, true) }, "503"},
 		"sent":      {func(w http.ResponseWriter, r *http.Request) { rows(w, 300, r, true) }, "cut"},

@@ -18,7 +18,8 @@ type code struct {
 	exempt   string // why it never polls, or ""
 	held     []hold // stretches in which it, or the function around it, holds locks
 	releases bool   // it releases a caller's lock
-	owed     []span // stretches in which it, or the function around it, owes goroutines to a wait group
+	// stretches in which it, or the function around it, owes goroutines to a wait group
+	owed     []span
 	kept     []keptStretch
 	loops    []*loop
 	calls    []*call

@@ -37,7 +37,8 @@ func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	}
 	b, ok := core(c.obj.Type()).(*types.Basic)
 	if !ok || b.Info()&types.IsInteger == 0 {
-		return c, false // a type parameter may be of any size, and adding to a float may not change it
+		// a type parameter may be of any size, and adding to a float may not change it
+		return c, false
 	}
 	switch b.Kind() {
 	case types.Int8, types.Uint8:

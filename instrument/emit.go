@@ -103,7 +103,8 @@ func (r *rewriter) result() (*Result, error) {
 		}
 		res.Files[f.path] = text
 	}
-	if len(res.Files) > 0 || len(r.toldLines()) > 0 { // even without a poll of its own: its callees have polls
+	// even without a poll of its own: its callees have polls
+	if len(res.Files) > 0 || len(r.toldLines()) > 0 {
 		r.link(res)
 	}
 	res.Stats, res.Mistaken = r.stats, r.mistaken

@@ -37,11 +37,13 @@ const (
 	GapRecursion GapKind = "recursion" // it should poll, and must not
 	GapCgo       GapKind = "cgo"       // a call of C
 	GapCall      GapKind = "call"      // into uninstrumented code
-	GapLock      GapKind = "lock"      // a callee polls while a lock is held, which is no safe point
-	GapHeld      GapKind = "held"      // a lock held for callers in other packages, where the text does not show it
-	GapWait      GapKind = "wait"      // for a channel or a lock
-	GapData      GapKind = "data"      // one operation, which takes longer with more data
-	GapCode      GapKind = "code"      // from one safe point to the next, on the longest path
+	// a callee polls while a lock is held, which is no safe point
+	GapLock GapKind = "lock"
+	// a lock held for callers in other packages, where the text does not show it
+	GapHeld GapKind = "held"
+	GapWait GapKind = "wait" // for a channel or a lock
+	GapData GapKind = "data" // one operation, which takes longer with more data
+	GapCode GapKind = "code" // from one safe point to the next, on the longest path
 )
 
 var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHeld, GapWait, GapData, GapCode}
@@ -100,7 +102,8 @@ func CompareGaps(a, b Gap) int {
 // survey is one call of Gaps.
 type survey struct {
 	*rewriter
-	paths map[*code]path // the longest path of each function; empty while the function is being walked
+	// the longest path of each function; empty while the function is being walked
+	paths map[*code]path
 }
 
 func (s *survey) gapsOf(c *code) []Gap {

@@ -37,7 +37,8 @@ func owedIn(body *ast.BlockStmt) (owed []span) {
 			if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok {
 				group := types.ExprString(sel.X)
 				if sel.Sel.Name == "Add" {
-					adds = append(adds, add{group, n.Pos() + 1}) // a poll may stand directly before it
+					// a poll may stand directly before it
+					adds = append(adds, add{group, n.Pos() + 1})
 				}
 				waited[group] = waited[group] || sel.Sel.Name == "Wait" && isDeferred(stack)
 			}

@@ -26,9 +26,10 @@ import (
 // Package is one package of a build, as go list describes it. Test variants are separate packages:
 // the package with its in-package tests, and the external test package.
 type Package struct {
-	Path  string   // import path, without a variant's " [p.test]"; external tests have "p_test"
-	Files []string // absolute paths of the Go files selected for this build, including cgo's originals
-	Std   bool     // part of the standard library, of which some packages are refused
+	Path string // import path, without a variant's " [p.test]"; external tests have "p_test"
+	// absolute paths of the Go files selected for this build, including cgo's originals
+	Files []string
+	Std   bool // part of the standard library, of which some packages are refused
 
 	// Moved means that the result will be compiled from another folder, so each changed file begins
 	// with a line directive that names the original. Overlays do not need it: the go command adds
@@ -60,7 +61,8 @@ type Options struct {
 
 // Result is a rewritten package.
 type Result struct {
-	Files map[string][]byte // the texts of changed files and of the additional file, if any, by path
+	// the texts of changed files and of the additional file, if any, by path
+	Files map[string][]byte
 	Stats Stats
 
 	// Mistaken means that the package does not type-check, as far as its imports are known. The
@@ -141,13 +143,15 @@ type rewriter struct {
 	written   map[types.Object]bool  // whether a function writes through its parameter
 	passing   map[types.Object]*passes
 	releasers map[types.Object]lockCall // variables that contain functions which release locks
-	busy      map[place]bool            // lines on which something other than a deferred call may call a poll
-	ends      map[place]bool            // lines on which deferred calls run
-	pulls     bool                      // a file uses iter.Pull
-	fresh     map[place]bool            // lines with a method call on an unshared value of the function
-	makers    map[maker]bool            // results with new values only
-	private   map[*code]bool            // methods that do not share their receivers
-	prefix    string                    // of inserted names
+	// lines on which something other than a deferred call may call a poll
+	busy  map[place]bool
+	ends  map[place]bool // lines on which deferred calls run
+	pulls bool           // a file uses iter.Pull
+	// lines with a method call on an unshared value of the function
+	fresh   map[place]bool
+	makers  map[maker]bool // results with new values only
+	private map[*code]bool // methods that do not share their receivers
+	prefix  string         // of inserted names
 }
 
 type file struct {

@@ -14,10 +14,11 @@ import (
 
 // passing is an operation on a lock of the function's receiver, of a parameter, or of the package.
 type passing struct {
-	param  int    // index in the list of parameters, or one of these:
-	path   string // from there to the lock, such as ".mu"
-	form   string // the names of the lock and its release, with a placeholder for the lock's expression
-	paired bool   // see pairs
+	param int    // index in the list of parameters, or one of these:
+	path  string // from there to the lock, such as ".mu"
+	// the names of the lock and its release, with a placeholder for the lock's expression
+	form   string
+	paired bool // see pairs
 }
 
 const (
@@ -28,15 +29,17 @@ const (
 
 // passes describes the effect of a function's calls on locks.
 type passes struct {
-	leaves, frees *passing // leaves: it returns with the lock held; frees: it releases a caller's lock
-	releaser      int      // index of the result that releases the lock it leaves held, or -1
-	what, text    string   // the name of the lock it leaves held, and the lock's expression, in the function
+	// leaves: it returns with the lock held; frees: it releases a caller's lock
+	leaves, frees *passing
+	releaser      int // index of the result that releases the lock it leaves held, or -1
+	// the name of the lock it leaves held, and the lock's expression, in the function
+	what, text string
 }
 
 // passLocks finds the functions that acquire or release locks for their callers, and reports
 // whether there are any.
 func (r *rewriter) passLocks() bool {
-	for range 3 { // a caller of such a function may be one too
+	for range 3 { // a caller of such a function may itself pass the lock on
 		known := len(r.passing)
 		for _, c := range r.codes {
 			if c.decl == nil {

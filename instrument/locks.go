@@ -69,7 +69,8 @@ func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
 	own := map[deferredLock]bool{}
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok {
-			return useOf(lit, stack) == deferred // defer func() { mu.Unlock() }() releases this function's
+			// defer func() { mu.Unlock() }() releases this function's
+			return useOf(lit, stack) == deferred
 		}
 		c, ok := of(n)
 		if !ok {
@@ -91,7 +92,8 @@ func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
 		return true
 	})
 	slices.SortStableFunc(all, func(a, b lockCall) int {
-		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End())) // acquire()() acquires first
+		// acquire()() acquires first
+		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End()))
 	})
 	return all
 }

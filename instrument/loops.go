@@ -28,7 +28,8 @@ func (r *rewriter) loopsOf(c *code) {
 		}
 		switch n := n.(type) {
 		case *ast.LabeledStmt:
-			labels[n.Label.Name] = n.Pos() // a later label is the target of forward jumps, and is not known yet
+			// a later label is the target of forward jumps, and is not known yet
+			labels[n.Label.Name] = n.Pos()
 		case *ast.ForStmt:
 			r.loop(c, n, n.Body, labelled)
 		case *ast.RangeStmt:

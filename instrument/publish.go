@@ -11,10 +11,11 @@ import (
 // publication is a store of a value where other goroutines can find it, although the function will
 // write to the value again: a throw in between would leave an incomplete value there permanently.
 type publication struct {
-	node  ast.Node     // the call, or the assignment
-	into  ast.Expr     // the map, field or variable
-	what  types.Object // the variable that contains the value
-	whole bool         // the variable itself is shared: by its address, or by a literal that captures it
+	node ast.Node     // the call, or the assignment
+	into ast.Expr     // the map, field or variable
+	what types.Object // the variable that contains the value
+	// the variable itself is shared: by its address, or by a literal that captures it
+	whole bool
 }
 
 // stores maps the methods that publish to the index of the published argument.

@@ -37,7 +37,8 @@ func (r *rewriter) returnsOf(c *code) {
 			ends = append(ends, span{n.Return, n.Return + token.Pos(len("return"))})
 			for _, around := range stack {
 				if rng, ok := around.(*ast.RangeStmt); ok && !r.plain(rng.X) {
-					ends = append(ends, span{rng.Body.Rbrace, rng.Body.Rbrace + 1}) // the loop's body is a function, and returns there
+					// the loop's body is a function, and returns there
+					ends = append(ends, span{rng.Body.Rbrace, rng.Body.Rbrace + 1})
 					break
 				}
 			}

@@ -55,7 +55,8 @@ type exports struct {
 
 func (e exports) Import(path string) (p *types.Package, err error) {
 	defer func() {
-		if v := recover(); v != nil { // export data of another toolchain: the importer does not return errors for all of it
+		// export data of another toolchain: the importer does not return errors for all of it
+		if v := recover(); v != nil {
 			p, err = nil, fmt.Errorf("export data of %s: %v", path, v)
 		}
 	}()
@@ -72,9 +73,10 @@ func (e exports) Import(path string) (p *types.Package, err error) {
 type way int
 
 const (
-	own     way = iota // into a function of this package
-	away               // to unknown code, or code that may call back: an interface's method, a function value
-	outside            // to another package that cannot call back, or that polls where it does
+	own way = iota // into a function of this package
+	// to unknown code, or code that may call back: an interface's method, a function value
+	away
+	outside // to another package that cannot call back, or that polls where it does
 	builtin
 	conversion
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// table is a set with lookups of constant cost: by cuckoo hashing, each word is in one of two places,
-// which two factors determine. An empty place also holds some word of the set, so every word in the
-// table is in the set.
+// table is a set with lookups of constant cost: by cuckoo hashing, each word is in one of two
+// places, which two factors determine. An empty place also holds some word of the set, so every
+// word in the table is in the set.
 type table struct {
 	words   []uint64 // the length is a power of two
 	factors [2]uint64

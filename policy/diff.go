@@ -29,8 +29,8 @@ func (c Change) String() string {
 }
 
 // Diff returns the changes that a reload makes when the new document replaces the old: states
-// first, then tasks, tenants, functions that are kept and policies, each in the order of their names. The
-// policies of the old document are in force, except those named in off.
+// first, then tasks, tenants, functions that are kept and policies, each in the order of their
+// names. The policies of the old document are in force, except those named in off.
 func Diff(old, new *Document, off map[string]bool) (all []Change) {
 	all = append(all, compared("state", old.States, new.States, func(_ string, a, b any) []string {
 		if reflect.DeepEqual(a, b) {
@@ -94,10 +94,11 @@ func reordered(old, new *Document) []Change {
 	}}}
 }
 
-// commonNames returns the names of the document's policies that are among others, in its order.
-func commonNames(d *Document, others map[string]Spec) (names []string) {
+// commonNames returns the names of the document's policies that specs also has, in the document's
+// order.
+func commonNames(d *Document, specs map[string]Spec) (names []string) {
 	for _, s := range d.Policies {
-		if _, ok := others[s.Name]; ok {
+		if _, ok := specs[s.Name]; ok {
 			names = append(names, s.Name)
 		}
 	}

@@ -46,7 +46,8 @@ func shown(v any) string {
 	r := reflect.ValueOf(v)
 	switch {
 	case !r.IsValid(), r.IsZero(), r.Kind() == reflect.Map && r.Len() == 0, r.Kind() == reflect.Slice && r.Len() == 0:
-		if r.IsValid() && (r.Kind() == reflect.Bool || r.Kind() == reflect.Uint8) { // false, and Enforce
+		// false, and Enforce
+		if r.IsValid() && (r.Kind() == reflect.Bool || r.Kind() == reflect.Uint8) {
 			return fmt.Sprint(v)
 		}
 		return "nothing"

@@ -131,7 +131,8 @@ func yamlError(err error) error {
 			line, message = n, reason
 		}
 	}
-	if strings.Contains(message, "did not find expected") { // errors of its grammar count lines from 0
+	// errors of its grammar count lines from 0
+	if strings.Contains(message, "did not find expected") {
 		line++
 	}
 	return &DocumentError{File: "document", Line: max(line, 1), Col: 1, Width: 1, Reason: message}
@@ -141,8 +142,9 @@ func yamlError(err error) error {
 func (d *documentReader) decode(root *yaml.Node) error {
 	return decodeMap(root, "the document", []key{
 		{name: "version", required: true, read: readVersion},
-		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }}, // precedes policies
-		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},     // precedes policies
+		// the policies, read below, need the mode and the zone
+		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &d.doc.Mode) }},
+		{name: "zone", read: func(n *yaml.Node) error { return readZone(n, &d.zone) }},
 		{name: "states", read: d.readStates},
 		{name: "limits", read: d.readLimits},
 		{name: "preemption", read: d.readPreemption},

@@ -102,7 +102,8 @@ func InFile(err error, file string) error {
 
 // Part is one declaration in a document.
 type Part struct {
-	Kind string `json:"kind"`           // "state", "task", "tenants", "never-unwind", "policy", or "policies" for their order
+	// "state", "task", "tenants", "never-unwind", "policy", or "policies" for their order
+	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // "" of tenants and policies
 }
 

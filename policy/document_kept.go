@@ -20,7 +20,9 @@ type Kept struct {
 // throw, for each function on the stack.
 const maxKept = 256
 
-// readNeverUnwind reads never-unwind: [gorm.io/gorm/schema, {name: example.com/cache.Fill, suspend: false}].
+// readNeverUnwind reads
+//
+//	never-unwind: [gorm.io/gorm/schema, {name: example.com/cache.Fill, suspend: false}]
 func (d *documentReader) readNeverUnwind(n *yaml.Node) error {
 	items, err := sequence(n, "never-unwind")
 	if err != nil {

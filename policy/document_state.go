@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// registeredState reads a first value, or {first: VALUE, keys: 1000, ttl: 10m, by: name}, or a token
-// bucket, {rate: 10, burst: 5}.
+// registeredState reads a first value, or {first: VALUE, keys: 1000, ttl: 10m, by: name}, or a
+// token bucket, {rate: 10, burst: 5}.
 func registeredState(n *yaml.Node) (any, error) {
 	v, err := privateState(n)
 	if _, perLoop := v.(PerLoop); perLoop {

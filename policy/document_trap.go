@@ -106,8 +106,8 @@ func checkSplit(n *yaml.Node) error {
 // colon is a key and a text without quotes that has a colon, which to YAML is a key, too.
 var colon = regexp.MustCompile(`^[ -]*(\w+): +[^ '"|>{\[][^#]*?:( |$)`)
 
-// pinpoint moves an error of the YAML parser to the text that it is about: from an empty line to the
-// line before, and to a colon that ends no key, as in expr: a ? b : c.
+// pinpoint moves an error of the YAML parser to the text that it is about: from an empty line to
+// the line before, and to a colon that ends no key, as in expr: a ? b : c.
 func pinpoint(lines []string, err error) error {
 	var de *DocumentError
 	if !errors.As(err, &de) {

@@ -133,8 +133,8 @@ func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	}
 }
 
-// oneTask refuses an effect in a policy for which it would mean the arriving task on some
-// notifications and the task of task.* on others, or no task.
+// oneTask refuses an effect in a policy if it would mean the arriving task on one
+// notification and the task of task.* on another, or no task.
 func (l *lowerer) oneTask(n ast.Node, name string) {
 	switch on := l.env.On; {
 	case on&stubs.Ends != 0:

@@ -5,7 +5,8 @@ import "github.com/cocoon-go/cocoon/stubs"
 // Env lists the names that a policy's text may refer to in addition to the catalogue of stubs.
 // Parse neither keeps nor changes it.
 type Env struct {
-	On     stubs.Event           // the notifications on which the policy is evaluated, see Trigger.Set
+	// the notifications on which the policy is evaluated, see Trigger.Set
+	On     stubs.Event
 	States map[string]stubs.Type // the types of registered and private states; a bucket is a Float
 	Tables map[string]Table      // the keyed states and the token buckets among States
 	Funcs  map[string]bool       // the functions registered as safe

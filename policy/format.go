@@ -11,8 +11,8 @@ import (
 )
 
 // Format returns a document, or a file of tests, in the canonical layout: indented by two, without
-// trailing spaces, and with at most one empty line between others. Comments, order and quotes stay,
-// and so does the meaning: where Format could change it, for example in a quoted text with
+// trailing spaces, and with at most one empty line between two lines. Comments, order and quotes
+// stay, and so does the meaning: where Format could change it, for example in a quoted text with
 // significant spaces, it returns an error. Format also accepts documents that ReadDocument would
 // refuse, as long as their YAML is allowed in documents.
 func Format(text []byte) ([]byte, error) {

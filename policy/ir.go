@@ -36,7 +36,7 @@ const (
 	OpGe                //
 	OpIf                // A: condition, B, C
 	OpFloat             // A: integral word -> Float
-	OpInt               // A: Float -> integral word, truncated; NaN is an error, overflow as in OpNeg
+	OpInt               // A: Float -> integral, truncated; NaN is an error, overflow as in OpNeg
 	OpRetype            // A: the same word with the node's Type; it changes only the unit
 	OpMin               // A, B: Float; NaN if either is
 	OpMax               //

@@ -96,8 +96,8 @@ func (k KeyTypes) Word(values ...any) (word uint64, ok bool) {
 	return k.word(words), true
 }
 
-// word combines the words of the parts. A single name is its own key, and so is a key without parts,
-// of a bucket.
+// word combines the words of the parts. A single name is its own key, and so is a key without
+// parts, of a bucket.
 func (k KeyTypes) word(words [MaxKeyParts]uint64) uint64 {
 	if k == oneName || k.Parts() == 0 {
 		return words[0]

@@ -9,11 +9,12 @@ import (
 // TimeLimit throws into a task when a section with the name Func, or the task itself, has run
 // longer than Limit. Running time counts; waiting does not.
 type TimeLimit struct {
-	Func     string        // the name of a section or a task, or a pattern of names, see Pattern
-	Limit    time.Duration // > 0
-	Interval time.Duration // the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
-	Reason   string        // the reason of the throw; "": "FUNC ran longer than LIMIT"
-	Mode     Mode          // Enforce by default
+	Func  string        // the name of a section or a task, or a pattern of names, see Pattern
+	Limit time.Duration // > 0
+	// the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
+	Interval time.Duration
+	Reason   string // the reason of the throw; "": "FUNC ran longer than LIMIT"
+	Mode     Mode   // Enforce by default
 
 	// Force lets the throw unwind code of cocoon build that holds locks, if deferred calls release
 	// all of them. What the locks guard may then be left half-written, and only the author of the
@@ -88,11 +89,12 @@ func (l TimeLimit) validate() error {
 // longer than Wait. The loops that the policy matches share the state: with several loops, set
 // Spec.Match.Loops and register one alarm for each.
 type OverloadAlarm struct {
-	Name     string        // the name of the policy; "": "overload-alarm/STATE"
-	Queue    int           // the greatest length of the queue; 0: no bound
-	Wait     time.Duration // the longest wait; 0: no bound
-	State    string        // the name of a registered bool state; "": a private state
-	Func     string        // a function registered as safe, called when the state becomes true; "": none
+	Name  string        // the name of the policy; "": "overload-alarm/STATE"
+	Queue int           // the greatest length of the queue; 0: no bound
+	Wait  time.Duration // the longest wait; 0: no bound
+	State string        // the name of a registered bool state; "": a private state
+	// a function registered as safe, called when the state becomes true; "": none
+	Func     string
 	Interval time.Duration // the time between evaluations; 0: 1 ms
 }
 

@@ -82,8 +82,8 @@ const (
 	Off                 // do not evaluate it
 )
 
-// DefaultMaxFailures is how many evaluations of a policy may err in a row before it is switched off,
-// unless the server's code sets another number.
+// DefaultMaxFailures is how many evaluations of a policy may err in a row before it is switched
+// off, unless the server's code sets another number.
 const DefaultMaxFailures = 8
 
 var modeNames = [...]string{"enforce", "observe", "off"}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Policies of all modes in one test: observing policies decide nothing, and see states of their own.
+// Policies of all modes in one test: observing policies decide nothing, and see states of their
+// own.
 func TestModes(t *testing.T) {
 	const document = `version: 1
 states: {n: 0, spent: {first: 0, keys: 9}, tokens: {rate: 1, burst: 3}}

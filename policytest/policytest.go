@@ -142,8 +142,8 @@ func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) 
 	return t, err
 }
 
-// beside returns the path of a document that a file names, relative to the file.
-func beside(file, document string) string {
+// documentPath returns the path of a document that a file names, relative to the file.
+func documentPath(file, document string) string {
 	if filepath.IsAbs(document) {
 		return document
 	}

@@ -69,7 +69,8 @@ func (w *world) saw(c *compiled) (all []string) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
-		if r.Taken == policy.TakenHash { // what is read is the text's hash, and the salts come later
+		// what is read is the text's hash, and the salts come later
+		if r.Taken == policy.TakenHash {
 			name := r.Name()
 			v, _ := w.value(name.String(), name)
 			all = append(all, fmt.Sprintf("%v = %q", name, v))

@@ -15,8 +15,9 @@ import (
 // variable is a state, or a state on one loop.
 type variable struct {
 	policy.State
-	words  *keyed.Table // a state without keys is a table of the key 0
-	shadow *keyed.Table // what observing policies have written, by key, since enforcing ones wrote it; or nil
+	words *keyed.Table // a state without keys is a table of the key 0
+	// what observing policies have written, by key, since enforcing ones wrote it; or nil
+	shadow *keyed.Table
 	trends map[string]*trend
 }
 
@@ -150,8 +151,8 @@ func (v *variable) each(name string, value any, f func(name string, key uint64, 
 	return v.eachKey(name, byKey, nil, f)
 }
 
-// eachKey calls f with the values by key of a mapping; of pairs it has a mapping for each first part.
-// before is the part around the mapping.
+// eachKey calls f with the values by key of a mapping; of pairs it has a mapping for each first
+// part. before is the part around the mapping.
 func (v *variable) eachKey(name string, values map[string]any, before []any, f func(name string, key uint64, value any) error) error {
 	for _, text := range slices.Sorted(maps.Keys(values)) {
 		here, part := fmt.Sprintf("%s[%q]", name, text), any(text)

@@ -55,7 +55,7 @@ func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, e
 	}
 	s.loaded = policy.NewLoaded(states, safe, tests.Tenants, file)
 	for _, name := range tests.Documents {
-		path := beside(file, name)
+		path := documentPath(file, name)
 		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
 		if err != nil {
 			return nil, err

@@ -60,8 +60,8 @@ tests:
 	}
 }
 
-// A failure shows the text that a policy hashes, and no number: the policy sees the hash of the text
-// and of the salts.
+// A failure shows the text that a policy hashes, and no number: the policy sees the hash of the
+// text and of the salts.
 func TestFailureShowsHashedText(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

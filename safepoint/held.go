@@ -29,10 +29,11 @@ type Held struct {
 
 // The ways of releasing a lock.
 const (
-	ByItself   = iota // not released when the function is unwound: nothing is thrown there
-	ByDefer           // by a deferred call
-	InReceiver        // by a deferred call, and the lock is lost with the receiver, if the caller's line is in Fresh
-	Unharmed          // by a deferred call, and the guarded data is only read
+	ByItself = iota // not released when the function is unwound: nothing is thrown there
+	ByDefer         // by a deferred call
+	// by a deferred call, and the lock is lost with the receiver, if the caller's line is in Fresh
+	InReceiver
+	Unharmed // by a deferred call, and the guarded data is only read
 )
 
 var held atomic.Pointer[Held]

@@ -143,7 +143,7 @@ type Stub struct {
 	Enum  bool  // a Name with the values of Kinds only
 	Min   int64 // least value, for Integral types and Float
 	Max   int64 // greatest value; for a list, its greatest length
-	On    Event // the notifications on which it is set; on others it is refused
+	On    Event // the notifications on which it is set; on any other it is refused
 	Doc   string
 
 	Quantile bool // read as path(q) or path(q, window), both constants

@@ -1,7 +1,7 @@
 package main
 
 // library is a module in a fixed version, and an operation of it. The operation is the test file
-// testdata/NAME.go, in a package of its own beside the tests of the library.
+// testdata/NAME.go, in a package of its own, next to the tests of the library.
 type library struct {
 	name, kind string
 	module     string   // with its version

@@ -33,7 +33,8 @@ type row struct {
 	Harm     []string       `json:"harm,omitempty"`
 	Returned map[string]int `json:"returned,omitempty"` // instead of the throw
 	Kept     []string       `json:"kept,omitempty"`     // as the runtime says it
-	Means    string         `json:"means,omitempty"`    // why it is kept, as the table of libraries says it
+	// why it is kept, as the table of libraries says it
+	Means string `json:"means,omitempty"`
 
 	late   []time.Duration
 	missed time.Duration // the longest that an operation ran on

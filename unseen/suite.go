@@ -18,8 +18,8 @@ type outcome struct {
 	err    error           // the process's
 }
 
-// spaces are those of a subtest's name. Texts of protobuf have one more in some programs than in
-// others, on purpose.
+// spaces matches the spaces in a subtest's name. Protobuf adds a space to its texts in some
+// programs, on purpose.
 var spaces = regexp.MustCompile(`_+`)
 
 var verdict = regexp.MustCompile(`(?m)^ *--- PASS: (\S+)`)

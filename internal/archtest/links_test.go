@@ -26,7 +26,8 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// TestLinks checks that each relative link of each document leads to a file, and to a heading of it.
+// TestLinks checks that each relative link of each document leads to a file, and to a heading of
+// it.
 func TestLinks(t *testing.T) {
 	tree := os.DirFS(root)
 	links := 0

@@ -28,7 +28,9 @@ var (
 
 // distribution compares the tests of the Go distribution.
 type distribution struct {
-	test, tool, own, imports string // the folders of the tests and of the tools, this program, and -importcfg of the standard library
+	// the folders of the tests and of the tools, this program, and -importcfg of the standard
+	// library
+	test, tool, own, imports string
 
 	mu     sync.Mutex
 	counts map[string]int

@@ -87,8 +87,9 @@ func (c *Command) embeddedKeeps(g graph) (all []Keep) {
 	return all
 }
 
-// checkKeeps returns an error for a rule with a name that the build lacks, and the files that it
-// has read. Several programs may share a document, so a document's packages may be missing.
+// checkKeeps returns an error for a rule with a name that the build lacks. It also returns the
+// names of the files it has read. Several programs may share a document, so a document's packages
+// may be missing.
 func checkKeeps(keeps []Keep, g graph) (looked []string, err error) {
 	for _, k := range keeps {
 		files, err := k.check(g)

@@ -9,7 +9,8 @@ import (
 
 // Kept is code that a program does not unwind: the matches of a rule, or a stretch of a function.
 type Kept struct {
-	Packages  []string        // packages that a rule matches, or in which it names a function; for a stretch, its own package
+	// packages that a rule matches, or in which it names a function; for a stretch, its own package
+	Packages  []string
 	Named     bool            // for a stretch: the package is named on the command line
 	Pattern   string          // for a rule; "" for a stretch of a function
 	NoSuspend bool            // the task is not suspended there either

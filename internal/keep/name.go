@@ -10,7 +10,8 @@ import (
 // brackets.
 func split(function string) (pkg, name string) {
 	dot := strings.LastIndexByte(function, '/') + 1
-	if bracket := strings.IndexByte(function, '['); bracket >= 0 && bracket < dot { // a path among the type arguments
+	// a path among the type arguments
+	if bracket := strings.IndexByte(function, '['); bracket >= 0 && bracket < dot {
 		dot = strings.LastIndexByte(function[:bracket], '/') + 1
 	}
 	i := strings.IndexByte(function[dot:], '.')

@@ -1,7 +1,7 @@
 package sched
 
-// Tally counts the tasks of a group or of a class, by their states. The shell makes tallies, and reads
-// them one at a time, as it calls the core's methods.
+// Tally counts the tasks of a group or of a class, by their states. The shell makes tallies, and
+// reads them one at a time, as it calls the core's methods.
 type Tally struct {
 	count [Done + 1]int
 }

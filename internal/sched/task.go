@@ -35,11 +35,12 @@ func (s State) String() string {
 
 // Account is where a task's time went, in nanoseconds.
 type Account struct {
-	Queued      int64 // waiting for a slot, before the first and after a block
-	Running     int64 // holding a slot, or running on while its slot is lent
-	Suspended   int64
-	Blocked     int64
-	Starved     int64 // with a slot or lent, and without a processor; Discount moves it here from Running
+	Queued    int64 // waiting for a slot, before the first and after a block
+	Running   int64 // holding a slot, or running on while its slot is lent
+	Suspended int64
+	Blocked   int64
+	// with a slot or lent, and without a processor; Discount moves it here from Running
+	Starved     int64
 	Preemptions int64 // how often it was switched out
 }
 

@@ -28,9 +28,10 @@ const Environment = "COCOON_UNSEEN"
 
 // Report is what a process has found.
 type Report struct {
-	Answer     string          // of the undisturbed calls
-	Span       time.Duration   // of the last undisturbed call
-	Stopped    []time.Duration // how long the operation ran beyond its limit, until the throw ended it
+	Answer string        // of the undisturbed calls
+	Span   time.Duration // of the last undisturbed call
+	// how long the operation ran beyond its limit, until the throw ended it
+	Stopped    []time.Duration
 	Missed     []time.Duration // how long it ran beyond its limit, and then ended by itself
 	Returned   map[string]int  // what the operation returned instead of the throw
 	Harm       []string        // what was wrong afterwards
