@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -145,7 +146,7 @@ func (c Config) complete() (Config, error) {
 		c.Seed = rand.Uint64()
 	}
 	if c.Slots == 0 {
-		c.Slots, c.follows = min(ownProcs(), maxSlots), true
+		c.Slots, c.follows = min(kernel.OwnProcs(), maxSlots), true
 	}
 	orDefault(&c.MaxBypass, defaultMaxBypass)
 	orDefault(&c.StallAfter, defaultStallAfter)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/keep"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
@@ -139,7 +140,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.timer.Relax(true)
 	rt.addSlots(cfg.Slots)
-	rt.breathes = canYield && cfg.Breath > 0
+	rt.breathes = kernel.CanYield && cfg.Breath > 0
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	if mode != Enforce {
 		rt.tellMode()
