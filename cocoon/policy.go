@@ -125,7 +125,7 @@ func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt.exchange(nil, []*version{v})
+	rt.replace(nil, []*version{v})
 	return r, nil
 }
 

@@ -67,7 +67,7 @@ type Runtime struct {
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*document
 	mode     Mode // of all policies, unless a policy's own mode is greater
-	modeLogs seldom
+	modeLogs logLimit
 	closing  bool
 	empty    chan struct{} // receives an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown is complete
