@@ -67,8 +67,8 @@ type Config struct {
 	KeepProcs bool
 
 	// Seed is where the draws of policies' chance(p) begin: from the same seed, a policy that is
-	// evaluated as often on a loop has the same draws. 0: one is drawn when the runtime is made,
-	// which Stats.Seed tells.
+	// evaluated as often on a loop has the same draws. 0 means a random seed, which Stats.Seed
+	// returns.
 	Seed uint64
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.

@@ -99,7 +99,7 @@ var (
 )
 
 // Every is the trigger of a time policy. It is evaluated every interval (5 µs to 24 h) while tasks
-// run and the policy can have an effect on them (its horizon, see docs/policy.md).
+// run on which it can have an effect; see "horizon" in docs/policy.md.
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
 // OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
