@@ -107,6 +107,23 @@ func (m Match) validate() error {
 			return fmt.Errorf("match.except: %w", err)
 		}
 	}
+	return m.contradiction()
+}
+
+// contradiction returns an error if except leaves nothing of an entry of tasks. Two entries contend
+// only if they are equally specific, and then the exception counts.
+func (m Match) contradiction() error {
+	for _, text := range m.Except {
+		excepted, _ := ParsePattern(text)
+		if len(m.Tasks) == 0 && excepted.Matches("") && excepted.Precision() == 0 {
+			return fmt.Errorf("match.except: %q excepts every task, so the policy is about none; remove it, or name tasks in match.tasks", text)
+		}
+		for _, task := range m.Tasks {
+			if p, _ := ParsePattern(task); p.same(excepted) {
+				return fmt.Errorf("match: %q stands in tasks and in except, so it matches no task; remove one of the two", task)
+			}
+		}
+	}
 	return nil
 }
 
