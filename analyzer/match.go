@@ -7,15 +7,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// matched returns the warnings about a verified program for the tasks that its Match lets through;
-// all are the warnings without a Match. It follows the program once more, with the names that the
+// matched returns the warnings about a verified program for the tasks that its Match lets through,
+// and for its custom event; all are the warnings without these. It follows the program once more, with the names that the
 // tasks can have. These facts are only for warnings: they serve no proof.
 func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	a := newAnalysis(p, limits.Interval)
-	a.lenient, a.hint, a.matched = true, "match lets no other tasks through", map[stubs.NameID]string{}
-	if !a.learnMatch(limits.Match) {
+	a.lenient, a.matched = true, map[stubs.NameID]string{}
+	match, event := a.learnMatch(limits.Match), a.learnEvent(limits.Custom)
+	if !match && !event {
 		return all
 	}
+	a.narrowed = true
 	if a.statement(p.Root); a.err == nil {
 		a.review()
 	}
@@ -31,8 +33,11 @@ func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 }
 
 // learnMatch adds the facts about names and kinds that hold for tasks that the match lets through,
-// and reports whether the program reads any such name or kind.
+// and reports whether the program depends on any such name or kind.
 func (a *analysis) learnMatch(m policy.Match) (some bool) {
+	if len(m.Kinds) > 0 && a.p.On&stubs.Enqueue == 0 && a.p.MaySwitch() {
+		a.kinds, some = kindsOf(m), true
+	}
 	learn := func(r policy.Read, v value) {
 		a.facts.learn(a.facts.read(r), v)
 		some = true
@@ -44,14 +49,46 @@ func (a *analysis) learnMatch(m policy.Match) (some bool) {
 		case of == stubs.TaskName && len(m.Tasks)+len(m.Except) > 0:
 			a.learnName(r, m, learn)
 		case of == stubs.TaskKind && len(m.Kinds) > 0:
-			kinds := nameSet{}
-			for _, k := range m.Kinds {
-				kinds = kinds.join(exactName(stubs.Intern(k)))
-			}
-			learn(r, nameValue(kinds))
+			learn(r, nameValue(kindsOf(m)))
 		}
 	}
 	return some
+}
+
+func kindsOf(m policy.Match) nameSet {
+	kinds := make([]stubs.NameID, len(m.Kinds))
+	for i, k := range m.Kinds {
+		kinds[i] = stubs.Intern(k)
+	}
+	return nameSetOf(kinds)
+}
+
+// learnEvent adds the fact that a policy of one custom event sees no other, and reports whether the
+// program reads the event's name.
+func (a *analysis) learnEvent(name string) (some bool) {
+	for _, r := range a.p.Reads {
+		if name != "" && r.Stub == stubs.EventName {
+			a.learnName(r, policy.Match{Tasks: []string{name}}, func(r policy.Read, v value) {
+				a.facts.learn(a.facts.read(r), v)
+				some = true
+			})
+		}
+	}
+	return some
+}
+
+// hint says why a condition that n reads is constant in a narrowed analysis.
+func (a *analysis) hint(n *policy.Node) string {
+	ofEvent := func(n *policy.Node) bool {
+		return n.Op == policy.OpRead && a.reads[n.Index].Stub == stubs.EventName
+	}
+	switch {
+	case !a.narrowed:
+		return ""
+	case n.Any(ofEvent):
+		return "the policy is evaluated on that event alone"
+	}
+	return "match lets no other tasks through"
 }
 
 // matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a

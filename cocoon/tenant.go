@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -37,6 +38,7 @@ type tenantTable struct {
 	label  stubs.NameID
 	text   string
 	shares map[stubs.NameID]int64
+	listed []string // the tenants with shares
 	most   int
 }
 
@@ -70,6 +72,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
+		table.listed = append(table.listed, name)
 		table.shares[stubs.Intern(name)] = int64(share)
 	}
 	return table, nil
@@ -83,6 +86,10 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 		return
 	}
 	rt.recost()
+	if table != nil {
+		rt.speaks.Store(true)
+		rt.listen(notify.Now())
+	}
 	for _, l := range *rt.loops.Load() {
 		l.lockAll()
 		if table == nil || was != nil && was.label != table.label {

@@ -21,7 +21,8 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 		}
 	}
 	var together []string
-	for _, r := range analyzer.Together(rt.members()) {
+	members := rt.members()
+	for _, r := range append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...) {
 		text := r.Err.Error()
 		if together = append(together, r.Name+": "+text); !slices.Contains(rt.toldTogether, r.Name+": "+text) {
 			texts[r.Name] = append(texts[r.Name], text)
@@ -46,7 +47,9 @@ func (rt *Runtime) members() (all []analyzer.Member) {
 // held.
 func (rt *Runtime) idleStates() (names []string) {
 	for _, r := range analyzer.Idle(rt.members(), declarationsOf(*rt.states.Load())) {
-		names = append(names, r.Name)
+		if r.Kind == "state" { // Unmet has the keys
+			names = append(names, r.Name)
+		}
 	}
 	return names
 }

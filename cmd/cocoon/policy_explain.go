@@ -39,7 +39,7 @@ func matched(m policy.Match) (parts []string) {
 
 // zone returns the time zone of a policy that reads the time of day, or "".
 func zone(spec policy.Spec, p *policy.Program) string {
-	if !slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return stubs.ClockMinute <= r.Stub && r.Stub <= stubs.ClockWeekday }) {
+	if !slices.ContainsFunc(p.Reads, policy.Read.OfClock) {
 		return ""
 	}
 	return cmp.Or(spec.Zone, "UTC")

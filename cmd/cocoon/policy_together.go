@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 )
@@ -20,7 +22,11 @@ type loaded struct {
 // reports returns the warnings for which it must know all documents. If a policy has an error, the
 // states that it uses are unknown, so there are no warnings about states.
 func (t together) reports() (all []report) {
-	remarks := analyzer.Together(t.members)
+	remarks, tasks := analyzer.Together(t.members), map[string]policy.Class{}
+	for _, d := range t.documents {
+		maps.Copy(tasks, d.Tasks)
+	}
+	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
 	for _, d := range t.documents {
 		if t.whole {
 			states := map[string]policy.State{}
