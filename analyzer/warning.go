@@ -187,6 +187,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n.Op == policy.OpLocal {
 		told = r.constant[n.Index]
 	}
+	r.beyond(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {

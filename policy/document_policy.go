@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -40,6 +41,9 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		}
 	}
 	for i, item := range items {
+		if limits[i].Func == Default && slices.ContainsFunc(limits, func(l TimeLimit) bool { return isAll(l.Func) }) {
+			return lineError(item, "%s and * mean the same; write one of them", Default)
+		}
 		s, err := specOf(limits, i)
 		if err != nil {
 			return lineError(item, "%v", err)
@@ -62,8 +66,8 @@ func (d *documentReader) readPreemption(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if err := t.validate(); err != nil {
-		return lineError(n, "preemption: %v", err)
+	if t == (Trigger{}) {
+		return lineError(n, "preemption: it is never evaluated; write every or on")
 	}
 	s := DefaultPreemption(t)
 	s.Mode = mode
@@ -114,6 +118,9 @@ func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err 
 			return err
 		}},
 	})
+	if err == nil && s.On == (Trigger{}) {
+		err = lineError(n, "policy %q: it is never evaluated; write every, on or event", s.Name)
+	}
 	return s, expr, err
 }
 
@@ -158,6 +165,9 @@ func readCustom(n *yaml.Node, t *Trigger) error {
 	}
 	if t.Events != 0 {
 		return lineError(n, "a policy has either on or event")
+	}
+	if e := stubs.EventNamed(t.Custom); e&^stubs.Custom != 0 && e != stubs.Tick {
+		return lineError(n, "%s is an event of the runtime and no custom one; write on: %s", t.Custom, t.Custom)
 	}
 	t.Events = stubs.Custom
 	return nil

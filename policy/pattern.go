@@ -74,6 +74,12 @@ func (p Pattern) Matches(name string) bool {
 	return strings.HasSuffix(rest, p.parts[last])
 }
 
+// isAll reports whether a name, or a pattern of names, matches all names.
+func isAll(text string) bool {
+	p, _ := ParsePattern(text)
+	return !p.one() && p.Precision() == 0
+}
+
 // same reports whether p and q match the same names.
 func (p Pattern) same(q Pattern) bool {
 	return p.one() == q.one() && slices.Equal(p.compact(), q.compact())

@@ -115,7 +115,7 @@ func (m Match) validate() error {
 func (m Match) contradiction() error {
 	for _, text := range m.Except {
 		excepted, _ := ParsePattern(text)
-		if len(m.Tasks) == 0 && excepted.Matches("") && excepted.Precision() == 0 {
+		if len(m.Tasks) == 0 && isAll(text) {
 			return fmt.Errorf("match.except: %q excepts every task, so the policy is about none; remove it, or name tasks in match.tasks", text)
 		}
 		for _, task := range m.Tasks {
