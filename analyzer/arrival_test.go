@@ -87,6 +87,27 @@ func TestIdleSwitch(t *testing.T) {
 	}
 }
 
+// A task has not run when it starts, nor when it leaves without a start.
+func TestUnrunTasks(t *testing.T) {
+	for _, c := range []struct {
+		on   stubs.Event
+		cond string
+		want string
+	}{
+		{stubs.Start, `task.running > duration("1s")`, `task.running > duration("1s") is always false: task.running is 0s to 1ms here; a task has not run yet on start`},
+		{stubs.Start, `task.sections["a"] > duration("1s")`, `task.sections["a"] > duration("1s") is always false`},
+		{stubs.Leave | stubs.Start, `task.preemptions > 0`, `task.preemptions > 0 is always false: task.preemptions is always 0 here; a task has not run yet on start+leave`},
+		{stubs.Start, `task.waited > duration("1s")`, ""},
+		{stubs.Start | stubs.Unblock, `task.running > duration("1s")`, ""},
+		{stubs.Exit, `task.running > duration("1s")`, ""},
+	} {
+		got := warning(t, policy.Spec{On: policy.On(c.on), Expr: c.cond + ` ? set("n", 1) : continue()`})
+		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%v: %s\n got %s\nwant %s", c.on, c.cond, got, c.want)
+		}
+	}
+}
+
 // A policy of one custom event sees no other name.
 func TestOtherEvent(t *testing.T) {
 	for cond, want := range map[string]string{

@@ -5,7 +5,9 @@ import "github.com/cocoon-go/cocoon/policy"
 // beyond warns of x in lo..hi if x is never as great as hi: of clock.weekday in 1..7, in which 7
 // is meant to be Sunday. A range whose low bound is too low is as good as x <= hi.
 func (r *review) beyond(n *policy.Node) {
-	whole := func(part *policy.Node, op policy.Op) bool { return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End }
+	whole := func(part *policy.Node, op policy.Op) bool {
+		return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End
+	}
 	if n.Op != policy.OpAnd || !whole(n.A, policy.OpGe) || !whole(n.B, policy.OpLe) || r.values[n].truth.constant() {
 		return
 	}

@@ -2,19 +2,20 @@ package analyzer
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // matched returns the warnings about a verified program for the tasks that its Match lets through,
-// and for its custom event; all are the warnings without these. It follows the program once more, with the names that the
+// for its custom event, and for tasks that have not run; all are the warnings without these. It follows the program once more, with the names that the
 // tasks can have. These facts are only for warnings: they serve no proof.
 func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	a := newAnalysis(p, limits.Interval)
 	a.lenient, a.matched = true, map[stubs.NameID]string{}
-	match, event := a.learnMatch(limits.Match), a.learnEvent(limits.Custom)
-	if !match && !event {
+	match, event, begin := a.learnMatch(limits.Match), a.learnEvent(limits.Custom), a.learnBegin()
+	if !match && !event && !begin {
 		return all
 	}
 	a.narrowed = true
@@ -77,16 +78,43 @@ func (a *analysis) learnEvent(name string) (some bool) {
 	return some
 }
 
+// unrun are the stubs that stay 0 until a task has run.
+var unrun = []stubs.ID{stubs.TaskRunning, stubs.TaskSlice, stubs.TaskBlocked, stubs.TaskPreemptions, stubs.TaskSectionRunning, stubs.TaskSections}
+
+// barely is how long a task may have run when its first slot is announced, for warnings.
+const barely = int64(time.Millisecond)
+
+// learnBegin adds the facts about tasks that have not run, on start and on leave, and reports
+// whether the program reads any of them.
+func (a *analysis) learnBegin() (some bool) {
+	if a.p.On&^(stubs.Start|stubs.Leave) != 0 {
+		return false
+	}
+	for _, r := range a.p.Reads {
+		if slices.Contains(unrun, r.Stub) && r.Type.Integral() {
+			most := int64(0)
+			if r.Type == stubs.Duration {
+				most = barely
+			}
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 0, hi: most}))
+			some = true
+		}
+	}
+	return some
+}
+
 // hint says why a condition that n reads is constant in a narrowed analysis.
 func (a *analysis) hint(n *policy.Node) string {
-	ofEvent := func(n *policy.Node) bool {
-		return n.Op == policy.OpRead && a.reads[n.Index].Stub == stubs.EventName
+	reads := func(ids ...stubs.ID) bool {
+		return n.Any(func(n *policy.Node) bool { return n.Op == policy.OpRead && slices.Contains(ids, a.reads[n.Index].Stub) })
 	}
 	switch {
 	case !a.narrowed:
 		return ""
-	case n.Any(ofEvent):
+	case reads(stubs.EventName):
 		return "the policy is evaluated on that event alone"
+	case reads(unrun...):
+		return "a task has not run yet on " + a.p.On.String()
 	}
 	return "match lets no other tasks through"
 }

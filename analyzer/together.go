@@ -65,6 +65,18 @@ func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 	return append(all, unwritten(members)...)
 }
 
+var errIdleShares = errors.New("the shares have no effect, because no policy reads arriving.virtual_time; write order: fair")
+
+// IdleShares returns a warning for shares of tenants that no policy makes use of, or nil.
+func IdleShares(members []Member) error {
+	for _, m := range members {
+		if slices.ContainsFunc(m.Verified.program.Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingVirtualTime }) {
+			return nil
+		}
+	}
+	return errIdleShares
+}
+
 func (m Member) remark(n *policy.Node, hint, format string, args ...any) Remark {
 	return Remark{policy.Part{Kind: "policy", Name: m.Spec.Name}, m.Verified.program.Errorf(n, hint, format, args...)}
 }

@@ -33,12 +33,13 @@ func (t *tenant) threw() {
 	}
 }
 
-// tenantTable is what is registered about tenants. It is immutable.
+// tenantTable is what is registered about tenants. It is immutable, except for told.
 type tenantTable struct {
 	label  stubs.NameID
 	text   string
 	shares map[stubs.NameID]int64
 	listed []string // the tenants with shares
+	told   bool     // that the shares have no effect; guarded by regMu
 	most   int
 }
 

@@ -25,6 +25,9 @@ func TestUnmetTenants(t *testing.T) {
 	rt.unmetAt.Store(notify.Now())
 	rt.timer.WakeAt(notify.Now())
 	eventually(t, "the log", func() bool { return log.count(`names="[gold silvr tenat]"`) == 1 })
+	if n := log.count("tenants: the shares have no effect"); n != 1 {
+		t.Errorf("%d lines about shares without an order", n)
+	}
 
 	rt = start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"gold": 3, "silvr": 2}}))

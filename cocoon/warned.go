@@ -55,8 +55,15 @@ func (rt *Runtime) idleStates() (names []string) {
 }
 
 // tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
-// may be registered after the states, so the runtime logs them together with the unmet names.
+// may be registered after the states, so the runtime logs them together with the unmet names. The
+// same holds for the shares of tenants.
 func (rt *Runtime) tellIdleStates() {
+	if t := rt.tenants.Load(); t != nil && len(t.listed) > 0 && !t.told {
+		if err := analyzer.IdleShares(rt.members()); err != nil {
+			t.told = true
+			rt.log.add(slog.LevelWarn, "cocoon: tenants: "+err.Error())
+		}
+	}
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })
 	if rt.toldIdle = names; len(news) > 0 {

@@ -213,6 +213,8 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"default limit twice", "version: 1\nlimits:\n  - {func: default, limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: there is another limit of "default", in line 3`},
 	{"default limit and all", "version: 1\nlimits:\n  - {func: '*', limit: 1s}\n  - {func: default, limit: 2s}\n", `document:4: default and * mean the same; write one of them`},
 	{"mode", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), mode: test}\n", `there is no mode "test"; want enforce, observe or off`},
+	{"pattern of loops", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {loops: ['bulk*']}}\n",
+		`document:3: policy "p": match.loops: "bulk*" has a star, and loops are matched by whole names; leave loops out for all of them`},
 	{"match of nothing", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {tasks: [A], except: [A]}}\n",
 		`document:3: policy "p": match: "A" stands in tasks and in except, so it matches no task; remove one of the two`},
 	{"match key", "version: 1\npolicies:\n  - {name: p, on: start, expr: continue(), match: {task: [a]}}\n", `match has no key "task"; did you mean tasks?`},

@@ -19,6 +19,7 @@ func TestMatchOfNothing(t *testing.T) {
 		`{tasks: ["GET /health"], except: ["GET *"]}`:     "",
 		`{tasks: ["a*b"], except: ["a*", "*b", "a*b*c"]}`: "",
 		`{tasks: ['a\*'], except: ["a*"]}`:                "",
+		`{loops: [default, "bulk*"]}`:                     `match.loops: "bulk*" has a star, and loops are matched by whole names`,
 		`{except: ["*a"]}`:                                "",
 	} {
 		text := "version: 1\npolicies: [{name: p, on: start, match: " + match + ", expr: 'throw(\"x\")'}]"

@@ -97,6 +97,11 @@ func (m Match) validate() error {
 	if slices.Contains(m.Loops, "") {
 		return errors.New("match.loops: a loop's name is empty")
 	}
+	for _, name := range m.Loops {
+		if p, _ := ParsePattern(name); !p.one() {
+			return fmt.Errorf("match.loops: %q has a star, and loops are matched by whole names; leave loops out for all of them", name)
+		}
+	}
 	for _, name := range m.Tasks {
 		if err := checkPattern("a task's name", name); err != nil {
 			return fmt.Errorf("match.tasks: %w", err)

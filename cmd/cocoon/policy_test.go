@@ -21,18 +21,25 @@ policies:
 `)
 	one := file("one.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 1s}\n")
 	two := file("two.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 2s}\n")
+	idle := file("idle.yaml", "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\ntasks: {a: atomic}\n"+
+		"policies: [{name: p, every: 1ms, match: {tasks: [a], kinds: [both]}, expr: throw(\"x\")}]\n")
+	fair := file("fair.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
+	const shares = ":2:10: warning: tenants: the shares have no effect, because no policy reads arriving.virtual_time; write order: fair\n"
+	const kinds = `idle.yaml:4:12: warning: policy "p": match: the tasks "a" are declared atomic, and kinds has other kinds alone`
 	for _, c := range []struct {
 		args []string
 		code int
 		out  []string
 	}{
+		{[]string{"check", idle}, 0, []string{idle + shares, kinds}},
+		{[]string{"check", fair, idle}, 0, []string{kinds}},
 		{[]string{"explain", "-safe", "F", night}, 0, []string{
 			"  match      loops bulk; tasks GET /*, POST /*; except GET /health; kinds safe\n  zone       Europe/Berlin\n",
 			": all\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
 	} {
 		code, out, err := command("", append([]string{"policy"}, c.args...)...)
-		if code != c.code || !contains(out, c.out) || err != "" {
+		if code != c.code || !contains(out, c.out) || err != "" || len(c.args) == 3 && strings.Contains(out, "the shares") {
 			t.Errorf("cocoon policy %q: exit code %d, want %d\nstdout %q, want %q\nstderr %q", c.args, code, c.code, out, c.out, err)
 		}
 	}

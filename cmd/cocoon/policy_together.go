@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
@@ -28,15 +29,8 @@ func (t together) reports() (all []report) {
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
 	for _, d := range t.documents {
-		if t.whole {
-			states := map[string]policy.State{}
-			for name, declared := range d.States {
-				states[name], _ = policy.StateOf(declared)
-			}
-			remarks = append(remarks, analyzer.Idle(t.members, states)...)
-		}
 		r := report{File: d.file}
-		for _, remark := range remarks {
+		for _, remark := range slices.Concat(remarks, t.idle(d.Document)) {
 			if line, _ := d.Place(remark.Part); line > 0 {
 				r.Findings = append(r.Findings, found("warning", policy.InFile(d.Refused(remark.Part, remark.Err), d.file)))
 			}
@@ -46,4 +40,22 @@ func (t together) reports() (all []report) {
 		}
 	}
 	return all
+}
+
+// idle returns the warnings about declarations of a document that no policy makes use of.
+func (t together) idle(d *policy.Document) (remarks []analyzer.Remark) {
+	if !t.whole {
+		return nil
+	}
+	states := map[string]policy.State{}
+	for name, declared := range d.States {
+		states[name], _ = policy.StateOf(declared)
+	}
+	remarks = analyzer.Idle(t.members, states)
+	if d.Tenants != nil && len(d.Tenants.Shares) > 0 {
+		if err := analyzer.IdleShares(t.members); err != nil {
+			remarks = append(remarks, analyzer.Remark{Part: policy.Part{Kind: "tenants"}, Err: err})
+		}
+	}
+	return remarks
 }
