@@ -9,8 +9,9 @@ import (
 )
 
 // matched returns the warnings about a verified program for the tasks that its Match lets through,
-// for its custom event, and for tasks that have not run; all are the warnings without these. It follows the program once more, with the names that the
-// tasks can have. These facts are only for warnings: they serve no proof.
+// for its custom event, and for tasks that have not run; all are the warnings without these. It
+// follows the program once more, with the names that the tasks can have. These facts are only for
+// warnings: they serve no proof.
 func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	a := newAnalysis(p, limits.Interval)
 	a.lenient, a.matched = true, map[stubs.NameID]string{}

@@ -35,8 +35,8 @@ func Together(members []Member) (all []Remark) {
 	return append(all, drifts(members)...)
 }
 
-// Idle returns warnings about the states, and the keys of states, that no policy writes. Tasks may read a state, too, so
-// there is no warning about a state that policies only write.
+// Idle returns warnings about the states, and the keys of states, that no policy writes. Tasks may
+// read a state, too, so there is no warning about a state that policies only write.
 func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 	read, written := map[string]bool{}, map[string]bool{}
 	for _, m := range members {

@@ -72,6 +72,11 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	case OpTake:
 		return m.take(n)
 	}
+	return m.operation(n)
+}
+
+// operation evaluates a node whose first operand is always evaluated.
+func (m *machine) operation(n *Node) (uint64, error) {
 	a, err := m.eval(n.A)
 	if err != nil {
 		return 0, err
