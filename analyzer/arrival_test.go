@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,6 +60,19 @@ func TestThrowOnEnqueueAboutAnotherTask(t *testing.T) {
 			t.Errorf("%v: %s\n got %s\nwant %s", c.on, c.expr, got, c.want)
 		}
 	}
+}
+
+// Names that are each used twice in the next do not double the work.
+func TestChainsOfNames(t *testing.T) {
+	chain := "let x0 = task.priority + state.n;\n"
+	for i := range 60 {
+		chain += fmt.Sprintf("let x%d = x%d + x%d;\n", i+1, i, i)
+	}
+	s := policy.Spec{On: policy.On(stubs.Enqueue), Expr: chain + `x60 > 3 ? throw("x") : set("n", x60)`}
+	if got := warning(t, s); !strings.Contains(got, "throw() refuses the arriving task, and task.priority") {
+		t.Error(got)
+	}
+	Together(members(t, declared, s))
 }
 
 // A switch of tasks that cannot be suspended does nothing.

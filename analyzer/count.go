@@ -77,83 +77,90 @@ func countsOf(members []Member) map[string]stubs.Event {
 // countsBy returns the sign of what the effect n adds to its state, by add() or by
 // set("n", state.n + 1); 0 if that is not known, or if it does something else.
 func countsBy(p *policy.Program, n *policy.Node) int {
-	s := counter{p: p, state: p.Sites[n.Index].Name, locals: map[int]*policy.Node{}}
+	effect := p.Sites[n.Index].Effect
+	if effect != stubs.Add && effect != stubs.Set {
+		return 0
+	}
+	c := counter{p: p, state: p.Sites[n.Index].Name, locals: map[int]step{}}
 	p.Root.Any(func(n *policy.Node) bool {
-		if n.Op == policy.OpLet {
-			s.locals[n.Index] = n.A
+		if n.Op == policy.OpLet { // those in its value precede it
+			c.locals[n.Index] = c.step(n.A)
 		}
 		return false
 	})
-	switch p.Sites[n.Index].Effect {
-	case stubs.Add:
-		by, _ := s.step(n.A)
-		return by
-	case stubs.Set:
-		if by, relative := s.step(n.A); relative {
-			return by
-		}
+	by := c.step(n.A)
+	if effect == stubs.Set && !by.relative {
+		return 0
 	}
-	return 0
+	return by.sign
 }
 
 // counter finds out how a value differs from the state that it is for.
 type counter struct {
 	p      *policy.Program
 	state  string
-	locals map[int]*policy.Node // values, by local
+	locals map[int]step
 }
 
-// step returns the sign of a number or, if it is computed from the state, the sign of its
-// difference from the state. The sign is 0 if it is not known.
-func (c *counter) step(n *policy.Node) (sign int, relative bool) {
+// step is the sign of a number or, if it is computed from the state, the sign of its difference
+// from the state. The sign is 0 if it is not known.
+type step struct {
+	sign     int
+	relative bool
+}
+
+func (c *counter) step(n *policy.Node) step {
 	switch n.Op {
 	case policy.OpConst:
-		return cmp.Compare(int64(n.Imm), 0), false // of a float, too: the sign is the first bit
+		return step{sign: cmp.Compare(int64(n.Imm), 0)} // of a float, too: the sign is the first bit
 	case policy.OpRead:
 		return c.read(n)
 	case policy.OpLocal:
-		if value := c.locals[n.Index]; value != nil {
-			return c.step(value)
-		}
+		return c.locals[n.Index]
 	case policy.OpLet:
+		c.locals[n.Index] = c.step(n.A)
 		return c.step(n.B)
 	case policy.OpNeg:
-		sign, relative = c.step(n.A)
-		return -sign, relative
+		s := c.step(n.A)
+		return step{-s.sign, s.relative}
 	case policy.OpAdd, policy.OpSub:
-		a, ra := c.step(n.A)
-		b, rb := c.step(n.B)
+		a, b := c.step(n.A), c.step(n.B)
 		if n.Op == policy.OpSub {
-			b = -b
+			b.sign = -b.sign
 		}
-		if a != b && a != 0 && b != 0 {
-			return 0, ra || rb
+		sum := step{cmp.Or(a.sign, b.sign), a.relative || b.relative}
+		if a.sign*b.sign < 0 {
+			sum.sign = 0
 		}
-		return cmp.Or(a, b), ra || rb
-	case policy.OpIf, policy.OpMin, policy.OpMax: // as in max(state.n - 1, 0)
-		branches := []*policy.Node{n.A, n.B}
-		if n.Op == policy.OpIf {
-			branches = []*policy.Node{n.B, n.C}
-		}
-		for _, branch := range branches {
-			if s, r := c.step(branch); r && s != 0 {
-				return s, true
-			}
+		return sum
+	case policy.OpIf:
+		return c.branch(n.B, n.C)
+	case policy.OpMin, policy.OpMax:
+		return c.branch(n.A, n.B)
+	}
+	return step{}
+}
+
+// branch returns the step of the alternative that changes the state, as in max(state.n - 1, 0).
+func (c *counter) branch(one, other *policy.Node) step {
+	for _, n := range []*policy.Node{one, other} {
+		if s := c.step(n); s.relative && s.sign != 0 {
+			return s
 		}
 	}
-	return 0, false
+	return step{}
 }
 
 // read returns the step of a read: 0 of the state itself, and else the sign of the stub.
-func (c *counter) read(n *policy.Node) (sign int, relative bool) {
+func (c *counter) read(n *policy.Node) step {
 	for _, r := range c.p.Reads {
 		switch {
 		case r.Offset != n.Index:
 		case r.Stub == stubs.State && r.Key == c.state:
-			return 0, true
+			return step{relative: true}
 		case r.Stub < stubs.State && r.Type != stubs.Name && stubs.Catalogue[r.Stub].Min >= 0:
-			return 1, false
+			return step{sign: 1}
 		}
 	}
-	return 0, false
+	return step{}
 }

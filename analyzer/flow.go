@@ -21,6 +21,7 @@ type analysis struct {
 	matched  map[stubs.NameID]string // the names of a match that the program lacks
 	narrowed bool                    // there are facts of a match or an event
 	kinds    nameSet                 // of the tasks to which verdicts apply
+	kind     *policy.Read            // of task.kind; or nil
 	idle     []idleSwitch            // reached
 	lenient  bool                    // a policy that can only continue gets a warning, not an error
 	err      error                   // the first
@@ -35,6 +36,9 @@ func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 	}
 	for _, r := range p.Reads {
 		a.reads[r.Offset] = r
+		if r.Stub == stubs.TaskKind {
+			a.kind = &r
+		}
 	}
 	return a
 }

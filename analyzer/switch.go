@@ -20,10 +20,8 @@ func (a *analysis) checkSwitch(n *policy.Node) {
 		return
 	}
 	kinds := a.kinds
-	for _, r := range a.p.Reads {
-		if r.Stub == stubs.TaskKind {
-			kinds = kinds.meet(a.facts.known[a.facts.read(r)].names)
-		}
+	if a.kind != nil {
+		kinds = kinds.meet(a.facts.known[a.facts.read(*a.kind)].names)
 	}
 	if kinds.meet(suspendable).empty() {
 		a.idle = append(a.idle, idleSwitch{n, nameValue(kinds)})
