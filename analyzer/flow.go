@@ -19,7 +19,10 @@ type analysis struct {
 	reached  map[*policy.Node]bool   // verdicts and effects, including takes
 	taking   func()                  // if not nil, called where tokens may be taken
 	matched  map[stubs.NameID]string // the names of a match that the program lacks
-	hint     string                  // of conditions that are constant
+	narrowed bool                    // there are facts of a match or an event
+	kinds    nameSet                 // of the tasks to which verdicts apply
+	kind     *policy.Read            // of task.kind; or nil
+	idle     []idleSwitch            // reached
 	lenient  bool                    // a policy that can only continue gets a warning, not an error
 	err      error                   // the first
 	warnings []Warning
@@ -29,10 +32,13 @@ type analysis struct {
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 	a := &analysis{
 		p: p, interval: interval, facts: newFacts(p.Sets), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
-		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{},
+		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{}, kinds: anyName,
 	}
 	for _, r := range p.Reads {
 		a.reads[r.Offset] = r
+		if r.Stub == stubs.TaskKind {
+			a.kind = &r
+		}
 	}
 	return a
 }
@@ -55,6 +61,7 @@ func (a *analysis) statement(n *policy.Node) {
 			a.eval(n.A)
 		}
 		a.reached[n] = !a.facts.dead
+		a.checkSwitch(n)
 	case policy.OpEffect:
 		if n.A != nil {
 			_, v := a.eval(n.A)

@@ -2,20 +2,24 @@ package analyzer
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// matched returns the warnings about a verified program for the tasks that its Match lets through;
-// all are the warnings without a Match. It follows the program once more, with the names that the
-// tasks can have. These facts are only for warnings: they serve no proof.
+// matched returns the warnings about a verified program for the tasks that its Match lets through,
+// for its custom event, and for tasks that have not run; all are the warnings without these. It
+// follows the program once more, with the names that the tasks can have. These facts are only for
+// warnings: they serve no proof.
 func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	a := newAnalysis(p, limits.Interval)
-	a.lenient, a.hint, a.matched = true, "match lets no other tasks through", map[stubs.NameID]string{}
-	if !a.learnMatch(limits.Match) {
+	a.lenient, a.matched = true, map[stubs.NameID]string{}
+	match, event, begin := a.learnMatch(limits.Match), a.learnEvent(limits.Custom), a.learnBegin()
+	if !match && !event && !begin {
 		return all
 	}
+	a.narrowed = true
 	if a.statement(p.Root); a.err == nil {
 		a.review()
 	}
@@ -31,8 +35,11 @@ func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 }
 
 // learnMatch adds the facts about names and kinds that hold for tasks that the match lets through,
-// and reports whether the program reads any such name or kind.
+// and reports whether the program depends on any such name or kind.
 func (a *analysis) learnMatch(m policy.Match) (some bool) {
+	if len(m.Kinds) > 0 && a.p.On&stubs.Enqueue == 0 && a.p.MaySwitch() {
+		a.kinds, some = kindsOf(m), true
+	}
 	learn := func(r policy.Read, v value) {
 		a.facts.learn(a.facts.read(r), v)
 		some = true
@@ -44,14 +51,73 @@ func (a *analysis) learnMatch(m policy.Match) (some bool) {
 		case of == stubs.TaskName && len(m.Tasks)+len(m.Except) > 0:
 			a.learnName(r, m, learn)
 		case of == stubs.TaskKind && len(m.Kinds) > 0:
-			kinds := nameSet{}
-			for _, k := range m.Kinds {
-				kinds = kinds.join(exactName(stubs.Intern(k)))
-			}
-			learn(r, nameValue(kinds))
+			learn(r, nameValue(kindsOf(m)))
 		}
 	}
 	return some
+}
+
+func kindsOf(m policy.Match) nameSet {
+	kinds := make([]stubs.NameID, len(m.Kinds))
+	for i, k := range m.Kinds {
+		kinds[i] = stubs.Intern(k)
+	}
+	return nameSetOf(kinds)
+}
+
+// learnEvent adds the fact that a policy of one custom event sees no other, and reports whether the
+// program reads the event's name.
+func (a *analysis) learnEvent(name string) (some bool) {
+	for _, r := range a.p.Reads {
+		if name != "" && r.Stub == stubs.EventName {
+			a.learnName(r, policy.Match{Tasks: []string{name}}, func(r policy.Read, v value) {
+				a.facts.learn(a.facts.read(r), v)
+				some = true
+			})
+		}
+	}
+	return some
+}
+
+// unrun are the stubs that stay 0 until a task has run.
+var unrun = []stubs.ID{stubs.TaskRunning, stubs.TaskSlice, stubs.TaskBlocked, stubs.TaskPreemptions, stubs.TaskSectionRunning, stubs.TaskSections}
+
+// barely is how long a task may have run when its first slot is announced, for warnings.
+const barely = int64(time.Millisecond)
+
+// learnBegin adds the facts about tasks that have not run, on start and on leave, and reports
+// whether the program reads any of them.
+func (a *analysis) learnBegin() (some bool) {
+	if a.p.On&^(stubs.Start|stubs.Leave) != 0 {
+		return false
+	}
+	for _, r := range a.p.Reads {
+		if slices.Contains(unrun, r.Stub) && r.Type.Integral() {
+			most := int64(0)
+			if r.Type == stubs.Duration {
+				most = barely
+			}
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 0, hi: most}))
+			some = true
+		}
+	}
+	return some
+}
+
+// hint says why a condition that n reads is constant in a narrowed analysis.
+func (a *analysis) hint(n *policy.Node) string {
+	reads := func(ids ...stubs.ID) bool {
+		return n.Any(func(n *policy.Node) bool { return n.Op == policy.OpRead && slices.Contains(ids, a.reads[n.Index].Stub) })
+	}
+	switch {
+	case !a.narrowed:
+		return ""
+	case reads(stubs.EventName):
+		return "the policy is evaluated on that event alone"
+	case reads(unrun...):
+		return "a task has not run yet on " + a.p.On.String()
+	}
+	return "match lets no other tasks through"
 }
 
 // matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a

@@ -36,9 +36,9 @@ func TestMatchContradicts(t *testing.T) {
 		{stubs.Tick, policy.Match{Kinds: []string{"both", "safe"}}, `task.kind == "safe"`, ""},
 		{stubs.Tick, policy.Match{Loops: []string{"bulk"}}, `loop.name == "default"`, `loop.name == "default" is always false: loop.name is "bulk" here`},
 		{stubs.Enqueue, tasks("a"), `arriving.name == "b"`, `arriving.name == "b" is always false`},
-		{stubs.Enqueue, tasks("a"), `task.name == "b"`, ""}, // of a running task
+		{stubs.Enqueue, tasks("a"), `task.name == "b"`, `on enqueue throw() refuses the arriving task, and task.name is about a task that runs; write arriving.name`},
 		{stubs.Enqueue, policy.Match{Kinds: []string{"both"}}, `arriving.kind == "safe"`, `arriving.kind == "safe" is always false`},
-		{stubs.Enqueue | stubs.Start, tasks("a"), `task.name == "b"`, ""},
+		{stubs.Enqueue | stubs.Start, tasks("a"), `task.name == "b"`, `on enqueue throw() refuses`},
 		{stubs.Start | stubs.Block, tasks("a"), `task.name == "b"`, `task.name == "b" is always false`},
 		{stubs.Tick, tasks("a"), `task.running > duration("1s")`, ""},
 		{stubs.Tick, tasks("a"), `queue.length < 0 or task.name == "a"`, `queue.length < 0 is always false`},

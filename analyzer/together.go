@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,31 +25,22 @@ type Remark struct {
 
 // Together returns warnings about policies that are in force together, in their order.
 func Together(members []Member) (all []Remark) {
-	counts := countsOf(members)
 	order := slices.IndexFunc(members, func(m Member) bool { return m.Spec.Name == policy.OrderName && m.ranks() })
 	for i, m := range members {
 		if order >= 0 && i != order && m.ranks() && sameLoop(m.Spec.Match, members[order].Spec.Match) {
 			all = append(all, m.remark(m.effect(isRank), "remove one of them; or rank in one policy, by a condition",
 				"the policy %q ranks the same tasks: of two ranks of a task the last counts, and ranks compare as plain numbers", policy.OrderName))
 		}
-		for _, s := range m.Verified.program.Sites {
-			if m.Verified.program.On&stubs.Exit == 0 || s.Effect != stubs.Add || counts[s.Name] != stubs.Enqueue|stubs.Exit {
-				continue
-			}
-			all = append(all, m.remark(m.effect(func(p *policy.Program, n *policy.Node) bool { return countsBy(p, n, s.Name) < 0 }), "evaluate the policy on exit and leave",
-				"the state %s goes up on enqueue and down on exit: a task that ends while it waits stays counted", s.Name))
-			counts[s.Name] = 0 // one warning is enough
-		}
 	}
-	return all
+	return append(all, drifts(members)...)
 }
 
-// Idle returns warnings about the states that no policy writes. Tasks may read a state, too, so
-// there is no warning about a state that policies only write.
+// Idle returns warnings about the states, and the keys of states, that no policy writes. Tasks may
+// read a state, too, so there is no warning about a state that policies only write.
 func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 	read, written := map[string]bool{}, map[string]bool{}
 	for _, m := range members {
-		own := func(name string) bool { _, private := m.Spec.State[name]; return private }
+		own := func(name string) bool { return m.own(name) != name }
 		for _, r := range m.Verified.program.Reads {
 			if r.OfState() && !own(r.Key) {
 				read[r.Key] = true
@@ -72,7 +62,19 @@ func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 		}
 		all = append(all, Remark{policy.Part{Kind: "state", Name: name}, err})
 	}
-	return all
+	return append(all, unwritten(members)...)
+}
+
+var errIdleShares = errors.New("the shares have no effect, because no policy reads arriving.virtual_time; write order: fair")
+
+// IdleShares returns a warning for shares of tenants that no policy makes use of, or nil.
+func IdleShares(members []Member) error {
+	for _, m := range members {
+		if slices.ContainsFunc(m.Verified.program.Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingVirtualTime }) {
+			return nil
+		}
+	}
+	return errIdleShares
 }
 
 func (m Member) remark(n *policy.Node, hint, format string, args ...any) Remark {
@@ -98,39 +100,4 @@ func (m Member) ranks() bool {
 
 func sameLoop(a, b policy.Match) bool {
 	return len(a.Loops) == 0 || len(b.Loops) == 0 || slices.ContainsFunc(a.Loops, func(name string) bool { return slices.Contains(b.Loops, name) })
-}
-
-// countsOf returns, by state, the notifications of tasks on which the policies count it: up on
-// enqueue, and down on exit or leave.
-func countsOf(members []Member) map[string]stubs.Event {
-	counts := map[string]stubs.Event{}
-	for _, m := range members {
-		p := m.Verified.program
-		if p.On&(stubs.Enqueue|stubs.Ends) == 0 || !slices.ContainsFunc(p.Sites, func(s policy.Site) bool { return s.Effect == stubs.Add }) {
-			continue
-		}
-		p.Root.Any(func(n *policy.Node) bool {
-			if n.Op != policy.OpEffect || p.Sites[n.Index].Effect != stubs.Add {
-				return false
-			}
-			name := p.Sites[n.Index].Name
-			switch by := countsBy(p, n, name); {
-			case by > 0:
-				counts[name] |= p.On & stubs.Enqueue
-			case by < 0:
-				counts[name] |= p.On & stubs.Ends
-			}
-			return false
-		})
-	}
-	return counts
-}
-
-// countsBy returns the sign of the constant that the effect n adds to the state; 0 if it does
-// something else.
-func countsBy(p *policy.Program, n *policy.Node, state string) int {
-	if s := p.Sites[n.Index]; s.Effect != stubs.Add || s.Name != state || n.A.Op != policy.OpConst {
-		return 0
-	}
-	return cmp.Compare(int64(n.A.Imm), 0) // of a float, too: the sign is the first bit
 }

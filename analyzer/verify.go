@@ -38,13 +38,14 @@ type Limits struct {
 	Interval time.Duration // of a time policy, for warnings; 0 for event policies
 
 	// What else is declared with the policy, for warnings.
-	Match policy.Match
-	State map[string]any // private states, as in policy.Spec
+	Match  policy.Match
+	Custom string         // the only custom event, as in policy.Trigger
+	State  map[string]any // private states, as in policy.Spec
 }
 
 // LimitsOf returns the default limits, with the declarations of the policy.
 func LimitsOf(s policy.Spec) Limits {
-	return Limits{Interval: s.On.Interval, Match: s.Match, State: s.State}
+	return Limits{Interval: s.On.Interval, Match: s.Match, Custom: s.On.Custom, State: s.State}
 }
 
 // Verified is the proof that a program is safe to run. Only Verify makes one. The zero Verified

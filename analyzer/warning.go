@@ -36,6 +36,8 @@ func (a *analysis) review() {
 		n := &policy.Node{Pos: places[0][0], End: places[0][1]}
 		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
+	a.idleSwitches()
+	a.arrivals()
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 }
 
@@ -185,12 +187,13 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n.Op == policy.OpLocal {
 		told = r.constant[n.Index]
 	}
+	r.beyond(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
 		return told
 	}
-	r.warn(n, r.hint, "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
+	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 

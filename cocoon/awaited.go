@@ -1,9 +1,11 @@
 package cocoon
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -156,6 +158,9 @@ func (rt *Runtime) await() {
 	for _, r := range rt.policies {
 		names = append(names, r.now.awaits()...)
 	}
+	for _, k := range analyzer.KeyReads(rt.members()) {
+		names = append(names, slices.DeleteFunc(k.By, func(m policy.Mention) bool { return !isAwaited(m.Read) })...)
+	}
 	awaited.replace(rt, names)
 	rt.keepTenants()
 	if len(rt.policies) > 0 {
@@ -191,10 +196,14 @@ func (v *version) lookAtNames() {
 		if m.Listed {
 			continue
 		}
-		switch m.Read.Stub {
-		case stubs.TaskLabels, stubs.ArrivingLabels, stubs.EventName:
+		if isAwaited(m.Read) {
 			names = append(names, m)
 		}
 	}
 	v.labels = names
+}
+
+// isAwaited reports whether the read is of a name that awaitedNames records.
+func isAwaited(r policy.Read) bool {
+	return r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels || r.Stub == stubs.EventName
 }

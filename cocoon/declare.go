@@ -80,6 +80,17 @@ func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*
 	return all, nil
 }
 
+// declaredKinds returns the kinds that documents declare. Called with regMu held.
+func (rt *Runtime) declaredKinds() map[string]policy.Class {
+	kinds := make(map[string]policy.Class, len(rt.naming.declared))
+	for name, d := range rt.naming.declared {
+		if d.fixed || d.kind != 0 {
+			kinds[name] = policy.Class{Kind: stubs.KindNames[d.kind]}
+		}
+	}
+	return kinds
+}
+
 // attrsOf returns the attributes of a class.
 func attrsOf(c policy.Class) (list []attrs) {
 	if c.Priority != nil {

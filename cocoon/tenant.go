@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -36,11 +37,13 @@ func (t *tenant) threw() {
 	}
 }
 
-// tenantTable is what is registered about tenants. It is immutable.
+// tenantTable is what is registered about tenants. It is immutable, except for told.
 type tenantTable struct {
 	label  stubs.NameID
 	text   string
 	shares map[stubs.NameID]int64
+	listed []string // the tenants with shares
+	told   bool     // that the shares have no effect; guarded by regMu
 	most   int
 }
 
@@ -74,6 +77,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
+		table.listed = append(table.listed, name)
 		table.shares[stubs.Intern(name)] = int64(share)
 	}
 	return table, nil
@@ -87,6 +91,10 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 		return
 	}
 	rt.recost()
+	if table != nil {
+		rt.speaks.Store(true)
+		rt.listen(notify.Now())
+	}
 	for _, l := range *rt.loops.Load() {
 		l.lockAll()
 		if table == nil || was != nil && was.label != table.label {

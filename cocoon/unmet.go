@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -35,6 +36,12 @@ func (rt *Runtime) unmet() []string {
 	}
 	for _, r := range rt.policies {
 		r.now.unmet(names)
+	}
+	rt.unmetTenants(names)
+	for _, k := range analyzer.KeyReads(rt.members()) {
+		if !slices.ContainsFunc(k.By, rt.met) {
+			names[k.Key] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -99,13 +106,38 @@ func (v *version) unmet(names map[string]bool) {
 		if m.Listed {
 			continue
 		}
-		switch m.Read.Stub {
-		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
-			note(m.Name, called(m.Name))
-		case stubs.LoopName:
-			note(m.Name, rt.hasLoop(m.Name))
-		case stubs.TenantName:
-			note(m.Name, rt.hasTenant(m.Name))
+		if !isAwaited(m.Read) {
+			note(m.Name, rt.met(m))
+		}
+	}
+}
+
+// met reports whether the stub of the mention has had its name. Called with regMu held.
+func (rt *Runtime) met(m policy.Mention) bool {
+	switch m.Read.Stub {
+	case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
+		return rt.taskMet(m.Name) || rt.sectionMet(m.Name)
+	case stubs.LoopName:
+		return rt.hasLoop(m.Name)
+	case stubs.TenantName:
+		return rt.hasTenant(m.Name)
+	}
+	return !isAwaited(m.Read) || awaited.has(m)
+}
+
+// unmetTenants adds the label of the tenants, if no task has had it, and the tenants with shares
+// that have had no task. Called with regMu held.
+func (rt *Runtime) unmetTenants(names map[string]bool) {
+	table := rt.tenants.Load()
+	if table == nil {
+		return
+	}
+	if !rt.anyTenant() {
+		names[table.text] = true
+	}
+	for _, name := range table.listed {
+		if !rt.hasTenant(name) {
+			names[name] = true
 		}
 	}
 }
@@ -119,6 +151,20 @@ func (rt *Runtime) hasTenant(name string) bool {
 		l.lock()
 		defer l.unlock()
 		return l.tenants[stubs.Intern(name)] != nil
+	})
+}
+
+// anyTenant reports whether a task has had the label of the tenants.
+func (rt *Runtime) anyTenant() bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
+		l.lock()
+		defer l.unlock()
+		for _, t := range l.tenants {
+			if t.text != "" {
+				return true
+			}
+		}
+		return false
 	})
 }
 

@@ -75,9 +75,9 @@ policies:
 			t.Errorf("%s: %q; want %q", what, got, want)
 		}
 	}
-	check("before", "bulk", "colour", "gett", "glod", "gold", "hail", "here", "main", "never", "part", "pieces", "place", "pots", "rain", "red", "snow", "there", "whole")
+	check("before", "bulk", "colour", "gett", "glod", "gold", "hail", "here", "main", "never", "part", "pieces", "place", "pots", "rain", "red", "snow", "tenant", "there", "whole")
 	must(t, rt.Run(always, "get", idle))
-	check("the same context as before", "bulk", "colour", "gett", "glod", "gold", "hail", "main", "never", "part", "pieces", "pots", "rain", "red", "snow", "there", "whole")
+	check("the same context as before", "bulk", "colour", "gett", "glod", "gold", "hail", "main", "never", "part", "pieces", "pots", "rain", "red", "snow", "tenant", "there", "whole")
 	must(t, rt.Run(WithLabel(WithLabel(background, "tenant", "gold"), "colour", "blue"), "get", func(ctx context.Context) error {
 		_, err := Section(ctx, "part", func() (int, error) { return 0, nil })
 		return err

@@ -21,7 +21,8 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 		}
 	}
 	var together []string
-	for _, r := range analyzer.Together(rt.members()) {
+	members := rt.members()
+	for _, r := range append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...) {
 		text := r.Err.Error()
 		if together = append(together, r.Name+": "+text); !slices.Contains(rt.toldTogether, r.Name+": "+text) {
 			texts[r.Name] = append(texts[r.Name], text)
@@ -46,14 +47,23 @@ func (rt *Runtime) members() (all []analyzer.Member) {
 // held.
 func (rt *Runtime) idleStates() (names []string) {
 	for _, r := range analyzer.Idle(rt.members(), declarationsOf(*rt.states.Load())) {
-		names = append(names, r.Name)
+		if r.Kind == "state" { // Unmet has the keys
+			names = append(names, r.Name)
+		}
 	}
 	return names
 }
 
 // tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
-// may be registered after the states, so the runtime logs them together with the unmet names.
+// may be registered after the states, so the runtime logs them together with the unmet names. The
+// same holds for the shares of tenants.
 func (rt *Runtime) tellIdleStates() {
+	if t := rt.tenants.Load(); t != nil && len(t.listed) > 0 && !t.told {
+		if err := analyzer.IdleShares(rt.members()); err != nil {
+			t.told = true
+			rt.log.add(slog.LevelWarn, "cocoon: tenants: "+err.Error())
+		}
+	}
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })
 	if rt.toldIdle = names; len(news) > 0 {

@@ -57,7 +57,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 		if _, twice := d.doc.Tasks[text]; twice {
 			return lineError(name, "%s and * mean the same; write one of them", Default)
 		}
-		d.doc.Tasks[text], d.doc.parts[Part{"task", text}] = class, declaration{node: name}
+		d.doc.Tasks[text], d.doc.parts[Part{"task", text}] = class, declaration{node: name, title: fmt.Sprintf("task %q", name.Value)}
 		if last {
 			background = append(background, text)
 		} else {
@@ -71,7 +71,7 @@ func (d *documentReader) readTasks(n *yaml.Node) error {
 	if s.Match.Selector() != nil { // the most specific entry counts
 		s.Match.Except = others
 	}
-	return d.add(n, s)
+	return d.add(n, s, "")
 }
 
 // readClass reads a kind, or a mapping.

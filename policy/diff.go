@@ -38,7 +38,7 @@ func Diff(old, new *Document, off map[string]bool) (all []Change) {
 		}
 		return []string{stateDetails(a, b)}
 	})...)
-	all = append(all, compared("task", old.Tasks, new.Tasks, classDetails)...)
+	all = append(all, writtenAs(compared("task", old.Tasks, new.Tasks, classDetails), old, new)...)
 	all = append(all, compared("tenants", tenantsOf(old), tenantsOf(new), tenantDetails)...)
 	all = append(all, compared("never-unwind", keptOf(old), keptOf(new), keptDetails)...)
 	others := otherStates(old, new)
@@ -148,4 +148,17 @@ func specsOf(d *Document) map[string]Spec {
 		specs[s.Name] = s
 	}
 	return specs
+}
+
+// writtenAs returns changes of tasks with the name that the documents have for all other tasks:
+// "*" or Default.
+func writtenAs(changes []Change, docs ...*Document) []Change {
+	for i := range changes {
+		for _, d := range docs {
+			if entry, ok := d.parts[changes[i].Part]; ok {
+				changes[i].Part.Name = entry.node.Value
+			}
+		}
+	}
+	return changes
 }

@@ -29,6 +29,8 @@ func TestDiff(t *testing.T) {
 			"- state \"a\"\n~ state \"b\": bool true -> int 1; it starts again\n~ state \"c\": 0 -> 1, and gets that value\n+ state \"d\"\n"},
 		{"tasks", "tasks: {a: safe, b: {cost: 1ms, priority: 1, labels: {x: \"1\"}}}", "tasks: {c: safe, b: {kind: both, priority: 2, labels: {x: \"1\", y: \"2\"}}}",
 			"- task \"a\"\n~ task \"b\":\n    kind: nothing -> both\n    priority: 1 -> 2\n    labels: {x: 1} -> {x: 1, y: 2}\n    cost: 1ms -> nothing\n+ task \"c\"\n"},
+		{"all other tasks", "tasks: {default: safe}", "tasks: {default: both}", "~ task \"default\": kind: safe -> both\n"},
+		{"all tasks", "tasks: {'*': safe}", "", "- task \"*\"\n"},
 		{"tenants", "tenants: {label: a, shares: {x: 2}}", "tenants: {label: b, max: 3}", "~ tenants:\n    label: a -> b\n    shares: {x: 2} -> nothing\n    max: nothing -> 3\n"},
 		{"another order", "policies: [{name: a, on: start, expr: continue()}, {name: b, on: start, expr: continue()}, {name: c, on: start, expr: continue()}]",
 			"policies: [{name: d, on: start, expr: continue()}, {name: b, on: start, expr: continue()}, {name: a, on: start, expr: continue()}]",

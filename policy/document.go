@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,17 +69,21 @@ type documentReader struct {
 	zone string // of its policies
 }
 
-// add adds a policy that the node n declares.
-func (d *documentReader) add(n *yaml.Node, s Spec) error {
+// add adds a policy that the node n declares. title is what the document calls it in place of its
+// name, or "".
+func (d *documentReader) add(n *yaml.Node, s Spec, title string) error {
 	s.Mode = max(s.Mode, d.doc.Mode)
 	if err := s.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
 	part := Part{"policy", s.Name}
-	if first, twice := d.doc.parts[part]; twice {
-		return lineError(n, "there is another policy %q, in line %d", s.Name, first.node.Line)
+	switch first, twice := d.doc.parts[part]; {
+	case twice && first.title == title:
+		return lineError(n, "there is another %s, in line %d", cmp.Or(title, part.String()), first.node.Line)
+	case twice:
+		return lineError(n, "there is another %v, in line %d, made by %s; choose another name", part, first.node.Line, cmp.Or(first.title, title))
 	}
-	d.doc.parts[part] = declaration{node: n}
+	d.doc.parts[part] = declaration{node: n, title: title}
 	d.doc.Policies = append(d.doc.Policies, s)
 	return nil
 }

@@ -27,6 +27,7 @@ type DocumentError struct {
 	Hint      string // what to write instead; may be empty
 	Err       error  // the registration's error, when the document itself is valid; or nil
 	text      string // the line
+	title     string // what the document calls Part, if not by its name
 }
 
 // Error returns "policies.yaml:12:7: reason; hint".
@@ -53,7 +54,7 @@ func (e *DocumentError) about() string {
 	if e.Part.Kind == "" {
 		return ""
 	}
-	return e.Part.String() + ": "
+	return cmp.Or(e.title, e.Part.String()) + ": "
 }
 
 // Format prints Error(), and for %+v the full message over several lines.
@@ -116,8 +117,9 @@ func (p Part) String() string {
 
 // declaration is the position of a Part in a document.
 type declaration struct {
-	node *yaml.Node // where it begins
-	expr *yaml.Node // of a policy: its expression; nil: not literally in the document
+	node  *yaml.Node // where it begins
+	expr  *yaml.Node // of a policy: its expression; nil: not literally in the document
+	title string     // what the document calls it, as in limit of "f"; "": by its name
 }
 
 // Refused converts the error with which a part of the document was refused to an error of the
@@ -128,7 +130,7 @@ func (d *Document) Refused(part Part, err error) error {
 	if !ok {
 		return err
 	}
-	de := &DocumentError{File: "document", Line: s.node.Line, Col: s.node.Column, Width: 1, Part: part, Err: err}
+	de := &DocumentError{File: "document", Line: s.node.Line, Col: s.node.Column, Width: 1, Part: part, Err: err, title: s.title}
 	var pe *Error
 	if !errors.As(err, &pe) {
 		de.Reason = withoutPart(err.Error(), part)

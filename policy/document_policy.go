@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -29,7 +31,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		err := decodeMap(item, "a limit", []key{
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
-			{name: "interval", read: func(n *yaml.Node) error { return readDuration(n, &l.Interval) }},
+			{name: "interval", read: func(n *yaml.Node) error { return readInterval(n, &l.Interval) }},
 			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
 			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
 			{name: "force", read: func(n *yaml.Node) error { return readBool(n, &l.Force) }},
@@ -39,11 +41,14 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		}
 	}
 	for i, item := range items {
+		if limits[i].Func == Default && slices.ContainsFunc(limits, func(l TimeLimit) bool { return isAll(l.Func) }) {
+			return lineError(item, "%s and * mean the same; write one of them", Default)
+		}
 		s, err := specOf(limits, i)
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
-		if err := d.add(item, s); err != nil {
+		if err := d.add(item, s, fmt.Sprintf("limit of %q", limits[i].Func)); err != nil {
 			return err
 		}
 	}
@@ -56,17 +61,17 @@ func (d *documentReader) readPreemption(n *yaml.Node) error {
 	err := decodeMap(n, "preemption", []key{
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &mode) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
-		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t) }},
+		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t.Interval) }},
 	})
 	if err != nil {
 		return err
 	}
-	if err := t.validate(); err != nil {
-		return lineError(n, "preemption: %v", err)
+	if t == (Trigger{}) {
+		return lineError(n, "preemption: it is never evaluated; write every or on")
 	}
 	s := DefaultPreemption(t)
 	s.Mode = mode
-	return d.add(n, s)
+	return d.add(n, s, "preemption")
 }
 
 func (d *documentReader) readPolicies(n *yaml.Node) error {
@@ -84,7 +89,7 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 		return lineError(n, "%v", err)
 	}
 	for i, item := range items {
-		if err := d.add(item, specs[i]); err != nil {
+		if err := d.add(item, specs[i], ""); err != nil {
 			return err
 		}
 		d.doc.parts[Part{"policy", specs[i].Name}] = declaration{node: item, expr: exprs[i]}
@@ -96,7 +101,7 @@ func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err 
 	s.Zone = d.zone
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
-		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On) }},
+		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On.Interval) }},
 		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On) }},
 		{name: "event", read: func(n *yaml.Node) error { return readCustom(n, &s.On) }},
 		{name: "expr", required: true, read: func(n *yaml.Node) error {
@@ -113,18 +118,19 @@ func (d *documentReader) readPolicy(n *yaml.Node) (s Spec, expr *yaml.Node, err 
 			return err
 		}},
 	})
+	if err == nil && s.On == (Trigger{}) {
+		err = lineError(n, "policy %q: it is never evaluated; write every, on or event", s.Name)
+	}
 	return s, expr, err
 }
 
 // readInterval reads every: 100us.
-func readInterval(n *yaml.Node, t *Trigger) error {
-	var every time.Duration
-	if err := readDuration(n, &every); err != nil {
+func readInterval(n *yaml.Node, to *time.Duration) error {
+	if err := readDuration(n, to); err != nil {
 		return err
 	}
-	t.Interval = every
-	if err := Every(every).validate(); err != nil || every == 0 {
-		return lineError(n, "the interval %v is not between %v and %v", every, MinInterval, MaxInterval)
+	if err := Every(*to).validate(); err != nil || *to == 0 {
+		return lineError(n, "the interval %v is not between %v and %v", *to, MinInterval, MaxInterval)
 	}
 	return nil
 }
@@ -159,6 +165,9 @@ func readCustom(n *yaml.Node, t *Trigger) error {
 	}
 	if t.Events != 0 {
 		return lineError(n, "a policy has either on or event")
+	}
+	if e := stubs.EventNamed(t.Custom); e&^stubs.Custom != 0 && e != stubs.Tick {
+		return lineError(n, "%s is an event of the runtime and no custom one; write on: %s", t.Custom, t.Custom)
 	}
 	t.Events = stubs.Custom
 	return nil

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"regexp"
+	"strconv"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -24,7 +26,7 @@ func privateState(n *yaml.Node) (any, error) {
 	d := stateDeclaration{per: "runtime"}
 	err := decodeMap(n, "a state", []key{
 		{name: "first", read: func(n *yaml.Node) (err error) { d.first, err = stateValue(n); return err }},
-		{name: "rate", read: func(n *yaml.Node) error { d.rate = new(float64); return readTokens(n, d.rate) }},
+		{name: "rate", read: func(n *yaml.Node) error { d.rate = new(float64); return readRate(n, d.rate) }},
 		{name: "burst", read: func(n *yaml.Node) error { d.burst = new(float64); return readTokens(n, d.burst) }},
 		{name: "keys", read: func(n *yaml.Node) error { d.keys = new(int64); return readInt(n, d.keys) }},
 		{name: "ttl", read: func(n *yaml.Node) error { d.ttl = new(time.Duration); return readTTL(n, d.ttl) }},
@@ -84,6 +86,20 @@ func (d *stateDeclaration) value(n *yaml.Node) (v any, err error) {
 	return v, err
 }
 
+// perUnit is a rate with its unit of time, which documents leave out.
+var perUnit = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) *(?:/|per) *(s|m|h)`)
+
+// readRate reads a number of tokens per second.
+func readRate(n *yaml.Node, to *float64) error {
+	m := perUnit.FindStringSubmatch(n.Value)
+	if m == nil || n.ShortTag() != "!!str" {
+		return readTokens(n, to)
+	}
+	tokens, _ := strconv.ParseFloat(m[1], 64)
+	unit, _ := time.ParseDuration("1" + m[2])
+	return lineError(n, "a rate is a number of tokens per second; write rate: %.4g for %s", tokens/unit.Seconds(), n.Value)
+}
+
 // readTokens reads a number of tokens, whole or fractional. StateOf checks its bounds.
 func readTokens(n *yaml.Node, to *float64) error {
 	v, err := stateValue(n)
@@ -95,7 +111,7 @@ func readTokens(n *yaml.Node, to *float64) error {
 		*to = v
 		return nil
 	}
-	if err == nil || n.Kind != yaml.ScalarNode {
+	if err == nil || n.ShortTag() == "!!str" || n.Kind != yaml.ScalarNode {
 		err = lineError(n, "%s stands where a number of tokens is wanted", nodeKind(n))
 	}
 	return err

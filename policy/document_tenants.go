@@ -51,5 +51,5 @@ func (d *documentReader) readOrder(n *yaml.Node) error {
 	if err != nil {
 		return lineError(n, "%v", err)
 	}
-	return d.add(n, s)
+	return d.add(n, s, "order")
 }

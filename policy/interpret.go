@@ -57,14 +57,7 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	case OpConst:
 		return n.Imm, nil
 	case OpVerdict:
-		if n.A != nil {
-			word, err := m.eval(n.A)
-			if err != nil {
-				return 0, err
-			}
-			m.retry = int64(word)
-		}
-		return verdictWord(n), nil
+		return m.verdict(n)
 	case OpRead:
 		if n.Type == stubs.Bool {
 			return stubs.FromBool(m.snapshot[n.Index] != 0), nil
@@ -79,6 +72,11 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	case OpTake:
 		return m.take(n)
 	}
+	return m.operation(n)
+}
+
+// operation evaluates a node whose first operand is always evaluated.
+func (m *machine) operation(n *Node) (uint64, error) {
 	a, err := m.eval(n.A)
 	if err != nil {
 		return 0, err
@@ -121,6 +119,18 @@ func (m *machine) eval(n *Node) (uint64, error) {
 		return stubs.FromBool(compare(n.Op, n.A.Type, a, b)), nil
 	}
 	return binary(n, a, b)
+}
+
+// verdict records the time after which a throw may be tried again.
+func (m *machine) verdict(n *Node) (uint64, error) {
+	if n.A != nil {
+		word, err := m.eval(n.A)
+		if err != nil {
+			return 0, err
+		}
+		m.retry = int64(word)
+	}
+	return verdictWord(n), nil
 }
 
 // quantify evaluates a quantifier. It stops at the first element that decides the result.

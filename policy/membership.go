@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -38,7 +39,7 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 // inRange lowers x in lo..hi to comparisons with the bounds, so the length of the range does not
 // matter.
 func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
-	lo, hi := l.bounds(r)
+	lo, hi := l.bounds(r, l.excerpt(n.Left))
 	if x.node.Type != stubs.Int {
 		l.refuse(n, "compare with >= and <=", "a range holds plain numbers, and %s is %s", l.excerpt(n.Left), describe(x))
 	}
@@ -47,8 +48,9 @@ func (l *lowerer) inRange(n, r *ast.BinaryNode, x value) *Node {
 	return l.node(n, OpAnd, stubs.Bool, above, below)
 }
 
-// bounds returns the constant bounds of a range.
-func (l *lowerer) bounds(r *ast.BinaryNode) (lo, hi int64) {
+// bounds returns the constant bounds of a range. x is the text of the number that the range is
+// compared with, or "".
+func (l *lowerer) bounds(r *ast.BinaryNode, x string) (lo, hi int64) {
 	bound := func(n ast.Node) int64 {
 		v := l.value(n)
 		if !v.constant() || v.node.Type != stubs.Int {
@@ -58,8 +60,15 @@ func (l *lowerer) bounds(r *ast.BinaryNode) (lo, hi int64) {
 	}
 	lo, hi = bound(r.Left), bound(r.Right)
 	if hi < lo {
-		l.refuse(r, fmt.Sprintf("write %d..%d; hours that span midnight are two ranges, in %d..23 or in 0..%d", hi, lo, lo, hi),
-			"the range %s is empty", l.excerpt(r))
+		hint := fmt.Sprintf("write %d..%d", hi, lo)
+		around := fmt.Sprintf("(%s >= %d or %s <= %d) in place of %s in %s", x, lo, x, hi, x, l.excerpt(r))
+		switch {
+		case strings.HasPrefix(x, "clock."): // a night, or a weekend
+			hint = "write " + around
+		case x != "":
+			hint += "; or, for the numbers outside, " + around
+		}
+		l.refuse(r, hint, "the range %s is empty", l.excerpt(r))
 	}
 	return lo, hi
 }

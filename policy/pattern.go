@@ -74,6 +74,30 @@ func (p Pattern) Matches(name string) bool {
 	return strings.HasSuffix(rest, p.parts[last])
 }
 
+// isAll reports whether a name, or a pattern of names, matches all names.
+func isAll(text string) bool {
+	p, _ := ParsePattern(text)
+	return !p.one() && p.Precision() == 0
+}
+
+// same reports whether p and q match the same names.
+func (p Pattern) same(q Pattern) bool {
+	return p.one() == q.one() && slices.Equal(p.compact(), q.compact())
+}
+
+// compact returns the parts without the empty ones between neighbouring stars.
+func (p Pattern) compact() []string {
+	last := len(p.parts) - 1
+	inner := func(i int) bool { return 0 < i && i < last }
+	var parts []string
+	for i, part := range p.parts {
+		if part != "" || !inner(i) {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
 // Precision returns the number of characters of a name that the pattern fixes. The pattern with the
 // greatest precision is the most specific; a name is more specific than any pattern.
 func (p Pattern) Precision() int {

@@ -42,7 +42,7 @@ func (l *lowerer) list(n ast.Node) (*Source, stubs.Type) {
 		if n.Operator != ".." {
 			return nil, 0
 		}
-		lo, hi := l.bounds(n)
+		lo, hi := l.bounds(n, "")
 		if uint64(hi)-uint64(lo) >= MaxRange {
 			l.refuse(n, "", "the range %s has more than %d elements", l.excerpt(n), MaxRange)
 		}

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +62,7 @@ func canonicalVerdict(text string) (string, error) {
 	}
 	m := throwText.FindStringSubmatch(text)
 	if m == nil {
-		return "", fmt.Errorf("%q is no verdict; want continue(), switch() or throw(\"reason\")", text)
+		return "", fmt.Errorf("%q is no verdict; %s", text, verdictHint(text))
 	}
 	reason := m[2] + m[3]
 	if m[1] != "" {
@@ -78,6 +81,21 @@ func canonicalVerdict(text string) (string, error) {
 		retry = time.Duration(d)
 	}
 	return ThrowText(reason, retry), nil
+}
+
+// verdictHint says what to write in place of a text that is no verdict.
+func verdictHint(text string) string {
+	name, rest, _ := strings.Cut(text, "(")
+	reason, closed := strings.CutSuffix(rest, ")")
+	switch meant := suggest(strings.TrimSpace(name), slices.Collect(maps.Keys(verdicts))); {
+	case meant == "throw" && closed && !strings.ContainsAny(reason, "\"'`,"):
+		return fmt.Sprintf("write throw(%q)", cmp.Or(strings.TrimSpace(reason), "reason"))
+	case meant == "throw" && closed && name != meant:
+		return "did you mean throw(" + rest + "?"
+	case meant == "continue" || meant == "switch":
+		return "write " + meant + "()"
+	}
+	return `want continue(), switch() or throw("reason")`
 }
 
 // ThrowText writes a throw as files of tests do. It omits a retry time of 0 or less.
@@ -113,13 +131,16 @@ func (d *TestDecision) readCounts(n *yaml.Node) error {
 	for i := 0; i < len(n.Content); i += 2 {
 		verdict, err := canonicalVerdict(n.Content[i].Value)
 		if err != nil {
-			return lineError(n.Content[i], "%v", err)
+			return lineError(n.Content[i], "counts has a number for each verdict, and %v", err)
 		}
 		var count int64
 		if err := readInt(n.Content[i+1], &count); err != nil {
 			return err
 		}
-		d.Counts[verdict] = int(min(max(count, 0), MaxRepeats+1))
+		if count < 0 {
+			return lineError(n.Content[i+1], "a verdict is said 0 times or more, and not %d times", count)
+		}
+		d.Counts[verdict] = int(min(count, MaxRepeats+1))
 	}
 	return nil
 }

@@ -97,6 +97,11 @@ func (m Match) validate() error {
 	if slices.Contains(m.Loops, "") {
 		return errors.New("match.loops: a loop's name is empty")
 	}
+	for _, name := range m.Loops {
+		if p, _ := ParsePattern(name); !p.one() {
+			return fmt.Errorf("match.loops: %q has a star, and loops are matched by whole names; leave loops out for all of them", name)
+		}
+	}
 	for _, name := range m.Tasks {
 		if err := checkPattern("a task's name", name); err != nil {
 			return fmt.Errorf("match.tasks: %w", err)
@@ -105,6 +110,23 @@ func (m Match) validate() error {
 	for _, name := range m.Except {
 		if err := checkPattern("a task's name", name); err != nil {
 			return fmt.Errorf("match.except: %w", err)
+		}
+	}
+	return m.contradiction()
+}
+
+// contradiction returns an error if except leaves nothing of an entry of tasks. Two entries contend
+// only if they are equally specific, and then the exception counts.
+func (m Match) contradiction() error {
+	for _, text := range m.Except {
+		excepted, _ := ParsePattern(text)
+		if len(m.Tasks) == 0 && isAll(text) {
+			return fmt.Errorf("match.except: %q excepts every task, so the policy is about none; remove it, or name tasks in match.tasks", text)
+		}
+		for _, task := range m.Tasks {
+			if p, _ := ParsePattern(task); p.same(excepted) {
+				return fmt.Errorf("match: %q stands in tasks and in except, so it matches no task; remove one of the two", task)
+			}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package policytest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,7 +107,8 @@ func (w *world) wrongAtLast(want policy.TestWant, counts map[bool]map[string]int
 		}
 		for verdict, want := range d.Counts {
 			if n := counts[observing][verdict]; n != want {
-				what = append(what, fmt.Sprintf("%s is %ssaid %d times; want %d", verdict, map[bool]string{true: "only observed, and "}[observing], n, want))
+				what = append(what, fmt.Sprintf("%s is %ssaid %d times; want %d; %s", verdict, map[bool]string{true: "only observed, and "}[observing], n, want,
+					tally(counts[observing])))
 			}
 		}
 		for name, want := range d.States {
@@ -129,6 +131,15 @@ func (w *world) wrongAtLast(want policy.TestWant, counts map[bool]map[string]int
 	}
 	slices.Sort(what)
 	return what, nil
+}
+
+// tally lists how often each verdict was said.
+func tally(counts map[string]int) string {
+	var parts []string
+	for _, verdict := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d times", verdict, counts[verdict]))
+	}
+	return "the policies say " + strings.Join(parts, ", ")
 }
 
 // said returns the verdict and the reads of each policy, or, if no policy was evaluated, the

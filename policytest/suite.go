@@ -107,6 +107,9 @@ func (c *compiled) compile(store *isolate.Store, loaded *policy.Loaded) (err err
 // reads refuses a figure with a quantile or a window that no policy reads, because each quantile
 // and window is a separate figure.
 func (s *suite) reads(path string, v any) error {
+	if strings.HasSuffix(path, "]") {
+		return s.readsLabel(path)
+	}
 	if !strings.HasSuffix(path, ")") {
 		return nil
 	}

@@ -123,7 +123,7 @@ func (c *specCheck) checkDocument(l loaded) {
 			c.reportDocument(l.source, "questionable: ", l.doc.Refused(part, w.Error))
 		}
 	}
-	for _, remark := range analyzer.Together(members) {
+	for _, remark := range append(analyzer.Together(members), analyzer.Mismatched(members, l.doc.Tasks)...) {
 		c.reportDocument(l.source, "questionable: ", l.doc.Refused(remark.Part, remark.Err))
 	}
 }

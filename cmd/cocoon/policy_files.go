@@ -32,7 +32,8 @@ Exit codes: 0 done (with -l: no file would change), 1 -l names a file, or a file
 const diffUsage = `usage: cocoon policy diff [-json] OLD.yaml NEW.yaml
 
 diff says what a server would change that has loaded OLD and is told to load NEW in its place: what it would add (+), change
-(~) and remove (-). The file - is the standard input.
+(~) and remove (-). It does not look at expressions that a server would refuse; check does. The file - is the standard
+input.
 
   -json  print a JSON array, one object a change
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // report is the result for one policy, or for a document that cannot be read. Its JSON form is for
@@ -20,7 +20,9 @@ type report struct {
 	Policy    string    `json:"policy,omitempty"`
 	Evaluated string    `json:"evaluated,omitempty"` // "every 100µs, for each running task"
 	Mode      string    `json:"mode,omitempty"`
-	Cost      int       `json:"cost,omitempty"` // maximum steps; 0 if the policy is refused
+	Match     []string  `json:"match,omitempty"` // "tasks GET /*", "except GET /health"
+	Zone      string    `json:"zone,omitempty"`  // of clock.*, if the policy reads it
+	Cost      int       `json:"cost,omitempty"`  // maximum steps; 0 if the policy is refused
 	Limit     int       `json:"limit,omitempty"`
 	Reads     []string  `json:"reads,omitempty"`
 	Verdicts  []string  `json:"verdicts,omitempty"`
@@ -163,70 +165,10 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, 
 		find("warning", w.Error)
 	}
 	r.Cost, r.Mode, r.Evaluated = v.Cost(), spec.Mode.String(), evaluated(spec.On, p)
+	r.Match, r.Zone = matched(spec.Match), zone(spec, p)
 	r.Reads, r.Effects = reads(p), effects(p)
 	collectVerdicts(p, p.Root, &r.Verdicts)
 	return r, v
-}
-
-func evaluated(on policy.Trigger, p *policy.Program) string {
-	switch {
-	case on.Interval == 0 && on.Custom != "":
-		return fmt.Sprintf("on %v %q", on.Events, on.Custom)
-	case on.Interval == 0:
-		return "on " + on.Events.String()
-	case on.Events != 0:
-		return fmt.Sprintf("every %v, and on %v", on.Interval, on.Events)
-	case p.ForEach()&stubs.Tick != 0:
-		return fmt.Sprintf("every %v, for each running task", on.Interval)
-	}
-	return fmt.Sprintf("every %v, for each loop", on.Interval)
-}
-
-func reads(p *policy.Program) []string {
-	var paths []string
-	for _, r := range p.Reads {
-		paths = append(paths, r.String())
-	}
-	return paths
-}
-
-func effects(p *policy.Program) []string {
-	var all []string
-	for _, s := range p.Sites {
-		name := s.Effect.String() + "()"
-		switch {
-		case s.By != nil:
-			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, strings.Join(s.By.Texts(), ", "))
-		case s.Name != "":
-			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
-		}
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
-// collectVerdicts lists the verdicts below n, each once, in source order.
-func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
-	if n == nil {
-		return
-	}
-	if n.Op == policy.OpVerdict {
-		d, reason := stubs.Decision(n.Imm), ""
-		if d == stubs.Throw {
-			reason = fmt.Sprintf("%q", p.Reasons[n.Index])
-			if n.A != nil {
-				reason += ", " + p.Text[n.A.Pos:n.A.End]
-			}
-		}
-		if v := fmt.Sprintf("%v(%s)", d, reason); !slices.Contains(*all, v) {
-			*all = append(*all, v)
-		}
-	}
-	for _, operand := range []*policy.Node{n.A, n.B, n.C} {
-		collectVerdicts(p, operand, all)
-	}
 }
 
 // print writes the report as text: the findings and, for explain, a description of the policy.
@@ -236,6 +178,10 @@ func (r report) print(w io.Writer, explain bool) {
 		line := func(what, text string) { fmt.Fprintf(w, "  %-10s %s\n", what, text) }
 		line("evaluated", r.Evaluated)
 		line("mode", r.Mode)
+		line("match", cmp.Or(strings.Join(r.Match, "; "), "everything"))
+		if r.Zone != "" {
+			line("zone", r.Zone)
+		}
 		line("cost", fmt.Sprintf("%d of %d steps at most", r.Cost, r.Limit))
 		line("reads", listed(r.Reads))
 		line("verdicts", listed(r.Verdicts))
@@ -254,11 +200,4 @@ func (r report) title() string {
 		return r.File
 	}
 	return r.File + ": " + r.Policy
-}
-
-func listed(items []string) string {
-	if len(items) == 0 {
-		return "nothing"
-	}
-	return strings.Join(items, ", ")
 }

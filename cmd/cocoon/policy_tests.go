@@ -79,12 +79,12 @@ func runPolicyTests(args []string, s streams) int {
 		if all = append(all, t); t.failed() {
 			code = exitFound
 		}
-		if ran += len(t.Results); !c.json {
+		if ran += len(t.Results); !c.json && (len(t.Results) > 0 || t.Error != "") {
 			t.print(s.out, c.verbose)
 		}
 	}
 	if ran == 0 && code == exitOK {
-		fmt.Fprintf(s.err, "cocoon policy test: no test has a name that matches %v\n", c.Only)
+		fmt.Fprintf(s.err, "cocoon policy test: no test has a name that matches -run %v, so none ran; without -run all run\n", c.Only)
 		return exitUsage
 	}
 	if c.json {

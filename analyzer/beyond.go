@@ -1,0 +1,18 @@
+package analyzer
+
+import "github.com/cocoon-go/cocoon/policy"
+
+// beyond warns of x in lo..hi if x is never as great as hi: of clock.weekday in 1..7, in which 7
+// is meant to be Sunday. A range whose low bound is too low is as good as x <= hi.
+func (r *review) beyond(n *policy.Node) {
+	whole := func(part *policy.Node, op policy.Op) bool {
+		return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End
+	}
+	if n.Op != policy.OpAnd || !whole(n.A, policy.OpGe) || !whole(n.B, policy.OpLe) || r.values[n].truth.constant() {
+		return
+	}
+	x, high := r.values[n.B.A], r.values[n.B.B]
+	if x.ints.hi < high.ints.hi {
+		r.warn(n, "", "%s goes up to %d, and %s is %d at most", r.text(n), high.ints.hi, r.text(n.B.A), x.ints.hi)
+	}
+}

@@ -1,0 +1,46 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Mismatched returns warnings about policies that name tasks of kinds for which they do nothing.
+// tasks are the declarations of the documents, as in policy.Document.
+func Mismatched(members []Member, tasks map[string]policy.Class) (all []Remark) {
+	for _, m := range members {
+		match, p := m.Spec.Match, m.Verified.program
+		switches := p.On&stubs.Enqueue == 0 && p.MaySwitch()
+		for _, name := range match.Tasks {
+			declared := tasks[name].Kind
+			kinds := possibleKinds(declared)
+			switch {
+			case kinds == nil || isPattern(name):
+			case len(match.Kinds) > 0 && !slices.ContainsFunc(match.Kinds, func(k string) bool { return slices.Contains(kinds, k) }):
+				all = append(all, m.about("match: the tasks %q are declared %s, and kinds has other kinds alone; so the policy is not about them", name, declared))
+			case switches && declared == "atomic":
+				all = append(all, m.about("match: the tasks %q are declared atomic, and switch() suspends preemptible tasks and those of kind both", name))
+			}
+		}
+	}
+	return all
+}
+
+func (m Member) about(format string, args ...any) Remark {
+	return Remark{policy.Part{Kind: "policy", Name: m.Spec.Name}, fmt.Errorf(format, args...)}
+}
+
+// possibleKinds returns the kinds that tasks may have whose document declares the kind: code may
+// register their function as safe or preemptible in addition. nil is any kind.
+func possibleKinds(declared string) []string {
+	switch declared {
+	case "atomic", "both":
+		return []string{declared}
+	case "safe", "preemptible":
+		return []string{declared, "both"}
+	}
+	return nil
+}

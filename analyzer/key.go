@@ -1,0 +1,90 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// KeyRead is a constant key of a keyed state that a policy reads, and that no policy writes as a
+// constant.
+type KeyRead struct {
+	Remark
+	Key string           // without quotes
+	By  []policy.Mention // the key as a value of each stub by which policies write the state
+}
+
+// KeyReads returns the constant keys that nothing writes for certain. If By is empty, no policy
+// writes the key. Otherwise it is written when one of the stubs has its value. Keys other
+// than one name, and keys of states that no policy writes, are left out.
+func KeyReads(members []Member) (all []KeyRead) {
+	writers := keyWriters(members)
+	for _, m := range members {
+		p := m.Verified.program
+		for _, r := range p.Reads {
+			w := writers[m.own(r.Key)]
+			if r.Stub != stubs.State || r.By == nil || !r.By.Constant() || r.By.Types() != oneName || w == nil || w.constant[r.By[0].Word] {
+				continue
+			}
+			k := KeyRead{Key: r.By[0].Text}
+			for _, stub := range w.by {
+				k.By = append(k.By, policy.Mention{Read: stub, Name: k.Key})
+			}
+			n := &policy.Node{Pos: r.Pos, End: r.Pos}
+			p.Root.Any(func(at *policy.Node) bool {
+				found := at.Op == policy.OpRead && at.Index == r.Offset
+				if found {
+					n = at
+				}
+				return found
+			})
+			k.Remark = m.remark(n, "write a key that a policy writes", "no policy writes the key %s of the state %s", r.By.Texts()[0], r.Key)
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// oneName are the types of a key that is one name.
+var oneName = policy.KeyTypes{stubs.Name}
+
+// keyWriter holds the keys under which policies write a state.
+type keyWriter struct {
+	constant map[uint64]bool
+	by       []policy.Read
+}
+
+func keyWriters(members []Member) map[string]*keyWriter {
+	all := map[string]*keyWriter{}
+	for _, m := range members {
+		p := m.Verified.program
+		for _, s := range p.Sites {
+			if s.By == nil || !s.Effect.Writes() {
+				continue
+			}
+			w := all[m.own(s.Name)]
+			if w == nil {
+				w = &keyWriter{constant: map[uint64]bool{}}
+				all[m.own(s.Name)] = w
+			}
+			if s.By.Constant() {
+				w.constant[s.By[0].Word] = true
+				continue
+			}
+			i := slices.IndexFunc(p.Reads, func(r policy.Read) bool { return r.Offset == s.By[0].Offset })
+			w.by = append(w.by, p.Reads[i].Name())
+		}
+	}
+	return all
+}
+
+// unwritten returns warnings about constant keys that no policy writes.
+func unwritten(members []Member) (all []Remark) {
+	for _, k := range KeyReads(members) {
+		if len(k.By) == 0 {
+			all = append(all, k.Remark)
+		}
+	}
+	return all
+}

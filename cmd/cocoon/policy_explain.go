@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+func evaluated(on policy.Trigger, p *policy.Program) string {
+	switch {
+	case on.Interval == 0 && on.Custom != "":
+		return fmt.Sprintf("on %v %q", on.Events, on.Custom)
+	case on.Interval == 0:
+		return "on " + on.Events.String()
+	case on.Events != 0:
+		return fmt.Sprintf("every %v, and on %v", on.Interval, on.Events)
+	case p.ForEach()&stubs.Tick != 0:
+		return fmt.Sprintf("every %v, for each running task", on.Interval)
+	}
+	return fmt.Sprintf("every %v, for each loop", on.Interval)
+}
+
+// matched describes a match, one part for each of its lists.
+func matched(m policy.Match) (parts []string) {
+	for _, of := range []struct {
+		what string
+		list []string
+	}{{"loops", m.Loops}, {"tasks", m.Tasks}, {"except", m.Except}, {"kinds", m.Kinds}} {
+		if len(of.list) > 0 {
+			parts = append(parts, of.what+" "+strings.Join(of.list, ", "))
+		}
+	}
+	return parts
+}
+
+// zone returns the time zone of a policy that reads the time of day, or "".
+func zone(spec policy.Spec, p *policy.Program) string {
+	if !slices.ContainsFunc(p.Reads, policy.Read.OfClock) {
+		return ""
+	}
+	return cmp.Or(spec.Zone, "UTC")
+}
+
+func reads(p *policy.Program) []string {
+	var paths []string
+	for _, r := range p.Reads {
+		paths = append(paths, r.String())
+	}
+	return paths
+}
+
+func effects(p *policy.Program) []string {
+	var all []string
+	for _, s := range p.Sites {
+		name := s.Effect.String() + "()"
+		switch {
+		case s.By != nil:
+			name = fmt.Sprintf("%v(%q, %s)", s.Effect, s.Name, strings.Join(s.By.Texts(), ", "))
+		case s.Name != "":
+			name = fmt.Sprintf("%v(%q)", s.Effect, s.Name)
+		}
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// collectVerdicts lists the verdicts below n, each once, in source order.
+func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
+	if n == nil {
+		return
+	}
+	if n.Op == policy.OpVerdict {
+		d, reason := stubs.Decision(n.Imm), ""
+		if d == stubs.Throw {
+			reason = fmt.Sprintf("%q", p.Reasons[n.Index])
+			if n.A != nil {
+				reason += ", " + p.Text[n.A.Pos:n.A.End]
+			}
+		}
+		if v := fmt.Sprintf("%v(%s)", d, reason); !slices.Contains(*all, v) {
+			*all = append(*all, v)
+		}
+	}
+	for _, operand := range []*policy.Node{n.A, n.B, n.C} {
+		collectVerdicts(p, operand, all)
+	}
+}
+
+func listed(items []string) string {
+	if len(items) == 0 {
+		return "nothing"
+	}
+	return strings.Join(items, ", ")
+}
