@@ -150,8 +150,11 @@ func (a *answer) recovered(p *cocoon.PreemptedError) bool {
 }
 
 // whole reports whether the handler decided before any throw, and has since written as many bytes
-// as its header declares.
-func (a *answer) whole() bool { return a.early && !a.lost && a.written == a.length }
+// as its header declares. A trailer is decided after the body, so the length does not tell whether
+// the trailer is complete.
+func (a *answer) whole() bool {
+	return a.early && !a.lost && a.written == a.length && !a.trails()
+}
 
 // Write implements io.Writer.
 func (a *answer) Write(p []byte) (int, error) {

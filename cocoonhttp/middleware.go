@@ -66,11 +66,12 @@ type Options struct {
 // A response that the handler decides on after a throw is replaced or aborted in the same way,
 // because the handler saw only that its context ended or that a call failed. Three kinds of
 // response still count as the handler's own: a response of exactly the length that its header
-// declared before the throw; a response after a throw that a Section caught; and a response after a
-// throw that the handler recovered, unless its status is 500, unless the handler wrote none, and
-// unless the handler chose a status below 400 while the throw was unwinding. A Section that cocoon
-// build inserted does not count if code inside has written to the response, because that code
-// knows of no throw. Panics of the handler pass through, except http.ErrAbortHandler after a throw.
+// declared before the throw, without a trailer; a response after a throw that a Section caught; and
+// a response after a throw that the handler recovered, unless its status is 500, unless the handler
+// wrote none, and unless the handler chose a status below 400 while the throw was unwinding. A
+// Section that cocoon build inserted does not count if code inside has written to the response,
+// because that code knows of no throw. Panics of the handler pass through, except
+// http.ErrAbortHandler after a throw.
 //
 // When a throw is due, the handler's writes, flushes and reads return it as their error, a
 // *cocoon.PreemptedError, and do not unwind the calling code. Only a handler that ignores the error

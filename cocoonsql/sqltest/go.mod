@@ -5,11 +5,13 @@ go 1.25.0
 replace github.com/cocoon-go/cocoon => ../../
 
 require (
+	github.com/bradfitz/gomemcache v0.0.0-20260422231931-4d751bb6e37c
 	github.com/cocoon-go/cocoon v0.0.0
 	github.com/go-sql-driver/mysql v1.10.1
+	github.com/gomodule/redigo v1.9.2
 	github.com/jackc/pgx/v5 v5.9.0
 	github.com/lib/pq v1.12.3
-	github.com/redis/go-redis/v9 v9.17.0
+	github.com/redis/go-redis/v9 v9.18.0
 	modernc.org/sqlite v1.46.1
 )
 
@@ -28,6 +30,7 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
 	golang.org/x/exp v0.0.0-20251023183803-a4bb9ffd2546 // indirect
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/sys v0.45.0 // indirect

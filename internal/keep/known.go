@@ -9,6 +9,8 @@ type Library struct {
 // Libraries lists the libraries known to need a rule. Each has been observed to break.
 var Libraries = []Library{
 	{Rule{"sync.(*Once).doSlow", true}, "the function counts as done, and never runs again"},
+	{Rule{"net/http.(*Client).*", true}, "the connection of a redirected request is never used again"},
+	{Rule{"net/http.(*Transport).*", true}, "a place for connections to the host stays taken"},
 	{Rule{"database/sql", true}, "the connection of the call is never used again"},
 	{Rule{"google.golang.org/grpc.(*ClientConn).*", true}, "what the call has taken of the connection's streams is lost"},
 	{Rule{"google.golang.org/grpc.(*clientStream).*", true}, "what the call has taken of the connection's streams is lost"},
@@ -17,6 +19,9 @@ var Libraries = []Library{
 	{Rule{"github.com/jackc/pgx/v5/pgxpool.(*poolRows).*", true}, "the connection of the rows stays acquired"},
 	{Rule{"github.com/jackc/pgx/v5.(*Conn).*", true}, "the connection stays busy, and its transaction open"},
 	{Rule{"github.com/jackc/pgx/v5.(*dbTx).*", true}, "the transaction stays open"},
+	{Rule{"github.com/redis/go-redis/v9.(*baseClient).*", true}, "the connection stays taken, or the next call gets the answer to this one"},
+	{Rule{"github.com/gomodule/redigo/redis", true}, "the connection stays taken, or the next call gets the answer to this one"},
+	{Rule{"github.com/bradfitz/gomemcache/memcache", true}, "the next call gets the answer to this one"},
 	{Rule{"modernc.org/sqlite/lib", true}, "it is C that was translated to Go: its locks stay locked"},
 	{Rule{".../singleflight", true}, "those who wait for the call get the panic, or wait without end"},
 	{Rule{"gorm.io/gorm/schema.ParseWithSpecialTableName", true},
