@@ -34,7 +34,7 @@ import (
 //
 // strip returns the number of iterations of a piece, or 0 if the loop cannot be split.
 func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
-	cost := max(r.cost(body), 1)
+	cost := max(r.costOfIteration(c, body), 1)
 	if cost > stretch/16 || closes(stmt) {
 		return 0
 	}
