@@ -25,7 +25,7 @@ func TestGoVerbs(t *testing.T) {
 		{args: []string{"build", "-cocoon.policies", missing}, code: 2, err: "none.yaml: no such file"},
 		{args: []string{"build", "-cocoon.policies=" + broken}, code: 2, err: `broken.yaml:2:1: the document has no key "limit"`},
 		{args: []string{"toolexec"}, code: 2, err: "there is no tool to run"},
-		{args: []string{"toolexec", "vet"}, code: 2, err: `"vet" is no option`},
+		{args: []string{"toolexec", "vet"}, code: 2, err: `there is no option "vet"; want cocoon build`},
 	} {
 		code, out, err := command("", c.args...)
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(err, c.err) {

@@ -29,7 +29,7 @@ const noSuspend = "=no-suspend"
 func Parse(text string) (Rule, error) {
 	pattern, what, has := strings.Cut(text, "=")
 	if has && "="+what != noSuspend {
-		return Rule{}, fmt.Errorf("%q: a pattern may be followed by %s, and by nothing else", text, noSuspend)
+		return Rule{}, fmt.Errorf("%q: want PATTERN or PATTERN%s", text, noSuspend)
 	}
 	if err := Check(pattern); err != nil {
 		return Rule{}, err
@@ -58,17 +58,17 @@ func Check(pattern string) error {
 	case pattern == "":
 		return errors.New("the pattern is empty; " + wanted)
 	case strings.Contains(pattern, "["):
-		return refused("leave type parameters out; " + wanted)
+		return refused("a pattern has no type parameters; " + wanted)
 	case odd.MatchString(path):
 		return refused(wanted)
 	case strings.Trim(path, "./") == "", pattern == "all", pattern == "std":
-		return refused("it matches all code, so that no task would be stopped; name the packages or functions")
+		return refused("it matches all code, so no throw would end a task; want the packages or functions that a throw must not unwind")
 	case strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"), strings.HasPrefix(path, "/"):
-		return refused("a folder is no pattern here; write the package's import path")
+		return refused("it is a folder; want the package's import path")
 	case strings.HasSuffix(path, "/"), strings.HasSuffix(path, ".") && !strings.HasSuffix(path, "..."):
 		return refused(wanted)
 	case path != pattern && strings.Contains(path, "..."):
-		return refused("a pattern with ... matches packages, not methods; name the type's package")
+		return refused("a pattern with ... matches packages, not methods; want the import path of the type's package")
 	}
 	return nil
 }
