@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Rule keeps the functions that its pattern matches:
@@ -45,21 +46,24 @@ func (r Rule) String() string {
 	return r.Pattern
 }
 
-var (
-	methods = regexp.MustCompile(`\.(\(\*[\pL_][\pL\p{Nd}_]*\)\.([\pL_][\pL\p{Nd}_]*|\*)|[\pL_][\pL\p{Nd}_]*\.\*)$`)
-	odd     = regexp.MustCompile("[\\s,'\"`=\\\\()*]")
-)
+// methods matches the type and the methods of a pattern. It is compiled at its first use, because
+// the go command starts this program once for each package.
+var methods = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.(\(\*[\pL_][\pL\p{Nd}_]*\)\.([\pL_][\pL\p{Nd}_]*|\*)|[\pL_][\pL\p{Nd}_]*\.\*)$`)
+})
+
+const odd = " \t\n\r\f\v,'\"`=\\()*"
 
 // Check returns an error for a pattern that can match nothing, or that would match all code.
 func Check(pattern string) error {
 	refused := func(why string) error { return fmt.Errorf("%q: %s", pattern, why) }
-	path := methods.ReplaceAllString(pattern, "")
+	path := methods().ReplaceAllString(pattern, "")
 	switch {
 	case pattern == "":
 		return errors.New("the pattern is empty; " + wanted)
 	case strings.Contains(pattern, "["):
 		return refused("a pattern has no type parameters; " + wanted)
-	case odd.MatchString(path):
+	case strings.ContainsAny(path, odd):
 		return refused(wanted)
 	case strings.Trim(path, "./") == "", pattern == "all", pattern == "std":
 		return refused("it matches all code, so no throw would end a task; want the packages or functions that a throw must not unwind")
