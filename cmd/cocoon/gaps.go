@@ -26,7 +26,7 @@ type functionGaps struct {
 	Function string `json:"function"`
 	Gaps     []gap  `json:"gaps"` // the longest first
 
-	Distance  int  `json:"distance"` // from where tasks begin, in calls
+	Distance  int  `json:"distance"` // from the start of a task, in calls
 	Unreached bool `json:"unreached,omitempty"`
 }
 
@@ -168,8 +168,8 @@ func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	return all
 }
 
-// compareFunctions puts what tasks reach first. Among it, what may last longest comes first, and of
-// that what is nearest to a task.
+// compareFunctions puts functions that tasks reach first. Among them the longest stretches come
+// first, and among equal ones the function nearest to a task.
 func compareFunctions(a, b functionGaps) int {
 	if a.Unreached != b.Unreached {
 		return cmp.Compare(count(a.Unreached), count(b.Unreached))
