@@ -49,7 +49,11 @@ func (r *rewriter) weigh(c *code) int {
 }
 
 // cost returns an upper bound of the cost of a piece of code.
-func (r *rewriter) cost(n ast.Node) (sum int) {
+func (r *rewriter) cost(n ast.Node) int { return sumOf(n, r.costOf) }
+
+// sumOf adds up the costs of the nodes of n, at most endless. costOf returns the cost of a node
+// itself, and whether the node's children are included.
+func sumOf(n ast.Node, costOf func(ast.Node) (units int, whole bool)) (sum int) {
 	if n == nil {
 		return 0
 	}
@@ -57,11 +61,39 @@ func (r *rewriter) cost(n ast.Node) (sum int) {
 		if n == nil || sum >= endless {
 			return false
 		}
-		units, whole := r.costOf(n)
+		units, whole := costOf(n)
 		sum += 1 + units
 		return !whole
 	})
 	return min(sum, endless)
+}
+
+// costOfIteration returns an upper bound of the cost of the body of a loop from poll to poll. Of a
+// loop inside it that polls at each iteration, one iteration counts, without calls of unknown
+// length: each of them follows a poll.
+func (r *rewriter) costOfIteration(c *code, body *ast.BlockStmt) int {
+	return sumOf(body, func(n ast.Node) (units int, whole bool) {
+		loop, ok := n.(*ast.ForStmt)
+		if !ok || !r.willPoll(c, loop) {
+			return r.costOf(n)
+		}
+		return r.cost(loop.Init) + 2*r.cost(loop.Cond) + r.cost(loop.Post) + sumOf(loop.Body, r.costIfKnown), true
+	})
+}
+
+// willPoll reports whether the loop certainly polls at each iteration: it counts nothing, so it is
+// not split.
+func (r *rewriter) willPoll(c *code, loop *ast.ForStmt) bool {
+	_, counts := r.counterOf(loop)
+	return !counts && r.cost(loop) >= endless && c.whyNot(loop.Body.Lbrace) == ""
+}
+
+// costIfKnown is costOf with the cost of a call in place of an unknown cost.
+func (r *rewriter) costIfKnown(n ast.Node) (units int, whole bool) {
+	if units, whole = r.costOf(n); units >= endless {
+		units = callCost
+	}
+	return units, whole
 }
 
 // costOf returns an upper bound of the cost of a node itself; whole means that its children are

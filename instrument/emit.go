@@ -176,7 +176,7 @@ var PREFIX_enter func(string) func(*error)
 //go:norace
 func PREFIX_raised() bool { return PREFIX_word.requests != 0 }
 
-// The compiler's inliner counts 17 for the call of a parameter, and 57 for that of a variable.
+// The compiler's inliner counts 17 for the call of a parameter, and 57 for the call of a variable.
 //
 //go:norace
 func PREFIX_poll(answer func()) {

@@ -47,3 +47,39 @@ func TestHowWhatIsHeldIsReleased(t *testing.T) {
 		})
 	}
 }
+
+// TestPackageWithoutPollsTellsItsLines checks that a package without a poll of its own registers
+// its lines too, because its callees may poll.
+func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("package p\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4, 0}, []string{"l"}, []int(nil), []int(nil))`) {
+		t.Errorf("it has\n%s", link)
+	}
+}
+
+// TestHeldBehindALineDirective checks that a lock is still held after a line directive, in the file
+// that the directive names.
+func TestHeldBehindALineDirective(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	const src = "package p\nfunc a(l interface{ Lock(); Unlock() }, f func()) {\n\tl.Lock()\n//line y.y:20\n\tf()\n\tf()\n//line a.go:7\n\tl.Unlock()\n}\n"
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := r.toldLines()
+	a, _ := lines["a.go"].stretches()
+	y, _ := lines["y.y"].stretches()
+	if got := fmt.Sprint(a, y); got != "[3 4 0 7 7 0] [20 22 0]" {
+		t.Errorf("got %s", got)
+	}
+}

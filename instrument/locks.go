@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -18,13 +17,7 @@ var unlocks = map[string]string{
 	"RLock": "RUnlock", "TryRLock": "RUnlock", "rlock": "runlock", "rLock": "rUnlock",
 }
 
-var isUnlock = func() map[string]bool {
-	m := map[string]bool{}
-	for _, name := range unlocks {
-		m[name] = true
-	}
-	return m
-}()
+var isUnlock = valuesOf(unlocks)
 
 // isRead contains the names of operations that release a lock for reading.
 var isRead = map[string]bool{"RUnlock": true, "runlock": true, "rUnlock": true}
@@ -33,6 +26,16 @@ var isRead = map[string]bool{"RUnlock": true, "runlock": true, "rUnlock": true}
 // resource may also be held as long as a request takes. So a pair counts only if the function both
 // acquires and releases, and does not defer the release: a deferred call also runs during a throw.
 var pairs = map[string]string{"Acquire": "Release", "acquire": "release", "Enter": "Leave", "enter": "leave"}
+
+var endsPair = valuesOf(pairs)
+
+func valuesOf(m map[string]string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range m {
+		set[name] = true
+	}
+	return set
+}
 
 // lockCall is an acquisition or a release.
 type lockCall struct {
@@ -153,30 +156,32 @@ func semaphore(n ast.Node, channel ast.Expr, acquires bool) lockCall {
 	return lockCall{node: n, lock: name, what: "<-" + name, acquires: acquires, paired: true}
 }
 
-// methodOf returns the effect of a call on a lock by its name, if it has one.
+// methodOf returns the effect of a call on a lock by its name, if it has one. It looks at each call
+// of a package, so it builds the lock's text last.
 func methodOf(n *ast.CallExpr) (c lockCall, ok bool) {
-	c.node = n
-	name, prefix := "", ""
-	switch fun := ast.Unparen(n.Fun).(type) {
+	name := ""
+	fun := ast.Unparen(n.Fun)
+	switch fun := fun.(type) {
 	case *ast.Ident:
 		name = fun.Name
-		c.lock = name
 	case *ast.SelectorExpr:
 		name = fun.Sel.Name
-		c.expr, c.lock = fun.X, types.ExprString(fun.X)
-		prefix = c.lock + "."
 	}
 	switch c.release = cmp.Or(unlocks[name], pairs[name]); {
 	case c.release != "":
 		c.acquires, c.tries, c.paired = true, strings.HasPrefix(strings.ToLower(name), "try"), pairs[name] != ""
 	case isUnlock[name]:
 		c.release = name
-	case slices.Contains(slices.Collect(maps.Values(pairs)), name):
+	case endsPair[name]:
 		c.release, c.paired = name, true
 	default:
-		return c, false
+		return lockCall{}, false
 	}
-	c.what = prefix + c.release
+	c.node, c.lock, c.what = n, name, c.release
+	if selector, ok := fun.(*ast.SelectorExpr); ok {
+		c.expr, c.lock = selector.X, types.ExprString(selector.X)
+		c.what = c.lock + "." + c.release
+	}
 	return c, true
 }
 

@@ -169,7 +169,7 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 	from := in
 	switch {
 	case l.every > 0:
-		from = w.poll(in, body.Pos()).plus(int(l.every-1) * (w.cost(body) + cond + post))
+		from = w.poll(in, body.Pos()).plus(int(l.every-1) * (w.costOfIteration(w.c, body) + cond + post))
 	case l.polls:
 		from = w.poll(in, body.Pos())
 	}
@@ -184,25 +184,14 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 
 // units returns an upper bound of the code's cost, as far as there is one. A call of the package's
 // own function costs its longest path.
-func (w *walker) units(n ast.Node) (sum int) {
-	if n == nil {
-		return 0
-	}
-	ast.Inspect(n, func(n ast.Node) bool {
-		if n == nil {
-			return false
-		}
-		units, whole := w.costOf(n)
+func (w *walker) units(n ast.Node) int {
+	sum := sumOf(n, func(n ast.Node) (units int, whole bool) {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if way, c, _ := w.callee(call); way == own {
-				units = callCost + max(w.survey.longest(c).units, 0)
+				return callCost + max(w.survey.longest(c).units, 0), false
 			}
 		}
-		if units >= endless {
-			units = callCost
-		}
-		sum = min(sum+1+units, endless-1)
-		return !whole
+		return w.costIfKnown(n)
 	})
-	return sum
+	return min(sum, endless-1)
 }

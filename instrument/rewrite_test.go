@@ -1,7 +1,6 @@
 package instrument
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +84,16 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"makes slices of any length", `func a(x [][]int, n int) { for i := range x { x[i] = make([]int, n) } }`, `func a(x [][]int, n int) { for i := range x {POLL x[i] = make([]int, n) } }`},
 		{"makes large slices", `func a(x [][]int) { for i := range 3 { x[i] = make([]int, 1<<20) } }`, `func a(x [][]int) { for i := range 3 {POLL x[i] = make([]int, 1<<20) } }`},
 		{"makes short slices", `func a(x [][]int) { for i := range 3 { x[i] = make([]int, 5) } }`, ""},
+		{"around a loop that polls", `func a(x []int) { for i := 0; i < len(x); i++ { for x[i] > 0 { f() } } }`,
+			`func a(x []int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 256; cocoon_n := cocoon_m; if cocoon_n > len(x) { cocoon_n = len(x) }; for ; i < cocoon_n; i++ { for x[i] > 0 {POLL f() } }; if i != cocoon_m { break } }; break } }`},
+		{"around a loop that polls, with a call", `func a(x []int) { for i := 0; i < len(x); i++ { f(); for x[i] > 0 { f() } } }`,
+			`func a(x []int) { for i := 0; i < len(x); i++ {POLL f(); for x[i] > 0 {POLL f() } } }`},
+		{"around a loop with a call in its condition", `func a(x []int, g func() bool) { for i := 0; i < len(x); i++ { for g() { x[i]++ } } }`,
+			`func a(x []int, g func() bool) { for i := 0; i < len(x); i++ {POLL for g() {POLL x[i]++ } } }`},
+		{"around a loop under a lock", `func a(x []int) { for i := 0; i < len(x); i++ { mu.Lock(); for x[i] > 0 { f() }; mu.Unlock() } }`,
+			`func a(x []int) { for i := 0; i < len(x); i++ {POLL mu.Lock(); for x[i] > 0 { f() }; mu.Unlock() } }`},
+		{"around a loop in pieces", `func a(x []int) { for i := 0; i < len(x); i++ { for j := 0; i + j >= 0; j++ { x[i]++ } } }`,
+			`func a(x []int) { for i := 0; i < len(x); i++ {POLL for j := 0; ; { POLL cocoon_m := j + 1024; for ; (i + j >= 0) && j != cocoon_m; j++ { x[i]++ }; if j != cocoon_m { break } } } }`},
 		{"labelled", `func a(n int) { L: for i := 0; i < n; i++ { continue L } }`, `func a(n int) { L: for i := 0; i < n; i++ {POLL continue L } }`},
 		{"without a condition", `func a() int { for i := 0; ; i++ { if i > 1e6 { return i } } }`, `func a() int { for i := 0; ; i++ {POLL if i > 1e6 { return i } } }`},
 		{"wide step of a small type", `func a(n int8) { for i := int8(0); i < n; i += 16 { n /= 2 } }`, `func a(n int8) { for i := int8(0); i < n; i += 16 {POLL n /= 2 } }`},
@@ -256,69 +265,6 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 	}
 }
 
-// TestBulkStays checks that builtin functions stay if the language version is older than the
-// inserted code, or if a name has another meaning.
-func TestBulkStays(t *testing.T) {
-	const src = "package p\nfunc a(x, y []int) { defer a(nil, nil); copy(x, y) }\n"
-	path := filepath.Join(t.TempDir(), "a.go")
-	for _, c := range []struct {
-		version, more string
-		bulks         int
-	}{
-		{"", "", 1}, {"go1.21", "", 1}, {"go1.26", "func max() {}", 1}, {"go1.20", "", 0}, {"", "func clear() {}", 0}, {"", "type byte bool", 0},
-	} {
-		if err := os.WriteFile(path, []byte(src+c.more), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		res, err := Rewrite(Package{Path: "p", Files: []string{path}, GoVersion: c.version}, Options{})
-		if err != nil || res.Stats.Bulks != c.bulks {
-			t.Errorf("%+v: %+v, %v", c, res, err)
-		}
-	}
-	const std = "package p\nfunc a[T any](x, y []int, v, w []byte, s, t []T) { defer a(x, y, v, w, s, t); copy(x, y); copy(v, w); copy(s, t) }\n"
-	if err := os.WriteFile(path, []byte(std), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := Rewrite(Package{Path: "p", Files: []string{path}, Std: true}, Options{}); err != nil || res.Stats.Bulks != 2 {
-		t.Errorf("of the standard library: %+v, %v", res, err)
-	}
-}
-
-func TestSections(t *testing.T) {
-	const src = `package p
-func a() error { return nil }
-func (t *T[A, B]) b(n int) (int, error) { return n, nil }
-func (T[A, B]) c() (n int, err error) { return }
-func d() (n int, _ error) { return 0, nil }
-func e() (a, b error) { return }
-func none() {}
-func number() (error, int) { return nil, 0 }
-type T[A, B any] struct{}
-`
-	const want = `package p
-func a() (cocoon_error error) {defer cocoon_section("p.a")(&cocoon_error); return nil }
-func (t *T[A, B]) b(n int) (_ int, cocoon_error error) {defer cocoon_section("p.(*T).b")(&cocoon_error); return n, nil }
-func (T[A, B]) c() (n int, err error) {defer cocoon_section("p.T.c")(&err); return }
-func d() (n int, cocoon_error error) {defer cocoon_section("p.d")(&cocoon_error); return 0, nil }
-func e() (a, b error) {defer cocoon_section("p.e")(&b); return }
-func none() {defer cocoon_section("p.none")(nil);}
-func number() (error, int) {defer cocoon_section("p.number")(nil); return nil, 0 }
-type T[A, B any] struct{}
-`
-	names := []string{"p.a", "p.(*T).b", "p.T.c", "p.d", "p.e", "p.none", "p.number"}
-	o := Options{Sections: map[string]bool{"p.absent": true, "q.a": true}}
-	for _, n := range names {
-		o.Sections[n] = true
-	}
-	got, stats := rewriteText(t, src, o)
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if !slices.Equal(stats.Sections, names) {
-		t.Errorf("sections %q", stats.Sections)
-	}
-}
-
 func TestLeft(t *testing.T) {
 	_, stats := rewriteText(t, `package p
 var f func()
@@ -384,88 +330,5 @@ func TestErrors(t *testing.T) {
 	}
 	if res, err := Rewrite(Package{Path: "p"}, Options{}); err != nil || len(res.Files) != 0 {
 		t.Errorf("an empty package: %v", err)
-	}
-}
-
-// TestWhereItReturns checks that a returning function makes its deferred calls on a separate line:
-// the line of the return statement or of the brace, if no other code on it may poll.
-func TestWhereItReturns(t *testing.T) {
-	const declarations = "type M struct{}; func (M) put() { for { } }; func (M) short() {}; var m M; func g() int { for { } }; func use(func()) {}\n"
-	for _, c := range []struct{ name, src, want string }{
-		{"at the brace", "func a() {\n\tdefer m.put()\n}", "4 4"},
-		{"of what does not poll", "func a() {\n\tdefer m.short()\n\tdefer close(make(chan int))\n}", ""},
-		{"at a return", "func a() int {\n\tdefer m.put()\n\tif true {\n\t\treturn 1\n\t}\n\treturn 2\n}", "5 5 7 8"},
-		{"of a literal", "func a() {\n\tdefer func() {\n\t\tm.put()\n\t}()\n}", "6 6"},
-		{"in a literal", "func a() {\n\tuse(func() {\n\t\tdefer m.put()\n\t})\n}", "5 5"},
-		{"return of a call", "func a() int {\n\tdefer m.put()\n\n\treturn g()\n}", "6 6"},
-		{"brace before a call", "func a() {\n\tfunc() {\n\t\tdefer m.put()\n\t}()\n}", "4 4"},
-		{"one line", "func a() { defer m.put(); g() }", "3 3"},
-		{"one line of many", "func a() { g() }\nfunc b() { defer m.put(); g() }\nfunc c() { g() }", "5 5"},
-		{"left iterator", "func a(yield func(int) bool) {\n\tif !yield(1) {\n\t\tg()\n\t\treturn\n\t}\n}", "4 5"},
-		{"left iterator, one line", "func a(yield func(int) bool) {\n\tif !yield(1) { g(); return }\n}", ""},
-		{"out of an iterator's loop", "func a(all func(func(int) bool)) int {\n\tdefer m.put()\n\tfor i := range all {\n\t\treturn i\n\t}\n\tpanic(1)\n}", "5 6 8 8"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "a.go")
-			if err := os.WriteFile(path, []byte("package p; "+declarations+c.src+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var ends []int
-			if lines := r.toldLines()["a.go"]; lines != nil {
-				ends = merged(lines.ends)
-			}
-			if got := strings.Trim(fmt.Sprint(ends), "[]"); got != c.want {
-				t.Errorf("lines %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
-// TestLinesAroundAReturn checks that a return statement with a new line number does not affect the
-// lines around it.
-func TestLinesAroundAReturn(t *testing.T) {
-	got, _ := rewriteText(t, "package p\nvar f, h func() int\nfunc a() int {\n\tdefer h()\n\treturn f() // twice\n}\n", Options{})
-	if want := "\tdefer h()\n\tPOLL/*line :6:1*/return/*line :5:8*/ f() // twice\n}\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %q", got)
-	}
-}
-
-// TestPackageWithoutPollsTellsItsLines checks that a package without a poll of its own registers
-// its lines too, because its callees may poll.
-func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(path, []byte("package p\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if link := string(res.Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_hold("p", "a.go", []int{3, 4, 0}, []string{"l"}, []int(nil), []int(nil))`) {
-		t.Errorf("it has\n%s", link)
-	}
-}
-
-// TestHeldBehindALineDirective checks that a lock is still held after a line directive, in the file
-// that the directive names.
-func TestHeldBehindALineDirective(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.go")
-	const src = "package p\nfunc a(l interface{ Lock(); Unlock() }, f func()) {\n\tl.Lock()\n//line y.y:20\n\tf()\n\tf()\n//line a.go:7\n\tl.Unlock()\n}\n"
-	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := decided(Package{Path: "p", Files: []string{path}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := r.toldLines()
-	a, _ := lines["a.go"].stretches()
-	y, _ := lines["y.y"].stretches()
-	if got := fmt.Sprint(a, y); got != "[3 4 0 7 7 0] [20 22 0]" {
-		t.Errorf("got %s", got)
 	}
 }

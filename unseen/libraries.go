@@ -51,5 +51,8 @@ var libraries = []library{
 	{name: "goleveldb", kind: "database", module: "github.com/syndtr/goleveldb@v1.0.0", pkg: "leveldb"},
 	{name: "buntdb", kind: "database", module: "github.com/tidwall/buntdb@v1.3.0"},
 
+	{name: "edwards25519", kind: "crypto", module: "filippo.io/edwards25519@v1.2.0"},
+
+	{name: "zombiezen", kind: "client", module: "zombiezen.com/go/sqlite@v1.4.2", pkg: "sqlitex"},
 	{name: "puddle", kind: "client", module: "github.com/jackc/puddle/v2@v2.2.3"},
 }

@@ -5,8 +5,8 @@ package main
 type library struct {
 	name, kind string
 	module     string   // with its version
-	pkg        string   // the folder of the package whose tests run; "" is the module's
+	pkg        string   // the folder of the tested package; "" is the module's root
 	with       []string // other modules that the operation needs
-	skip       string   // tests that are not run, as for -test.skip
-	kept       string   // why the operation is not stopped, where that is meant
+	skip       string   // tests to leave out, as for -test.skip
+	kept       string   // the intended reason if the operation is not stopped
 }

@@ -1,6 +1,6 @@
-// Command unseen tries cocoon build on libraries that it was not tuned for. It builds the test
-// program of each, throws into a long operation of the library at random moments, and then runs the
-// library's own tests in the same process. Run it in its folder: go run -C unseen . -h.
+// Command unseen tests cocoon build with libraries for which it was not tuned. It builds the test
+// program of each library, throws into a long operation of the library at random moments, and then
+// runs the library's own tests in the same process. Run it in its folder: go run -C unseen . -h.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run returns the exit code: 1 if a library came to harm, 2 if the command line is wrong.
+// run returns the exit code: 1 if a library was harmed, 2 if the command line is wrong.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err == flag.ErrHelp {
@@ -51,11 +51,11 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("unseen", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	only := flags.String("only", "", "the `names` or kinds of libraries, with commas between them; empty: all")
-	flags.IntVar(&o.throws, "throws", 100, "how many throws into each operation")
-	flags.IntVar(&o.processes, "processes", 4, "among how many processes the throws are divided: each begins with empty caches")
-	flags.BoolVar(&o.check, "check", false, "only build the libraries, and compare what each operation answers as built by go and by cocoon")
+	flags.IntVar(&o.throws, "throws", 100, "the `number` of throws into each operation")
+	flags.IntVar(&o.processes, "processes", 4, "the `number` of processes that share the throws; each starts with empty caches")
+	flags.BoolVar(&o.check, "check", false, "only build the libraries by go and by cocoon, and compare the results of each operation")
 	flags.BoolVar(&o.json, "json", false, "print a line of JSON for each library, instead of the table")
-	flags.StringVar(&o.dir, "dir", "", "the `folder` in which the libraries are built, and stay; empty: a temporary one")
+	flags.StringVar(&o.dir, "dir", "", "the `folder` for the builds, which stay there; empty: a temporary one")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -86,7 +86,7 @@ func choose(all []library, only []string) (chosen []library, err error) {
 	return chosen, nil
 }
 
-// tryAll tries one library after the other.
+// tryAll tests one library after the other.
 func tryAll(ctx context.Context, o options, chosen []library, stdout, stderr io.Writer) (code int) {
 	w, err := openWorkplace(ctx, o.dir, stderr)
 	if err != nil {

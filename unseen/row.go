@@ -13,7 +13,7 @@ import (
 	"github.com/cocoon-go/cocoon/unseen/victim"
 )
 
-// row is what was found out about a library.
+// row is the result of a library.
 type row struct {
 	Name   string        `json:"name"`
 	Kind   string        `json:"kind"`
@@ -22,7 +22,7 @@ type row struct {
 	Suite  time.Duration `json:"suite_ns"` // of the tests, built by go
 
 	Tests  int `json:"tests"`  // that pass, built by go
-	Passed int `json:"passed"` // of them, behind the throws
+	Passed int `json:"passed"` // of these, after the throws
 
 	Stopped int           `json:"stopped"`
 	Throws  int           `json:"throws"`
@@ -32,8 +32,8 @@ type row struct {
 
 	Harm     []string       `json:"harm,omitempty"`
 	Returned map[string]int `json:"returned,omitempty"` // instead of the throw
-	Kept     []string       `json:"kept,omitempty"`     // as the runtime says it
-	// why it is kept, as the table of libraries says it
+	Kept     []string       `json:"kept,omitempty"`     // from the runtime's log
+	// the intended reason, from the table of libraries
 	Means string `json:"means,omitempty"`
 
 	late   []time.Duration
@@ -73,12 +73,12 @@ func (r *row) add(got victim.Report, err error, calm victim.Report) {
 	}
 }
 
-// harmed reports whether the library was harmed, or not stopped where that is not meant.
+// harmed reports whether the library was harmed, or was not stopped without an intended reason.
 func (r row) harmed() bool {
 	return len(r.Harm) > 0 || r.Passed < r.Tests || r.Throws == 0 || r.Stopped < r.Throws && r.Means == ""
 }
 
-// state says how the library is afterwards.
+// state describes the library after the throws.
 func (r row) state() string {
 	switch {
 	case len(r.Harm) > 0:
@@ -89,7 +89,7 @@ func (r row) state() string {
 	return "unharmed"
 }
 
-// kept says why operations ran on.
+// kept returns the reason why operations continued, or "" if each was stopped.
 func (r row) kept() string {
 	if r.Stopped == r.Throws {
 		return ""
@@ -105,7 +105,7 @@ func (r row) printJSON(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", text)
 }
 
-// explain prints what the table has no place for.
+// explain prints the details that the table leaves out.
 func (r row) explain(w io.Writer) {
 	fmt.Fprintf(w, "%s: an operation of %v; %d of %d tests in %v; %d of %d stopped, late by %v in the median and %v at most; not stopped, up to %v\n",
 		r.Name, r.Span.Round(time.Millisecond), r.Passed, r.Tests, r.Suite.Round(time.Millisecond), r.Stopped, r.Throws, r.P50.Round(time.Microsecond), r.Max.Round(time.Microsecond), r.missed.Round(time.Microsecond))

@@ -12,7 +12,7 @@ import (
 // suiteTime bounds the tests of one library.
 const suiteTime = 60 * time.Second
 
-// outcome is how tests ended.
+// outcome is the result of a run of tests.
 type outcome struct {
 	passed map[string]bool // the names of the tests
 	err    error           // the process's
@@ -24,7 +24,7 @@ var spaces = regexp.MustCompile(`_+`)
 
 var verdict = regexp.MustCompile(`(?m)^ *--- PASS: (\S+)`)
 
-// test runs the library's tests in a process that does something else before, if env says so.
+// test runs the library's tests in a process that first carries out the order in env, if any.
 func (w *workplace) test(ctx context.Context, l library, p program, name string, env ...string) outcome {
 	args := []string{"-test.v", "-test.short", "-test.timeout=" + suiteTime.String()}
 	if l.skip != "" {
@@ -36,7 +36,7 @@ func (w *workplace) test(ctx context.Context, l library, p program, name string,
 	return o
 }
 
-// outcomes reads what a test program prints with -test.v.
+// outcomes parses the output of a test program with -test.v.
 func outcomes(out []byte) outcome {
 	o := outcome{passed: map[string]bool{}}
 	for _, m := range verdict.FindAllSubmatch(bytes.ReplaceAll(out, []byte("\r"), nil), -1) {

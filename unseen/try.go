@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/unseen/victim"
 )
 
-// try tries a library. What goes wrong is in the row.
+// try tests a library. The row contains what went wrong.
 func (w *workplace) try(ctx context.Context, l library, o options) row {
 	r := row{Name: l.name, Kind: l.kind, Module: l.module, Means: l.kept}
 	defer w.clean(l)
@@ -62,7 +62,7 @@ func (w *workplace) clean(l library) {
 	}
 }
 
-// calm finds out what the operation answers in a fresh process without polls, and how long it takes
+// calm returns the result of the operation in a fresh process without polls, and its running time
 // with them.
 func (w *workplace) calm(ctx context.Context, l library, p program) (victim.Report, error) {
 	plain, err := w.order(ctx, l, p, p.plain, victim.Order{}, "-test.run=^$")
@@ -71,7 +71,7 @@ func (w *workplace) calm(ctx context.Context, l library, p program) (victim.Repo
 	}
 	polls, err := w.order(ctx, l, p, p.polls, victim.Order{}, "-test.run=^$")
 	if err == nil && polls.Answer != plain.Answer {
-		err = fmt.Errorf("built by cocoon the operation answers %s, and %s by go", polls.Answer, plain.Answer)
+		err = fmt.Errorf("the result of the operation is %s if built by cocoon, and %s if built by go", polls.Answer, plain.Answer)
 	}
 	return polls, err
 }
@@ -103,8 +103,8 @@ func readReport(file string) (r victim.Report, err error) {
 	return r, json.Unmarshal(text, &r)
 }
 
-// suites runs the library's tests: as built by go, and by cocoon behind the last throws. What is
-// lost gets a second try, for some tests go by the clock.
+// suites runs the library's tests: built by go, and built by cocoon after the last throws. Tests
+// that no longer pass get a second try, because some of them depend on the time.
 func (w *workplace) suites(ctx context.Context, l library, p program, r *row, order victim.Order, calm victim.Report) {
 	begin := time.Now()
 	plain := w.test(ctx, l, p, p.plain)

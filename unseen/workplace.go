@@ -24,7 +24,7 @@ type workplace struct {
 	messages io.Writer
 }
 
-// openWorkplace makes a temporary folder if there is none to keep.
+// openWorkplace creates a temporary folder unless a folder to keep is given.
 func openWorkplace(ctx context.Context, folder string, messages io.Writer) (*workplace, error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *workplace) progress(format string, args ...any) {
 func (w *workplace) command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = folder
-	cmd.Env = append(cmd.Environ(), "TMPDIR="+w.folder) // what is left there goes with it
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+w.folder) // files left there are removed with the folder
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
@@ -81,7 +81,7 @@ func (w *workplace) command(ctx context.Context, folder string, env []string, na
 	return out, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, end(said, 2000))
 }
 
-// wellTested are the lines of a test program that tell of no failure.
+// wellTested matches the lines of a test program that report no failure.
 var wellTested = regexp.MustCompile(`(?m)^ *(=== .*|--- (PASS|SKIP): .*)\n`)
 
 // end returns the end of a text, at most n bytes.
@@ -89,7 +89,7 @@ func end(s string, n int) string {
 	return s[max(0, len(s)-n):]
 }
 
-// copyModule makes a copy of a module, for the module cache is read-only.
+// copyModule copies a module, because the module cache is read-only.
 func (w *workplace) copyModule(ctx context.Context, l library) (folder string, err error) {
 	// Outside of any module, so that no requirement changes the version.
 	out, err := w.command(ctx, w.folder, nil, "go", "mod", "download", "-json", l.module)
@@ -107,8 +107,8 @@ func (w *workplace) copyModule(ctx context.Context, l library) (folder string, e
 	return folder, os.CopyFS(folder, os.DirFS(downloaded.Dir))
 }
 
-// prepare makes a workspace of the library and Cocoon. So the library's go.mod stays as it is: a
-// requirement in it would raise the version of the language.
+// prepare creates a workspace with the library and Cocoon. This leaves the library's go.mod as it
+// is: a requirement there would raise the language version.
 func (w *workplace) prepare(ctx context.Context, l library) (folder string, err error) {
 	module, err := w.copyModule(ctx, l)
 	if err != nil {
@@ -145,7 +145,7 @@ func (w *workplace) prepare(ctx context.Context, l library) (folder string, err 
 	return folder, os.WriteFile(filepath.Join(w.folder, l.name, "go.work"), []byte(work), 0o666)
 }
 
-// program is the test program of a library, as built by both commands.
+// program is the test program of a library, built by both commands.
 type program struct {
 	folder       string // the folder to run it in
 	plain, polls string

@@ -16,8 +16,8 @@ import (
 
 const buildUsage = `usage: cocoon %[1]s [-cocoon.pkgs PATTERNS] [-cocoon.keep PATTERNS] [-cocoon.policies FILE.yaml] [arguments of go %[1]s]
 
-It is go %[1]s, but that the chosen packages poll for preemption: at the heads of loops, and where calls may come back
-to a function. No source file is changed, and without a Cocoon runtime the program does just what it did.
+It is go %[1]s, except that the chosen packages poll for preemption: at the heads of loops, and where calls may lead back
+to a function. It changes no source file, and without a Cocoon runtime the program behaves as before.
 
 A function whose time is limited, such as 'github.com/dlclark/regexp2.(*Regexp).FindStringMatch', becomes a section of that
 name. The build looks for its name in the program's own packages: in constants, as in cocoon.TimeLimit{Func: "..."}, and in
@@ -26,13 +26,13 @@ policy documents with //go:embed.
   -cocoon.pkgs PATTERNS       the packages, as patterns of the go command with commas between them (default: the main
                               module and all third-party ones); those of the standard library only by name, as in
                               encoding/json or go/..., or std for those whose own tests pass with polls, see below
-  -cocoon.keep PATTERNS       functions that a throw does not unwind, with commas between them: it waits until they return;
-                              packages, as in gorm.io/gorm/..., or functions, as in PATH.Func or PATH.(*Type).Method, and
-                              with =no-suspend behind it tasks are not suspended in there, either
-  -cocoon.policies FILE.yaml  a policy document that the program reads elsewhere; may be repeated
+  -cocoon.keep PATTERNS       functions that a throw does not unwind, with commas between them: the throw waits until they
+                              return; packages, as in gorm.io/gorm/..., or functions, as in PATH.Func or
+                              PATH.(*Type).Method; =no-suspend after a pattern also forbids suspension there
+  -cocoon.policies FILE.yaml  a policy document that the program reads from elsewhere; may be repeated
 
--x shows every command, -work keeps the rewritten files, in folders named cocoon. go help %[1]s tells about the other
-arguments. The exit code is that of the go command; %[2]d if it could not be run.
+-x shows every command. -work keeps the rewritten files, in folders named cocoon. go help %[1]s describes the other
+arguments. The exit code is that of the go command, or %[2]d if the go command could not be run.
 
 std: %[3]s
 `

@@ -20,12 +20,12 @@ func TestGoVerbs(t *testing.T) {
 		out, err string // parts of the output
 	}{
 		{args: []string{"build", "-h"}, out: "usage: cocoon build [-cocoon.pkgs PATTERNS]"},
-		{args: []string{"test", "--help"}, out: "It is go test, but"},
+		{args: []string{"test", "--help"}, out: "It is go test, except"},
 		{args: []string{"run", "-cocoon.pkgs=", "."}, code: 2, err: "cocoon run: -cocoon.pkgs \"\" has an empty pattern"},
 		{args: []string{"build", "-cocoon.policies", missing}, code: 2, err: "none.yaml: no such file"},
 		{args: []string{"build", "-cocoon.policies=" + broken}, code: 2, err: `broken.yaml:2:1: the document has no key "limit"`},
 		{args: []string{"toolexec"}, code: 2, err: "there is no tool to run"},
-		{args: []string{"toolexec", "vet"}, code: 2, err: `"vet" is no option`},
+		{args: []string{"toolexec", "vet"}, code: 2, err: `there is no option "vet"; want cocoon build`},
 	} {
 		code, out, err := command("", c.args...)
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(err, c.err) {

@@ -17,36 +17,6 @@ import (
 	"github.com/cocoon-go/cocoon/internal/gobuild"
 )
 
-const gapsUsage = `usage: cocoon gaps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
-       cocoon gaps -keeps [-n COUNT] [-deps] [-json] [arguments of cocoon build]
-       cocoon gaps -run [-n COUNT] [-json] [arguments of cocoon run]
-
-It says, function by function, where a program that cocoon build makes has its longest stretch without a safe point: what
-bounds it, or that nothing does. Nothing is built but export data. Each line is a function. Functions that tasks reach come
-first: by calls, from the functions that the program passes to Cocoon. Among them the longest stretches come first, and
-equally long ones by the number of calls. What initialises packages is left out.
-
-  unbounded  server.go:41  (*server).load  call: calls os.ReadFile, not instrumented: os is not among -cocoon.pkgs
-
-With -keeps it says what the program does not unwind, and why: what -cocoon.keep, policy documents and the list of libraries
-keep, as far as it is in the program, and where the text shows that a value is published before it is complete.
-
-With -run it runs the program as cocoon run does, and then says which gaps its tasks had: each is asked for a safe point
-every millisecond, and has its stack taken while it does not answer. The program, and those that it starts, must use
-package cocoon. With -json what it prints goes to the error output.
-
-  -n COUNT  print so many functions (default %d; 0: all)
-  -deps     the packages' dependencies too, as far as they are rewritten
-  -json     print an array, one object a function, with all its gaps
-
-The kinds: loop, it does not poll at each iteration; recursion, it should poll and must not; cgo; call, into code that is not
-instrumented; lock, what is called polls, but a lock is held; held, it returns with a lock held, which its callers do not
-show; wait, for a channel or a lock; data, one operation on data of any length; code, all on the longest way from one safe
-point to the next. Lengths are estimates from above, by the costs that cocoon build itself goes by. docs/safepoints.md tells more; cocoon build -h has -cocoon.pkgs and -cocoon.policies.
-
-Exit codes: 0 it was looked for, 1 the go command found errors, 2 wrong use; with -run that of the program, too.
-`
-
 const gapsShown = 30
 
 // functionGaps are the gaps of one function. The JSON form is for programs: existing names do not
@@ -56,7 +26,7 @@ type functionGaps struct {
 	Function string `json:"function"`
 	Gaps     []gap  `json:"gaps"` // the longest first
 
-	Distance  int  `json:"distance"` // from where tasks begin, in calls
+	Distance  int  `json:"distance"` // from the start of a task, in calls
 	Unreached bool `json:"unreached,omitempty"`
 }
 
@@ -96,7 +66,7 @@ func printGaps(args []string, s streams) error {
 		return fmt.Errorf("%w; run cocoon gaps -h for help", err)
 	}
 	if o.run && o.kept {
-		return errors.New("-keeps and -run: what is kept is known without a run; leave one out")
+		return errors.New("-keeps and -run cannot be combined, because -keeps reports without a run; want one of them")
 	}
 	if o.kept {
 		return o.keeps(args, s)
@@ -198,8 +168,8 @@ func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	return all
 }
 
-// compareFunctions puts what tasks reach first. Among it, what may last longest comes first, and of
-// that what is nearest to a task.
+// compareFunctions puts functions that tasks reach first. Among them the longest stretches come
+// first, and among equal ones the function nearest to a task.
 func compareFunctions(a, b functionGaps) int {
 	if a.Unreached != b.Unreached {
 		return cmp.Compare(count(a.Unreached), count(b.Unreached))
@@ -234,7 +204,7 @@ func (f functionGaps) print(w io.Writer) {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
 	if f.Unreached {
-		more += " (no task comes here, as far as the text tells)"
+		more += " (no task reaches it, as far as the text shows)"
 	}
 	fmt.Fprintf(w, "%-10s %s:%d  %s.%s  %s: %s%s\n", length, nearby(g.File), g.Line, f.Package, f.Function, g.Kind, g.Reason, more)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// keptPlace is something that is not unwound. The JSON form is for programs: existing names do not
+// keptPlace is code that a throw does not unwind. The JSON form is for programs: existing names do not
 // change, and new ones may be added.
 type keptPlace struct {
 	Packages  []string `json:"packages"`
@@ -19,7 +19,8 @@ type keptPlace struct {
 	Reason    string   `json:"reason,omitempty"`
 }
 
-// keeps prints what the program does not unwind: the rules first, and then what the text shows.
+// keeps prints the code that the program does not unwind: first the rules, then the places that the
+// text shows.
 func (o *gapsOptions) keeps(args []string, s streams) error {
 	c, err := goCommand("build", args)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestGapsKeeps(t *testing.T) {
 }
 
 func TestGapsKeepsAlone(t *testing.T) {
-	if code, _, err := command("", "gaps", "-keeps", "-run", "."); code != 2 || !strings.Contains(err, "-keeps and -run: what is kept is known without a run") {
+	if code, _, err := command("", "gaps", "-keeps", "-run", "."); code != 2 || !strings.Contains(err, "-keeps and -run cannot be combined") {
 		t.Errorf("exit code %d: %s", code, err)
 	}
 }

@@ -29,7 +29,7 @@ type measuredGap struct {
 }
 
 // errNoGaps reports that the program has written no record.
-var errNoGaps = errors.New("the program has started no runtime of package cocoon, so no task has been measured")
+var errNoGaps = errors.New("the program has started no runtime of package cocoon, so no task was measured; want a program that calls cocoon.New")
 
 // exitError is the exit code of the measured program.
 type exitError int

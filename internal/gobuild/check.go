@@ -26,7 +26,7 @@ func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	}
 	for _, pattern := range c.patterns {
 		if !always(pattern) && !slices.ContainsFunc(all, func(p listed) bool { return p.matches(pattern) }) {
-			return nil, fmt.Errorf("-cocoon.pkgs: the pattern %s matches no package of this build; go list -deps names those there are", pattern)
+			return nil, fmt.Errorf("-cocoon.pkgs: the pattern %s matches no package of this build; want one of those that go list -deps prints", pattern)
 		}
 	}
 	looked, err := checkKeeps(append(keeps, c.embeddedKeeps(all)...), all)

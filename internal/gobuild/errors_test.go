@@ -27,7 +27,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{[]string{"build", "-cocoon.keep=a.F=never"}, `-cocoon.keep: "a.F=never": a pattern may be followed by =no-suspend`},
 		{[]string{"test", "-cocoon.none"}, "there is no flag -cocoon.none"},
 		{[]string{"build", "-cocoon.policies="}, "-cocoon.policies has no value; want the file"},
-		{[]string{"build", "-compiler=gccgo"}, "Go's own compiler, gc, alone"},
+		{[]string{"build", "-compiler=gccgo"}, "-compiler gccgo: polls are inserted only for the compiler of the Go distribution; want gc"},
 	} {
 		if _, err := Parse(c.args[0], c.args[1:]); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("cocoon %s: %v; want %q", c.args, err, c.want)

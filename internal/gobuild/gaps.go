@@ -102,7 +102,7 @@ func (c *Command) survey(ctx context.Context) (s survey, err error) {
 func (l *goLine) known() error {
 	for _, f := range l.flags {
 		if !slices.Contains(withoutValue, f.name) && !slices.Contains(withValue, f.name) {
-			return fmt.Errorf("there is no flag -%s", f.name)
+			return fmt.Errorf("there is no flag -%s; want a flag of go build, or %s", f.name, ownFlagNames())
 		}
 	}
 	return nil
@@ -112,10 +112,10 @@ func (l *goLine) known() error {
 func errNoneTaken(packages graph) error {
 	for _, p := range packages {
 		if !p.DepOnly {
-			return fmt.Errorf("no package of the command line would be rewritten: %s", whyNot(p.path()))
+			return fmt.Errorf("no package of the command line would be rewritten: %s; want a package of the main module, or one that -cocoon.pkgs matches", whyNot(p.path()))
 		}
 	}
-	return errors.New("the command line names no package")
+	return errors.New("the command line names no package; want packages, as for go build")
 }
 
 // sources contains all packages of a command line, by import path.
@@ -180,7 +180,7 @@ func explained(gaps []instrument.Gap, taken map[string]bool) (left []instrument.
 
 func whyNot(pkg string) string {
 	if why := refused(pkg); why != "" {
-		return fmt.Sprintf("%s never polls, for %s", pkg, why)
+		return fmt.Sprintf("%s never polls: %s", pkg, why)
 	}
 	return fmt.Sprintf("%s is not among -cocoon.pkgs", pkg)
 }

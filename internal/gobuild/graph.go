@@ -20,6 +20,7 @@ type graph []listed
 
 type listed struct {
 	ImportPath string // with " [p.test]" for the variant of a test
+	Name       string
 	Dir        string
 	Standard   bool
 	DepOnly    bool // not named on the command line
@@ -31,7 +32,8 @@ type listed struct {
 		Dir, GoMod string
 	}
 
-	cwd string // the folder that relative patterns start from
+	cwd    string // the folder that relative patterns start from
+	isMain bool   // stack traces name it main
 }
 
 func (g graph) has(path string) bool {
@@ -80,7 +82,7 @@ func (c *Command) list(ctx context.Context) (graph, error) {
 	if c.packages != nil {
 		return c.packages, nil
 	}
-	flags := []string{"-e", "-json=ImportPath,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module"}
+	flags := []string{"-e", "-json=ImportPath,Name,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module"}
 	if c.Verb == "test" {
 		flags = append(flags, "-test")
 	}
@@ -96,6 +98,9 @@ func (c *Command) list(ctx context.Context) (graph, error) {
 	}
 	var err error
 	c.packages, err = c.line.readList(&out)
+	for i, p := range c.packages {
+		c.packages[i].isMain = p.Name == "main" && !p.DepOnly && c.Verb != "test"
+	}
 	return c.packages, err
 }
 

@@ -106,7 +106,7 @@ func checkKeeps(keeps []Keep, g graph) (looked []string, err error) {
 func (k Keep) in(p listed) (function string, ok bool) {
 	for _, path := range []string{p.path(), "main"} {
 		switch {
-		case path == "main" && p.DepOnly:
+		case path == "main" && !p.isMain:
 		case keep.MatchPath(k.Pattern, path):
 			return "", true
 		case slices.Contains(packagesOf(k.Pattern), path):
@@ -118,6 +118,7 @@ func (k Keep) in(p listed) (function string, ok bool) {
 
 func (k Keep) check(g graph) (looked []string, err error) {
 	var lacking *listed
+	var near []string
 	for _, p := range g {
 		name, ok := k.in(p)
 		if !ok {
@@ -132,14 +133,17 @@ func (k Keep) check(g graph) (looked []string, err error) {
 			if declared == name || isType && strings.HasPrefix(declared, of) {
 				return looked, nil
 			}
+			if isNear(declared, name) {
+				near = append(near, strings.TrimSuffix(k.Pattern, name)+declared)
+			}
 		}
 		lacking = &p
 	}
 	switch {
 	case lacking != nil:
-		return nil, fmt.Errorf("package %s has no function for %q; want PATH.Func, PATH.Type.Method, PATH.(*Type).Method or PATH.(*Type).*", lacking.path(), k.Pattern)
+		return nil, fmt.Errorf("%q: package %s has no such function; want %s", k.Pattern, lacking.path(), oneOf(near, "PATH.Func, PATH.Type.Method, PATH.(*Type).Method or PATH.(*Type).*"))
 	case k.By == "-cocoon.keep":
-		return nil, fmt.Errorf("%q matches no package or function of this build; go list -deps names the packages there are", k.Pattern)
+		return nil, fmt.Errorf("%q: this build has no such package; want %s", k.Pattern, oneOf(k.nearIn(g), "one of those that go list -deps prints"))
 	}
 	return nil, nil
 }

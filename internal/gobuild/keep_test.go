@@ -63,7 +63,7 @@ func TestKeepOfDocuments(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"example.com/app/dep.(*T).Fill": "",
 		"example.com/other.Fill":        "",
-		"example.com/app/dep.T.Fill":    `policies.yaml: package example.com/app/dep has no function for "example.com/app/dep.T.Fill"; want PATH.Func`,
+		"example.com/app/dep.T.Fill":    `policies.yaml: "example.com/app/dep.T.Fill": package example.com/app/dep has no such function; want example.com/app/dep.(*T).Fill`,
 	} {
 		c, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
 		if err != nil {
@@ -76,6 +76,30 @@ func TestKeepOfDocuments(t *testing.T) {
 		_, err = c.Run(context.Background())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q\n%s", pattern, err, want, &out)
+		}
+	}
+}
+
+// TestKeepOfNothing checks that a pattern of -cocoon.keep which matches nothing in the build is
+// refused, with what may be meant.
+func TestKeepOfNothing(t *testing.T) {
+	m := newModule(t, keeping)
+	for _, c := range []struct{ args, want string }{
+		{"build -cocoon.keep=main. .", `"main.": want a package, as in`},
+		{"build -cocoon.keep=main.Main .", `"main.Main": package example.com/app has no such function; want main.main`},
+		{"build -cocoon.keep=main.other .", `want PATH.Func, PATH.Type.Method`},
+		{"build -cocoon.keep=dep .", `"dep": this build has no such package; want example.com/app/dep`},
+		{"build -cocoon.keep=dep.Fill .", `want example.com/app/dep.Fill`},
+		{"build -cocoon.keep=example.com/app/dep.t.* .", `want example.com/app/dep.(*T).Fill`},
+		{"build -cocoon.keep=example.com/none .", `"example.com/none": this build has no such package; want one of those that go list -deps prints`},
+		{"build -cocoon.keep=main ./dep", `"main": this build has no such package`},
+		{"build -cocoon.keep=main.Fill ./dep", `"main.Fill": this build has no such package`},
+		{"test -cocoon.keep=main.main .", `"main.main": this build has no such package; want example.com/app.main`},
+		{"test -cocoon.keep=main .", `"main": this build has no such package; want example.com/app`},
+	} {
+		_, code, err := m.cocoon(t, strings.Fields(c.args)...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("cocoon %s: exit code %d, %v; want %s", c.args, code, err, c.want)
 		}
 	}
 }

@@ -88,8 +88,12 @@ func unknown(name string) error {
 	if slices.Contains(ownFlags, name) {
 		return nil
 	}
+	return fmt.Errorf("there is no flag -%s; want %s", name, ownFlagNames())
+}
+
+func ownFlagNames() string {
 	last := len(ownFlags) - 1
-	return fmt.Errorf("there is no flag -%s; want -%s or -%s", name, strings.Join(ownFlags[:last], ", -"), ownFlags[last])
+	return "-" + strings.Join(ownFlags[:last], ", -") + " or -" + ownFlags[last]
 }
 
 // take stores one flag.
@@ -99,7 +103,7 @@ func (c *Command) take(f flagOf) error {
 	case "cocoon.pkgs":
 		for p := range strings.SplitSeq(f.value, ",") {
 			if p = strings.TrimSpace(p); p == "" {
-				return fmt.Errorf("-cocoon.pkgs %q has an empty pattern; want package patterns with commas between", f.value)
+				return fmt.Errorf("-cocoon.pkgs %q has an empty pattern; want package patterns with commas between them", f.value)
 			}
 			c.patterns = append(c.patterns, p)
 		}
@@ -118,7 +122,7 @@ func (c *Command) take(f flagOf) error {
 		l.chdir = f.value
 	case "compiler":
 		if f.value != "gc" {
-			return fmt.Errorf("-compiler %s: polls are inserted on the way to Go's own compiler, gc, alone", f.value)
+			return fmt.Errorf("-compiler %s: polls are inserted only for the compiler of the Go distribution; want gc", f.value)
 		}
 		l.flags = append(l.flags, f)
 	default:

@@ -15,58 +15,79 @@ import (
 
 // plan returns the arguments of the go command.
 func (c *Command) plan(ctx context.Context) (args []string, err error) {
-	chosen, err := choose(c.patterns)
+	chosen, err := c.chosen(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.line.inherit(); err != nil {
-		return nil, err
-	}
-	sections, err := c.sections(ctx)
+	given, all, err := c.givenFlags(ctx)
 	if err != nil {
 		return nil, err
 	}
-	chosen.mark(sections)
-	chosen.keeps = keepFlags(c.keeps)
-	var given []perPackage
-	for _, v := range c.line.gcflags {
-		f, err := parsePerPackage(v)
-		if err != nil {
-			return nil, err
-		}
-		given = append(given, f)
-	}
-	var all graph
-	if len(given) > 0 {
-		if all, err = c.list(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := split(c.line.toolexec); err != nil {
-		return nil, fmt.Errorf("-toolexec %s: %w", c.line.toolexec, err)
-	}
-	tool := c.toolLine(chosen)
-	key, err := key(tool)
+	toolexec, key, err := c.toolexec(chosen)
 	if err != nil {
 		return nil, err
-	}
-	if c.line.has("x") { // has no effect on the build
-		tool = slices.Insert(tool, len(tool)-1, "-x")
 	}
 	args = []string{c.Verb}
 	if c.line.chdir != "" {
 		args = append(args, "-C", c.line.chdir)
 	}
-	toolexec, err := join(tool)
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, strings.TrimSpace("-toolexec="+toolexec+" "+c.line.toolexec))
+	args = append(args, "-toolexec="+toolexec)
 	for _, v := range chosen.gcflags(key, given, all) {
 		args = append(args, "-gcflags="+v)
 	}
 	args = append(args, c.line.words(func(string) bool { return true })...)
 	return append(args, c.line.rest...), nil
+}
+
+// chosen returns the packages to rewrite, with their sections, and the rules for package safepoint.
+// It adopts flags from the environment first.
+func (c *Command) chosen(ctx context.Context) (chosen choice, err error) {
+	if chosen, err = choose(c.patterns); err != nil {
+		return chosen, err
+	}
+	if err := c.line.inherit(); err != nil {
+		return chosen, err
+	}
+	sections, err := c.sections(ctx)
+	if err != nil {
+		return chosen, err
+	}
+	chosen.mark(sections)
+	chosen.keeps = keepFlags(c.keeps)
+	return chosen, nil
+}
+
+// givenFlags returns the given values of -gcflags, and the packages of the build, which matter only
+// if there are such values.
+func (c *Command) givenFlags(ctx context.Context) (given []perPackage, all graph, err error) {
+	for _, v := range c.line.gcflags {
+		f, err := parsePerPackage(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		given = append(given, f)
+	}
+	if len(given) > 0 {
+		all, err = c.list(ctx)
+	}
+	return given, all, err
+}
+
+// toolexec returns the value of -toolexec, which ends with the given value, and the key of the
+// rewriting.
+func (c *Command) toolexec(chosen choice) (value, id string, err error) {
+	if _, err := split(c.line.toolexec); err != nil {
+		return "", "", fmt.Errorf("-toolexec %s: %w", c.line.toolexec, err)
+	}
+	tool := c.toolLine(chosen)
+	if id, err = key(tool); err != nil {
+		return "", "", err
+	}
+	if c.line.has("x") { // has no effect on the build
+		tool = slices.Insert(tool, len(tool)-1, "-x")
+	}
+	value, err = join(tool)
+	return strings.TrimSpace(value + " " + c.line.toolexec), id, err
 }
 
 // sections returns the names of functions that become sections, without duplicates: names in the

@@ -18,7 +18,7 @@ func split(s string) (words []string, err error) {
 		if quote := s[:1]; quote == `"` || quote == `'` {
 			word, rest, ok := strings.Cut(s[1:], quote)
 			if !ok {
-				return nil, fmt.Errorf("the quote %s is not closed", s)
+				return nil, fmt.Errorf("there is no closing quote in %s", s)
 			}
 			words, s = append(words, word), rest
 			continue
@@ -43,7 +43,7 @@ func join(words []string) (string, error) {
 		case !strings.Contains(w, `"`):
 			quoted[i] = `"` + w + `"`
 		default:
-			return "", fmt.Errorf("%s has quotes of both kinds, which the go command cannot be told", w)
+			return "", fmt.Errorf("%s contains quotes of both kinds, which the go command cannot parse; want one kind at most", w)
 		}
 	}
 	return strings.Join(quoted, " "), nil

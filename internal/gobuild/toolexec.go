@@ -26,7 +26,7 @@ func (c *Command) toolLine(chosen choice) []string {
 }
 
 // errNoTool is the error if a user calls the verb directly.
-var errNoTool = errors.New("there is no tool to run; the go command is given this verb as -toolexec, by cocoon build")
+var errNoTool = errors.New("there is no tool to run; want cocoon build, which passes this verb to the go command as -toolexec")
 
 // parseChoice removes the choice from the command line.
 func parseChoice(args []string) (chosen choice, line []string, err error) {
@@ -47,7 +47,7 @@ func parseChoice(args []string) (chosen choice, line []string, err error) {
 			}
 			return chosen, args[i+1:], nil
 		default:
-			return chosen, nil, fmt.Errorf("%q is no option; the go command is given this verb as -toolexec, by cocoon build", arg)
+			return chosen, nil, fmt.Errorf("there is no option %q; want cocoon build, which passes this verb to the go command as -toolexec", arg)
 		}
 	}
 	return chosen, nil, errNoTool

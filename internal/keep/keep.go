@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Rule keeps the functions that its pattern matches:
@@ -29,7 +30,7 @@ const noSuspend = "=no-suspend"
 func Parse(text string) (Rule, error) {
 	pattern, what, has := strings.Cut(text, "=")
 	if has && "="+what != noSuspend {
-		return Rule{}, fmt.Errorf("%q: a pattern may be followed by %s, and by nothing else", text, noSuspend)
+		return Rule{}, fmt.Errorf("%q: want PATTERN or PATTERN%s", text, noSuspend)
 	}
 	if err := Check(pattern); err != nil {
 		return Rule{}, err
@@ -45,30 +46,33 @@ func (r Rule) String() string {
 	return r.Pattern
 }
 
-var (
-	methods = regexp.MustCompile(`\.(\(\*[\pL_][\pL\p{Nd}_]*\)\.([\pL_][\pL\p{Nd}_]*|\*)|[\pL_][\pL\p{Nd}_]*\.\*)$`)
-	odd     = regexp.MustCompile("[\\s,'\"`=\\\\()*]")
-)
+// methods matches the type and the methods of a pattern. It is compiled at its first use, because
+// the go command starts this program once for each package.
+var methods = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.(\(\*[\pL_][\pL\p{Nd}_]*\)\.([\pL_][\pL\p{Nd}_]*|\*)|[\pL_][\pL\p{Nd}_]*\.\*)$`)
+})
+
+const odd = " \t\n\r\f\v,'\"`=\\()*"
 
 // Check returns an error for a pattern that can match nothing, or that would match all code.
 func Check(pattern string) error {
 	refused := func(why string) error { return fmt.Errorf("%q: %s", pattern, why) }
-	path := methods.ReplaceAllString(pattern, "")
+	path := methods().ReplaceAllString(pattern, "")
 	switch {
 	case pattern == "":
 		return errors.New("the pattern is empty; " + wanted)
 	case strings.Contains(pattern, "["):
-		return refused("leave type parameters out; " + wanted)
-	case odd.MatchString(path):
+		return refused("a pattern has no type parameters; " + wanted)
+	case strings.ContainsAny(path, odd):
 		return refused(wanted)
 	case strings.Trim(path, "./") == "", pattern == "all", pattern == "std":
-		return refused("it matches all code, so that no task would be stopped; name the packages or functions")
+		return refused("it matches all code, so no throw would end a task; want the packages or functions that a throw must not unwind")
 	case strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"), strings.HasPrefix(path, "/"):
-		return refused("a folder is no pattern here; write the package's import path")
+		return refused("it is a folder; want the package's import path")
 	case strings.HasSuffix(path, "/"), strings.HasSuffix(path, ".") && !strings.HasSuffix(path, "..."):
 		return refused(wanted)
 	case path != pattern && strings.Contains(path, "..."):
-		return refused("a pattern with ... matches packages, not methods; name the type's package")
+		return refused("a pattern with ... matches packages, not methods; want the import path of the type's package")
 	}
 	return nil
 }

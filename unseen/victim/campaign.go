@@ -15,14 +15,15 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// between is how many throws there are between two looks at the answer.
+// between is the number of throws between two checks of the result.
 const between = 5
 
-// soon is how soon after its limit an operation may end by itself and count as one that ended
-// before it: it may have no poll left. So does one that ends before the verdict, on a busy machine.
+// soon is the time after its limit within which an operation may end by itself and counts as ended
+// before its limit: it may have no poll left. An operation that ends before the verdict counts as
+// well, on a busy machine.
 const soon = 2 * time.Millisecond
 
-// patience is how long a call may take beyond ten times its span.
+// patience is the time that a call may take in addition to ten times its span.
 const patience = 10 * time.Second
 
 // campaign is the work of one process.
@@ -76,7 +77,7 @@ func (c *campaign) call(name string) (answer any, ran time.Duration, err error) 
 	return answer, h.Account().Running, err
 }
 
-// throws throws at random moments of the operation.
+// throws sets limits at random moments of the operation.
 func (c *campaign) throws() {
 	for i, tries := 0, 0; i < c.order.Throws && tries < 3*c.order.Throws; tries++ {
 		limit := time.Duration((0.01 + 0.9*rand.Float64()) * float64(c.order.Span))
@@ -118,7 +119,7 @@ func (c *campaign) throw(name string, limit time.Duration) bool {
 	return true
 }
 
-// look compares the operation's answer with what it was in a fresh process.
+// look compares the operation's result with the result of a fresh process.
 func (c *campaign) look(throws int) {
 	answer, _, err := c.call("look")
 	if err != nil {
@@ -134,14 +135,14 @@ func (c *campaign) harm(format string, args ...any) {
 	}
 }
 
-// end counts the goroutines that are left and writes the report.
+// end counts the remaining goroutines and writes the report.
 func (c *campaign) end() {
 	if err := c.rt.Shutdown(context.Background()); err != nil {
 		fail(err)
 	}
-	// Goroutines that are about to end get a moment.
+	// Goroutines may need a moment to end.
 	for range 20 {
-		runtime.GC() // for what is stopped by a finalizer
+		runtime.GC() // finalizers may stop goroutines
 		if n := runtime.NumGoroutine(); c.report.Goroutines == 0 || n < c.report.Goroutines {
 			c.report.Goroutines = n
 		}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lines are what the runtime logs.
+// lines collects the runtime's log.
 type lines struct {
 	mu  sync.Mutex
 	all []string

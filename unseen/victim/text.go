@@ -5,7 +5,7 @@ import "strings"
 var vocabulary = strings.Fields(`throw lock slot task pool map tree stack queue answer limit moment page cache
 	loop poll word graph cycle call branch line file client server reader writer table column row key value`)
 
-// Text returns the same prose each time, with that many words.
+// Text returns prose of a number of words, the same each time.
 func Text(words int) string {
 	var b strings.Builder
 	state := uint32(1)

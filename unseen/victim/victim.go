@@ -15,7 +15,7 @@ import (
 // fmt.Sprint shows it.
 type Operation func(ctx context.Context) (answer any, err error)
 
-// Order says what the process is to do. Command unseen writes it into the environment, as JSON.
+// Order is the work of the process. Command unseen writes it into the environment, as JSON.
 type Order struct {
 	Report string        // the file that the report is written to
 	Throws int           // how many; 0: the operation is called undisturbed
@@ -26,7 +26,7 @@ type Order struct {
 // Environment is the variable of an order. A process without it does nothing.
 const Environment = "COCOON_UNSEEN"
 
-// Report is what a process has found.
+// Report contains the results of a process.
 type Report struct {
 	Answer string        // of the undisturbed calls
 	Span   time.Duration // of the last undisturbed call
@@ -35,12 +35,12 @@ type Report struct {
 	Missed     []time.Duration // how long it ran beyond its limit, and then ended by itself
 	Returned   map[string]int  // what the operation returned instead of the throw
 	Harm       []string        // what was wrong afterwards
-	Kept       []string        // what the runtime says about throws that are late
-	Goroutines int             // that are left
+	Kept       []string        // the runtime's log lines about late throws
+	Goroutines int             // remaining
 }
 
-// Run does what the order of the environment says. The init function of a test file calls it, so
-// that the throws come before the library's tests.
+// Run carries out the order of the environment. The init function of a test file calls it, so the
+// throws precede the library's tests.
 func Run(op Operation) {
 	order := os.Getenv(Environment)
 	if order == "" {
@@ -50,7 +50,7 @@ func Run(op Operation) {
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
 		fail(fmt.Errorf("%s=%s: %w", Environment, order, err))
 	}
-	os.Unsetenv(Environment) // children are not meant
+	os.Unsetenv(Environment) // it is not for child processes
 	done := make(chan struct{})
 	// The goroutine of init functions is bound to a thread.
 	go func() {
@@ -77,7 +77,7 @@ func fail(err error) {
 	os.Exit(3)
 }
 
-// digest shows an answer: as it is, or shortened to a checksum.
+// digest returns a result as text: as it is, or shortened to a checksum.
 func digest(answer any) string {
 	text := fmt.Sprint(answer)
 	if len(text) > 100 {
