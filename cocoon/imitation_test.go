@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -48,13 +49,9 @@ func length(rng *rand.Rand) string { return fmt.Sprintf(`duration("%dus")`, 1+rn
 // compares each tick of a policy with the result that an evaluation would have: the policy would do
 // nothing at any skipped tick, and every tick at which it acts is made.
 func TestTicksLeftOut(t *testing.T) {
-	programs := 400
-	if testing.Short() {
-		programs = 100
-	}
 	rng := rand.New(rand.NewPCG(11, 12))
 	ticks, looks, acts := 0, 0, 0
-	for range programs {
+	for range longtest.Count(400, 60) {
 		rt := start(t, Config{Slots: 2, StallAfter: -1})
 		must(t, rt.RegisterPreemptibleFunc("a"))
 		must(t, rt.RegisterSafeFunc("a"))
