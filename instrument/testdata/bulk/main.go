@@ -228,7 +228,7 @@ func library() {
 	}
 	b.Next(100)
 	fmt.Println(b.Len(), b.Cap(), bytes.Equal(b.Bytes()[:1000], part[2:1002]))
-	thrown(&b)
+	thrown(b.Bytes())
 	var s strings.Builder
 	for range 8 {
 		s.Write(part)
@@ -237,20 +237,21 @@ func library() {
 	fmt.Println(s.Len(), s.Cap(), len(strings.Repeat(s.String(), 3)))
 }
 
-// thrown: a throw in the midst of a buffer's growth leaves the buffer as it was.
-func thrown(b *bytes.Buffer) {
-	before := slices.Clone(b.Bytes())
+// thrown: a throw in the midst of a buffer's growth leaves the buffer as it was. Each throw has a buffer of its own:
+// one that nothing is thrown into grows threefold.
+func thrown(text []byte) {
 	for after := 1; after < 20; after += 3 {
+		b := bytes.NewBuffer(slices.Clone(text))
 		func() {
 			throwAfter(after)
 			defer throwAfter(0)
 			defer func() { recover() }()
 			b.Grow(b.Cap() + 1)
 		}()
-		fmt.Println("intact", bytes.Equal(b.Bytes(), before))
+		fmt.Println("intact", bytes.Equal(b.Bytes(), text))
+		b.WriteString("more")
+		fmt.Println("goes on", bytes.Equal(b.Bytes(), append(slices.Clone(text), "more"...)))
 	}
-	b.WriteString("more")
-	fmt.Println("goes on", bytes.Equal(b.Bytes(), append(before, "more"...)))
 }
 
 // count prints how often the forms poll.
