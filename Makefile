@@ -76,7 +76,7 @@ thirdparty: ## Run the tests of other people's packages, built by cocoon test
 	.ci/thirdparty
 
 ways: ## Build in every way that cocoon build knows: plugins, C libraries, sanitizers, other systems
-	go test ./internal/gobuild -count 1 -v -timeout 0 -run 'TestWays|TestVendored|TestOverlay|TestCoverage|TestPositionIndependent' -ways
+	COCOON_LONG=1 go test ./internal/gobuild -count 1 -v -timeout 0 -run 'TestWays|TestVendored|TestOverlay|TestCoverage|TestPositionIndependent' -ways
 unseen: ## Throw into operations of other people's libraries, and run their tests behind it (ONLY=names or kinds)
 	go run -C unseen . -only '$(ONLY)'
 

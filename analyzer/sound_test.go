@@ -151,10 +151,7 @@ func checkClaim(t *testing.T, a *analysis, n *policy.Node, snapshots [][]uint64)
 }
 
 func TestSound(t *testing.T) {
-	programs := 3000
-	if longtest.Off() {
-		programs = 300
-	}
+	programs := longtest.Count(3000, 300)
 	rng := rand.New(rand.NewPCG(1, 2))
 	accepted := 0
 	for range programs {

@@ -265,10 +265,7 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 }
 
 func TestWaysSound(t *testing.T) {
-	programs, told := 3000, 0
-	if longtest.Off() {
-		programs = 1000
-	}
+	programs, told := longtest.Count(3000, 1000), 0
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range programs {
 		data := make([]byte, 300)

@@ -60,6 +60,22 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	}
 	s.begin(t)
 	s.enlist()
+	granted, err = s.placed(granted, now)
+	if granted || err != nil {
+		l.unlock()
+		return false, err
+	}
+	l.armWaiting(now)
+	l.unlockAndLook(now)
+	s.enterAll()
+	return true, nil
+}
+
+// placed seats a task to which the core has granted a slot, looks for another slot if it has not,
+// and evaluates the enqueue policies. It returns whether the task has a slot. Called under the
+// loop's lock.
+func (s *strand) placed(granted bool, now int64) (bool, error) {
+	l := s.loop
 	if granted {
 		l.seat(s, now)
 	} else {
@@ -73,21 +89,11 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
 			s.end(now)
-			l.unlock()
 			return false, s.withdrawn
 		}
 	}
 	l.meter.entered(s, granted, now)
-	if !granted {
-		l.armWaiting(now)
-	}
-	lookAt := l.lookAt
-	l.unlock()
-	if !granted {
-		l.armLook(now, lookAt)
-		s.enterAll()
-	}
-	return !granted, nil
+	return granted, nil
 }
 
 // await waits until the task has its first slot, or is withdrawn, or its context ends. The end of a

@@ -115,13 +115,12 @@ func (s *strand) passOn() (parked bool) {
 		l.deliver(now)
 		keeps = l.lendTo(s, now)
 	}
-	lookAt := l.lookAt
-	l.unlock()
-	if !keeps {
-		l.armLook(now, lookAt)
-		<-s.token()
+	if keeps {
+		l.unlock()
+		return false
 	}
-	return !keeps
+	s.awaitSlot(now)
+	return true
 }
 
 // block gives the task's slot up.
@@ -147,25 +146,39 @@ func (s *strand) unblock() {
 		return
 	}
 	l.lock()
-	l.gatherOne()
-	now := notify.Now()
-	granted := l.core.Unblock(&s.core, now)
-	if granted {
-		l.seat(s, now)
-	} else if granted = l.lendTo(s, now); !granted {
-		l.returning(s, now)
-	}
-	lookAt := l.lookAt
-	l.unlock()
-	if !granted {
-		l.armLook(now, lookAt)
-		<-s.token()
+	if now := notify.Now(); s.regain(now) {
+		l.unlock()
+	} else {
+		s.awaitSlot(now)
 	}
 	s.blocked = false
 	if l.wants(stubs.Unblock) {
 		l.happened(s, stubs.Unblock)
 	}
 	l.rt.armGaps()
+}
+
+// regain asks for a slot for a task that has run before, and reports whether the task has one now.
+// Called under the loop's lock, by the task's goroutine.
+func (s *strand) regain(now int64) (granted bool) {
+	l := s.loop
+	l.gatherOne()
+	if l.core.Unblock(&s.core, now) {
+		l.seat(s, now)
+		return true
+	}
+	if l.lendTo(s, now) {
+		return true
+	}
+	l.returning(s, now)
+	return false
+}
+
+// awaitSlot releases the loop's lock and waits for the slot of a task that has run before. A task
+// that waits for its first slot may be withdrawn: see await.
+func (s *strand) awaitSlot(now int64) {
+	s.loop.unlockAndLook(now)
+	<-s.token()
 }
 
 // dropLent removes s from the lists of tasks without a slot. Called under the loop's lock.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // relay is a task that starts its successor, and so on. Each successor goes on when its predecessor
@@ -263,7 +265,7 @@ func TestDeepRecursion(t *testing.T) {
 // TestCancelCatchesTheChain: Cancel misses no task while tasks are handed over.
 func TestCancelCatchesTheChain(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
-	for round := range 200 {
+	for round := range longtest.Count(200, 30) {
 		waiting := make(chan *Handle, 1000)
 		c := &relay{rt: rt, wrap: func(ctx context.Context, n int) context.Context {
 			if n%50 == 49 {

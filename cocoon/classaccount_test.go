@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -108,10 +109,7 @@ func TestConcurrencyOfAClass(t *testing.T) {
 
 // A million distinct names take the memory of 1024 names, and displace no name in use.
 func TestAMillionClasses(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 100_000
-	}
+	n := longtest.Count(1_000_000, 50_000)
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, reader)
 	for i := range n {

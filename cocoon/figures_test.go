@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -252,7 +253,7 @@ policies:
 			}
 		})
 	}
-	for n := range 300 {
+	for n := range longtest.Count(300, 40) {
 		must(t, file.load(t, rt, version(n)))
 		must(t, rt.Policy("reads").SetMode(Mode(n%3)))
 		must(t, rt.Policy("count").SetMode(Mode(n/2%2)))

@@ -134,5 +134,17 @@ func (s *strand) recycle() {
 		s.slow.Store(0)
 	}
 	s.heard = heard{}
+	if s.tenant != nil || s.class != nil || len(s.would) > 0 {
+		s.forgetAccounts()
+	}
 	s.loop.pool.Put(s)
+}
+
+// forgetAccounts clears what refers to accounts of the ended task's tenant and class, and to
+// policies, which may all be gone before the strand has another task.
+func (s *strand) forgetAccounts() {
+	s.tenant, s.class = nil, nil
+	s.core.Reset(Atomic)
+	clear(s.would)
+	s.would = s.would[:0]
 }

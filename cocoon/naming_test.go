@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // With more names than the table holds, all tasks run, keep their names, and obey the policies that
@@ -98,7 +100,8 @@ func TestReloadsOfManyNames(t *testing.T) {
 	}
 	var before uint64
 	address := func(reload, i int) string { return fmt.Sprintf("10.%d.%d.%d", reload, i>>8, i&255) }
-	const reloads, each = 40, 3000
+	const each = 3000
+	reloads := longtest.Count(40, 12)
 	for reload := range reloads {
 		var b strings.Builder
 		b.WriteString("tasks:\n")

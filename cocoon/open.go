@@ -43,7 +43,6 @@ func (s *strand) takeOpen(t *Task) bool {
 	}
 	for range slots {
 		if holder := &slots[s.at].holder; holder.Load() == nil {
-			s.tenant = nil
 			s.begin(t)
 			s.runBase.Store(s.clock())
 			if holder.CompareAndSwap(nil, &s.quick) {

@@ -171,9 +171,11 @@ func (l *Loop) look(now int64) (next int64) {
 	return l.lookAt
 }
 
-// armLook makes the timer look at the holders soon. Called without the loop's lock by a task that
-// waits for a slot.
-func (l *Loop) armLook(now, lookAt int64) {
+// unlockAndLook releases the loop's lock, for a task that waits for a slot, and then makes the timer
+// look at the holders soon.
+func (l *Loop) unlockAndLook(now int64) {
+	lookAt := l.lookAt
+	l.unlock()
 	if l.lends() {
 		l.rt.timer.WakeAt(max(now+minLook, lookAt))
 	}

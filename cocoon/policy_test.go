@@ -3,11 +3,8 @@ package cocoon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -64,125 +61,6 @@ func TestHostilePoliciesAreRefused(t *testing.T) {
 		})
 	}
 	register(t, rt, Policy{Name: "hostile", On: OnStart, Expr: `continue()`}) // the name is free
-}
-
-func TestRegisteringANameTwice(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	p := Policy{Name: "p", On: OnStart, Expr: `continue()`}
-	r := register(t, rt, p)
-	if _, err := rt.RegisterPolicy(p); !errors.Is(err, ErrDuplicate) {
-		t.Errorf("a policy: %v", err)
-	}
-	r.Cancel()
-	register(t, rt, p)
-	must(t, rt.RegisterState(map[string]any{"a": 1}))
-	if err := rt.RegisterState(map[string]any{"new": 1, "a": 2}); !errors.Is(err, ErrDuplicate) || rt.State("new") != nil || rt.State("a") != int64(1) {
-		t.Errorf("a state: %v, %v", err, rt.State("new"))
-	}
-	newLoopOf(t, rt, "l", 1)
-	if _, err := rt.NewLoop(LoopConfig{Name: "l"}); !errors.Is(err, ErrDuplicate) {
-		t.Errorf("a loop: %v", err)
-	}
-	f := Func{Name: "f", Do: func(context.Context) {}}
-	must(t, rt.RegisterSafeFunc(f))
-	if err := rt.RegisterSafeFunc(f); !errors.Is(err, ErrDuplicate) {
-		t.Errorf("a function: %v", err)
-	}
-	var wins atomic.Int32
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			_, err := rt.RegisterPolicy(Policy{Name: "race", On: OnStart, Expr: `continue()`})
-			if err == nil {
-				wins.Add(1)
-			} else if !errors.Is(err, ErrDuplicate) {
-				t.Errorf("eight at once: %v", err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := wins.Load(); n != 1 {
-		t.Errorf("of eight at once %d are registered", n)
-	}
-}
-
-// Policies, states, functions, kinds and loops are registered while a thousand tasks run, and all
-// of them work.
-func TestRegisteringWhileTasksRun(t *testing.T) {
-	rt := start(t, Config{Slots: 4})
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 1000 {
-		wg.Go(func() {
-			rt.Run(background, "job", func(ctx context.Context) error {
-				for !closed(done) {
-					Yield(ctx)
-				}
-				return nil
-			})
-		})
-	}
-	eventually(t, "all to arrive", func() bool { return rt.Stats().Tasks == 1000 })
-	for i := range 10 {
-		r := register(t, rt, Policy{Name: "p", On: Every(100 * time.Microsecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
-		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
-		r.Cancel()
-		name := fmt.Sprint("n", i)
-		must(t, rt.RegisterState(map[string]any{name: i}))
-		must(t, rt.RegisterSafeFunc(Func{Name: name, Do: func(context.Context) {}}))
-		must(t, rt.RegisterPreemptibleFunc("job"))
-		must(t, newLoopOf(t, rt, name, 1).Run(background, "job", idle))
-	}
-	close(done)
-	wg.Wait()
-}
-
-// When Cancel returns, no evaluation is in progress and none will begin.
-func TestCancelOfAPolicyIsFinal(t *testing.T) {
-	rt := start(t, Config{Slots: 2})
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			rt.Run(background, "job", func(ctx context.Context) error {
-				for !closed(done) {
-					rt.Notify("n", 1)
-				}
-				return nil
-			})
-		})
-	}
-	for range 30 {
-		r := register(t, rt, Policy{Name: "p", On: OnNotify("n"), Expr: `event.value > 2 and task.running > duration("1h") ? throw("x") : continue()`})
-		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
-		r.Cancel()
-		r.Cancel()
-		n := r.Stats()
-		for range 100 {
-			rt.Notify("n", 1)
-		}
-		if now := r.Stats(); now.Evaluations != n.Evaluations || !now.Off || now.Errors != 0 {
-			t.Fatalf("%+v after %+v", now, n)
-		}
-	}
-	close(done)
-	wg.Wait()
-}
-
-// A policy that cancels itself is not evaluated any more, and its name is free.
-func TestPolicyCancelsItself(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	r := register(t, rt, Policy{Name: "once", On: OnStart, Expr: `cancel()`})
-	for range 5 {
-		must(t, rt.Run(background, "job", idle))
-	}
-	if n := r.Stats().Evaluations; n != 1 {
-		t.Errorf("%d evaluations", n)
-	}
-	eventually(t, "its name to be free", func() bool { return len(rt.Stats().Policies) == 0 })
-	if err := r.Update(Policy{On: OnStart, Expr: `continue()`}); !errors.Is(err, ErrGone) {
-		t.Error(err)
-	}
 }
 
 // Effects write the states that they name, with their values. Each policy has its own private
@@ -344,53 +222,6 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s: %d evaluations; want %d", name, n, want)
 		}
 	}
-}
-
-// A safe function called by a policy may panic, or never end, without delaying any task.
-func TestSafeFunctionsThatMisbehave(t *testing.T) {
-	var log journal
-	rt := start(t, Config{Slots: 1, Logger: log.logger()})
-	var calls, panics atomic.Int32
-	ended := make(chan struct{})
-	must(t, rt.RegisterSafeFunc(Func{Name: "panics", Do: func(context.Context) { panics.Add(1); panic("boom") }}))
-	must(t, rt.RegisterSafeFunc(Func{Name: "endless", Do: func(ctx context.Context) { calls.Add(1); <-ctx.Done(); close(ended) }}))
-	register(t, rt, Policy{Name: "p", On: OnStart, Expr: `call("panics"); call("endless")`})
-	eventually(t, "a second panic", func() bool {
-		must(t, rt.Run(background, "job", idle))
-		return panics.Load() >= 2 && calls.Load() == 1
-	})
-	rt.log.flush()
-	if log.count("boom") == 0 {
-		t.Error("the panic is not logged")
-	}
-	if n := calls.Load(); n != 1 {
-		t.Errorf("%d calls at once", n)
-	}
-	must(t, rt.Shutdown(background))
-	receive(t, "the end of its context", ended)
-}
-
-// A safe function that ignores its context delays neither the policy that calls it, nor tasks, nor
-// Shutdown.
-func TestSafeFunctionThatNeverEnds(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
-	called, release, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	must(t, rt.RegisterSafeFunc(Func{Name: "deaf", Do: func(context.Context) {
-		close(called)
-		<-release
-		close(returned)
-	}}))
-	r := register(t, rt, Policy{Name: "p", On: OnStart, Expr: `call("deaf")`})
-	for range 10 {
-		must(t, rt.Run(background, "job", idle))
-	}
-	receive(t, "the call", called)
-	if st := r.Stats(); st.Evaluations != 10 || st.Effects != 10 || rt.funcs["deaf"].calls.Load() != 1 || rt.funcs["deaf"].missed.Load() != 9 {
-		t.Errorf("%+v, %d calls, %d missed", st, rt.funcs["deaf"].calls.Load(), rt.funcs["deaf"].missed.Load())
-	}
-	within(t, "Shutdown", func() { must(t, rt.Shutdown(background)) })
-	close(release)
-	receive(t, "the function", returned)
 }
 
 // interval() changes how often a policy is evaluated from then on.

@@ -100,17 +100,10 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 	}
 	switch {
 	case s.lent.Load():
-		s.dropLent()
-		l.gatherOne()
-		granted := l.core.Unblock(&s.core, now)
-		if granted {
-			l.seat(s, now)
-		}
-		if granted || l.lendTo(s, now) {
+		if s.dropLent(); s.regain(now) {
 			l.unlock()
 			return true
 		}
-		l.returning(s, now)
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
 		l.deliver(now) // to the next holder, which replaces this one in the record
 	default:
@@ -120,10 +113,7 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 		l.unlock()
 		return false
 	}
-	lookAt := l.lookAt
-	l.unlock()
-	l.armLook(now, lookAt)
-	<-s.token()
+	s.awaitSlot(now)
 	return true
 }
 

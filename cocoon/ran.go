@@ -140,25 +140,10 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 			return now + sampleRunning
 		}
 	}
-	off, blocked := int64(0), false
-	if cpu.expected {
-		off = max(0, s.unserved(now, cpu))
-	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
-	switch s.status() {
-	case goroutine.Parked:
-		off, blocked = max(off, vouched, min(span, late)), true
-	case goroutine.Syscall:
-		if s.inCall {
-			off, blocked = max(off, vouched), true
-		}
-		s.inCall = true
-	case goroutine.Runnable:
-		if s.inCall = false; !s.loop.rt.cfg.KeepProcs {
-			off = max(off, vouched)
-		} // otherwise the timer's own goroutine may have the P that the task had until now
-	default:
-		s.inCall = false
+	off, blocked := s.notRunning(vouched, min(span, late))
+	if cpu.expected {
+		off = max(off, s.unserved(now, cpu))
 	}
 	again := every
 	if off > 0 && off >= vouched {
@@ -181,6 +166,27 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
 	// coincide.
 	return now + again*3/4 + rand.Int64N(again/2)
+}
+
+// notRunning returns how long the task has not run, judged by the state of its goroutine, and
+// whether it was blocked meanwhile. vouched is the time for which one look counts, and late the time
+// for which a task that the timer finds parked was parked at least.
+func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
+	was := s.inCall
+	s.inCall = false
+	switch s.status() {
+	case goroutine.Parked:
+		return max(vouched, late), true
+	case goroutine.Syscall:
+		if s.inCall = true; was {
+			return vouched, true
+		}
+	case goroutine.Runnable:
+		if !s.loop.rt.cfg.KeepProcs {
+			return vouched, false
+		} // otherwise the timer's own goroutine may have the P that the task had until now
+	}
+	return 0, false
 }
 
 // unserved returns by how much the task's running exceeds the processor time that the process has

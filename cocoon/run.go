@@ -92,7 +92,7 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err err
 // begin assigns the strand to t. Called under the loop's lock, or by the task's goroutine before
 // any other goroutine knows the task.
 func (s *strand) begin(t *Task) {
-	s.task, s.pending, s.withdrawn, s.would = t, nil, nil, s.would[:0]
+	s.task, s.pending, s.withdrawn = t, nil, nil
 	s.safePoints = 0
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -79,10 +80,7 @@ func TestTenantOfARunningTask(t *testing.T) {
 // A million distinct values without accounts are counted as "other", and cost no more than the
 // accounts.
 func TestAMillionTenants(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 100_000
-	}
+	n := longtest.Count(1_000_000, 50_000)
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"vip": 5}, Max: 100}))
 	ran := 0

@@ -95,20 +95,25 @@ func (v *view) fillStack(words []uint64) {
 	}
 }
 
-// ofTask returns a value of the task in question. Without a task it returns a neutral value within
-// the range of the catalogue, on which the analyzer's proofs depend.
+// ofNoTask returns a neutral value for a value of the task when there is none. It is within the
+// range of the catalogue, on which the analyzer's proofs depend.
+func (r *read) ofNoTask() uint64 {
+	switch r.stub {
+	case stubs.TaskDeadline:
+		return greatest
+	case stubs.TaskKind:
+		return uint64(stubs.Kinds[Atomic])
+	case textRead:
+		return r.ofText("")
+	}
+	return 0
+}
+
+// ofTask returns a value of the task in question.
 func (v *view) ofTask(r *read, now int64) uint64 {
 	s := v.task
 	if s == nil {
-		switch r.stub {
-		case stubs.TaskDeadline:
-			return greatest
-		case stubs.TaskKind:
-			return uint64(stubs.Kinds[Atomic])
-		case textRead:
-			return r.ofText("")
-		}
-		return 0
+		return r.ofNoTask()
 	}
 	switch r.stub {
 	case stubs.TaskName:
@@ -215,54 +220,5 @@ func (v *view) ofTenant(id stubs.ID, now int64) uint64 {
 		return math.Float64bits(t.arrived.value(now))
 	default: // stubs.TenantThrown
 		return uint64(t.thrown)
-	}
-}
-
-// ofLoop returns a value of the loop. Called under the loop's lock.
-func (l *Loop) ofLoop(r *read, now int64) uint64 {
-	switch r.stub {
-	case stubs.LoopName:
-		return uint64(l.name)
-	case stubs.LoopUtilization:
-		return math.Float64bits(l.utilization(now))
-	case stubs.QueueLength:
-		return uint64(l.core.Waiting())
-	case stubs.QueueSafe:
-		return uint64(l.core.WaitingSafe())
-	case stubs.QueueSuspended:
-		return uint64(l.core.Suspended())
-	case stubs.QueueOldest:
-		return uint64(l.core.Oldest(now))
-	case stubs.QueueCost:
-		return uint64(l.core.Expected())
-	case stubs.QueueWait, stubs.LoopService:
-		return uint64(l.meter.quantile(r, now))
-	case stubs.LoopRate:
-		return math.Float64bits(l.meter.rate(now))
-	case stubs.LoopSlots:
-		return uint64(l.core.Slots())
-	default: // stubs.LoopBusy
-		return uint64(l.load(now).Busy)
-	}
-}
-
-// ofRuntime returns a sampled value of the runtime and the process.
-func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
-	switch id {
-	case stubs.RuntimeTasks:
-		return uint64(rt.alive())
-	case stubs.RuntimeGoroutines:
-		rt.sample.renew(now)
-		return rt.sample.goroutines.Load()
-	case stubs.RuntimeHeap:
-		rt.sample.renew(now)
-		return rt.sample.heap.Load()
-	case stubs.RuntimeSchedLatency:
-		return uint64(rt.sample.late.Load())
-	case stubs.RuntimeUptime:
-		return uint64(max(0, now-rt.made))
-	default: // stubs.RuntimeCPU
-		rt.sample.renew(now)
-		return rt.sample.cpu.Load()
 	}
 }

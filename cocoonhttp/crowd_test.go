@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 const crowd = 10_000
@@ -18,9 +20,7 @@ const crowd = 10_000
 // TestTenThousandConnections checks that ten thousand clients halfway through their bodies hold up
 // no other request, and that all of them get their responses.
 func TestTenThousandConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
+	longtest.Skip(t, "it takes seconds")
 	var limit syscall.Rlimit
 	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Cur < crowd+200 { // package os has raised it to the maximum

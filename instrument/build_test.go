@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // listed is a package as go list describes it.
@@ -21,10 +23,17 @@ type listed struct {
 	Module                        *struct{ GoVersion string }
 }
 
+// lists holds the results of list, because each takes the go command half a second.
+var lists = map[string][]listed{}
+
 // list returns the packages that match, with all their dependencies.
 func list(t testing.TB, patterns ...string) (all []listed) {
 	t.Helper()
-	return listIn(t, ".", patterns...)
+	key := strings.Join(patterns, " ")
+	if lists[key] == nil {
+		lists[key] = listIn(t, ".", patterns...)
+	}
+	return lists[key]
 }
 
 func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
@@ -120,6 +129,9 @@ func TestHostile(t *testing.T) {
 	want := run(t, "go", "run", "./testdata/hostile")
 	for name, chosen := range map[string]func(listed) bool{"own": chosenOwn, "all": chosenAll} {
 		t.Run(name, func(t *testing.T) {
+			if name == "all" {
+				longtest.Skip(t, "it builds the standard library")
+			}
 			ps := packages(all, chosen)
 			sections := map[string]bool{}
 			for _, f := range []string{"unnamed", "onlyError", "twice", "fib", "(*guarded).all"} {
@@ -143,15 +155,21 @@ func TestHostile(t *testing.T) {
 const bulk = module + "/instrument/testdata/bulk"
 
 // TestBulk checks that copies of much data in pieces have the same results, with and without
-// uncleared memory, and that they poll.
+// uncleared memory, and that they poll. The short form has fewer types and sizes of data.
 func TestBulk(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "bulk")
+	bin, what := filepath.Join(t.TempDir(), "bulk"), "all"
+	if longtest.Off() {
+		what = "few"
+	}
 	for _, flag := range []string{"-tags=fresh", "-tags=", "-race"} {
 		t.Run(flag, func(t *testing.T) {
+			if flag == "-race" {
+				longtest.Skip(t, "it builds the standard library for the race detector")
+			}
 			run(t, "go", "build", "-o", bin, flag, bulk)
 			var want string
 			if flag != "-race" { // the race detector makes it take a minute
-				want = run(t, bin)
+				want = run(t, bin, what)
 			}
 			file, stats := overlay(t, packages(list(t, flag, bulk), func(l listed) bool {
 				return l.ImportPath == bulk || l.ImportPath == "bytes" || l.ImportPath == "slices" || l.ImportPath == "strings"
@@ -163,7 +181,7 @@ func TestBulk(t *testing.T) {
 			}
 			run(t, "go", "build", "-overlay", file, "-o", bin, flag, bulk)
 			if flag != "-race" {
-				sameLines(t, run(t, bin), want)
+				sameLines(t, run(t, bin, what), want)
 			}
 			if flag == "-tags=fresh" {
 				return // the polls are the runtime's
@@ -212,6 +230,9 @@ func TestCounted(t *testing.T) {
 		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "race" {
+				longtest.Skip(t, "it builds the standard library for the race detector")
+			}
 			run(t, "go", append(append([]string{"build"}, c.args...), "-o", bin, "./testdata/counted")...)
 			if got := strings.Join(strings.Fields(run(t, bin)), " "); got != c.want {
 				t.Errorf("it prints %s\nwant %s", got, c.want)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // gapsIn returns the gaps of a text, each as "function: kind length: why", except gaps of kind
@@ -163,7 +165,11 @@ func TestGapsRefuses(t *testing.T) {
 // TestGapsOfEverything checks that each function of a package with every kind of code has its gaps,
 // in order.
 func TestGapsOfEverything(t *testing.T) {
-	for _, p := range packages(list(t, "./testdata/hostile", "go/types", "encoding/json"), func(l listed) bool { return true }) {
+	patterns := []string{"./testdata/hostile", "go/types", "encoding/json"}
+	if longtest.Off() {
+		patterns = patterns[:1]
+	}
+	for _, p := range packages(list(t, patterns...), func(l listed) bool { return true }) {
 		all, err := Gaps(p, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -45,9 +45,6 @@ func Raise() {
 // word is set, and that they poll. They have loops of each form over each integer type, nested in
 // each other, with every statement that may leave a loop.
 func TestRandomPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds programs")
-	}
 	for seed := *firstSeed; seed < *firstSeed+uint64(*programs); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compareRandom(t, seed) })
 	}

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // The list has the rules that match packages of the program, and what the text shows, each with the
 // reason.
 func TestGapsKeeps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it lets the go command build")
-	}
+	longtest.Skip(t, "it analyses a program with all its dependencies")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestGapsFiles: readGaps reads what package cocoon writes, and merges the gaps in one function
@@ -98,9 +99,7 @@ func main() {
 
 // TestGapsRun: next to a loop that polls, the report names the sorting, which does not.
 func TestGapsRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds programs")
-	}
+	longtest.Skip(t, "it builds large programs with safe points")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

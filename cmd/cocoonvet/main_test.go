@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestMain uses the test's own binary as the command, so that no build is needed.
@@ -42,21 +44,25 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		args []string
-		code int
-		want []string
+		args  []string
+		code  int
+		want  []string
+		brief bool // it is in the short form; each case looks at the standard library too
 	}{
-		{[]string{self, "plain"}, 0, nil},
-		{[]string{self, "cocoonerr"}, 3, []string{"a.go:10:2: the error of Runtime.RegisterTimeLimit"}},
-		{[]string{self, "-cocoonctx=false", "cocoonctx"}, 0, nil},
-		{[]string{self, "policydocuments"}, 3, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "file.yaml:2:1: "}},
-		{[]string{"go", "vet", "-vettool=" + self, "policydocuments", "policytexts"}, 1, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "1:1 of the text: there is no state stub task.runing"}},
-		{[]string{self, "help", "cocoonlock"}, 0, []string{"// bad", "// good"}},
-		{[]string{"go", "vet", "-vettool=" + self, "plain"}, 0, nil},
-		{[]string{"go", "vet", "-vettool=" + self, "cocoonlock", "cocoonctx"}, 1, []string{"cocoon.SafePoint between s.mu.Lock", "Yield is given ctx"}},
-		{[]string{"go", "vet", "-vettool=" + self, "-cocoonctx", "cocoonlock", "cocoonctx"}, 1, []string{"Yield is given ctx"}},
-		{[]string{"go", "vet", "-vettool=" + self, "policyimports", "policyhiddenmain"}, 0, nil},
+		{[]string{self, "plain"}, 0, nil, false},
+		{[]string{self, "cocoonerr"}, 3, []string{"a.go:10:2: the error of Runtime.RegisterTimeLimit"}, true},
+		{[]string{self, "-cocoonctx=false", "cocoonctx"}, 0, nil, false},
+		{[]string{self, "policydocuments"}, 3, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "file.yaml:2:1: "}, false},
+		{[]string{"go", "vet", "-vettool=" + self, "policydocuments", "policytexts"}, 1, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "1:1 of the text: there is no state stub task.runing"}, true},
+		{[]string{self, "help", "cocoonlock"}, 0, []string{"// bad", "// good"}, true},
+		{[]string{"go", "vet", "-vettool=" + self, "plain"}, 0, nil, false},
+		{[]string{"go", "vet", "-vettool=" + self, "cocoonlock", "cocoonctx"}, 1, []string{"cocoon.SafePoint between s.mu.Lock", "Yield is given ctx"}, false},
+		{[]string{"go", "vet", "-vettool=" + self, "-cocoonctx", "cocoonlock", "cocoonctx"}, 1, []string{"Yield is given ctx"}, false},
+		{[]string{"go", "vet", "-vettool=" + self, "policyimports", "policyhiddenmain"}, 0, nil, false},
 	} {
+		if longtest.Off() && !c.brief {
+			continue
+		}
 		code, out := command(t, c.args[0], c.args[1:]...)
 		if code != c.code || (len(c.want) == 0) != (out == "") {
 			t.Errorf("%q: code %d, %q; want code %d", c.args, code, out, c.code)

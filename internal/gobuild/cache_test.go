@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // compiled matches a compiler command that really runs, as -x shows it, up to the name of the
@@ -57,6 +59,7 @@ func TestCacheIsTheGoCommands(t *testing.T) {
 // TestConcurrentBuilds checks that concurrent builds with an empty cache for the package make the
 // same program.
 func TestConcurrentBuilds(t *testing.T) {
+	longtest.Skip(t, "it builds three programs at once")
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	var group sync.WaitGroup
 	names := []string{"a.out", "b.out", "c.out"}
@@ -111,6 +114,7 @@ func TestWithoutSafepoint(t *testing.T) {
 
 // TestCrossCompiling checks that programs for other systems are rewritten in the same way.
 func TestCrossCompiling(t *testing.T) {
+	longtest.Skip(t, "it builds the standard library for three systems")
 	m := newModule(t, gomod+"-- internal/dep/dep.go --\n"+depgo+strings.Replace(use, "example.com/dep", "example.com/app/internal/dep", 1))
 	for _, c := range []struct{ system, processor, magic string }{
 		{"windows", "arm64", "MZ"},

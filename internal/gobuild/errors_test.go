@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 const empty = gomod + "-- main.go --\npackage main\n\nfunc main() {}\n"
@@ -72,6 +74,7 @@ func TestNoGoCommand(t *testing.T) {
 // TestMissingSection checks policies that limit a function that does not exist, or a name that need
 // not be a function.
 func TestMissingSection(t *testing.T) {
+	longtest.Skip(t, "it builds nine programs")
 	m := newModule(t, "-- go.mod --\nmodule app\n-- main.go --\npackage main\n\nfunc main() {}\n")
 	for _, c := range []struct {
 		section string
@@ -115,6 +118,9 @@ func TestErrorsOfTheGoCommand(t *testing.T) {
 		{"failing test", empty + "-- a_test.go --\npackage main\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tfor range 2 {\n\t\tt.Error(\"x\")\n\t}\n}\n", []string{"test", "-vet=off", "."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "types" && c.name != "exit code" {
+				longtest.Skip(t, "it runs the go command twice")
+			}
 			m := newModule(t, c.archive)
 			plain := exec.CommandContext(t.Context(), "go", c.args...)
 			plain.Dir = string(m)

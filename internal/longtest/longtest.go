@@ -13,6 +13,15 @@ const Variable = "COCOON_LONG"
 // Off reports whether tests run in their short form.
 func Off() bool { return testing.Short() || os.Getenv(Variable) != "1" }
 
+// Count returns how many of something a test needs: long in the long form, and short in the short
+// form.
+func Count(long, short int) int {
+	if Off() {
+		return short
+	}
+	return long
+}
+
 // Skip skips a test that has no short form.
 func Skip(t testing.TB, why string) {
 	t.Helper()

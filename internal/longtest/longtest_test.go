@@ -29,5 +29,8 @@ func TestOff(t *testing.T) {
 		if Off() != want {
 			t.Errorf("%s=%q: off is %t", Variable, value, !want)
 		}
+		if n := Count(9, 1); (n == 1) != want || n != 1 && n != 9 {
+			t.Errorf("%s=%q: the count is %d", Variable, value, n)
+		}
 	}
 }

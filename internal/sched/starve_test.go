@@ -24,10 +24,7 @@ type stream struct {
 // kind ends, whether it arrived first or last.
 func TestNoTaskStarves(t *testing.T) {
 	const both = Preemptible | Safe
-	most := 3
-	if longtest.Off() {
-		most = 1
-	}
+	most := longtest.Count(3, 1)
 	for _, s := range []stream{
 		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond, 0, false},
 		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond, 0, false},
