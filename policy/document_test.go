@@ -319,7 +319,26 @@ func TestReadDocumentKeepsReadErrors(t *testing.T) {
 	}
 }
 
+// An empty expression has a place, also as the last text of the document.
+func TestEmptyExpressionHasAPlace(t *testing.T) {
+	for _, value := range []string{`""`, `''`, "|", ">-", "''\n  mode: off", "''\n# end"} {
+		for _, end := range []string{"", "\n", "\n\n"} {
+			text := "version: 1\npolicies:\n- name: p\n  on: start\n  expr: " + value + end
+			d, err := ReadDocument(strings.NewReader(text))
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			_, err = d.Policies[0].Parse(nil, nil)
+			if got := fmt.Sprint(d.Refused(Part{"policy", "p"}, err)); !strings.HasPrefix(got, "document:5:") {
+				t.Errorf("%q: the error is %s; want line 5", text, got)
+			}
+		}
+	}
+}
+
 func FuzzReadDocument(f *testing.F) {
+	f.Add("version: 1\npolicies: [{name: p, on: exit, expr: ''}]")
 	f.Add(fullDocument)
 	f.Add("version: 1\nstates: {a: &x [*x]}")
 	f.Add("version: 1\npolicies:\n- {name: p, on: start, expr: \"a\\\n  \\u00e9 '\"}\n-\n  name: q\n  on: exit\n  expr: >1-\n    a\n\n     b\n")

@@ -39,12 +39,15 @@ func places(lines []string, n *yaml.Node) []place {
 		return blockPlaces(lines, n)
 	}
 	t := tracer{lines: lines, want: len(n.Value), line: n.Line, col: byteColumn(lines[n.Line-1], n.Column)}
+	t.begin = place{t.line, t.col}
 	switch {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		t.col++
+		t.begin.col++
 		t.flow(t.doubleQuoted)
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		t.col++
+		t.begin.col++
 		t.flow(t.singleQuoted)
 	default:
 		t.flow(t.plain)
@@ -65,9 +68,10 @@ func byteColumn(line string, col int) int {
 // tracer reads a scalar as the YAML parser does, and records positions.
 type tracer struct {
 	lines []string
-	want  int // length of the value
-	line  int // from 1
-	col   int // bytes, from 0
+	want  int   // length of the value
+	line  int   // from 1
+	col   int   // bytes, from 0
+	begin place // of the text
 	value strings.Builder
 	at    []place
 }
@@ -97,7 +101,7 @@ func (t *tracer) done(value string) []place {
 		return nil
 	}
 	at := t.at[:len(value):len(value)]
-	end := place{t.line, 0}
+	end := t.begin
 	if len(value) > 0 {
 		end = at[len(value)-1]
 		if _, n := utf8.DecodeRuneInString(t.lines[end.line-1][min(end.col, len(t.lines[end.line-1])):]); value[len(value)-1] != '\n' {
@@ -198,6 +202,7 @@ func blockPlaces(lines []string, n *yaml.Node) []place {
 		return nil
 	}
 	t := tracer{lines: lines, want: len(n.Value), line: n.Line}
+	t.begin = place{n.Line, byteColumn(lines[n.Line-1], n.Column)}
 	t.block(indent, n.Style&yaml.FoldedStyle != 0)
 	return t.done(n.Value)
 }
