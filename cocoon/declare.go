@@ -23,6 +23,12 @@ type declared struct {
 	waits  bool    // declared to wait mostly
 }
 
+// fixed reports whether a document declares the class atomic.
+func (c *class) fixed() bool {
+	d := c.declared.Load()
+	return d != nil && d.fixed
+}
+
 // adorn adds the attributes that a document declares for the tasks' class, behind the attributes of
 // the context.
 func (o *origin) adorn(d *declared) {

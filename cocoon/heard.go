@@ -18,9 +18,9 @@ import (
 // Guarded by the loop's lock, once the task has arrived.
 type heard struct {
 	asked    uint32          // what was or is being read from the context
+	ended    bool            // when the task arrived
 	deadline int64           // on the clock of package notify; 0: unknown, notify.Never: none
 	done     <-chan struct{} // nil: unknown, or the context never ends
-	ended    bool            // when the task arrived
 }
 
 // What is read from a context.

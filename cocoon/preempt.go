@@ -44,16 +44,28 @@ func answer() {
 		return
 	}
 	if s := strandOfGoroutine(); s != nil {
-		s.answer()
+		s.answerPoll()
 	} else if p := pullingOf(goroutine.ID()); p != nil {
 		p.askDriver()
 	}
 }
 
-// answer handles the requests to the task. It returns when the task may go on, or panics with a
+// answer is the slow path of a safe point in the source.
+func (s *strand) answer() {
+	s.inserted = false
+	s.respond()
+}
+
+// answerPoll is the slow path of a poll of package safepoint, which cocoon build inserts.
+func (s *strand) answerPoll() {
+	s.inserted = true
+	s.respond()
+}
+
+// respond handles the requests to the task. It returns when the task may go on, or panics with a
 // throw. If the task has no request, the word is raised for another task, and that task's thread
 // may be waiting for this core.
-func (s *strand) answer() {
+func (s *strand) respond() {
 	if !s.asked() {
 		s.breathe()
 		return
@@ -132,7 +144,10 @@ func (s *strand) takeRequests(now int64) (want, keep uint32) {
 	s.endGap(now)
 	s.requests.Store(keep)
 	s.quiet()
-	s.lastSafe, s.pause = now, 0
+	s.pause = 0
+	if s.polled = s.inserted && s.core.Kind == Atomic && !s.task.class.fixed(); !s.polled {
+		s.lastSafe = now
+	}
 	s.safePoints++
 	return want, keep
 }

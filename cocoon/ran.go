@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -23,10 +22,10 @@ import (
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound;
-//   - the part that exceeds an equal share of that processor time, if the timer fired much too late
-//     (tooLate), which means that too many threads wanted the cores, or if more goroutines have a P
-//     than there are cores, which a hot runtime makes possible. There is no way to know which of
-//     them had a core.
+//   - the part that exceeds an equal share of that processor time, if the process got less of it than
+//     its goroutines with a P could use: if there are more Ps than cores, which a hot runtime makes
+//     possible, if other processes want the cores, or if the timer fired much too late (tooLate).
+//     There is no way to know which of the goroutines had a core.
 //
 // Before a task's first sample, all time with a slot counts. The first sample comes after an eighth
 // of the task's lead, the least time that the policies leave it. So an eighth of a limit may be
@@ -74,12 +73,13 @@ type cpuSample struct {
 	was      int64 // at the previous reading
 	from     int64 // time of the previous reading; 0: there was none
 	expected bool
-	sharers  int64 // number of tasks or goroutines that share the time; 0: each may have had all of it
+	sharers  float64 // how many tasks or goroutines wanted the time; 0 if unknown
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
 type cpuClock struct {
 	at, used int64
+	sharers  float64 // the average of withProcessor over the last few readings
 	running  [1]metrics.Sample
 }
 
@@ -92,9 +92,8 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
 	if shared {
-		if n := c.withProcessor(); n > int64(runtime.NumCPU()) {
-			s.sharers = n
-		}
+		c.sharers += (float64(c.withProcessor()) - c.sharers) / 4
+		s.sharers = c.sharers
 	}
 	return s
 }
@@ -117,7 +116,7 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 	if late < tooLate {
 		late = 0
 	} else {
-		tasks := int64(0)
+		tasks := 0.0
 		l.running(func(*strand) bool { tasks++; return true })
 		cpu.sharers = max(cpu.sharers, tasks)
 	}
@@ -193,12 +192,21 @@ func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 // used, or the task's share of it, since the task's last sample. For the first sample it compares
 // with the previous reading.
 func (s *strand) unserved(now int64, cpu cpuSample) int64 {
-	share := max(1, cpu.sharers)
 	switch {
 	case s.cpuAt != 0:
-		return s.core.Ran(now) - s.ranAt - (cpu.used-s.cpuAt)/share
+		return cpu.unserved(s.core.Ran(now)-s.ranAt, cpu.used-s.cpuAt)
 	case cpu.from != 0:
-		return now - max(cpu.from, s.sampled) - (cpu.used-cpu.was)/share
+		return cpu.unserved(now-max(cpu.from, s.sampled), cpu.used-cpu.was)
 	}
 	return 0
+}
+
+// unserved returns by how much a task's running exceeds what it can have had of the processor time
+// that the process has used meanwhile. The average of the sharers varies by a tenth even if nothing
+// changes.
+func (c cpuSample) unserved(ran, used int64) int64 {
+	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
+		used = int64(float64(used) / c.sharers)
+	}
+	return ran - used
 }

@@ -137,3 +137,27 @@ func TestLateTimerSharesTheProcessors(t *testing.T) {
 		must(t, h.Wait(background))
 	}
 }
+
+// A task is charged an equal share of the process's processor time if the process got less of it
+// than its goroutines could use, and otherwise all of it.
+func TestUnserved(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for name, c := range map[string]struct {
+		sharers   float64
+		ran, used int64
+		off       int64
+	}{
+		"alone, served":                    {1, 10 * ms, 10 * ms, 0},
+		"alone, the core went elsewhere":   {1, 10 * ms, 4 * ms, 6 * ms},
+		"unknown":                          {0, 10 * ms, 4 * ms, 6 * ms},
+		"two on two cores":                 {2, 10 * ms, 20 * ms, -10 * ms},
+		"two on two cores, nearly":         {2, 10 * ms, 19 * ms, -9 * ms},
+		"one, and one for half the time":   {1.5, 10 * ms, 15 * ms, -5 * ms},
+		"four Ps on two cores":             {4, 10 * ms, 20 * ms, 5 * ms},
+		"two on two cores that others use": {2, 10 * ms, 8 * ms, 6 * ms},
+	} {
+		if off := (cpuSample{sharers: c.sharers}).unserved(c.ran, c.used); off != c.off {
+			t.Errorf("%s: %v taken off; want %v", name, time.Duration(off), time.Duration(c.off))
+		}
+	}
+}

@@ -49,7 +49,7 @@ const (
 func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
-	cpu := rt.cpu.sample(now, rt.warmth.hot.Load() && rt.ticks())
+	cpu := rt.cpu.sample(now, rt.ticks())
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
@@ -148,6 +148,10 @@ func (s *strand) polls() bool {
 // waiting task (invariant 8). The time by which the timer itself was late does not count, because
 // the process may have been stopped; and after a late timer the task gets another chance, once.
 //
+// Code from cocoon build polls, although it knows nothing of Cocoon. If nothing declares the kind of
+// such a task, its polls do not count here: it gives its slot back at the poll after StallAfter, as
+// plain Go takes the processor from it, and nothing is reported.
+//
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
 // StallAfter, at least for starvedFor, and on a loop that does not lend at once until it ends. Then
 // the slot is lent without a report: in plain Go, too, the waiting task would compete for the
@@ -161,10 +165,14 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if silent < limit/2 {
 		return now - silent + limit/2
 	}
-	if s.requests.Load() == 0 || s.audible() > now {
+	polls := s.polled && s.requests.Load() == 0 && now-s.postedAt < silent
+	if !polls && (s.requests.Load() == 0 || s.audible() > now) {
 		s.post(wantProbe, now)
 	}
 	asked := now - s.postedAt
+	if polls {
+		asked = limit
+	}
 	if silent < limit || asked < limit/2 {
 		return now + max(limit-silent, limit/2-asked)
 	}
@@ -181,7 +189,11 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		}
 		l.giveAway(s, now)
 	default:
-		l.lend(s, now)
+		if polls {
+			l.giveAway(s, now)
+		} else {
+			l.lend(s, now)
+		}
 	}
 	return now + limit/2 // the slot may have another holder now
 }
