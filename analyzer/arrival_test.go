@@ -49,7 +49,10 @@ func TestThrowOnEnqueueAboutAnotherTask(t *testing.T) {
 		{stubs.Enqueue, `any(task.stack, # == "a") ? throw("x") : continue()`, about + "task.stack" + later},
 		{stubs.Enqueue | stubs.Start, `task.priority < 0 ? throw("x") : continue()`,
 			about + "task.priority is about a task that runs; make two policies of it; the one on enqueue reads arriving.*"},
+		{stubs.Enqueue, `rank(-task.priority)`, `on enqueue rank() orders the arriving task, and task.priority is about a task that runs; write arriving.priority`},
+		{stubs.Enqueue, `task.priority < 0 ? background() : continue()`, `on enqueue background() moves the arriving task, and task.priority is about a task that runs; write arriving.priority`},
 
+		{stubs.Enqueue, `rank(arriving.priority - task.priority)`, ""},
 		{stubs.Enqueue, `arriving.priority < task.priority ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.elapsed > duration("1s") and arriving.priority < 0 ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.priority < 0 ? switch() : queue.length > 9 ? throw("x") : continue()`, ""},
