@@ -80,7 +80,7 @@ func TestChainsOfNames(t *testing.T) {
 
 // A switch of tasks that cannot be suspended does nothing.
 func TestIdleSwitch(t *testing.T) {
-	const nothing = "switch() does nothing: it suspends preemptible tasks and those of kind both, and the kind is "
+	const nothing = "switch() does nothing: it suspends tasks of the kinds preemptible and both, and the kind is "
 	kinds := func(names ...string) policy.Match { return policy.Match{Kinds: names} }
 	for _, c := range []struct {
 		on    stubs.Event
