@@ -9,21 +9,22 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// refusals looks for throws on enqueue under conditions about task.*. Such a throw refuses the
-// arriving task because of another one, which runs; its author most likely means arriving.*.
-type refusals struct {
+// arrivals looks for what a policy does to the arriving task because of task.*, another task, which
+// runs. Its author most likely means arriving.*.
+type arrivals struct {
 	*analysis
 	locals map[int]*policy.Node // by local: an operation in its value that reads task.*
+	does   string               // what the policy does, if it is found
 }
 
-// arrivals warns, once a policy, of a throw on enqueue that depends on task.*. A policy that may
-// switch is about running tasks, too, and one that reads the same property of both tasks compares
-// them: they get no warning.
+// arrivals warns, once a policy, of a throw, a rank or a move to the background on enqueue that
+// depends on task.*. A policy that may switch is about running tasks, too, and one that reads the
+// same property of both tasks compares them: they get no warning.
 func (a *analysis) arrivals() {
 	if a.p.On&stubs.Enqueue == 0 || !a.p.AsksRunning() || a.p.MaySwitch() {
 		return
 	}
-	r := refusals{analysis: a, locals: map[int]*policy.Node{}}
+	r := arrivals{analysis: a, locals: map[int]*policy.Node{}}
 	n := r.statement(a.p.Root, nil)
 	if n == nil {
 		return
@@ -37,7 +38,7 @@ func (a *analysis) arrivals() {
 	case has:
 		hint = "write arriving." + strings.TrimPrefix(name, "task.")
 	}
-	a.warn(n, hint, "on enqueue throw() refuses the arriving task, and %s is about a task that runs", name)
+	a.warn(n, hint, "on enqueue %s the arriving task, and %s is about a task that runs", r.does, name)
 }
 
 // arriving returns the stub of the arriving task for a stub of task.*.
@@ -46,28 +47,47 @@ func arriving(task policy.Read) (*stubs.Stub, bool) {
 	return stubs.Lookup("arriving." + field)
 }
 
-// statement returns an operation that reads task.*, on which a throw in n depends, or nil. about is
+// acts are the effects on the arriving task.
+var acts = map[stubs.Effect]string{stubs.Rank: "rank() orders", stubs.Background: "background() moves"}
+
+// statement returns an operation that reads task.*, on which an act in n depends, or nil. about is
 // such an operation of the conditions around n, or nil.
-func (r *refusals) statement(n, about *policy.Node) *policy.Node {
+func (r *arrivals) statement(n, about *policy.Node) *policy.Node {
 	switch n.Op {
 	case policy.OpVerdict:
 		if stubs.Decision(n.Imm) == stubs.Throw && r.reached[n] {
+			r.does = "throw() refuses"
 			return about
 		}
+	case policy.OpEffect:
+		if does := acts[r.p.Sites[n.Index].Effect]; does != "" {
+			r.does = does
+			return cmp.Or(about, r.about(n.A))
+		}
 	case policy.OpSeq:
-		return cmp.Or(r.statement(n.A, about), r.statement(n.B, about))
+		return r.first(about, n.A, n.B)
 	case policy.OpLet:
 		r.locals[n.Index] = r.about(n.A)
 		return r.statement(n.B, about)
 	case policy.OpIf:
 		about = cmp.Or(about, r.about(n.A))
-		return cmp.Or(r.statement(n.B, about), r.statement(n.C, about))
+		return r.first(about, n.B, n.C)
+	}
+	return nil
+}
+
+// first returns the first operation that statement finds.
+func (r *arrivals) first(about *policy.Node, statements ...*policy.Node) *policy.Node {
+	for _, n := range statements {
+		if found := r.statement(n, about); found != nil {
+			return found
+		}
 	}
 	return nil
 }
 
 // about returns the first operation of an expression that reads task.*, or nil.
-func (r *refusals) about(n *policy.Node) *policy.Node {
+func (r *arrivals) about(n *policy.Node) *policy.Node {
 	if n == nil {
 		return nil
 	}
@@ -85,7 +105,7 @@ func (r *refusals) about(n *policy.Node) *policy.Node {
 
 // ofTask returns what an operation reads of task.* alone: by itself, in the key of a state, or as
 // the list of a quantifier.
-func (r *refusals) ofTask(n *policy.Node) (policy.Read, bool) {
+func (r *arrivals) ofTask(n *policy.Node) (policy.Read, bool) {
 	var by *policy.KeyOf
 	switch {
 	case n.Op == policy.OpRead:
@@ -109,7 +129,7 @@ func (r *refusals) ofTask(n *policy.Node) (policy.Read, bool) {
 
 // alone reports whether a read is of task.*, in a policy that does not read the same of the
 // arriving task; if the arriving task has no such property, in one that reads nothing of it.
-func (r *refusals) alone(read policy.Read) bool {
+func (r *arrivals) alone(read policy.Read) bool {
 	if read.Stub > stubs.TaskSlice {
 		return false
 	}

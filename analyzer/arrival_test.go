@@ -49,7 +49,10 @@ func TestThrowOnEnqueueAboutAnotherTask(t *testing.T) {
 		{stubs.Enqueue, `any(task.stack, # == "a") ? throw("x") : continue()`, about + "task.stack" + later},
 		{stubs.Enqueue | stubs.Start, `task.priority < 0 ? throw("x") : continue()`,
 			about + "task.priority is about a task that runs; make two policies of it; the one on enqueue reads arriving.*"},
+		{stubs.Enqueue, `rank(-task.priority)`, `on enqueue rank() orders the arriving task, and task.priority is about a task that runs; write arriving.priority`},
+		{stubs.Enqueue, `task.priority < 0 ? background() : continue()`, `on enqueue background() moves the arriving task, and task.priority is about a task that runs; write arriving.priority`},
 
+		{stubs.Enqueue, `rank(arriving.priority - task.priority)`, ""},
 		{stubs.Enqueue, `arriving.priority < task.priority ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.elapsed > duration("1s") and arriving.priority < 0 ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.priority < 0 ? switch() : queue.length > 9 ? throw("x") : continue()`, ""},
@@ -77,7 +80,7 @@ func TestChainsOfNames(t *testing.T) {
 
 // A switch of tasks that cannot be suspended does nothing.
 func TestIdleSwitch(t *testing.T) {
-	const nothing = "switch() does nothing: it suspends preemptible tasks and those of kind both, and the kind is "
+	const nothing = "switch() does nothing: it suspends tasks of the kinds preemptible and both, and the kind is "
 	kinds := func(names ...string) policy.Match { return policy.Match{Kinds: names} }
 	for _, c := range []struct {
 		on    stubs.Event

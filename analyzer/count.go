@@ -83,7 +83,7 @@ func countsBy(p *policy.Program, n *policy.Node) int {
 	}
 	c := counter{p: p, state: p.Sites[n.Index].Name, locals: map[int]step{}}
 	p.Root.Any(func(n *policy.Node) bool {
-		if n.Op == policy.OpLet { // those in its value precede it
+		if n.Op == policy.OpLet { // step has handled the lets in its value
 			c.locals[n.Index] = c.step(n.A)
 		}
 		return false

@@ -20,9 +20,9 @@ func Mismatched(members []Member, tasks map[string]policy.Class) (all []Remark) 
 			switch {
 			case kinds == nil || isPattern(name):
 			case len(match.Kinds) > 0 && !slices.ContainsFunc(match.Kinds, func(k string) bool { return slices.Contains(kinds, k) }):
-				all = append(all, m.about("match: the tasks %q are declared %s, and kinds has other kinds alone; so the policy is not about them", name, declared))
+				all = append(all, m.about("match: the tasks %q are declared %s, and match.kinds has other kinds only; the policy matches none of these tasks", name, declared))
 			case switches && declared == "atomic":
-				all = append(all, m.about("match: the tasks %q are declared atomic, and switch() suspends preemptible tasks and those of kind both", name))
+				all = append(all, m.about("match: the tasks %q are declared atomic, and switch() suspends tasks of the kinds preemptible and both", name))
 			}
 		}
 	}

@@ -48,8 +48,8 @@ func TestMismatchedKinds(t *testing.T) {
 		kinds       []string
 		expr, about string // the tasks of the warnings
 	}{
-		{stubs.Start, []string{"A", "B"}, []string{"preemptible", "both"}, throws, `"A" are declared atomic, and kinds has other kinds alone`},
-		{stubs.Enqueue, []string{"S"}, []string{"preemptible"}, throws, `"S" are declared safe, and kinds`},
+		{stubs.Start, []string{"A", "B"}, []string{"preemptible", "both"}, throws, `"A" are declared atomic, and match.kinds has other kinds only`},
+		{stubs.Enqueue, []string{"S"}, []string{"preemptible"}, throws, `"S" are declared safe, and match.kinds`},
 		{stubs.Start, []string{"S"}, []string{"both"}, throws, ""}, // code may register them as preemptible
 		{stubs.Start, []string{"A", "N", "W", "P*", "other"}, []string{"atomic"}, throws, ""},
 		{stubs.Start, []string{"N", "W", "P*", "other"}, []string{"safe"}, throws, ""},

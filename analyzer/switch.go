@@ -32,6 +32,6 @@ func (a *analysis) checkSwitch(n *policy.Node) {
 func (a *analysis) idleSwitches() {
 	for _, s := range a.idle {
 		a.warn(s.verdict, "switch tasks of these kinds, or declare the tasks preemptible",
-			"%s does nothing: it suspends preemptible tasks and those of kind both, and the kind is %s here", a.text(s.verdict), a.describe(s.kinds))
+			"%s does nothing: it suspends tasks of the kinds preemptible and both, and the kind is %s here", a.text(s.verdict), a.describe(s.kinds))
 	}
 }

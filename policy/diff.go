@@ -43,7 +43,11 @@ func Diff(old, new *Document, off map[string]bool) (all []Change) {
 	all = append(all, compared("never-unwind", keptOf(old), keptOf(new), keptDetails)...)
 	others := otherStates(old, new)
 	all = append(all, compared("policy", specsOf(old), specsOf(new), func(name string, a, b Spec) []string {
-		return append(specDetails(a, b), restart(a, b, others, off[name])...)
+		details := specDetails(old.written(a), new.written(b))
+		if len(details) == 0 && !slices.Equal(a.Match.Except, b.Match.Except) {
+			details = []string{fmt.Sprintf("%s: all tasks but %v -> all tasks but %v", Default, shown(a.Match.Except), shown(b.Match.Except))}
+		}
+		return append(details, restart(a, b, others, off[name])...)
 	})...)
 	return append(all, reordered(old, new)...)
 }
@@ -161,4 +165,12 @@ func writtenAs(changes []Change, docs ...*Document) []Change {
 		}
 	}
 	return changes
+}
+
+// written returns a policy with the match that the document has for it, which may name Default.
+func (d *Document) written(s Spec) Spec {
+	if m := d.parts[Part{"policy", s.Name}].match; m != nil {
+		s.Match = *m
+	}
+	return s
 }

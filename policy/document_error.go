@@ -120,6 +120,7 @@ type declaration struct {
 	node  *yaml.Node // where it begins
 	expr  *yaml.Node // of a policy: its expression; nil: not literally in the document
 	title string     // what the document calls it, as in limit of "f"; "": by its name
+	match *Match     // of a policy that matches Default: its match as written
 }
 
 // Refused converts the error with which a part of the document was refused to an error of the

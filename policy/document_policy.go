@@ -51,6 +51,11 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		if err := d.add(item, s, fmt.Sprintf("limit of %q", limits[i].Func)); err != nil {
 			return err
 		}
+		if part := (Part{"policy", s.Name}); limits[i].Func == Default {
+			limit := d.doc.parts[part]
+			limit.match = &Match{Tasks: []string{Default}}
+			d.doc.parts[part] = limit
+		}
 	}
 	return nil
 }
@@ -85,6 +90,13 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 			return err
 		}
 	}
+	written := make([]*Match, len(items))
+	for i, s := range specs {
+		if slices.Contains(s.Match.Tasks, Default) {
+			s.Match.Tasks = slices.Clone(s.Match.Tasks)
+			written[i] = &s.Match
+		}
+	}
 	if err := matchOthers(specs); err != nil {
 		return lineError(n, "%v", err)
 	}
@@ -92,7 +104,7 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 		if err := d.add(item, specs[i], ""); err != nil {
 			return err
 		}
-		d.doc.parts[Part{"policy", specs[i].Name}] = declaration{node: item, expr: exprs[i]}
+		d.doc.parts[Part{"policy", specs[i].Name}] = declaration{node: item, expr: exprs[i], match: written[i]}
 	}
 	return nil
 }

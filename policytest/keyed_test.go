@@ -1,11 +1,6 @@
 package policytest
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestKeyedStates gives keys and tokens, lets time pass, and looks at what is not as expected.
 func TestKeyedStates(t *testing.T) {
@@ -59,24 +54,7 @@ policies:
 		{"another type", `- {at: 0s, on: exit, given: {state.seen: {a: 1s}}, expect: continue()}`, `the state seen["a"] is of type int, and 1s is none`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, text := range map[string]string{"p.yaml": document, "p_test.yaml": "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: it\n    events:\n      " + c.events + "\n"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
-			said := ""
-			if err != nil {
-				said = err.Error()
-			} else {
-				for _, f := range r.Results[0].Failures {
-					said += f.String() + "\n"
-				}
-			}
-			if c.want == "" && said != "" || !strings.Contains(said, c.want) {
-				t.Errorf("got\n%s\nwant %q", said, c.want)
-			}
+			says(t, c.name, told(t, document, "tests:\n  - name: it\n    events:\n      "+c.events+"\n"), c.want)
 		})
 	}
 }

@@ -1,8 +1,6 @@
 package policytest
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -45,17 +43,7 @@ func TestPatternsAndWrites(t *testing.T) {
 		{"all or none", `{at: 0s, event: overflow, expect: {error: overflow, states: {n: 5}}}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, text := range map[string]string{"p.yaml": patterns, "p_test.yaml": "version: 1\ndocuments: [p.yaml]\ntests:\n  - {name: it, events: [" + c.event + "]}\n"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantFailures(t, r, c.want)
+			says(t, c.name, told(t, patterns, "tests:\n  - {name: it, events: ["+c.event+"]}\n"), c.want)
 		})
 	}
 }

@@ -25,18 +25,11 @@ func TestGivenFiguresAreRead(t *testing.T) {
 		`queue.wait: {0.99: 1ms}`:              "",
 		`class.wait: {0.5: 1s}, class.busy: 3`: `no policy reads class.wait(0.5), nor any class.wait`,
 	} {
-		dir := t.TempDir()
 		document, err := os.ReadFile("testdata/figures.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := "version: 1\ndocuments: [p.yaml]\ntests:\n  - name: it\n    given: {" + given + "}\n" + events
-		for name, b := range map[string][]byte{"p.yaml": document, "p_test.yaml": []byte(text)} {
-			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
+		r, _, err := runs(t, string(document), "tests:\n  - name: it\n    given: {"+given+"}\n"+events)
 		if got := fmt.Sprintf("%+v %v", r, err); want == "" && (err != nil || r.Failed()) || !strings.Contains(got, want) {
 			t.Errorf("%s: %s; want %q", given, got, want)
 		}
@@ -71,14 +64,8 @@ policies:
 // report runs tests of the document. events are what stands behind "events:" of one test.
 func report(t *testing.T, head, events string) (*Report, error) {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"p.yaml": document,
-		"p_test.yaml": "version: 1\ndocuments: [p.yaml]\n" + head + "tests:\n  - name: it\n    events:\n" + events} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return File(filepath.Join(dir, "p_test.yaml"), Options{})
+	r, _, err := runs(t, document, head+"tests:\n  - name: it\n    events:\n"+events)
+	return r, err
 }
 
 // TestEvents gives one event or more and looks at what is not as expected: parts of each failure,

@@ -7,16 +7,23 @@ import (
 	"testing"
 )
 
-// told runs a file of tests of a document p.yaml, and returns the error or the failures.
-func told(t *testing.T, document, tests string) string {
+// runs runs a file of tests of a document p.yaml, in a new folder.
+func runs(t *testing.T, document, tests string) (r *Report, dir string, err error) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, text := range map[string]string{"p.yaml": document, "p_test.yaml": "version: 1\ndocuments: [p.yaml]\n" + tests} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := File(filepath.Join(dir, "p_test.yaml"), Options{})
+	r, err = File(filepath.Join(dir, "p_test.yaml"), Options{})
+	return r, dir, err
+}
+
+// told runs a file of tests of a document p.yaml, and returns the error or the failures.
+func told(t *testing.T, document, tests string) string {
+	t.Helper()
+	r, dir, err := runs(t, document, tests)
 	if err != nil {
 		return err.Error()
 	}

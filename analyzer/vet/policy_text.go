@@ -26,7 +26,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]shape
 		}
 		return
 	}
-	r := reader{text: text, limits: analyzer.Limits{Interval: on.Interval, Match: on.match}, registered: c.registered}
+	r := reader{text: text, limits: analyzer.Limits{Interval: on.Interval, Match: on.match, Custom: on.Custom}, registered: c.registered}
 	r.states = maps.Clone(r.states)
 	maps.Copy(r.states, private)
 	r.allStates = r.allStates && !open

@@ -66,6 +66,9 @@ func (c *specCheck) made(call *ast.CallExpr) trigger {
 			return exactly(policy.On(stubs.Event(v)))
 		}
 	case "OnCustom":
+		if name, ok := c.text(arg); ok && name != "" {
+			return exactly(policy.OnCustom(name))
+		}
 		return trigger{on: []stubs.Event{stubs.Custom}}
 	}
 	return anyTrigger

@@ -25,7 +25,7 @@ policies:
 		"policies: [{name: p, every: 1ms, match: {tasks: [a], kinds: [both]}, expr: throw(\"x\")}]\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	const shares = ":2:10: warning: tenants: the shares have no effect, because no policy reads arriving.virtual_time; write order: fair\n"
-	const kinds = `idle.yaml:4:12: warning: policy "p": match: the tasks "a" are declared atomic, and kinds has other kinds alone`
+	const kinds = `idle.yaml:4:12: warning: policy "p": match: the tasks "a" are declared atomic, and match.kinds has other kinds only`
 	for _, c := range []struct {
 		args []string
 		code int

@@ -13,8 +13,11 @@ import (
 // token in the very nanosecond in which it is due, and a client that keeps exactly to the rate.
 func Tokens(left uint64, at, now int64, rate, burst float64) float64 {
 	tokens := math.Float64frombits(left) + rate*time.Duration(max(0, now-at)).Seconds()
-	if whole := math.Round(tokens); math.Abs(tokens-whole) < 1e-9 {
-		tokens = whole
+	if tokens >= burst { // as of most buckets
+		return burst
 	}
-	return min(burst, tokens)
+	if whole := math.RoundToEven(tokens); math.Abs(tokens-whole) < 1e-9 {
+		return min(burst, whole)
+	}
+	return tokens
 }
