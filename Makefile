@@ -9,7 +9,7 @@ FUZZTIME ?= 20s
 # Random programs of make programs, and the seed of the first.
 PROGRAMS ?= 100
 SEED ?= 1
-# A regular expression for make goroot.
+# A regular expression for make goroot: it matches a path and a kind, as in 'fixedbugs/.* run'.
 GOROOT_TESTS ?= .
 # For each protocol.
 CHAOSTIME ?= 5m
@@ -69,7 +69,7 @@ soak: ## Keep a server over PostgreSQL and Redis under load and throws for SOAK 
 programs: ## Compare PROGRAMS random programs (default 100), built by go and rewritten
 	go test ./instrument -count 1 -v -timeout 0 -run TestRandomPrograms -programs $(PROGRAMS) -seed $(SEED)
 
-goroot: ## Compare the Go distribution's tests whose path matches GOROOT_TESTS (default: all), built by go and by cocoon
+goroot: ## Compare the Go distribution's tests that match GOROOT_TESTS (default: all), built by go and by cocoon
 	go test ./internal/gobuild -count 1 -timeout 0 -v -run TestDistribution -goroot '$(GOROOT_TESTS)' | grep -v -e '^=== ' -e '--- PASS'
 
 thirdparty: ## Run the tests of other people's packages, built by cocoon test

@@ -125,7 +125,7 @@ func (s *survey) gapsOf(c *code) []Gap {
 		add(c.typ.Pos(), g)
 	}
 	for _, l := range c.loops {
-		if g, ok := s.ofLoop(l); ok {
+		if g, ok := s.ofLoop(c, l); ok {
 			add(l.stmt.Pos(), g)
 		}
 		if g, ok := s.loopUnderLock(c, l); ok {
@@ -159,9 +159,9 @@ func length(units int) time.Duration {
 }
 
 // ofLoop returns the gap of a loop that was not meant to poll at each iteration.
-func (s *survey) ofLoop(l *loop) (g Gap, ok bool) {
+func (s *survey) ofLoop(c *code, l *loop) (g Gap, ok bool) {
 	if l.every > 0 {
-		units := s.cost(bodyOf(l.stmt)) * int(l.every)
+		units := s.costOfIteration(c, bodyOf(l.stmt)) * int(l.every)
 		return Gap{Kind: GapLoop, Why: fmt.Sprintf("it polls every %d iterations", l.every), Length: length(units)}, true
 	}
 	if units := s.cost(l.stmt); !l.polls && units <= quick {

@@ -56,6 +56,8 @@ func TestGaps(t *testing.T) {
 		{"too short to poll", `func a(x [8]int) (s int) { for _, v := range x { s += v }; return s }`,
 			[]string{"a: loop bounded: 8 iterations at most, which do not poll"}},
 		{"in pieces", `func a(x []int) { for i := range x { x[i]++ } }`, []string{"a: loop bounded: it polls every 1024 iterations"}},
+		{"in pieces, around a loop that polls", `func a(x []int) { for i := range x { for x[i] > 0 { f() } } }`,
+			[]string{"a: loop bounded: it polls every 256 iterations"}},
 		{"under a lock", `func a(n int) { mu.Lock(); for n > 0 { n /= 2 }; mu.Unlock() }`,
 			[]string{"a: loop unbounded: it does not poll: a lock is held", "a: wait unbounded: it may wait for the lock"}},
 		{"under a lock, bounded", `func a() (s int) { mu.Lock(); for range 5000 { s++ }; mu.Unlock(); return s }`,

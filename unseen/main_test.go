@@ -69,8 +69,8 @@ func TestChoose(t *testing.T) {
 }
 
 func TestLost(t *testing.T) {
-	before := outcomes([]byte("=== RUN x\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/one (0.00s)\n--- FAIL: TestB (0.00s)\nnoise--- PASS: TestN\n--- PASS: TestC (0.0s)\n--- PASS: TestD/a__b (0s)\n"))
-	after := outcomes([]byte("--- PASS: TestD/a_b (0s)\n--- PASS: TestA (0.00s)\n    --- FAIL: TestA/one (0.00s)\n"))
+	before := outcomes([]byte("=== RUN x\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/one (0.00s)\n--- FAIL: TestB (0.00s)\nnoise--- PASS: TestN\n--- PASS: TestC (0.0s)\n--- PASS: TestD/a__b (0s)\n--- PASS: TestE/%!s(*int=0x12ab)/0x1 (0s)\n"))
+	after := outcomes([]byte("--- PASS: TestE/%!s(*int=0x77)/0x1 (0s)\n--- PASS: TestD/a_b (0s)\n--- PASS: TestA (0.00s)\n    --- FAIL: TestA/one (0.00s)\n"))
 	if got := lost(before, after); !slices.Equal(got, []string{"TestA/one", "TestC"}) {
 		t.Errorf("lost %q", got)
 	}

@@ -18,9 +18,9 @@ type outcome struct {
 	err    error           // the process's
 }
 
-// spaces matches the spaces in a subtest's name. Protobuf adds a space to its texts in some
-// programs, on purpose.
-var spaces = regexp.MustCompile(`_+`)
+// varying matches parts of subtests' names that differ between programs: repeated spaces, which
+// protobuf adds to its texts on purpose, and addresses that fmt prints for a wrong verb.
+var varying = regexp.MustCompile(`_+|=0x[0-9a-f]+\)`)
 
 var verdict = regexp.MustCompile(`(?m)^ *--- PASS: (\S+)`)
 
@@ -40,7 +40,7 @@ func (w *workplace) test(ctx context.Context, l library, p program, name string,
 func outcomes(out []byte) outcome {
 	o := outcome{passed: map[string]bool{}}
 	for _, m := range verdict.FindAllSubmatch(bytes.ReplaceAll(out, []byte("\r"), nil), -1) {
-		o.passed[spaces.ReplaceAllString(string(m[1]), "_")] = true
+		o.passed[varying.ReplaceAllString(string(m[1]), "_")] = true
 	}
 	return o
 }

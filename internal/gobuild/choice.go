@@ -48,7 +48,7 @@ func choose(patterns []string) (choice, error) {
 			c.tested = true
 		default:
 			if why := refused(p); why != "" && !strings.Contains(p, "...") {
-				return c, fmt.Errorf("-cocoon.pkgs: %s never polls: %s", p, why)
+				return c, fmt.Errorf("-cocoon.pkgs: %s never polls: %s; leave it out", p, why)
 			}
 			c.patterns = append(c.patterns, p)
 		}

@@ -175,7 +175,7 @@ func TestInherit(t *testing.T) {
 		}
 	}
 	t.Setenv("GOFLAGS", "'-gcflags=all")
-	if err := (&goLine{}).inherit(); err == nil || !strings.Contains(err.Error(), "GOFLAGS: the quote") {
+	if err := (&goLine{}).inherit(); err == nil || !strings.Contains(err.Error(), "GOFLAGS: there is no closing quote") {
 		t.Errorf("an open quote in GOFLAGS: %v", err)
 	}
 }
