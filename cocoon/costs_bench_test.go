@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strconv"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/kernel"
 )
 
 // BenchmarkCosts measures what comments of this package say about costs. Where a comment says what
@@ -43,9 +45,9 @@ func BenchmarkCosts(b *testing.B) {
 			rt.log.add(slog.LevelInfo, "line", "n", 1)
 		}
 	})
-	b.Run("yieldCore", func(b *testing.B) {
+	b.Run("kernel.YieldCore", func(b *testing.B) {
 		for b.Loop() {
-			yieldCore()
+			kernel.YieldCore()
 		}
 	})
 	b.Run("sample.renew", func(b *testing.B) {
