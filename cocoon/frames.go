@@ -25,11 +25,13 @@ var (
 	// ownFrames and ownPrefixes are functions of this module between a task's safe point and the
 	// throw.
 	ownFrames = []string{
-		"cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer",
+		"cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block",
+		"cocoon.(*Handle).Wait", "cocoon.answer",
 	}
 	ownPrefixes = []string{
-		"cocoon.(*strand)", "cocoon.(*Loop)", "cocoon.taskMark", "safepoint.", "cocoonhttp.(*", "cocoonhttp.flusher.",
-		"cocoonhttp.hijacker.", "cocoonhttp.pusher.", "cocoongrpc.(*", "internal/tell.",
+		"cocoon.(*strand)", "cocoon.(*Loop)", "cocoon.taskMark", "safepoint.",
+		"cocoonhttp.(*", "cocoonhttp.flusher.", "cocoonhttp.hijacker.", "cocoonhttp.pusher.",
+		"cocoongrpc.(*", "internal/tell.",
 	}
 
 	callbacks   = []string{"runtime.cgocallback", "runtime.cgocallbackg"}
