@@ -170,28 +170,6 @@ func (e *PreemptedError) hasPassed(function string) bool {
 	}
 }
 
-// ours reports whether a function lies between the task's safe point and the throw.
-func ours(function string) bool {
-	// what cocoon build inserts, in each package
-	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") {
-		return true
-	}
-	rest, found := strings.CutPrefix(function, "github.com/cocoon-go/cocoon/")
-	if !found {
-		return false
-	}
-	switch rest {
-	case "cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.(*Handle).Wait", "cocoon.answer":
-		return true
-	}
-	for _, prefix := range []string{"cocoon.(*strand)", "cocoon.(*Loop)", "cocoon.taskMark", "safepoint.", "cocoonhttp.(*", "cocoonhttp.flusher.", "cocoonhttp.hijacker.", "cocoonhttp.pusher.", "cocoongrpc.(*", "internal/tell."} {
-		if strings.HasPrefix(rest, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // TaskError is the error that Wait returns for a failed task. It has the path of the task and the
 // error of the task's function.
 type TaskError struct {

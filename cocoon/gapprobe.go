@@ -192,9 +192,6 @@ func textOf(stack []runtime.Frame) string {
 	return strings.Join(lines, "\n")
 }
 
-// isCall reports whether the frame is the one below which the caller's frames begin.
-func isCall(f runtime.Frame) bool { return strings.HasSuffix(f.Function, "/cocoon.(*strand).call") }
-
 // placeOf returns the innermost frame outside of Go's runtime, or the innermost if there is none.
 func placeOf(stack []runtime.Frame) runtime.Frame {
 	for _, f := range stack {

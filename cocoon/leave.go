@@ -134,17 +134,14 @@ func (s *strand) recycle() {
 		s.slow.Store(0)
 	}
 	s.heard = heard{}
-	if s.tenant != nil || s.class != nil || len(s.would) > 0 {
-		s.forgetAccounts()
+	// The accounts and the policies may be gone before the strand has another task.
+	if s.tenant != nil || s.class != nil {
+		s.tenant, s.class = nil, nil
+		s.core.Forget()
+	}
+	if len(s.would) > 0 {
+		clear(s.would)
+		s.would = s.would[:0]
 	}
 	s.loop.pool.Put(s)
-}
-
-// forgetAccounts clears what refers to accounts of the ended task's tenant and class, and to
-// policies, which may all be gone before the strand has another task.
-func (s *strand) forgetAccounts() {
-	s.tenant, s.class = nil, nil
-	s.core.Reset(Atomic)
-	clear(s.would)
-	s.would = s.would[:0]
 }

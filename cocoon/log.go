@@ -56,7 +56,7 @@ func (q *logQueue) logger() *slog.Logger {
 
 // add logs a line. The args must not refer to anything that changes later. They must not be values
 // of the user's either, because their methods would be called on another goroutine: format such
-// values first. It costs about 1 µs, and may be called under any lock.
+// values first. It costs about 0.5 µs (BenchmarkCosts), and may be called under any lock.
 func (q *logQueue) add(level slog.Level, text string, args ...any) {
 	q.put(newLine(level, text, caller(), func() []any { return args }))
 }

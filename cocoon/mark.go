@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -50,11 +49,6 @@ var markOf = sync.OnceValue(func() map[uintptr]uint32 {
 	}
 	return digits
 })
-
-// isMark reports whether the function lies between call and the task's own function.
-func isMark(function string) bool {
-	return strings.HasPrefix(function, "github.com/cocoon-go/cocoon/cocoon.taskMark")
-}
 
 // marked is what the marks on a stack say about the strand: that many digits of its number.
 type marked struct {

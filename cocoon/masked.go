@@ -145,14 +145,6 @@ func (w *walk) up() {
 	}
 }
 
-// Names of functions of this package, as they appear on the stack.
-const (
-	ownPackage   = "github.com/cocoon-go/cocoon/cocoon."
-	slowPoint    = ownPackage + "answerFor" // the slow path of SafePoint
-	taskBegins   = ownPackage + "(*strand).call"
-	sectionBegin = ownPackage + "Section[" // of any type
-)
-
 // ends looks at a frame, and reports whether the walk ends there.
 func (w *walk) ends(f runtime.Frame) bool {
 	if w.place.Function == "" && !ours(f.Function) {
@@ -177,7 +169,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 		w.cleansUp, w.cleanup, w.kept = true, f, kept
 	}
 	switch {
-	case f.Function == "runtime.cgocallback" || f.Function == "runtime.cgocallbackg":
+	case isCallback(f.Function):
 		w.by = "a callback from C"
 	case locked:
 		w.by, w.lock = "a lock", lock.name
@@ -216,14 +208,4 @@ func (st *sectionStack) named(name string) bool {
 		}
 	}
 	return false
-}
-
-// packageOf returns the package of a function's name. Only the last element of the path has its
-// dots escaped.
-func packageOf(function string) string {
-	dot := strings.LastIndexByte(function, '/') + 1
-	if i := strings.IndexByte(function[dot:], '.'); i >= 0 {
-		return function[:dot+i]
-	}
-	return function
 }

@@ -171,8 +171,8 @@ func (l *Loop) look(now int64) (next int64) {
 	return l.lookAt
 }
 
-// unlockAndLook releases the loop's lock, for a task that waits for a slot, and then makes the timer
-// look at the holders soon.
+// unlockAndLook releases the loop's lock, for a task that waits for a slot, and then makes the
+// timer look at the holders soon.
 func (l *Loop) unlockAndLook(now int64) {
 	lookAt := l.lookAt
 	l.unlock()

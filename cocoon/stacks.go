@@ -127,27 +127,22 @@ func (r *stackReader) stack() (t taskStack) {
 		var f runtime.Frame
 		f, more = frames.Next()
 		switch digit := noMark; {
-		case first && f.Function == "runtime.gopark":
+		case first && f.Function == goPark:
 			t.parked = true
 		case isMark(f.Function):
 			if digit = r.mark(f.PC + 1); digit != noMark {
 				m = marked{m.number<<4 | uint32(digit), m.digits + 1}
 			}
-		case isCall(f):
+		case f.Function == taskBegins:
 			t.tasks = append(t.tasks, m)
 			m = marked{}
 		}
-		if len(t.tasks) == 0 && m.digits == 0 && !isMark(f.Function) && !isPreemption(f) {
+		if len(t.tasks) == 0 && m.digits == 0 && !isMark(f.Function) && !isPreemption(f.Function) {
 			t.frames = append(t.frames, f)
-			t.inside = t.inside || t.parked && strings.HasPrefix(f.Function, "github.com/cocoon-go/cocoon/cocoon.") && ours(f.Function)
+			t.inside = t.inside || t.parked && strings.HasPrefix(f.Function, ownPackage) && ours(f.Function)
 		}
 	}
 	return t
-}
-
-// isPreemption reports whether the frame belongs to the Go runtime's code for stopping a goroutine.
-func isPreemption(f runtime.Frame) bool {
-	return f.Function == "runtime.asyncPreempt" || f.Function == "runtime.asyncPreempt2"
 }
 
 // stacksOf returns the stacks that may be the strand's. There is only one, unless several tasks

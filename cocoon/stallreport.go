@@ -153,11 +153,11 @@ func ownStack(pcs []uintptr) (stack []runtime.Frame) {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {
 		var f runtime.Frame
-		if f, more = frames.Next(); isCall(f) || isMark(f.Function) {
+		if f, more = frames.Next(); f.Function == taskBegins || isMark(f.Function) {
 			break
 		}
 		// If a throw ended the stall, report the throw's safe point.
-		if len(stack) > 0 || !ours(f.Function) && f.Function != "runtime.gopanic" {
+		if len(stack) > 0 || !ours(f.Function) && f.Function != goPanic {
 			stack = append(stack, f)
 		}
 	}

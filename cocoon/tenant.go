@@ -53,7 +53,7 @@ const defaultTenants = 1024
 // accounts as tenant.*, and Stats returns them. If a policy orders the queue by
 // arriving.virtual_time (policy.FairShare), the tenants share the slots. The value of a task's
 // label when it arrives names its tenant. A second call with the same label changes the shares. It
-// costs a task about 50 ns.
+// costs a task about 0.15 µs (BenchmarkCosts), because each task then takes the loop's lock.
 func (rt *Runtime) RegisterTenants(t Tenants) error {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

@@ -10,7 +10,7 @@ import (
 // ended, even while code recovers the throw. It returns nil if there is none, or if a section will
 // catch it. It also returns nil on other goroutines than the task's own. It is for packages that
 // produce a task's response, such as cocoonhttp, because the task's results after the throw cannot
-// be relied on. Cost: about 5 ns if there is no throw.
+// be relied on. Cost: about 5 ns (BenchmarkCosts) if there is no throw.
 func Thrown(ctx context.Context) *PreemptedError {
 	t := TaskOf(ctx)
 	if t == nil || t.strand.requests.Load()&wantThrow == 0 || t.ended() {

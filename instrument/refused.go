@@ -28,7 +28,6 @@ var ours = []refusal{
 	{"cocoonhttp/...", adapter},
 	{"cocoonsql", adapter},
 	{"cocoongrpc", adapter},
-	{"guest/...", adapter},
 }
 
 // refused are the standard library's packages that never poll.

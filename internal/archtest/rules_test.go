@@ -29,7 +29,6 @@ var below = map[string]string{
 	"internal/tell":      "safepoint internal/goroutine internal/inside cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
 	"cocoonsql":          "cocoon",
-	"guest":              "safepoint stubs notify policy analyzer isolate cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // as above
 	"internal/gobuild":   "instrument internal/keep",
@@ -43,7 +42,7 @@ var below = map[string]string{
 var thirdParty = map[string]string{
 	"github.com/expr-lang/expr":     "policy",
 	"gopkg.in/yaml.v3":              "policy",
-	"github.com/tetratelabs/wazero": "isolate guest",
+	"github.com/tetratelabs/wazero": "isolate",
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
 	"golang.org/x/sys":              "notify cocoon internal/kernel internal/loadtest examples/",
 	"go.etcd.io/bbolt":              "examples/",

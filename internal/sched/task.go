@@ -72,6 +72,9 @@ type Task struct {
 // Reset makes t ready for a new life.
 func (t *Task) Reset(k Kind) { *t = Task{Kind: k, Owner: t.Owner, slot: -1} }
 
+// Forget drops what t refers to, after its end: its group and its tally.
+func (t *Task) Forget() { t.Group, t.class = nil, nil }
+
 // State returns where t stands.
 func (t *Task) State() State { return t.state }
 
