@@ -20,6 +20,7 @@ type graph []listed
 
 type listed struct {
 	ImportPath string // with " [p.test]" for the variant of a test
+	Name       string // in its package clause
 	Dir        string
 	Standard   bool
 	DepOnly    bool // not named on the command line
@@ -80,7 +81,7 @@ func (c *Command) list(ctx context.Context) (graph, error) {
 	if c.packages != nil {
 		return c.packages, nil
 	}
-	flags := []string{"-e", "-json=ImportPath,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module"}
+	flags := []string{"-e", "-json=ImportPath,Name,Dir,Standard,DepOnly,GoFiles,CgoFiles,EmbedFiles,Module"}
 	if c.Verb == "test" {
 		flags = append(flags, "-test")
 	}
