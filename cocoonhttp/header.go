@@ -3,7 +3,6 @@ package cocoonhttp
 import (
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // copied is a snapshot of a header. The values are shared, because no code changes them in place.
@@ -43,23 +42,6 @@ func (c copied) restore(h http.Header) {
 	for _, f := range c {
 		h[f.name] = f.values
 	}
-}
-
-// trails reports whether a trailer follows the body, either announced in the header or set by the
-// handler since. In HTTP/1 a body of declared length has no trailer.
-func (a *answer) trails() bool {
-	if !a.asked || a.request.ProtoMajor < 2 {
-		return false
-	}
-	if a.header.get("Trailer") != "" {
-		return true
-	}
-	for name := range a.under.Header() {
-		if strings.HasPrefix(name, http.TrailerPrefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // inform sends an informational response. HTTP/2 passes the header map itself to the goroutine that
