@@ -64,6 +64,7 @@ type answer struct {
 	held    []byte     // the bytes held back, in buffer
 	err     error      // of the first write that failed
 
+	informed bool // an informational response has been passed on
 	sent     bool // the header has been passed on: the response cannot be replaced
 	exposed  bool // the handler has the underlying writer, and may have written to it
 	duplex   bool // the handler may read while it writes: the server leaves the body to it

@@ -131,7 +131,7 @@ func (e *exchange) settle(err error) {
 		e.send()
 		e.settleBody()
 		return
-	case e.sent || e.exposed:
+	case e.sent || e.exposed || err != nil && e.mistaken():
 		e.abort() // too late for another response
 	case err != nil:
 		e.drop()

@@ -49,6 +49,7 @@ func (c copied) restore(h http.Header) {
 // that has a Content-Length, because a length has no place in an informational response; so inform
 // adds one for the duration of the call.
 func (a *answer) inform(status int) {
+	a.informed = true
 	h := a.under.Header()
 	if _, ok := h["Content-Length"]; !ok && a.request != nil && a.request.ProtoMajor == 2 {
 		h["Content-Length"] = []string{"0"}
