@@ -13,7 +13,7 @@ SEED ?= 1
 GOROOT_TESTS ?= .
 # For each protocol.
 CHAOSTIME ?= 5m
-STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+STATICCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -3,10 +3,8 @@ module github.com/cocoon-go/cocoon
 go 1.25.0
 
 require (
-	github.com/dlclark/regexp2 v1.12.0
 	github.com/expr-lang/expr v1.17.8
 	github.com/tetratelabs/wazero v1.12.0
-	go.etcd.io/bbolt v1.5.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sync v0.20.0
 	golang.org/x/sys v0.45.0
@@ -16,5 +14,6 @@ require (
 
 require (
 	github.com/kr/text v0.2.0 // indirect
+	github.com/stretchr/testify v1.11.1 // indirect
 	golang.org/x/mod v0.35.0 // indirect
 )

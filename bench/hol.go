@@ -33,7 +33,7 @@ func hol(ctx context.Context, r *report) error {
 		return err
 	}
 	defer w.close()
-	program, err := w.buildExample(ctx, "..", "./examples/hol")
+	program, err := w.buildExample(ctx, "../examples", "./hol")
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func rebuild(ctx context.Context, r *report) error {
 	if err := w.buildCocoon(ctx); err != nil {
 		return err
 	}
-	small := buildCase{name: "cocoon build", folder: "..", pkg: "./examples/redos"}
+	small := buildCase{name: "cocoon build", folder: "../examples", pkg: "./redos"}
 	// This program itself: with gRPC, gin, drivers of databases and Cocoon it has some 500
 	// packages.
 	large := buildCase{name: "cocoon build, large", folder: ".", pkg: "."}

@@ -31,7 +31,7 @@ func redos(ctx context.Context, r *report) error {
 		return err
 	}
 	program := filepath.Join(w.folder, "redos")
-	if _, err := output(ctx, "..", w.cocoon, "build", "-o", program, "./examples/redos"); err != nil {
+	if _, err := output(ctx, "../examples", w.cocoon, "build", "-o", program, "./redos"); err != nil {
 		return err
 	}
 	all, err := example[redosFigures](ctx, r, program)

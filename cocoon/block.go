@@ -40,9 +40,9 @@ func Block(ctx context.Context, fn func() error) error {
 // pending, BlockCall ends the task's context, or the section's, before it calls fn. So fn sees what
 // it sees in plain Go when its context is cancelled: a call with this context fails, clean-up with
 // another context succeeds, and the code around fn gets an error and returns. After that the throw
-// unwinds the task. BlockCall returns the throw as its error, and does not call fn, in two cases: a
-// policy on the event block throws for this call, or the task has ignored the throw for 100 ms.
-// Neither applies if ctx does not end with the task's context.
+// unwinds the task. In two cases BlockCall does not call fn, and returns the throw: if a policy
+// on the event block has just thrown, and if the task has ignored the throw for 100 ms. With a ctx
+// that does not end with the task's context it always calls fn.
 func BlockCall(ctx context.Context, fn func() error) error {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {

@@ -2,9 +2,9 @@ package cocoon
 
 import (
 	"runtime"
-	"sync"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -83,45 +83,6 @@ func (s *strand) breathe() {
 	}
 	if hot && rt.breathes && now-b.last >= int64(rt.cfg.Breath) {
 		b.last = now
-		yieldCore()
-	}
-}
-
-// threadSlices counts the hot runtimes of the process that ask for short slices. The last one to
-// become cold restores the default.
-var threadSlices struct {
-	mu    sync.Mutex
-	users int
-	now   time.Duration
-}
-
-// askSlices asks the kernel for slices of d, and reports whether the kernel complies. If several
-// runtimes ask, the shortest d counts.
-func askSlices(d time.Duration) bool {
-	threadSlices.mu.Lock()
-	defer threadSlices.mu.Unlock()
-	if threadSlices.users == 0 || d < threadSlices.now {
-		if !setSlices(d) {
-			return false
-		}
-		threadSlices.now = d
-	}
-	threadSlices.users++
-	return true
-}
-
-// renewSlices asks again, for threads started since the last call.
-func renewSlices() {
-	threadSlices.mu.Lock()
-	defer threadSlices.mu.Unlock()
-	setSlices(threadSlices.now)
-}
-
-// dropSlices withdraws one request.
-func dropSlices() {
-	threadSlices.mu.Lock()
-	defer threadSlices.mu.Unlock()
-	if threadSlices.users--; threadSlices.users == 0 {
-		setSlices(0)
+		kernel.YieldCore()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -13,7 +14,7 @@ import (
 // rarely. While the word is raised for another task, whose thread may be waiting for this core, the
 // task reads the clock more often, and still yields.
 func TestBreathByYielding(t *testing.T) {
-	if !canYield {
+	if !kernel.CanYield {
 		t.Skip("this system has no call that gives the core away")
 	}
 	rt := start(t, Config{Slots: 1, Breath: time.Millisecond})

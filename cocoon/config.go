@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -66,8 +67,8 @@ type Config struct {
 	KeepProcs bool
 
 	// Seed is where the draws of policies' chance(p) begin: from the same seed, a policy that is
-	// evaluated as often on a loop has the same draws. 0: one is drawn when the runtime is made,
-	// which Stats.Seed tells.
+	// evaluated as often on a loop has the same draws. 0 means a random seed, which Stats.Seed
+	// returns.
 	Seed uint64
 
 	// MaxFailures is how many evaluations of a policy may err in a row before it is switched off.
@@ -145,7 +146,7 @@ func (c Config) complete() (Config, error) {
 		c.Seed = rand.Uint64()
 	}
 	if c.Slots == 0 {
-		c.Slots, c.follows = min(ownProcs(), maxSlots), true
+		c.Slots, c.follows = min(kernel.OwnProcs(), maxSlots), true
 	}
 	orDefault(&c.MaxBypass, defaultMaxBypass)
 	orDefault(&c.StallAfter, defaultStallAfter)

@@ -211,7 +211,7 @@ func (c *change) commit() *document {
 	if c.scope.tenants != nil { // before the policies that read them, not after
 		rt.installTenants(c.scope.tenants)
 	}
-	rt.exchange(out, c.is.versions)
+	rt.replace(out, c.is.versions)
 	if c.scope.tenants == nil {
 		rt.installTenants(nil)
 	}

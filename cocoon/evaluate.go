@@ -109,8 +109,8 @@ func (l *Loop) toBackground(now int64) {
 // that there is none of is 146 years.
 const maxRetry = 24 * time.Hour
 
-// throwVerdict carries out a throw: on arrival it refuses the arriving task, else it is posted to
-// the task.
+// throwVerdict refuses the arriving task, or posts the throw to the task, which unwinds at its next
+// safe point (answerThrow).
 func (l *Loop) throwVerdict(b *bound, out stubs.Outcome, now int64) {
 	text := b.version.verified.Program().Reasons[out.Reason]
 	retry := min(time.Duration(max(0, out.Retry)), maxRetry)

@@ -17,7 +17,7 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 }
 
 // evaluateEach evaluates a policy for each matching running task, or once if the policy refers to
-// no task. Called under mu, with the view's notification filled in.
+// no task. Called under the loop's lock, with the view's notification filled in.
 func (l *Loop) evaluateEach(b *bound, now int64) {
 	if !b.perTask {
 		l.view.about(nil, nil)

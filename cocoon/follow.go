@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -47,10 +48,10 @@ func (rt *Runtime) followProcs(now int64) {
 		return
 	}
 	rt.following.at.Store(now)
-	more := rt.Loop().resize(ownProcs(), now)
+	more := rt.Loop().resize(kernel.OwnProcs(), now)
 	w.slots += more
 	if more != 0 && w.hot.Load() && !rt.cfg.KeepProcs {
-		addProcs(more)
+		kernel.AddProcs(more)
 	}
 }
 

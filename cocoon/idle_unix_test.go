@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -95,9 +96,9 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 	const span, spans = 2 * time.Second, 5
 	quiet := false
 	for i := 0; i < spans && !quiet; i++ { // one span may contain a garbage collection, or the end of earlier work
-		before, cpu := threadSwitches(t), processCPU()
+		before, cpu := threadSwitches(t), kernel.ProcessCPU()
 		time.Sleep(span)
-		n, used := threadSwitches(t)-before, time.Duration(processCPU()-cpu)
+		n, used := threadSwitches(t)-before, time.Duration(kernel.ProcessCPU()-cpu)
 		t.Logf("%d switches and %v of processor time in %v", n, used, span)
 		quiet = n <= 10*int64(span/time.Second) && used < span/100
 	}

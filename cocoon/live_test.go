@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -37,10 +38,10 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 		all.Wait()
 		return (heap - heap0) / n, (stack - stack0) / n
 	}
-	goroutines := runtime.NumGoroutine()
 	var heap, stack int64
 	for range 2 { // existing goroutines are reused
-		heap, stack = crowd(func() { <-gate }, func() bool { return runtime.NumGoroutine() >= goroutines+n }, func() {})
+		var there atomic.Int64
+		heap, stack = crowd(func() { there.Add(1); <-gate }, func() bool { return there.Load() == n }, func() {})
 	}
 	for name, prepare := range states {
 		t.Run(name, func(t *testing.T) {

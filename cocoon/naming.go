@@ -31,7 +31,7 @@ type naming struct {
 
 	classCount, sectionCount atomic.Int64
 	unkept                   atomic.Int64 // tasks and sections whose names did not fit
-	logs                     seldom
+	logs                     logLimit
 }
 
 // Bounds of the tables. Names that code or a document refers to are stored in addition to these.

@@ -3,11 +3,11 @@ package cocoon
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/kernel"
 )
 
 // GOMAXPROCS includes the spare Ps while runtimes are hot, for no more slots than the application
@@ -36,7 +36,7 @@ func TestGOMAXPROCS(t *testing.T) {
 	check("another loop", 7+SparePs)
 	b := hot(Config{Slots: 1000})
 	check("more slots than Ps", 8+SparePs)
-	done := spareProc()
+	done := kernel.SpareProc()
 	check("a goroutine of its own that is busy", 8+SparePs+1)
 	done()
 	check("it is done", 8+SparePs)
@@ -55,50 +55,13 @@ func TestGOMAXPROCS(t *testing.T) {
 	must(t, kept.Shutdown(background))
 	must(t, cold.Shutdown(background))
 	check("all are gone", 8)
-	spareProc()()
+	kernel.SpareProc()()
 	check("a busy one while none is hot", 8)
 
 	again := hot(Config{Slots: 8})
 	runtime.GOMAXPROCS(3)
 	must(t, again.Shutdown(background))
 	check("the application has changed it meanwhile", 3)
-}
-
-// If GOMAXPROCS was Go's choice, it is so again afterwards: Go goes on following the limits of the
-// process. If the application had chosen it, that value is restored.
-func TestGOMAXPROCSGoesBackToItsOwner(t *testing.T) {
-	if os.Getenv("GOMAXPROCS") != "" {
-		t.Skip("the environment has chosen")
-	}
-	defer runtime.SetDefaultGOMAXPROCS()
-	runtime.SetDefaultGOMAXPROCS()
-	n := runtime.GOMAXPROCS(0)
-	for own, want := range map[int]bool{n: true, n + 3: false} {
-		if own != n {
-			runtime.GOMAXPROCS(own)
-		}
-		rt := start(t, Config{Slots: own})
-		heatUp(t, rt)
-		procs.mu.Lock()
-		follows, ofOwn := procs.follows, procs.own
-		procs.mu.Unlock()
-		if follows != want || ofOwn != own {
-			t.Errorf("GOMAXPROCS is %d: taken for %d, for Go's choice: %v", own, ofOwn, follows)
-		}
-		must(t, rt.Shutdown(background))
-		if got := runtime.GOMAXPROCS(0); got != own {
-			t.Errorf("GOMAXPROCS was %d and is %d", own, got)
-		}
-		runtime.SetDefaultGOMAXPROCS()
-	}
-	t.Setenv("GOMAXPROCS", strconv.Itoa(n))
-	rt := start(t, Config{Slots: n})
-	heatUp(t, rt)
-	procs.mu.Lock()
-	defer procs.mu.Unlock()
-	if procs.follows {
-		t.Error("the environment's choice is taken for Go's")
-	}
 }
 
 // On one P, with KeepProcs, everything works, but later: the timer's thread gets the P when Go

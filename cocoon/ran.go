@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -88,7 +89,7 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	if c.at != 0 && now-c.at < sampleRunning/2 {
 		return s
 	}
-	s = cpuSample{used: processCPU(), was: c.used, from: c.at, expected: true}
+	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
 	if shared {
 		if n := c.withProcessor(); n > int64(runtime.NumCPU()) {

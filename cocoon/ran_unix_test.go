@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/kernel"
 )
 
 // A stopped process does not run: a limit of 400 ms does not throw into a task because its process
@@ -51,7 +53,7 @@ func stoppedChild(t *testing.T) {
 	begin := time.Now()
 	h := rt.Go(background, "job", func(ctx context.Context) error {
 		return inSection(ctx, "s", func() error {
-			for from := processCPU(); processCPU()-from < int64(150*time.Millisecond); {
+			for from := kernel.ProcessCPU(); kernel.ProcessCPU()-from < int64(150*time.Millisecond); {
 				SafePoint(ctx)
 			}
 			return nil

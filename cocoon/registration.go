@@ -40,7 +40,7 @@ func (r *Registration) Update(p Policy) error {
 	if err != nil {
 		return err
 	}
-	r.rt.exchange([]*version{r.now}, []*version{v})
+	r.rt.replace([]*version{r.now}, []*version{v})
 	return nil
 }
 

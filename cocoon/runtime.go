@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/keep"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
@@ -66,7 +67,7 @@ type Runtime struct {
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*document
 	mode     Mode // of all policies, unless a policy's own mode is greater
-	modeLogs seldom
+	modeLogs logLimit
 	closing  bool
 	empty    chan struct{} // receives an element when the last task ends during Shutdown
 	stopped  chan struct{} // closed when Shutdown is complete
@@ -139,7 +140,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.timer = notify.NewTimer(rt.onTimer)
 	rt.timer.Relax(true)
 	rt.addSlots(cfg.Slots)
-	rt.breathes = canYield && cfg.Breath > 0
+	rt.breathes = kernel.CanYield && cfg.Breath > 0
 	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
 	if mode != Enforce {
 		rt.tellMode()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -46,7 +47,7 @@ func (s *sample) renew(now int64) {
 	metrics.Read(s.read[:])
 	s.goroutines.Store(s.read[0].Value.Uint64())
 	s.heap.Store(s.read[1].Value.Uint64())
-	cpu, at := processCPU(), s.at.Load()
+	cpu, at := kernel.ProcessCPU(), s.at.Load()
 	if at != 0 {
 		s.cpu.Store(math.Float64bits(float64(cpu-s.lastCPU) / float64(now-at)))
 	}

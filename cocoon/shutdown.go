@@ -98,7 +98,7 @@ func (rt *Runtime) stop() error {
 	for _, r := range rt.policies {
 		all = append(all, r.now)
 	}
-	rt.exchange(all, nil)
+	rt.replace(all, nil)
 	rt.regMu.Unlock()
 	err := rt.store.Close()
 	rt.endHeat()

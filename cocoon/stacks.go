@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -34,7 +35,7 @@ type taskStack struct {
 // began is when it began to stop the world. All stacks are later.
 func (rt *Runtime) takeStacks() (found []taskStack, began int64) {
 	if runtime.NumGoroutine() > longProfile && !rt.cfg.KeepProcs {
-		defer spareProc()()
+		defer kernel.SpareProc()()
 	}
 	began = notify.Now()
 	var r stackReader

@@ -41,9 +41,9 @@ type loopStats struct {
 	waits   atomic.Int64
 	starved atomic.Int64
 
-	starvedLogs seldom
+	starvedLogs logLimit
 	void        atomic.Int64
-	reports     seldom // limits reports of stalls
+	reports     logLimit // limits reports of stalls
 
 	// Guarded by mu.
 	done        int64         // tasks that have ended, except tasks in open slots
@@ -173,7 +173,7 @@ type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
 	errors, clamped                                  atomic.Int64
-	logs, throwLogs                                  seldom // limits log lines: of what it would do, and of throws
+	logs, throwLogs                                  logLimit // limits log lines: of what it would do, and of throws
 	lastError                                        atomic.Pointer[failure]
 }
 

@@ -12,7 +12,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Tenants says which label names the tenant of a task, and the share of each tenant.
+// Tenants says which label names the tenant of a task, and the share of each tenant. Its fields:
+//
+//	Label  string         // the label; tasks without it belong to the tenant ""
+//	Shares map[string]int // relative shares; 1 for a tenant that is not listed
+//	Max    int            // accounts that a loop keeps; 0: 1024. The rest share one, "other"
 type Tenants = policy.Tenants
 
 // tenant is the account of a tenant on one loop. It is guarded by the loop's lock: an account for

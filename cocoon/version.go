@@ -156,7 +156,7 @@ func (v *version) bind(l *Loop) error {
 	if err := v.prepare(l); err != nil {
 		return err
 	}
-	l.exchange(nil, []*version{v})
+	l.replace(nil, []*version{v})
 	return nil
 }
 
@@ -178,7 +178,7 @@ func (v *version) cancel() {
 // withdraw is called with regMu held.
 func (v *version) withdraw() {
 	if rt := v.of.rt; rt.policies[v.of.name] == v.of && v.of.now == v {
-		rt.exchange([]*version{v}, nil)
+		rt.replace([]*version{v}, nil)
 	}
 }
 

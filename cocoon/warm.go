@@ -7,9 +7,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
+
+// SparePs is how many Ps the process has in addition to its busy slots while a runtime is hot: one
+// for the network poller, and one that the timer's thread keeps while it sleeps. Without them a
+// ready connection waits until a task ends or sysmon interrupts it, 10 ms later (bench: procs).
+const SparePs = kernel.SparePs
 
 // warmth carries out the decisions of heat. Tasks and the timer detect needs, in some cases under a
 // loop's lock, and changing GOMAXPROCS stops the world. So they only record the need, and one
@@ -135,10 +141,10 @@ func (rt *Runtime) warmUp(now int64) {
 	w := &rt.warmth
 	rt.followProcs(now)
 	if !rt.cfg.KeepProcs {
-		addProcs(w.slots)
+		kernel.AddProcs(w.slots)
 	}
-	w.room.Store(runtime.GOMAXPROCS(0) >= min(w.slots, ownProcs())+SparePs)
-	w.slices = rt.cfg.Breath > 0 && askSlices(sliceBreaths*rt.cfg.Breath)
+	w.room.Store(runtime.GOMAXPROCS(0) >= min(w.slots, kernel.OwnProcs())+SparePs)
+	w.slices = rt.cfg.Breath > 0 && kernel.AskSlices(sliceBreaths*rt.cfg.Breath)
 	w.threads, w.renewed, w.pause = threadCount(), now, firstRenewal
 	w.hot.Store(true)
 	rt.easeTimer()
@@ -150,10 +156,10 @@ func (rt *Runtime) coolDown() {
 	w.hot.Store(false)
 	rt.easeTimer()
 	if w.slices {
-		dropSlices()
+		kernel.DropSlices()
 	}
 	if !rt.cfg.KeepProcs {
-		addProcs(-w.slots)
+		kernel.AddProcs(-w.slots)
 	}
 	rt.timer.WakeAt(0) // it may have looked before coolDown, and set itself accordingly
 }
@@ -164,10 +170,10 @@ func (rt *Runtime) renew(now int64) {
 	w := &rt.warmth
 	if n := threadCount(); w.slices && n != w.threads {
 		w.threads = n
-		renewSlices()
+		kernel.RenewSlices()
 	}
 	if w.pause == lastRenewal && !rt.cfg.KeepProcs {
-		renewProcs()
+		kernel.RenewProcs()
 	}
 	rt.followProcs(now)
 	w.renewed, w.pause = now, min(4*w.pause, lastRenewal)
@@ -180,7 +186,7 @@ func (rt *Runtime) addSlots(n int) {
 	defer w.mu.Unlock()
 	w.slots += n
 	if w.hot.Load() && !rt.cfg.KeepProcs {
-		addProcs(n)
+		kernel.AddProcs(n)
 	}
 }
 

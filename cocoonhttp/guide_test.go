@@ -94,7 +94,9 @@ func TestGuideServers(t *testing.T) {
 	for _, folder := range []string{plain, quickstart} {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "server")
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, folder).CombinedOutput(); err != nil {
+			build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+			build.Dir = folder // examples is a module of its own
+			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("go build: %v\n%s", err, out)
 			}
 			free, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,7 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// key is one key that a mapping may have.
+// key is one key that a mapping may have. A new key also needs schema.json (TestSchemaHasAllKeys),
+// validate.go, diff_details.go and docs/policy.md.
 type key struct {
 	name     string
 	required bool

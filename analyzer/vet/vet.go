@@ -11,6 +11,13 @@
 // The analyzers recognise package cocoon by its import path and its names. They skip packages that
 // do not import Cocoon, and test files, which intentionally do what a program should not. They
 // report only what they are sure of: unknown values count as correct.
+//
+// # Adding an analyzer
+//
+// [Err] is the shortest model. An analyzer has a file of its own, stands in [Analyzers], and has a
+// folder in testdata/src with lines of code and what it reports about them. Code in testdata uses
+// fakes of Cocoon's packages, which a test compares with the packages. Checks of the text of a
+// policy belong to package policy or package analyzer: cocoonpolicy reports what they find.
 package vet
 
 import (

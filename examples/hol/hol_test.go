@@ -170,7 +170,7 @@ func TestCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stderr.Close()
-	line := "-json -duration 400ms -get-rate 90 -scan-rate 20 -cpus none -modes cocoon,idle"
+	line := "-json -duration 400ms -get-rate 90 -scan-rate 5 -cpus none -modes cocoon,idle"
 	err = run(t.Context(), strings.Fields(line), &stdout, stderr)
 	text, readErr := os.ReadFile(name)
 	if err := errors.Join(err, readErr); err != nil {

@@ -33,8 +33,8 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module for all systems, to find also imports that only another
-// system has.
+// sources parses the files of this module and of examples for all systems, to find also imports that
+// only another system has.
 func sources(t *testing.T, set *token.FileSet) (files []file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -44,7 +44,8 @@ func sources(t *testing.T, set *token.FileSet) (files []file) {
 		base := entry.Name()
 		if entry.IsDir() {
 			_, err := os.Stat(filepath.Join(name, "go.mod"))
-			if name != root && (err == nil || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
+			foreign := err == nil && name != filepath.Join(root, "examples")
+			if name != root && (foreign || base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -1,4 +1,4 @@
-package cocoon
+package kernel
 
 import (
 	"os"
@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// SparePs is how many Ps the process has in addition to its busy slots while a runtime is hot: one
-// for the network poller, and one that the timer's thread keeps while it sleeps. Without them a
-// ready connection waits until a task ends or sysmon interrupts it, 10 ms later (bench: procs).
+// SparePs is how many Ps the process has in addition to its busy slots while a runtime is hot, see
+// cocoon.SparePs.
 const SparePs = 2
 
 // procs raises GOMAXPROCS for all hot runtimes of the process together. The last runtime to become
@@ -24,8 +23,8 @@ var procs struct {
 	follows bool // own is Go's choice, which follows the limits of the process
 }
 
-// addProcs adds n slots of hot runtimes; n may be negative.
-func addProcs(n int) {
+// AddProcs adds n slots of hot runtimes; n may be negative.
+func AddProcs(n int) {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
 	if procs.slots == 0 {
@@ -35,10 +34,10 @@ func addProcs(n int) {
 	raiseProcs()
 }
 
-// spareProc reserves a P, until done is called, for a goroutine of the runtime's own that runs for
-// longer than Go lets a goroutine run. Otherwise other goroutines would wait for its P. spareProc
+// SpareProc reserves a P, until done is called, for a goroutine of the runtime's own that runs for
+// longer than Go lets a goroutine run. Otherwise other goroutines would wait for its P. SpareProc
 // does nothing while no runtime is hot.
-func spareProc() (done func()) {
+func SpareProc() (done func()) {
 	add := func(n int) {
 		procs.mu.Lock()
 		defer procs.mu.Unlock()
@@ -50,9 +49,9 @@ func spareProc() (done func()) {
 	return func() { add(-1) }
 }
 
-// renewProcs finds out whether the limits of the process have changed, and changes GOMAXPROCS
-// accordingly. Only Go knows how it chooses GOMAXPROCS, so renewProcs lets Go choose for a moment.
-func renewProcs() {
+// RenewProcs finds out whether the limits of the process have changed, and changes GOMAXPROCS
+// accordingly. Only Go knows how it chooses GOMAXPROCS, so RenewProcs lets Go choose for a moment.
+func RenewProcs() {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
 	if procs.slots == 0 || !procs.follows || runtime.GOMAXPROCS(0) != procs.set {
@@ -107,8 +106,8 @@ func learnProcs() {
 	}
 }
 
-// ownProcs returns GOMAXPROCS as the application sees it: without the spare Ps of hot runtimes.
-func ownProcs() int {
+// OwnProcs returns GOMAXPROCS as the application sees it: without the spare Ps of hot runtimes.
+func OwnProcs() int {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
 	if now := runtime.GOMAXPROCS(0); procs.slots == 0 || now != procs.set {

@@ -7,12 +7,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// exchange takes the versions of out out of force, and puts the versions of in in force, each for
+// replace takes the versions of out out of force, and puts the versions of in in force, each for
 // its registration. They are evaluated in their order, after all other policies. A version in both
-// lists stays in force, at its new place. Each loop changes over in one step. When exchange
+// lists stays in force, at its new place. Each loop changes over in one step. When replace
 // returns, no version that was only in out is being evaluated or ever will be. Called with regMu
 // held.
-func (rt *Runtime) exchange(out, in []*version) {
+func (rt *Runtime) replace(out, in []*version) {
 	stays := make(map[*version]bool, len(in))
 	for _, v := range in {
 		stays[v] = true
@@ -32,7 +32,7 @@ func (rt *Runtime) exchange(out, in []*version) {
 	rt.recost()
 	rt.await()
 	for _, l := range *rt.loops.Load() {
-		l.exchange(out, in)
+		l.replace(out, in)
 	}
 	left := make(map[*version]bool, len(out))
 	for _, v := range out {
@@ -53,10 +53,10 @@ func (rt *Runtime) exchange(out, in []*version) {
 	}
 }
 
-// exchange takes the versions of out out of force on the loop and puts the versions of in in force,
+// replace takes the versions of out out of force on the loop and puts the versions of in in force,
 // in one step. When it returns, no version that was only in out is being evaluated or ever will be.
 // Called with regMu held.
-func (l *Loop) exchange(out, in []*version) {
+func (l *Loop) replace(out, in []*version) {
 	l.lockAll()
 	defer l.unlock()
 	var leave []*bound

@@ -1,11 +1,11 @@
 //go:build unix && !linux
 
-package cocoon
+package kernel
 
 import "golang.org/x/sys/unix"
 
-// processCPU returns the processor time that the process has used, in ns.
-func processCPU() int64 {
+// ProcessCPU returns the processor time that the process has used, in ns.
+func ProcessCPU() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// seldom lets one line per second through, even in the first second of the process, and even if
+// A logLimit lets one line per second through, even in the first second of the process, and even if
 // several lines come at the same time.
-func TestSeldom(t *testing.T) {
+func TestLogLimit(t *testing.T) {
 	const second = int64(time.Second)
-	var s seldom
+	var s logLimit
 	for i, c := range []struct {
 		now  int64
 		want bool

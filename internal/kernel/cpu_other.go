@@ -1,12 +1,12 @@
 //go:build !unix
 
-package cocoon
+package kernel
 
 import "runtime/metrics"
 
-// processCPU returns the processor time that the process has used, in ns, as the Go runtime
+// ProcessCPU returns the processor time that the process has used, in ns, as the Go runtime
 // estimates it. The value changes only at garbage collections.
-func processCPU() int64 {
+func ProcessCPU() int64 {
 	s := []metrics.Sample{{Name: "/cpu/classes/user:cpu-seconds"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Float64() * 1e9)

@@ -1,10 +1,10 @@
-package cocoon
+package kernel
 
 import "golang.org/x/sys/unix"
 
-// processCPU returns the processor time that the process has used, in ns. The clock includes the
+// ProcessCPU returns the processor time that the process has used, in ns. The clock includes the
 // time that running threads have used since the kernel's last tick, which getrusage omits.
-func processCPU() int64 {
+func ProcessCPU() int64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) != nil {
 		return 0

@@ -1,4 +1,4 @@
-package cocoon
+package kernel
 
 import (
 	"os"
@@ -7,14 +7,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// canYield reports whether yieldCore has an effect.
-const canYield = true
-
-// yieldCore lets another thread run on this core if one waits. It takes about 1 µs, and does
-// nothing else if no thread waits. It is a raw system call because, from Go's point of view, it
-// returns at once and the P stays here.
-func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // setSlices asks for slices of d for every thread of the process that has longer ones, or for the
 // kernel's default for all threads if d is 0. It reports whether the kernel complies. A thread's
