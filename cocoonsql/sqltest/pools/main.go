@@ -36,7 +36,7 @@ var errWrong = errors.New("the answer belongs to another request")
 const patience = 20 * time.Second
 
 func main() {
-	throws := flag.Int("throws", 400, "how many")
+	throws := flag.Int("throws", 3200, "how many")
 	plain := flag.Bool("plain", false, "cancel contexts instead, without tasks")
 	flag.Parse()
 	open := clients[flag.Arg(0)]
