@@ -1,6 +1,6 @@
 // Command pools throws into a client of a server again and again, and then checks that the client's
-// pool has lost nothing: all its places are free, all its connections work, and no answer belongs to
-// another request. The test builds it with cocoon build.
+// pool has lost nothing: all its places are free, all its connections work, and no answer belongs
+// to another request. The test builds it with cocoon build.
 package main
 
 import (
@@ -106,9 +106,11 @@ func throwInto(c client, begin beginning, throws int) {
 			for i := range throws / workers {
 				stop, wait := begin(worker, func(ctx context.Context) error {
 					for n := 0; ; n++ {
-						if err := c.use(ctx, fmt.Sprint(worker, "/", i, "/", n)); err != nil && (errors.Is(err, errWrong) || ctx.Err() == nil) {
+						switch err := c.use(ctx, fmt.Sprint(worker, "/", i, "/", n)); {
+						case err == nil:
+						case errors.Is(err, errWrong), ctx.Err() == nil:
 							return err
-						} else if err != nil && ctx.Err() != nil {
+						default:
 							return nil
 						}
 					}
