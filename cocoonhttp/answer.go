@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
@@ -66,6 +64,7 @@ type answer struct {
 	held    []byte     // the bytes held back, in buffer
 	err     error      // of the first write that failed
 
+	informed bool // an informational response has been passed on
 	sent     bool // the header has been passed on: the response cannot be replaced
 	exposed  bool // the handler has the underlying writer, and may have written to it
 	duplex   bool // the handler may read while it writes: the server leaves the body to it
@@ -116,44 +115,6 @@ func (a *answer) WriteHeader(status int) {
 			a.send()
 		}
 	}
-}
-
-// decide fixes the status and the header, as WriteHeader does: later changes to the header count
-// for trailers only.
-func (a *answer) decide(status int) {
-	a.status, a.length = status, -1
-	p := tell.Thrown(a.ctx)
-	a.early, a.late = p == nil, a.recovered(p)
-	if a.asked {
-		a.header.take(a.under.Header())
-		if declared := a.header.get("Content-Length"); declared != "" {
-			if n, err := strconv.ParseInt(declared, 10, 64); err == nil && n >= 0 {
-				a.length = n
-			}
-		}
-	}
-	if !bodyAllowed(status) {
-		a.length = 0
-	}
-}
-
-// recovered reports whether the handler has recovered the throw, as far as the middleware can tell.
-// A deferred function that completes the response while the throw unwinds does not count, nor does
-// another goroutine at that time, nor a handler that got the throw as the error of a call. A
-// deferred function that calls recover still counts as unwinding until it returns, so its status
-// has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
-func (a *answer) recovered(p *cocoon.PreemptedError) bool {
-	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.io != nil && a.io.Told(p) {
-		return false
-	}
-	return a.status >= 400 || !goroutine.Unwinding()
-}
-
-// whole reports whether the handler decided before any throw, and has since written as many bytes
-// as its header declares. A trailer is decided after the body, so the length does not tell whether
-// the trailer is complete.
-func (a *answer) whole() bool {
-	return a.early && !a.lost && a.written == a.length && !a.trails()
 }
 
 // Write implements io.Writer.
@@ -266,52 +227,9 @@ func (a *answer) wrote() {
 	}
 }
 
-// send passes on the held bytes, if there are any. Only the first send is sure not to block.
-func (a *answer) send() error {
-	first := a.status != 0 && !a.sent
-	if first {
-		a.sent = true
-		a.sendHeader()
-	}
-	switch {
-	case len(a.held) == 0 || a.err != nil:
-		return a.err
-	case first:
-		_, a.err = a.under.Write(a.held) // if this is the whole body, the server adds its length
-	default:
-		_, a.err = a.put(a.held)
-	}
-	a.passed += int64(len(a.held))
-	a.held = a.held[:0]
-	return a.err
-}
-
-// sendHeader passes on the header as it was when the handler decided on the response.
-func (a *answer) sendHeader() {
-	if !a.asked {
-		a.under.WriteHeader(a.status)
-		return
-	}
-	h := a.under.Header()
-	if a.header.of(h) {
-		a.under.WriteHeader(a.status)
-		return
-	}
-	var later copied
-	later.take(h)
-	a.header.restore(h)
-	a.under.WriteHeader(a.status)
-	later.restore(h)
-}
-
 func (a *answer) release() {
 	if a.buffer != nil {
 		a.pool.Put(a.buffer)
 	}
 	a.pool, a.buffer, a.held = nil, nil, nil
-}
-
-// bodyAllowed reports whether responses with the status have a body.
-func bodyAllowed(status int) bool {
-	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }

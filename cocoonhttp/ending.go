@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // drop discards what the handler wrote, and its changes to the header.
@@ -29,14 +30,29 @@ func (a *answer) last() {
 // it has given up on a body itself, and after http.MaxBytesReader tells it that a body is too long;
 // so lingers uses a http.MaxBytesReader.
 func lingers(w http.ResponseWriter) {
+	http.MaxBytesReader(innermost(w), io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
+}
+
+// innermost returns the writer below those of surrounding middleware, as far as they tell: normally
+// that of net/http's server.
+func innermost(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		around, ok := w.(interface{ Unwrap() http.ResponseWriter })
 		if !ok {
-			break
+			return w
 		}
 		w = around.Unwrap()
 	}
-	http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
+}
+
+// mistaken reports whether a surrounding writer may have taken an informational response for the
+// final one, as that of http.TimeoutHandler does: then the status of a refusal would become 200.
+func (a *answer) mistaken() bool {
+	if !a.informed {
+		return false
+	}
+	_, servers := innermost(a.under).(interface{ SetReadDeadline(time.Time) error })
+	return !servers
 }
 
 // abort ends a response of which some may have been sent, in a way that shows the client that the

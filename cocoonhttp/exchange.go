@@ -99,8 +99,8 @@ func gaveUp(r any, p *cocoon.PreemptedError) error {
 // normally, with a response that cannot be trusted to be complete and the handler's own. If its
 // calls fail and its context ends, a handler assumes that its client has disconnected, so its
 // response may be anything, nothing, or cut short. Code that recovers all panics responds with 500,
-// or leaves the response as it is. A response is the handler's own if it is whole, or if the handler
-// recovered the throw and then decided.
+// or leaves the response as it is. A response is the handler's own if it is whole, or if the
+// handler recovered the throw and then decided.
 //
 // A throw that a section caught leaves the response to the handler. But if cocoon build inserted
 // the section, and the task has written inside, the handler knows of no throw (inside.CutShort).
@@ -131,7 +131,7 @@ func (e *exchange) settle(err error) {
 		e.send()
 		e.settleBody()
 		return
-	case e.sent || e.exposed:
+	case e.sent || e.exposed || err != nil && e.mistaken():
 		e.abort() // too late for another response
 	case err != nil:
 		e.drop()

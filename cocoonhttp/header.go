@@ -3,7 +3,6 @@ package cocoonhttp
 import (
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // copied is a snapshot of a header. The values are shared, because no code changes them in place.
@@ -45,28 +44,12 @@ func (c copied) restore(h http.Header) {
 	}
 }
 
-// trails reports whether a trailer follows the body, either announced in the header or set by the
-// handler since. In HTTP/1 a body of declared length has no trailer.
-func (a *answer) trails() bool {
-	if !a.asked || a.request.ProtoMajor < 2 {
-		return false
-	}
-	if a.header.get("Trailer") != "" {
-		return true
-	}
-	for name := range a.under.Header() {
-		if strings.HasPrefix(name, http.TrailerPrefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // inform sends an informational response. HTTP/2 passes the header map itself to the goroutine that
 // writes, and does not wait for that goroutine if the stream ends meanwhile. HTTP/2 copies a header
 // that has a Content-Length, because a length has no place in an informational response; so inform
 // adds one for the duration of the call.
 func (a *answer) inform(status int) {
+	a.informed = true
 	h := a.under.Header()
 	if _, ok := h["Content-Length"]; !ok && a.request != nil && a.request.ProtoMajor == 2 {
 		h["Content-Length"] = []string{"0"}

@@ -3,8 +3,10 @@ package cocoonhttp
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
+	"net/http"
 )
 
 // endsWithConnection reports whether the end of the connection marks the end of the response's
@@ -50,7 +52,10 @@ func (a *answer) put(p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		var wrote int
 		if wrote, err = a.under.Write(p[n:min(n+holdSize, len(p))]); err == nil {
-			err = a.control().Flush()
+			// http.TimeoutHandler and some other surrounding writers cannot flush.
+			if err = a.control().Flush(); errors.Is(err, http.ErrNotSupported) {
+				err = nil
+			}
 		}
 		n += wrote
 	}

@@ -41,6 +41,17 @@ func (r resets) ResetSession(ctx context.Context) error {
 // IsValid implements driver.Validator.
 func (v validates) IsValid() bool { return v.of.IsValid() }
 
+// parts are what the variants consist of.
+type parts struct {
+	c *conn
+	e execs
+	q queries
+	r resets
+	v validates
+
+	hasReset, hasValid bool
+}
+
 func wrapConn(under driver.Conn) driver.Conn {
 	_, executes := under.(driver.ExecerContext)
 	//lint:ignore SA1019 drivers from before Go 1.8 have it
@@ -51,111 +62,124 @@ func wrapConn(under driver.Conn) driver.Conn {
 	reset, hasReset := under.(driver.SessionResetter)
 	valid, hasValid := under.(driver.Validator)
 	c := &conn{under}
-	e, q, r, v := execs{c}, queries{c}, resets{reset}, validates{valid}
-	if executes || executed {
-		return withExec(c, e, q, r, v, asks || asked, hasReset, hasValid)
+	p := parts{c, execs{c}, queries{c}, resets{reset}, validates{valid}, hasReset, hasValid}
+	switch {
+	case (executes || executed) && (asks || asked):
+		return p.withBoth()
+	case executes || executed:
+		return p.withExecs()
+	case asks || asked:
+		return p.withQueries()
 	}
-	return withoutExec(c, q, r, v, asks || asked, hasReset, hasValid)
+	return p.withNeither()
 }
 
-func withExec(c *conn, e execs, q queries, r resets, v validates, asks, hasReset, hasValid bool) driver.Conn {
+func (p parts) withBoth() driver.Conn {
 	switch {
-	case asks && hasReset && hasValid:
+	case p.hasReset && p.hasValid:
 		return struct {
 			*conn
 			execs
 			queries
 			resets
 			validates
-		}{c, e, q, r, v}
-	case asks && hasReset:
+		}{p.c, p.e, p.q, p.r, p.v}
+	case p.hasReset:
 		return struct {
 			*conn
 			execs
 			queries
 			resets
-		}{c, e, q, r}
-	case asks && hasValid:
+		}{p.c, p.e, p.q, p.r}
+	case p.hasValid:
 		return struct {
 			*conn
 			execs
 			queries
 			validates
-		}{c, e, q, v}
-	case asks:
-		return struct {
-			*conn
-			execs
-			queries
-		}{c, e, q}
-	case hasReset && hasValid:
-		return struct {
-			*conn
-			execs
-			resets
-			validates
-		}{c, e, r, v}
-	case hasReset:
-		return struct {
-			*conn
-			execs
-			resets
-		}{c, e, r}
-	case hasValid:
-		return struct {
-			*conn
-			execs
-			validates
-		}{c, e, v}
+		}{p.c, p.e, p.q, p.v}
 	}
 	return struct {
 		*conn
 		execs
-	}{c, e}
+		queries
+	}{p.c, p.e, p.q}
 }
 
-func withoutExec(c *conn, q queries, r resets, v validates, asks, hasReset, hasValid bool) driver.Conn {
+func (p parts) withExecs() driver.Conn {
 	switch {
-	case asks && hasReset && hasValid:
+	case p.hasReset && p.hasValid:
 		return struct {
 			*conn
-			queries
+			execs
 			resets
 			validates
-		}{c, q, r, v}
-	case asks && hasReset:
+		}{p.c, p.e, p.r, p.v}
+	case p.hasReset:
 		return struct {
 			*conn
-			queries
+			execs
 			resets
-		}{c, q, r}
-	case asks && hasValid:
+		}{p.c, p.e, p.r}
+	case p.hasValid:
 		return struct {
 			*conn
-			queries
+			execs
 			validates
-		}{c, q, v}
-	case asks:
-		return struct {
-			*conn
-			queries
-		}{c, q}
-	case hasReset && hasValid:
-		return struct {
-			*conn
-			resets
-			validates
-		}{c, r, v}
-	case hasReset:
-		return struct {
-			*conn
-			resets
-		}{c, r}
-	case hasValid:
-		return struct {
-			*conn
-			validates
-		}{c, v}
+		}{p.c, p.e, p.v}
 	}
-	return c
+	return struct {
+		*conn
+		execs
+	}{p.c, p.e}
+}
+
+func (p parts) withQueries() driver.Conn {
+	switch {
+	case p.hasReset && p.hasValid:
+		return struct {
+			*conn
+			queries
+			resets
+			validates
+		}{p.c, p.q, p.r, p.v}
+	case p.hasReset:
+		return struct {
+			*conn
+			queries
+			resets
+		}{p.c, p.q, p.r}
+	case p.hasValid:
+		return struct {
+			*conn
+			queries
+			validates
+		}{p.c, p.q, p.v}
+	}
+	return struct {
+		*conn
+		queries
+	}{p.c, p.q}
+}
+
+func (p parts) withNeither() driver.Conn {
+	switch {
+	case p.hasReset && p.hasValid:
+		return struct {
+			*conn
+			resets
+			validates
+		}{p.c, p.r, p.v}
+	case p.hasReset:
+		return struct {
+			*conn
+			resets
+		}{p.c, p.r}
+	case p.hasValid:
+		return struct {
+			*conn
+			validates
+		}{p.c, p.v}
+	}
+	return p.c
 }

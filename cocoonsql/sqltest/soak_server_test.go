@@ -134,7 +134,7 @@ func (s *soakServer) cached(w http.ResponseWriter, r *http.Request) {
 	lock := fmt.Sprint("lock:", s.ids.Add(1))
 	// Deferred before the call: if the call fails, it is unknown whether the lock was set.
 	defer s.cache.Del(context.WithoutCancel(ctx), lock)
-	if err := s.cache.SetNX(ctx, lock, 1, 0).Err(); err != nil {
+	if err := s.cache.SetArgs(ctx, lock, 1, redis.SetArgs{Mode: "NX"}).Err(); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

@@ -33,7 +33,11 @@ func (c *Command) find(ctx context.Context) (sections []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names := slices.DeleteFunc(c.limitedIn(all), func(name string) bool {
+	limited := c.limitedIn(all)
+	if err := checkMain(limited, all); err != nil {
+		return nil, err
+	}
+	names := slices.DeleteFunc(limited, func(name string) bool {
 		return !slices.ContainsFunc(packagesOf(name), all.has)
 	})
 	findings{names, append(c.line.watched(all), stampsOf(looked)...)}.remember(memory, begin)

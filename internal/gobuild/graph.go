@@ -20,7 +20,7 @@ type graph []listed
 
 type listed struct {
 	ImportPath string // with " [p.test]" for the variant of a test
-	Name       string
+	Name       string // in its package clause
 	Dir        string
 	Standard   bool
 	DepOnly    bool // not named on the command line

@@ -100,6 +100,15 @@ func (c *Command) sections(ctx context.Context) (all []string, err error) {
 		}
 		all = append(all, names...)
 	}
+	if slices.ContainsFunc(all, namesMain) {
+		packages, err := c.list(ctx)
+		if err != nil {
+			return nil, ctx.Err() // the go command itself reports wrong arguments better
+		}
+		if err := checkMain(all, packages); err != nil {
+			return nil, err
+		}
+	}
 	names, err := c.find(ctx)
 	all = append(all, names...)
 	slices.Sort(all)

@@ -1,6 +1,6 @@
 // Command pools throws into a client of a server again and again, and then checks that the client's
-// pool has lost nothing: all its places are free, all its connections work, and no answer belongs to
-// another request. The test builds it with cocoon build.
+// pool has lost nothing: all its places are free, all its connections work, and no answer belongs
+// to another request. The test builds it with cocoon build.
 package main
 
 import (
@@ -36,7 +36,7 @@ var errWrong = errors.New("the answer belongs to another request")
 const patience = 20 * time.Second
 
 func main() {
-	throws := flag.Int("throws", 400, "how many")
+	throws := flag.Int("throws", 3200, "how many")
 	plain := flag.Bool("plain", false, "cancel contexts instead, without tasks")
 	flag.Parse()
 	open := clients[flag.Arg(0)]
@@ -51,6 +51,13 @@ func main() {
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		fail(err)
+	}
+	for worker := range workers {
+		// A limit throws into code that runs; Cancel mostly comes while the task waits.
+		limit := cocoon.TimeLimit{Func: name(worker), Limit: time.Duration(worker+1) * 25 * time.Microsecond}
+		if _, err := rt.RegisterTimeLimit(limit); err != nil {
+			fail(err)
+		}
 	}
 	begin := begins(rt, *plain)
 	for n := range workers { // opens the connections
@@ -71,12 +78,15 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// begins returns a function that begins an operation. stop ends the operation, and wait waits for
-// its end.
-func begins(rt *cocoon.Runtime, plain bool) func(fn func(context.Context) error) (stop func(), wait func() error) {
-	return func(fn func(context.Context) error) (stop func(), wait func() error) {
+func name(worker int) string { return fmt.Sprint("job", worker) }
+
+// beginning begins an operation of a worker. stop ends the operation, and wait waits for its end.
+type beginning func(worker int, fn func(context.Context) error) (stop func(), wait func() error)
+
+func begins(rt *cocoon.Runtime, plain bool) beginning {
+	return func(worker int, fn func(context.Context) error) (stop func(), wait func() error) {
 		if !plain {
-			h := rt.Go(context.Background(), "job", fn)
+			h := rt.Go(context.Background(), name(worker), fn)
 			return h.Cancel, func() error { return h.Wait(context.Background()) }
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -87,23 +97,25 @@ func begins(rt *cocoon.Runtime, plain bool) func(fn func(context.Context) error)
 }
 
 // throwInto throws into the users of a client.
-func throwInto(c client, begin func(func(context.Context) error) (stop func(), wait func() error), throws int) {
+func throwInto(c client, begin beginning, throws int) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	results := map[string]int{}
 	for worker := range workers {
 		all.Go(func() {
 			for i := range throws / workers {
-				stop, wait := begin(func(ctx context.Context) error {
+				stop, wait := begin(worker, func(ctx context.Context) error {
 					for n := 0; ; n++ {
-						if err := c.use(ctx, fmt.Sprint(worker, "/", i, "/", n)); err != nil && (errors.Is(err, errWrong) || ctx.Err() == nil) {
+						switch err := c.use(ctx, fmt.Sprint(worker, "/", i, "/", n)); {
+						case err == nil:
+						case errors.Is(err, errWrong), ctx.Err() == nil:
 							return err
-						} else if err != nil && ctx.Err() != nil {
+						default:
 							return nil
 						}
 					}
 				})
-				time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+				time.Sleep(time.Duration(rand.IntN(5000)) * time.Microsecond)
 				stop()
 				within("a task that was thrown into", func() error {
 					err := wait()
