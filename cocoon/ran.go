@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -79,8 +80,8 @@ type cpuSample struct {
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
 type cpuClock struct {
 	at, used int64
-	sharers  float64 // the average of withProcessor over the last few readings
-	running  [1]metrics.Sample
+	sharers  float64 // the average of wanting over the last few readings; 0: none yet
+	counts   [2]metrics.Sample
 }
 
 // sample reads the clock if the last reading is old enough. A reading is a system call of about
@@ -92,21 +93,27 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
 	if shared {
-		c.sharers += (float64(c.withProcessor()) - c.sharers) / 4
+		if n := float64(c.wanting()); c.sharers == 0 {
+			c.sharers = n
+		} else {
+			c.sharers += (n - c.sharers) / 4
+		}
 		s.sharers = c.sharers
 	}
 	return s
 }
 
-// withProcessor returns how many goroutines have a P, without the caller. It returns 0 before Go
-// 1.26, which does not say. Cost: less than 1 µs (BenchmarkCosts).
-func (c *cpuClock) withProcessor() int64 {
-	c.running[0].Name = "/sched/goroutines/running:goroutines"
-	metrics.Read(c.running[:])
-	if c.running[0].Value.Kind() != metrics.KindUint64 {
+// wanting returns how many goroutines would have a P at this moment without the caller, whose P may
+// be one that a goroutine had until now. It returns 0 before Go 1.26, which does not say. Cost: about
+// 1 µs (BenchmarkCosts).
+func (c *cpuClock) wanting() int64 {
+	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
+	metrics.Read(c.counts[:])
+	if c.counts[0].Value.Kind() != metrics.KindUint64 || c.counts[1].Value.Kind() != metrics.KindUint64 {
 		return 0
 	}
-	return int64(c.running[0].Value.Uint64()) - 1
+	ready := int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
+	return min(ready, int64(runtime.GOMAXPROCS(0)))
 }
 
 // sampleRan subtracts the time that running tasks have not run since the last sample, and returns
@@ -141,11 +148,12 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
 	off, blocked := s.notRunning(vouched, min(span, late))
+	waits := off > 0 && off >= vouched
 	if cpu.expected {
-		off = max(off, s.unserved(now, cpu))
+		off = max(off, span-s.served(now, cpu)*(span-off)/max(1, span))
 	}
 	again := every
-	if off > 0 && off >= vouched {
+	if waits {
 		if s.waitsSince == 0 {
 			s.waitsSince = now
 		}
@@ -188,25 +196,28 @@ func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 	return 0, false
 }
 
-// unserved returns by how much the task's running exceeds the processor time that the process has
-// used, or the task's share of it, since the task's last sample. For the first sample it compares
-// with the previous reading.
-func (s *strand) unserved(now int64, cpu cpuSample) int64 {
+// served returns for how much of the time since its last sample the task can have had a processor,
+// judged by the processor time of the process. Before the first sample, the time since the previous
+// reading speaks for all of it.
+func (s *strand) served(now int64, cpu cpuSample) int64 {
+	span := now - s.sampled
 	switch {
 	case s.cpuAt != 0:
-		return cpu.unserved(s.core.Ran(now)-s.ranAt, cpu.used-s.cpuAt)
+		ran := s.core.Ran(now) - s.ranAt
+		return max(0, span-ran+cpu.share(ran, cpu.used-s.cpuAt))
 	case cpu.from != 0:
-		return cpu.unserved(now-max(cpu.from, s.sampled), cpu.used-cpu.was)
+		known := max(1, now-max(cpu.from, s.sampled))
+		return int64(float64(span) * float64(cpu.share(known, cpu.used-cpu.was)) / float64(known))
 	}
-	return 0
+	return span
 }
 
-// unserved returns by how much a task's running exceeds what it can have had of the processor time
-// that the process has used meanwhile. The average of the sharers varies by a tenth even if nothing
-// changes.
-func (c cpuSample) unserved(ran, used int64) int64 {
+// share returns how much a task can have had of the processor time that the process has used while
+// the task was thought to run: all of it, or an equal share if the process got less than its
+// goroutines could use. The average of the sharers varies by a tenth even if nothing changes.
+func (c cpuSample) share(ran, used int64) int64 {
 	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
 		used = int64(float64(used) / c.sharers)
 	}
-	return ran - used
+	return min(ran, used)
 }

@@ -140,24 +140,24 @@ func TestLateTimerSharesTheProcessors(t *testing.T) {
 
 // A task is charged an equal share of the process's processor time if the process got less of it
 // than its goroutines could use, and otherwise all of it.
-func TestUnserved(t *testing.T) {
+func TestShareOfTheProcess(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for name, c := range map[string]struct {
 		sharers   float64
 		ran, used int64
-		off       int64
+		share     int64
 	}{
-		"alone, served":                    {1, 10 * ms, 10 * ms, 0},
-		"alone, the core went elsewhere":   {1, 10 * ms, 4 * ms, 6 * ms},
-		"unknown":                          {0, 10 * ms, 4 * ms, 6 * ms},
-		"two on two cores":                 {2, 10 * ms, 20 * ms, -10 * ms},
-		"two on two cores, nearly":         {2, 10 * ms, 19 * ms, -9 * ms},
-		"one, and one for half the time":   {1.5, 10 * ms, 15 * ms, -5 * ms},
+		"alone, served":                    {1, 10 * ms, 10 * ms, 10 * ms},
+		"alone, the core went elsewhere":   {1, 10 * ms, 4 * ms, 4 * ms},
+		"unknown":                          {0, 10 * ms, 4 * ms, 4 * ms},
+		"two on two cores":                 {2, 10 * ms, 20 * ms, 10 * ms},
+		"two on two cores, nearly":         {2, 10 * ms, 19 * ms, 10 * ms},
+		"one, and one for half the time":   {1.5, 10 * ms, 15 * ms, 10 * ms},
 		"four Ps on two cores":             {4, 10 * ms, 20 * ms, 5 * ms},
-		"two on two cores that others use": {2, 10 * ms, 8 * ms, 6 * ms},
+		"two on two cores that others use": {2, 10 * ms, 8 * ms, 4 * ms},
 	} {
-		if off := (cpuSample{sharers: c.sharers}).unserved(c.ran, c.used); off != c.off {
-			t.Errorf("%s: %v taken off; want %v", name, time.Duration(off), time.Duration(c.off))
+		if share := (cpuSample{sharers: c.sharers}).share(c.ran, c.used); share != c.share {
+			t.Errorf("%s: %v; want %v", name, time.Duration(share), time.Duration(c.share))
 		}
 	}
 }

@@ -198,6 +198,6 @@ func (rt *Runtime) tellUnmet() {
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.told, name) })
 	rt.tellIdleStates()
 	if rt.told = names; len(news) > 0 {
-		rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt", "names", news)
+		rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt, or name functions in a document that cocoon build has not seen (-cocoon.policies)", "names", news)
 	}
 }
