@@ -112,7 +112,8 @@ type step struct {
 func (c *counter) step(n *policy.Node) step {
 	switch n.Op {
 	case policy.OpConst:
-		return step{sign: cmp.Compare(int64(n.Imm), 0)} // of a float, too: the sign is the first bit
+		// of a float, too: the sign is the first bit
+		return step{sign: cmp.Compare(int64(n.Imm), 0)}
 	case policy.OpRead:
 		return c.read(n)
 	case policy.OpLocal:

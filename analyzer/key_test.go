@@ -50,7 +50,8 @@ func TestMismatchedKinds(t *testing.T) {
 	}{
 		{stubs.Start, []string{"A", "B"}, []string{"preemptible", "both"}, throws, `"A" are declared atomic, and match.kinds has other kinds only`},
 		{stubs.Enqueue, []string{"S"}, []string{"preemptible"}, throws, `"S" are declared safe, and match.kinds`},
-		{stubs.Start, []string{"S"}, []string{"both"}, throws, ""}, // code may register them as preemptible
+		// code may register them as preemptible
+		{stubs.Start, []string{"S"}, []string{"both"}, throws, ""},
 		{stubs.Start, []string{"A", "N", "W", "P*", "other"}, []string{"atomic"}, throws, ""},
 		{stubs.Start, []string{"N", "W", "P*", "other"}, []string{"safe"}, throws, ""},
 		{stubs.Start, []string{"A"}, nil, switches, `"A" are declared atomic, and switch() suspends`},

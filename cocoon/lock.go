@@ -12,12 +12,12 @@ import (
 // and unlock touch the mutex (TestLoopLockHasFewWaysIn).
 //
 // The order of locks is Runtime.loadMu, Runtime.regMu, a loop's lock, and then the locks that no
-// other lock is taken under, such as those of steps, of the log and of a sample. Functions that must
-// be called under the loop's lock, or with all tasks in slots known (lockAll), say so.
+// other lock is taken under, such as those of steps, of the log and of a sample. Functions that
+// must be called under the loop's lock, or with all tasks in slots known (lockAll), say so.
 //
-// Under it code may evaluate policies, post requests, record a need of heat, queue log lines and set
-// the timer. It must not run code of the application (the methods of contexts, safe functions, the
-// Logger, labels), end a context, stop the world, unwind, or wait for a slot.
+// Under it code may evaluate policies, post requests, record a need of heat, queue log lines and
+// set the timer. It must not run code of the application (the methods of contexts, safe functions,
+// the Logger, labels), end a context, stop the world, unwind, or wait for a slot.
 type loopLock struct {
 	mu sync.Mutex
 

@@ -26,8 +26,8 @@ type outlook struct {
 //     memory behind. A suspended task would hold them meanwhile.
 //   - Rewritten code on the stack holds a lock. A throw may pass a lock that a deferred call
 //     releases, see passes.
-//   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of a
-//     rewritten function that returns. A throw would end the call half-way. A switch is possible
+//   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of
+//     a rewritten function that returns. A throw would end the call half-way. A switch is possible
 //     there, unless the rule for the function forbids it.
 //
 // For a throw, the frames from the safe point up to the section that catches it matter; for a

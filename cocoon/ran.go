@@ -23,10 +23,10 @@ import (
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound;
-//   - the part that exceeds an equal share of that processor time, if the process got less of it than
-//     its goroutines with a P could use: if there are more Ps than cores, which a hot runtime makes
-//     possible, if other processes want the cores, or if the timer fired much too late (tooLate).
-//     There is no way to know which of the goroutines had a core.
+//   - the part that exceeds an equal share of that processor time, if the process got less of it
+//     than its goroutines with a P could use: if there are more Ps than cores, which a hot runtime
+//     makes possible, if other processes want the cores, or if the timer fired much too late
+//     (tooLate). There is no way to know which of the goroutines had a core.
 //
 // Before a task's first sample, all time with a slot counts. The first sample comes after an eighth
 // of the task's lead, the least time that the policies leave it. So an eighth of a limit may be
@@ -104,8 +104,8 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 }
 
 // wanting returns how many goroutines would have a P at this moment without the caller, whose P may
-// be one that a goroutine had until now. It returns 0 before Go 1.26, which does not say. Cost: about
-// 1 µs (BenchmarkCosts).
+// be one that a goroutine had until now. It returns 0 before Go 1.26, which does not say. Cost:
+// about 1 µs (BenchmarkCosts).
 func (c *cpuClock) wanting() int64 {
 	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
 	metrics.Read(c.counts[:])

@@ -12,8 +12,8 @@ import (
 
 // Code from cocoon build that nothing declares does not keep a waiting task from its slot longer
 // than code without polls: the task loses its slot after StallAfter, and waits at its next poll for
-// another. Nothing is reported. A task that is declared atomic, or has safe points of its own, keeps
-// its slot.
+// another. Nothing is reported. A task that is declared atomic, or has safe points of its own,
+// keeps its slot.
 func TestUndeclaredTasksShareTheirSlot(t *testing.T) {
 	const limit = time.Hour // the timer itself never looks
 	for name, c := range map[string]struct {
@@ -62,7 +62,8 @@ func TestUndeclaredTasksShareTheirSlot(t *testing.T) {
 // Two long tasks share a slot, and both end.
 func TestUndeclaredTasksTakeTurns(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
-	var turns, last atomic.Int32 // for a moment, until its next poll, a task without its slot runs on
+	// for a moment, until its next poll, a task without its slot runs on
+	var turns, last atomic.Int32
 	body := func(i int32) func(context.Context) error {
 		return func(context.Context) error {
 			for end := time.Now().Add(patience); turns.Load() < 10 && time.Now().Before(end); safepoint.Poll() {

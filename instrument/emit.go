@@ -170,8 +170,8 @@ var PREFIX_answer func()
 //go:linkname PREFIX_enter SAFEPOINT.enterLink
 var PREFIX_enter func(string) func(*error)
 
-// The package must not import sync/atomic, which it may not depend on; a load of one word is atomic anyway. Under the
-// race detector it is a call.
+// The package must not import sync/atomic, which it may not depend on; a load of one word is atomic
+// anyway. Under the race detector it is a call.
 //
 //go:norace
 func PREFIX_raised() bool { return PREFIX_word.requests != 0 }

@@ -94,8 +94,8 @@ func TestHostileLists(t *testing.T) {
 	}
 }
 
-// The time of a list grows with its length, not with the square of that. On a busy machine the least
-// times need more attempts.
+// The time of a list grows with its length, not with the square of that. On a busy machine the
+// least times need more attempts.
 func TestListsAreLinear(t *testing.T) {
 	few, many := listOf("task.name", MaxConstants/32, name), listOf("task.name", MaxConstants, name)
 	leastFew, leastMany := time.Hour, time.Hour

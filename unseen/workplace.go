@@ -65,7 +65,8 @@ func (w *workplace) progress(format string, args ...any) {
 func (w *workplace) command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = folder
-	cmd.Env = append(cmd.Environ(), "TMPDIR="+w.folder) // files left there are removed with the folder
+	// files left there are removed with the folder
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+w.folder)
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second

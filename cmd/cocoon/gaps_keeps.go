@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// keptPlace is code that a throw does not unwind. The JSON form is for programs: existing names do not
-// change, and new ones may be added.
+// keptPlace is code that a throw does not unwind. The JSON form is for programs: existing names do
+// not change, and new ones may be added.
 type keptPlace struct {
 	Packages  []string `json:"packages"`
 	Pattern   string   `json:"pattern,omitempty"`  // of a rule

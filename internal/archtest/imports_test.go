@@ -33,8 +33,8 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module and of examples for all systems, to find also imports that
-// only another system has.
+// sources parses the files of this module and of examples for all systems, to find also imports
+// that only another system has.
 func sources(t *testing.T, set *token.FileSet) (files []file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {

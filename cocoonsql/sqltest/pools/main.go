@@ -21,8 +21,10 @@ import (
 
 // client is a client with a pool of places connections. Its functions may be called concurrently.
 type client struct {
-	use    func(ctx context.Context, id string) error // returns errWrong for another request's answer
-	in     func() int                                 // connections in use; nil if the client does not tell
+	// returns errWrong for another request's answer
+	use func(ctx context.Context, id string) error
+	// connections in use; nil if the client does not tell
+	in     func() int
 	closed func() error
 }
 
