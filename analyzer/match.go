@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,6 +33,17 @@ func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 		}
 	}
 	return a.warnings
+}
+
+// unmatched warns of a match of tasks in a policy that is evaluated once for each loop, about no
+// task: the match has no effect then.
+func unmatched(p *policy.Program, m policy.Match) []Warning {
+	on := p.On & (stubs.Tick | stubs.Custom) &^ p.ForEach()
+	if on == 0 || len(m.Tasks)+len(m.Except)+len(m.Kinds) == 0 {
+		return nil
+	}
+	reason := fmt.Sprintf("match: tasks, except and kinds do nothing on %s: the policy is about no task, and is evaluated once for each loop", on)
+	return []Warning{{p.Errorf(p.Root, "remove them, or compare task.name and task.kind in the expression", "%s", reason)}}
 }
 
 // learnMatch adds the facts about names and kinds that hold for tasks that the match lets through,

@@ -10,6 +10,40 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
+// A match of tasks has no effect on a policy that is about no task.
+func TestMatchOfNoTask(t *testing.T) {
+	for _, c := range []struct {
+		on    stubs.Event
+		match policy.Match
+		expr  string
+		warns bool
+	}{
+		{stubs.Tick, policy.Match{Tasks: []string{"a"}}, `queue.length > 3 ? call("f") : continue()`, true},
+		{stubs.Custom, policy.Match{Except: []string{"a"}}, `queue.length > 3 ? call("f") : continue()`, true},
+		{stubs.Tick, policy.Match{Kinds: []string{"safe"}}, `queue.length > 3 ? call("f") : continue()`, true},
+		{stubs.Tick, policy.Match{Loops: []string{"a"}}, `queue.length > 3 ? call("f") : continue()`, false},
+		{stubs.Tick, policy.Match{Tasks: []string{"a"}}, `queue.length > 3 ? throw("busy") : continue()`, false},
+		{stubs.Exit, policy.Match{Tasks: []string{"a"}}, `queue.length > 3 ? call("f") : continue()`, false},
+		{stubs.Enqueue, policy.Match{Tasks: []string{"a"}}, `queue.length > 3 ? throw("busy") : continue()`, false},
+	} {
+		on := policy.On(c.on)
+		if c.on == stubs.Tick {
+			on = policy.Every(time.Second)
+		}
+		p, err := policy.Spec{Name: "p", On: on, Expr: c.expr}.Parse(nil, map[string]bool{"f": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(p, Limits{Match: c.match})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(fmt.Sprint(v.Warnings()), "match: tasks, except and kinds do nothing"); got != c.warns {
+			t.Errorf("%v, %+v, %s: %v", c.on, c.match, c.expr, v.Warnings())
+		}
+	}
+}
+
 // A match that contradicts the expression is a warning, never an error.
 func TestMatchContradicts(t *testing.T) {
 	tasks := func(names ...string) policy.Match { return policy.Match{Tasks: names} }

@@ -101,6 +101,7 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 		v.warnings = append(v.warnings, a.late...)
 	}
 	v.warnings = append(v.warnings, unused(p, limits.State)...)
+	v.warnings = append(v.warnings, unmatched(p, limits.Match)...)
 	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 	return v, nil
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -178,8 +179,15 @@ func readCustom(n *yaml.Node, t *Trigger) error {
 	if t.Events != 0 {
 		return lineError(n, "a policy has either on or event")
 	}
-	if e := stubs.EventNamed(t.Custom); e&^stubs.Custom != 0 && e != stubs.Tick {
+	switch e := stubs.EventNamed(t.Custom); {
+	case e == stubs.Tick:
+		return lineError(n, "tick is an event of the runtime and no custom one; write every: and an interval")
+	case e == stubs.Custom:
+		return lineError(n, "custom is no name of an event; write on: custom for all custom events")
+	case e != 0:
 		return lineError(n, "%s is an event of the runtime and no custom one; write on: %s", t.Custom, t.Custom)
+	case strings.Contains(t.Custom, "*"):
+		return lineError(n, "the name of an event is no pattern; write on: custom, and event.name in pattern(%q) in the expression", t.Custom)
 	}
 	t.Events = stubs.Custom
 	return nil

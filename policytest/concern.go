@@ -33,6 +33,8 @@ func (w *world) concerns(c *compiled) string {
 		path := stubs.Catalogue[m.id].Path
 		has := w.stub(m.id).(string)
 		switch selector := c.selector; {
+		case m.id != stubs.LoopName && w.on&(stubs.Tick|stubs.Custom)&^c.program.ForEach() != 0:
+			// about no task: evaluated once for the loop
 		case m.id == name && selector != nil:
 			if !selector.Selects(has) {
 				return matchesAlone(c.spec.Match, path, has)
