@@ -172,7 +172,13 @@ func TestSameOverHTTP2(t *testing.T) {
 						defer c.Close()
 						return c.heard(script(c, path))
 					}
-					if got, want := said(hybrid), said(stock); got != want {
+					got, want := said(hybrid), said(stock)
+					// On a busy machine net/http itself may close the connection before it responds to a
+					// bad path, so there a difference counts if it comes each time.
+					for tries := 1; name == "bad path" && got != want && tries < 5; tries++ {
+						got, want = said(hybrid), said(stock)
+					}
+					if got != want {
 						t.Errorf("got\n%.600q\nwant\n%.600q", got, want)
 					}
 				})
