@@ -2,8 +2,8 @@ package analyzer
 
 import "github.com/cocoon-go/cocoon/policy"
 
-// beyond warns of x in lo..hi if x is never as great as hi: of clock.weekday in 1..7, in which 7
-// is meant to be Sunday. A range whose low bound is too low is as good as x <= hi.
+// beyond warns of x in lo..hi if x is never as great as hi: of clock.weekday in 1..7, where the
+// author takes 7 for Sunday. A range with a low bound below all values works as x <= hi.
 func (r *review) beyond(n *policy.Node) {
 	whole := func(part *policy.Node, op policy.Op) bool {
 		return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End

@@ -75,7 +75,7 @@ func countsOf(members []Member) map[string]stubs.Event {
 }
 
 // countsBy returns the sign of what the effect n adds to its state, by add() or by
-// set("n", state.n + 1); 0 if that is not known, or if it does something else.
+// set("n", state.n + 1). It returns 0 if the sign is unknown, or n does something else.
 func countsBy(p *policy.Program, n *policy.Node) int {
 	effect := p.Sites[n.Index].Effect
 	if effect != stubs.Add && effect != stubs.Set {
@@ -95,7 +95,7 @@ func countsBy(p *policy.Program, n *policy.Node) int {
 	return by.sign
 }
 
-// counter finds out how a value differs from the state that it is for.
+// counter finds out how the new value of a state differs from the old one.
 type counter struct {
 	p      *policy.Program
 	state  string

@@ -33,8 +33,8 @@ func (m Member) about(format string, args ...any) Remark {
 	return Remark{policy.Part{Kind: "policy", Name: m.Spec.Name}, fmt.Errorf(format, args...)}
 }
 
-// possibleKinds returns the kinds that tasks may have whose document declares the kind: code may
-// register their function as safe or preemptible in addition. nil is any kind.
+// possibleKinds returns the kinds that a task may have if a document declares its kind: code may
+// also register its function as safe or preemptible. nil is any kind.
 func possibleKinds(declared string) []string {
 	switch declared {
 	case "atomic", "both":

@@ -46,7 +46,7 @@ func KeyReads(members []Member) (all []KeyRead) {
 	return all
 }
 
-// oneName are the types of a key that is one name.
+// oneName is the type of keys with a single part, a name.
 var oneName = policy.KeyTypes{stubs.Name}
 
 // keyWriter holds the keys under which policies write a state.

@@ -35,8 +35,8 @@ func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
 	return a.warnings
 }
 
-// unmatched warns of a match of tasks in a policy that is evaluated once for each loop, about no
-// task: the match has no effect then.
+// unmatched warns of a match of tasks that has no effect, because the policy has no task: it is
+// evaluated once for each loop.
 func unmatched(p *policy.Program, m policy.Match) []Warning {
 	on := p.On & (stubs.Tick | stubs.Custom) &^ p.ForEach()
 	if on == 0 || len(m.Tasks)+len(m.Except)+len(m.Kinds) == 0 {

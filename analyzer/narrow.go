@@ -92,7 +92,7 @@ func (i interval) open(of stubs.Type, lo, hi int64) interval {
 	return i
 }
 
-// integers returns the integers whose conversion to float64 is in s. Beyond 2^53 the conversion
+// integers returns the integers that convert to a float64 in s. Beyond 2^53 the conversion
 // rounds, and integers concludes nothing.
 func (s floats) integers() interval {
 	const exact = 1 << 53

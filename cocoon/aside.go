@@ -107,7 +107,7 @@ const (
 	// perSweep is how many parked tasks one sweep looks at. Each costs a load and a cache miss.
 	perSweep = 256
 
-	// maxAbsentLeads is the greatest number of tasks without a slot whose leads are looked up: a
+	// maxAbsentLeads is for how many tasks without a slot a sweep looks up the lead, which takes a
 	// few nanoseconds each.
 	maxAbsentLeads = 1024
 )

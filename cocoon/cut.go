@@ -8,10 +8,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Responses that are cut short. A Section in the source belongs to code that knows of throws: what
-// the code makes of one is its own decision. A section that cocoon build inserted belongs to code
-// that gets the throw as an ordinary error. If such code has written part of a response, it may log
-// the error and return, and the client would take the part for the whole.
+// Responses cut short. A Section in the source belongs to code that knows of throws, and may decide
+// how to go on after one. A section that cocoon build inserted belongs to code that gets the throw
+// as an ordinary error. If such code has written part of a response, it may log the error and
+// return, and the client would take the part for the whole.
 //
 //  1. inside.Wrote, called for each write, records the newest section of the task in rare.wroteIn.
 //     The ids of sections grow, so at the end of section X the task has written inside X if and
@@ -28,7 +28,7 @@ func wrote(ctx context.Context) {
 	}
 }
 
-// cutsShort records a throw that section id returns as its error, or that is nil.
+// cutsShort records the throw that section id returns as its error, if any.
 func (s *strand) cutsShort(p *PreemptedError, id uint64, err *error) {
 	var told *PreemptedError
 	if p == nil || err == nil || !errors.As(*err, &told) || told != p {

@@ -11,8 +11,8 @@ import (
 // loopLock is a loop's lock. The comments of fields say which of them it guards. Only lock, lockAll
 // and unlock touch the mutex (TestLoopLockHasFewWaysIn).
 //
-// The order of locks is Runtime.loadMu, Runtime.regMu, a loop's lock, and then the locks that no
-// other lock is taken under, such as those of steps, of the log and of a sample. Functions that
+// The order of locks is Runtime.loadMu, Runtime.regMu, a loop's lock, and then locks under which no
+// other lock is taken: the locks of steps, of the log, of a sample and the like. Functions that
 // must be called under the loop's lock, or with all tasks in slots known (lockAll), say so.
 //
 // Under it code may evaluate policies, post requests, record a need of heat, queue log lines and

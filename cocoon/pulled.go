@@ -95,7 +95,7 @@ func (p *pulling) askDriver() {
 	}
 }
 
-// task returns the strand of the task that waits for the iterator, perhaps through others.
+// task returns the strand of the task that waits for the iterator, perhaps through other iterators.
 func (p *pulling) task() *strand {
 	for p != nil {
 		g := p.driver.Load()
@@ -130,8 +130,9 @@ func pulledBy(g uintptr) *pulling {
 	return nil
 }
 
-// drivens has the iterators that goroutines wait for, by a hash of the goroutine. Where two have
-// the same, the later one displaces the other, whose task seems to wait until its next element.
+// drivens has the iterators that goroutines wait for, by a hash of the goroutine. If two hashes are
+// the same, the later iterator displaces the earlier one. The earlier one's task then seems to wait
+// until its next element.
 var drivens [1 << 10]atomic.Pointer[pulling]
 
 func driven(g uintptr) *atomic.Pointer[pulling] { return &drivens[g/512%uintptr(len(drivens))] }

@@ -103,8 +103,8 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	return s
 }
 
-// wanting returns how many goroutines would have a P at this moment without the caller, whose P may
-// be one that a goroutine had until now. It returns 0 before Go 1.26, which does not say. Cost:
+// wanting returns how many goroutines would have a P at this moment without the caller, which may
+// have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
 // about 1 µs (BenchmarkCosts).
 func (c *cpuClock) wanting() int64 {
 	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
@@ -177,7 +177,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
 // whether it was blocked meanwhile. vouched is the time for which one look counts, and late the
-// least time for which a task that is found parked was parked.
+// least time for which a parked task has been parked.
 func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 	was := s.inCall
 	s.inCall = false

@@ -174,7 +174,7 @@ type policyStats struct {
 	evaluations, throws, refusals, switches, effects atomic.Int64
 	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
 	errors, clamped                                  atomic.Int64
-	logs, throwLogs                                  logLimit // limits log lines: of what it would do, and of throws
+	logs, throwLogs                                  logLimit // of dry runs; of throws
 	lastError                                        atomic.Pointer[failure]
 }
 

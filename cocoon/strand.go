@@ -35,9 +35,9 @@ type strand struct {
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
 	raised     bool          // the process-wide word is raised for this strand
-	polled     bool          // it handled the last request at a poll that does not count, see checkStall
+	polled     bool          // its last response was at a poll that does not count, see checkStall
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
-	inherits   bool          // it runs in outer's slot; this and the next three are owned by the task's goroutine
+	inherits   bool          // it runs in outer's slot; the next three also belong to its goroutine
 	inserted   bool          // its last safe point was a poll of cocoon build
 	blocked    bool          // inside Block, or waiting for inner to end
 	returned   bool

@@ -21,7 +21,7 @@ const (
 	silentFor = 200 * time.Millisecond
 )
 
-// unwindable lists the packages whose locks a throw passes if deferred calls release them.
+// unwindable lists packages: a throw passes their locks if deferred calls release them.
 // docs/safepoints.md has the reason for each.
 var unwindable = []string{
 	// Compiled.lock guards the globals of a script, and Abort leaves them in the same state

@@ -33,8 +33,8 @@ func lingers(w http.ResponseWriter) {
 	http.MaxBytesReader(innermost(w), io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// innermost returns the writer below those of surrounding middleware, as far as they tell: normally
-// that of net/http's server.
+// innermost unwraps the writers of surrounding middleware, as far as they allow it. Normally it
+// returns the writer of net/http's server.
 func innermost(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		around, ok := w.(interface{ Unwrap() http.ResponseWriter })
@@ -46,7 +46,7 @@ func innermost(w http.ResponseWriter) http.ResponseWriter {
 }
 
 // mistaken reports whether a surrounding writer may have taken an informational response for the
-// final one, as that of http.TimeoutHandler does: then the status of a refusal would become 200.
+// final one, as http.TimeoutHandler's writer does: then the status of a refusal would become 200.
 func (a *answer) mistaken() bool {
 	if !a.informed {
 		return false

@@ -52,7 +52,7 @@ var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHel
 // from one safe point to the next. On it, calls of the package's own functions count with their
 // longest path.
 //
-// An unbounded gap belongs to the function whose text contains it, and not to its callers.
+// An unbounded gap belongs to the function that contains it, and not to its callers.
 // Functions called through interfaces and function values have gaps of their own, and so do
 // functions of other instrumented packages. The returns from a recursion count once.
 type FunctionGaps struct {

@@ -75,7 +75,7 @@ func (m *machine) eval(n *Node) (uint64, error) {
 	return m.operation(n)
 }
 
-// operation evaluates a node whose first operand is always evaluated.
+// operation evaluates the first operand of a node, and then the node.
 func (m *machine) operation(n *Node) (uint64, error) {
 	a, err := m.eval(n.A)
 	if err != nil {

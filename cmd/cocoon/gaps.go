@@ -142,8 +142,8 @@ func (o *gapsOptions) take(args []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// sortedGaps returns the functions of the named packages, or of all packages, without those that
-// initialise packages.
+// sortedGaps returns the functions of the named packages, or of all packages. It leaves out the
+// initialisation of packages.
 func sortedGaps(packages []gobuild.PackageGaps, deps bool) []functionGaps {
 	all := []functionGaps{}
 	for _, p := range packages {

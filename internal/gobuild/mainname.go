@@ -8,8 +8,8 @@ import (
 )
 
 // checkMain returns an error for a limit that names a function of a main package as stack traces
-// do, main.render. Its section has the package's import path, so the limit would never apply. A
-// name without such a function may be that of a task, or of a section that the code opens.
+// do, main.render. Its section has the package's import path, so the limit would never apply. If
+// there is no such function, the name may belong to a task, or to a section in the source.
 func checkMain(limited []string, g graph) error {
 	for _, name := range limited {
 		if !namesMain(name) {

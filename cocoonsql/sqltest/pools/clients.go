@@ -27,7 +27,7 @@ var clients = map[string]func(address string) (client, error){
 	"database/sql with mysql": sqlOpens("mysql", "select cast(? as char)"),
 }
 
-// same returns an error for an answer that is not the wanted one.
+// same returns an error if an answer is not the wanted one.
 func same(got, want string) error {
 	if got != want {
 		return fmt.Errorf("%w: %q instead of %q", errWrong, got, want)
