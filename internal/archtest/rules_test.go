@@ -31,6 +31,7 @@ var below = map[string]string{
 	"cocoonsql":          "cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // as above
+	"guest/meter":        "", // bytes in, bytes out
 	"internal/gobuild":   "instrument internal/keep",
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
