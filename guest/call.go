@@ -127,8 +127,12 @@ func (in *Instance) outcome(a *activation, err error) error {
 	return a.named(err)
 }
 
-// named says which call ended with err.
+// named says which call ended with err, unless err says so.
 func (a *activation) named(err error) error {
+	switch err.(type) {
+	case *FuelError, *ClosedError:
+		return err
+	}
 	return fmt.Errorf("guest: %s.%s: %w", a.in.module.config.Name, a.function, err)
 }
 

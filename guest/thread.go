@@ -19,6 +19,7 @@ type Thread struct {
 	// Written before done is closed.
 	results []uint64
 	err     error
+	spent   cocoon.Account
 }
 
 // Spawn starts a thread: a task that calls an exported function, on a goroutine of its own. The
@@ -66,7 +67,9 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 	}()
 	t.err = in.loop(ctx).Run(ctx, in.module.config.Name+"."+a.function, func(ctx context.Context) (err error) {
 		a.Context = ctx
-		t.task.Store(cocoon.TaskOf(ctx))
+		task := cocoon.TaskOf(ctx)
+		t.task.Store(task)
+		defer func() { t.spent = task.Account() }()
 		t.results, err = in.run(a, args)
 		return err
 	})
@@ -98,6 +101,19 @@ func (t *Thread) Cancel() {
 		task.Cancel()
 	}
 	t.cancel(cocoon.ErrCancelled)
+}
+
+// Account returns how the thread's time was spent so far, or in all if it has ended.
+func (t *Thread) Account() cocoon.Account {
+	select {
+	case <-t.done:
+		return t.spent
+	default:
+	}
+	if task := t.task.Load(); task != nil {
+		return task.Account()
+	}
+	return cocoon.Account{}
 }
 
 // Task returns the thread's task, or nil if the thread has not started yet.
