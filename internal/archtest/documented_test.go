@@ -19,7 +19,7 @@ import (
 var public = []string{
 	"analyzer", "cocoon", "cocoongrpc", "cocoonhttp", "cocoonsql", "instrument", "isolate", "notify",
 	"policy", "policytest", "safepoint", "stubs", "analyzer/vet",
-	"guest/meter",
+	"guest", "guest/meter",
 }
 
 // parsed returns the documentation of a package, and its examples. Files for all systems count.
