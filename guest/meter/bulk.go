@@ -15,19 +15,15 @@ type use struct {
 	keys      []bulk
 }
 
-// isBulk reports whether the instruction needs a function of the meter's own. memory.init and
-// table.init with a short segment need none to be done in parts, but to be counted.
+// isBulk reports whether the instruction needs a function of the meter's own.
 func (m *module) isBulk(c *code) bool {
-	counts := m.mechanism != Epoch
 	switch c.op {
-	case opMemoryCopy, opMemoryFill, opTableCopy, opTableFill:
+	case opMemoryCopy, opMemoryFill, opTableCopy, opTableFill, opMemoryGrow, opTableGrow:
 		return true
 	case opMemoryInit:
-		return int(c.first) < len(m.datas) && (counts || m.datas[c.first] > chunkBytes)
+		return int(c.first) < len(m.datas)
 	case opTableInit:
-		return int(c.first) < len(m.elements) && (counts || m.elements[c.first] > chunkElements)
-	case opMemoryGrow, opTableGrow:
-		return counts
+		return int(c.first) < len(m.elements)
 	}
 	return false
 }
@@ -205,9 +201,6 @@ func (b *body) outside(start uint32, size func()) {
 
 // chargeLength charges what is left to do, and writes a safe point.
 func (b *body) chargeLength(memory bool) {
-	if b.w.mechanism == Epoch {
-		return
-	}
 	b.get()
 	b.with(opLocalGet, length)
 	b.emit(opI64ExtendI32U)

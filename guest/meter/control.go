@@ -16,7 +16,7 @@ func (b *body) bound() {
 		after = min(most, k+b.w.graph.worst[to])
 	} else if after > most {
 		b.flush(b.start)
-		if b.w.mechanism == Countdown {
+		if b.w.mechanism == Epoch {
 			b.subtract(b.cost)
 		}
 		b.check()

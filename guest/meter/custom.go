@@ -165,7 +165,7 @@ func Inspect(wasm []byte) (Info, bool, error) {
 			info.Mechanism = Mechanism(r.byte())
 			info.Safepoint, info.Counter = r.u32(), r.u32()
 			info.Export = info.Mechanism.export()
-			if r.err == nil && (info.Version != Version || info.Mechanism > Countdown) {
+			if r.err == nil && (info.Version != Version || info.Mechanism > Fuel) {
 				r.fail(at, "metered in form %d by mechanism %d; want form %d: meter the original anew",
 					info.Version, int(info.Mechanism), Version)
 			}

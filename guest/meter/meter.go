@@ -12,9 +12,8 @@ const Host = "cocoon"
 // Names of what a metered module has in addition to its own.
 const (
 	Safepoint   = "safepoint"    // the imported function, of module Host
-	WordExport  = "cocoon:word"  // epoch: an i32 global. The host sets it to ask for a safe point
-	FuelExport  = "cocoon:fuel"  // fuel: an i64 global. What is left; negative when it is used up
-	LeftExport  = "cocoon:left"  // countdown: an i64 global, as the fuel
+	LeftExport  = "cocoon:left"  // epoch: an i64 global. What is left; negative when it is used up
+	FuelExport  = "cocoon:fuel"  // fuel: the same
 	StackExport = "cocoon:sp"    // the module's own shadow stack pointer, an i32 global, if known
 	SectionName = "cocoon:meter" // the custom section that marks a metered module
 )
@@ -26,39 +25,36 @@ const Version = 1
 type Mechanism int
 
 const (
-	// Epoch looks at a word that the host sets. It costs least, and the host chooses the time.
+	// Epoch counts coarsely: it charges only where it looks, about the most that may run until it
+	// looks again. So the guest calls the host after a bounded amount of work. The host can adapt the
+	// amount by the clock.
+	//
+	// There is no mechanism that looks at a word which the host sets: the Go runtime cannot stop the
+	// code of a guest, so that such a guest would hold up a garbage collection, and with it every
+	// goroutine that might set the word.
 	Epoch Mechanism = iota
 	// Fuel counts instructions by the table of Cost, and calls the host when none is left. The same
 	// program with the same fuel stops at the same instruction on every machine.
 	Fuel
-	// Countdown counts as Fuel does, but coarsely: it charges only where it looks, the most that may
-	// run until it looks again. So the guest calls the host after a bounded amount of work by itself,
-	// at about the cost of Epoch.
-	Countdown
 )
 
-// String returns "epoch", "fuel" or "countdown".
+// String returns "epoch" or "fuel".
 func (m Mechanism) String() string {
 	switch m {
 	case Epoch:
 		return "epoch"
 	case Fuel:
 		return "fuel"
-	case Countdown:
-		return "countdown"
 	}
 	return fmt.Sprintf("Mechanism(%d)", int(m))
 }
 
 // export returns the name of the global by which host and guest agree.
 func (m Mechanism) export() string {
-	switch m {
-	case Fuel:
+	if m == Fuel {
 		return FuelExport
-	case Countdown:
-		return LeftExport
 	}
-	return WordExport
+	return LeftExport
 }
 
 // Config says how Rewrite meters a module. The zero value chooses epochs.
@@ -74,8 +70,8 @@ type Config struct {
 // if it refuses the original. Rewrite needs time in proportion to the module's size, and at most ten
 // times the module's size in memory.
 func Rewrite(wasm []byte, c Config) ([]byte, error) {
-	if c.Mechanism < Epoch || c.Mechanism > Countdown {
-		return nil, fmt.Errorf("meter: unknown mechanism %v: use Epoch, Fuel or Countdown", c.Mechanism)
+	if c.Mechanism < Epoch || c.Mechanism > Fuel {
+		return nil, fmt.Errorf("meter: unknown mechanism %v: use Epoch or Fuel", c.Mechanism)
 	}
 	if uint64(len(wasm)) > math.MaxUint32 {
 		return nil, fmt.Errorf("meter: the module has %d bytes: a module has at most 4 GiB", len(wasm))

@@ -298,7 +298,7 @@ func (m *module) readExports(r *reader) {
 		at := r.at
 		name := string(r.name())
 		switch name {
-		case WordExport, FuelExport, LeftExport, StackExport:
+		case LeftExport, FuelExport, StackExport:
 			r.fail(at, "the module exports %q: the meter needs that name", name)
 		}
 		kind := r.byte()

@@ -55,7 +55,7 @@ func (b *body) load() {
 
 // subtract charges a cost.
 func (b *body) subtract(cost uint32) {
-	if cost == 0 || b.w.mechanism == Epoch {
+	if cost == 0 {
 		return
 	}
 	b.get()
@@ -67,10 +67,8 @@ func (b *body) subtract(cost uint32) {
 // due puts on the stack whether the guest must call the host.
 func (b *body) due() {
 	b.get()
-	if b.w.mechanism != Epoch {
-		b.i64(0)
-		b.emit(opI64LtS)
-	}
+	b.i64(0)
+	b.emit(opI64LtS)
 }
 
 // check writes a safe point.

@@ -66,11 +66,7 @@ func (w *writer) add(out []byte, id int, r *reader) []byte {
 			out = append(out, r.data[at:r.at]...)
 			out = w.constant(r, out)
 		}
-		if w.mechanism == Epoch {
-			out = append(out, 0x7f, 1, byte(opI32Const), 0, byte(opEnd))
-		} else {
-			out = append(out, 0x7e, 1, byte(opI64Const), 0, byte(opEnd))
-		}
+		out = append(out, i64Type[0], 1, byte(opI64Const), 0, byte(opEnd))
 	case exportSection:
 		out = w.exports(out, r, n)
 	}

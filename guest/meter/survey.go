@@ -65,7 +65,7 @@ func (s *survey) look(w *writer, c code) *Error {
 		return c.err
 	}
 	s.local = false
-	if !s.try && w.mechanism != Epoch {
+	if !s.try {
 		for _, k := range s.constructs {
 			s.local = s.local || isLean(k)
 		}
@@ -150,7 +150,7 @@ func (s *survey) branch(c *code, region int32, label uint32, top int) {
 
 // region begins a charge at the next instruction, if one is needed there.
 func (s *survey) region(w *writer, c *code, before int32, loop bool) int32 {
-	if w.mechanism == Epoch || w.mechanism == Countdown && !loop {
+	if w.mechanism == Epoch && !loop {
 		return before
 	}
 	s.charges = append(s.charges, charge{at: uint32(c.at)})
@@ -176,7 +176,7 @@ func (s *survey) end(w *writer, c *code) int32 {
 	k := s.constructs[f.construct]
 	if k&(isLoop|repeats) == isLoop|repeats {
 		s.constructs[up.construct] |= nests
-	} else if k&isLoop != 0 && w.mechanism == Countdown && f.region != dead {
+	} else if k&isLoop != 0 && w.mechanism == Epoch && f.region != dead {
 		s.add(f.region, s.charges[f.own].cost)
 		s.charges[f.own].cost = 0
 	}

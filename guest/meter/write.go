@@ -11,7 +11,7 @@ type writer struct {
 	survey    survey
 	frames    []frame // reused by each function
 	safepoint uint32  // the function that the host provides
-	counter   uint32  // the global that has what is left, or the word
+	counter   uint32  // the global that has what is left
 }
 
 // isCall reports whether an instruction calls.
@@ -33,11 +33,11 @@ func (w *writer) callee(c *code) uint32 {
 	return none
 }
 
-// price returns what the instruction costs before it runs. A countdown knows no other place for the
+// price returns what the instruction costs before it runs. Epochs have no other place for the
 // cost of a function without a safe point than its callers.
 func (w *writer) price(c *code) uint32 {
 	cost := uint32(Cost(c.op))
-	if w.mechanism == Countdown {
+	if w.mechanism == Epoch {
 		if to := w.callee(c); to != none {
 			cost += w.graph.worst[to]
 		}
