@@ -64,17 +64,18 @@ func (b *body) subtract(cost uint32) {
 	b.set()
 }
 
-// due puts on the stack whether the guest must call the host.
-func (b *body) due() {
+// due puts on the stack the result of comparing what is left with 0.
+func (b *body) due(compare Opcode) {
 	b.get()
 	b.i64(0)
-	b.emit(opI64LtS)
+	b.emit(compare)
 }
 
-// check writes a safe point.
+// check writes a safe point. The call stands in the second branch: wazero keeps values in the
+// registers in which the first branch leaves them.
 func (b *body) check() {
-	b.due()
-	b.emit(opIf, empty)
+	b.due(opI64GeS)
+	b.emit(opIf, empty, opElse)
 	b.save()
 	b.with(opCall, b.w.safepoint)
 	b.load()
@@ -125,8 +126,14 @@ func (b *body) loop(blockType []byte, k uint8) (labels int32) {
 	b.check()
 	b.emit(opLoop)
 	b.out = append(b.out, blockType...)
-	b.due()
-	b.with(opBrIf, 1)
+	b.due(opI64LtS)
+	if b.w.takes(blockType) {
+		b.with(opBrIf, 1)
+	} else { // wazero compares and branches in one instruction here
+		b.emit(opIf, empty)
+		b.with(opBr, 2)
+		b.emit(opEnd)
+	}
 	b.chargeHere()
 	return 2
 }

@@ -208,11 +208,7 @@ func runScript(t *testing.T, root, file string, config wazero.RuntimeConfig, rew
 // provideHost provides a safe point that gives small slices.
 func provideHost(t *testing.T, r wazero.Runtime) {
 	safepoint := func(_ context.Context, guest api.Module) {
-		for _, name := range []string{meter.FuelExport, meter.LeftExport} {
-			if g, ok := guest.ExportedGlobal(name).(api.MutableGlobal); ok {
-				g.Set(500)
-			}
-		}
+		counter(guest).Set(500)
 	}
 	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithFunc(safepoint).Export(meter.Safepoint).Instantiate(context.Background())
 	if err != nil {

@@ -14,6 +14,13 @@ type writer struct {
 	counter   uint32  // the global that has what is left
 }
 
+// takes reports whether a construct of this type takes values from the stack.
+func (w *writer) takes(blockType []byte) bool {
+	r := reader{data: blockType, end: len(blockType)}
+	t := r.signed(5)
+	return t >= 0 && w.params[t] > 0
+}
+
 // isCall reports whether an instruction calls.
 func (w *writer) isCall(op Opcode) bool {
 	return opCall <= op && op <= opReturnCallRef
