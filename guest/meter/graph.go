@@ -3,13 +3,14 @@ package meter
 // A graph holds the calls of a module. Its nodes are the functions, then one for each type, which
 // stands for an indirect call of that type, and last one for the host.
 type graph struct {
-	m      *module
-	first  []uint32 // where the calls of each node start in calls
-	calls  []uint32
-	size   []uint32 // of each function, in bytes
-	worst  []uint32 // by node: a bound of what runs in it without a safe point, up to most
-	heads  []bool   // by node: a cycle is broken here
-	byType bool     // calls by reference may come from other modules
+	m         *module
+	first     []uint32 // where the calls of each node start in calls
+	calls     []uint32
+	size      []uint32 // of each function, in bytes
+	worst     []uint32 // by node: a bound of what runs in it without a safe point, up to most
+	heads     []bool   // by node: a cycle is broken here
+	prologues prologues
+	byType    bool // calls by reference may come from other modules
 }
 
 // most bounds what runs between two safe points where there is no loop, in units of Cost.
@@ -76,12 +77,16 @@ func (g *graph) scan(u *use) error {
 
 func (g *graph) scanBody(c *code, u *use) {
 	m := g.m
+	head := c.at
 	for c.more() {
 		c.next()
 		if c.err != nil {
 			return
 		}
+		g.prologues.see(c, head)
 		switch c.op {
+		case opGlobalSet:
+			m.state[c.first] |= written
 		case opCall, opReturnCall:
 			to := c.first
 			if int(to) < m.imported {

@@ -104,6 +104,18 @@ func (b *body) entry(checked bool) {
 	}
 }
 
+// light is a cost that is small beside that of a call with a safe point.
+const light = 64
+
+// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a function
+// that has one. Epochs leave out what is small beside the call.
+func (b *body) loopCharge() {
+	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
+		b.charges = b.charges[1:]
+	}
+	b.chargeHere()
+}
+
 // loop writes the head of a loop, whose type is the bytes given. A loop in which nothing takes long
 // becomes two: a call in the inner loop would make the engine keep the loop's values in memory, so
 // that the inner loop only looks, and the outer loop calls.
@@ -111,6 +123,12 @@ func (b *body) loop(blockType []byte, k uint8) (labels int32) {
 	if k&(isLoop|repeats) != isLoop|repeats || b.dead {
 		b.emit(opLoop)
 		b.out = append(b.out, blockType...)
+		return 1
+	}
+	if !isOpen(k) {
+		b.emit(opLoop)
+		b.out = append(b.out, blockType...)
+		b.loopCharge()
 		return 1
 	}
 	b.cost = 0

@@ -26,6 +26,12 @@ func (w *writer) isCall(op Opcode) bool {
 	return opCall <= op && op <= opReturnCallRef
 }
 
+// isChecked reports whether the instruction calls a function that certainly passes a safe point at
+// once. What is called by its type, or by the host, may not.
+func (w *writer) isChecked(c *code) bool {
+	return c.op == opCall && w.flags[c.first]&checked != 0
+}
+
 // callee returns the node that an instruction calls, or none.
 func (w *writer) callee(c *code) uint32 {
 	switch c.op {
