@@ -22,7 +22,7 @@ func (w *writer) custom(out []byte, s section) []byte {
 	} else {
 		out = append(out, w.data[r.at:s.end]...)
 	}
-	finish(&out, at)
+	fill(&out, at)
 	return out
 }
 
@@ -66,7 +66,7 @@ func (w *writer) names(out []byte, r *reader) []byte {
 				r.err = sub.err
 				return out
 			}
-			finish(&out, at)
+			fill(&out, at)
 			out[head] = id
 		default:
 			out = appendU32(append(out, id), uint32(size))
@@ -106,6 +106,6 @@ func (w *writer) mark(out []byte) []byte {
 	out = appendName(out, SectionName)
 	out = appendU32(append(out, Version, byte(w.mechanism)), w.safepoint)
 	out = appendU32(appendU32(out, w.counter), w.private())
-	finish(&out, at)
+	fill(&out, at)
 	return out
 }

@@ -93,13 +93,16 @@ func parse(data []byte) (*module, error) {
 		return nil, err
 	}
 	for _, s := range m.sections {
+		if r := m.reader(s); s.id == customSection && string(r.name()) == SectionName {
+			r.fail(s.start, "the module is metered already: meter the original")
+			return nil, r.err
+		}
+	}
+	for _, s := range m.sections {
 		r := m.reader(s)
 		switch s.id {
 		case customSection:
-			if string(r.name()) == SectionName && r.err == nil {
-				r.fail(s.start, "the module is metered already")
-			}
-			if r.err == nil {
+			if r.name(); r.err == nil {
 				continue
 			}
 		case typeSection:

@@ -119,17 +119,17 @@ func (b *body) loopCharge() {
 // loop writes the head of a loop, whose type is the bytes given. A loop in which nothing takes long
 // becomes two: a call in the inner loop would make the engine keep the loop's values in memory, so
 // that the inner loop only looks, and the outer loop calls.
-func (b *body) loop(blockType []byte, k uint8) (labels int32) {
+func (b *body) loop(blockType []byte, k uint8) (two bool) {
 	if k&(isLoop|repeats) != isLoop|repeats || b.dead {
 		b.emit(opLoop)
 		b.out = append(b.out, blockType...)
-		return 1
+		return false
 	}
 	if !isOpen(k) {
 		b.emit(opLoop)
 		b.out = append(b.out, blockType...)
 		b.loopCharge()
-		return 1
+		return false
 	}
 	b.cost = 0
 	if !isLean(k) {
@@ -137,7 +137,7 @@ func (b *body) loop(blockType []byte, k uint8) (labels int32) {
 		b.out = append(b.out, blockType...)
 		b.chargeHere()
 		b.check()
-		return 1
+		return false
 	}
 	b.emit(opLoop)
 	b.out = append(b.out, blockType...)
@@ -153,5 +153,5 @@ func (b *body) loop(blockType []byte, k uint8) (labels int32) {
 		b.emit(opEnd)
 	}
 	b.chargeHere()
-	return 2
+	return true
 }

@@ -9,7 +9,7 @@ type survey struct {
 	charges    []charge // in the order of their places
 	local      bool     // what is left is kept in a local
 	try        bool
-	frames     []outline
+	frames     []frame
 	passed     int32 // the innermost frame since whose start a safe point was certainly passed
 }
 
@@ -28,15 +28,6 @@ const (
 	open // a loop: some way from its head back to it has no safe point
 )
 
-// An outline is an open construct.
-type outline struct {
-	construct int32
-	region    int32 // the charge in which the code before it is summed up, or dead
-	escape    int32 // the lowest frame to which a branch in it goes
-	own       int32 // of a loop: the charge of its body
-	passed    int32 // of all ways to its label, as survey.passed
-}
-
 const (
 	dead       = -1
 	nowhere    = -1
@@ -54,7 +45,7 @@ func isLean(k uint8) bool { return k&(isLoop|repeats|nests|calls) == isLoop|repe
 func (s *survey) look(w *writer, c code) *Error {
 	s.constructs = append(s.constructs[:0], 0)
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
-	s.frames = append(s.frames[:0], outline{escape: 1, passed: everywhere})
+	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
 	s.try = false
 	s.passed = nowhere
 	region := int32(0)
@@ -92,7 +83,7 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	top := len(s.frames) - 1
 	switch c.op {
 	case opBlock, opLoop, opIf, opTryTable:
-		s.frames = append(s.frames, outline{int32(len(s.constructs)), region, int32(top + 1), dead, everywhere})
+		s.frames = append(s.frames, frame{construct: int32(len(s.constructs)), region: region, escape: int32(top + 1), passed: everywhere})
 		s.constructs = append(s.constructs, 0)
 		if c.op == opLoop {
 			s.constructs[len(s.constructs)-1] = isLoop
@@ -106,7 +97,6 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		}
 		if (c.op == opLoop || c.op == opIf) && region != dead {
 			region = s.region(w, c, region, c.op == opLoop)
-			s.frames[top+1].own = region
 			if c.op == opIf {
 				s.frames[top+1].passed = s.passed
 			}
@@ -210,9 +200,6 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 	}
 	if k&(isLoop|repeats) == isLoop|repeats {
 		s.constructs[up.construct] |= nests
-	} else if k&isLoop != 0 && w.mechanism == Epoch && f.region != dead {
-		s.add(f.region, s.charges[f.own].cost)
-		s.charges[f.own].cost = 0
 	}
 	s.constructs[up.construct] |= k & (nests | calls)
 	if f.region == dead || w.mechanism != Fuel || f.escape >= int32(top) {
@@ -222,7 +209,7 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 }
 
 // join notes that this code leads to the end of a construct.
-func (s *survey) join(region int32, f *outline) {
+func (s *survey) join(region int32, f *frame) {
 	if region != dead {
 		f.passed = min(f.passed, s.passed)
 	}
