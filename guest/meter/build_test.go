@@ -78,20 +78,35 @@ type guest struct {
 	left  api.MutableGlobal
 	slice int64
 	calls int
+	given int64 // the sum of what safe points added
+	least int64 // the lowest value of what was left
+	close func()
 	at    func() // called by each safe point
 }
 
-// start meters and instantiates a module. Its slice is the slice of each safe point.
+// start meters a module and instantiates it in wazero's compiler. Each safe point gives the slice.
 func start(t testing.TB, wasm []byte, mechanism meter.Mechanism, slice int64) *guest {
+	t.Helper()
+	return startIn(t, wazero.NewRuntimeConfig(), wasm, mechanism, slice)
+}
+
+// startIn does so in an engine.
+func startIn(t testing.TB, engine wazero.RuntimeConfig, wasm []byte, mechanism meter.Mechanism, slice int64) *guest {
 	t.Helper()
 	metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: mechanism})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, engine, metered, slice)
+}
+
+// run instantiates a metered module.
+func run(t testing.TB, engine wazero.RuntimeConfig, metered []byte, slice int64) *guest {
+	t.Helper()
 	ctx := context.Background()
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCoreFeatures(features))
-	t.Cleanup(func() { r.Close(ctx) })
-	g := &guest{slice: slice}
+	r := wazero.NewRuntimeWithConfig(ctx, engine.WithCoreFeatures(features))
+	g := &guest{slice: slice, close: func() { r.Close(ctx) }}
+	t.Cleanup(g.close)
 	safepoint := api.GoModuleFunc(func(_ context.Context, m api.Module, _ []uint64) {
 		g.calls++
 		if g.left == nil {
@@ -100,9 +115,12 @@ func start(t testing.TB, wasm []byte, mechanism meter.Mechanism, slice int64) *g
 		if g.at != nil {
 			g.at()
 		}
+		left := int64(g.left.Get())
+		g.least = min(g.least, left)
+		g.given += g.slice - left
 		g.left.Set(uint64(g.slice))
 	})
-	_, err = r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).Instantiate(ctx)
+	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,3 +130,6 @@ func start(t testing.TB, wasm []byte, mechanism meter.Mechanism, slice int64) *g
 	g.left = counter(g.Module)
 	return g
 }
+
+// used is what the guest was charged since it started.
+func (g *guest) used() int64 { return g.given - int64(g.left.Get()) }

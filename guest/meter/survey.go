@@ -59,6 +59,9 @@ func (s *survey) look(w *writer, c code) *Error {
 			break
 		}
 		region = s.step(w, &c, region)
+		if w.each && region != dead && int(s.charges[len(s.charges)-1].at) != c.at {
+			region = s.region(w, &c, region, false)
+		}
 	}
 	if c.err == nil && len(s.frames) > 0 {
 		c.fail(c.at, "the function has no end")
