@@ -96,7 +96,7 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if a.err != nil {
 		return Verified{}, a.err
 	}
-	v := Verified{program: p, cost: cost, warnings: matched(p, limits, a.warnings)}
+	v := Verified{program: p, cost: cost, warnings: narrowed(p, limits, a.warnings)}
 	if len(a.late) > 0 && !v.keepsTime() {
 		v.warnings = append(v.warnings, a.late...)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -37,4 +38,33 @@ func (s *suite) readsLabel(path string) error {
 		return fmt.Errorf("no policy reads %s, nor any other label", path)
 	}
 	return fmt.Errorf("no policy reads %s; the policies read %s", path, strings.Join(others, ", "))
+}
+
+// impossible returns an error about a given value that the policy reads, and that no server has on
+// the event.
+func (w *world) impossible(c *compiled) error {
+	for i, r := range c.program.Reads {
+		b, bounded := analyzer.On(c.program, r.Stub, w.on)
+		if !bounded {
+			continue
+		}
+		name := r.Name().String()
+		for path, v := range w.given {
+			ofPattern := r.Pattern != "" && strings.HasPrefix(path, stubs.Catalogue[stubs.TaskSections].Path+"[") && r.Stub == stubs.TaskSections
+			if path != c.keys[i] && path != name && !ofPattern || b.Has(v) {
+				continue
+			}
+			can := fmt.Sprintf("%d or more", b.Least)
+			switch v.(type) {
+			case string, []string:
+				can = "empty"
+			default:
+				if b.Most == 0 {
+					can = "0"
+				}
+			}
+			return &badTest{w.places[path], fmt.Errorf("policy %q reads %s on %v, where it is %s: %s; and this is %v", c.spec.Name, path, w.on, can, b.Why, v)}
+		}
+	}
+	return nil
 }

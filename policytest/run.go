@@ -86,7 +86,9 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	}
 	for i := range e.Times {
 		w.now = e.At + time.Duration(i)*e.Every
-		last = w.tell()
+		if last, err = w.tell(); err != nil {
+			return nil, err
+		}
 		for observing, of := range counts {
 			verdict, _ := together(last, observing)
 			of[verdict]++
@@ -122,18 +124,21 @@ func (w *world) moment(e *policy.TestEvent, i int) string {
 
 // tell evaluates all policies that match the event, one after the other: each reads the states that
 // the earlier ones have set. After a throw on enqueue, which refuses the task, it evaluates no more
-// policies.
-func (w *world) tell() (all []evaluation) {
+// policies. An error is about a given value.
+func (w *world) tell() (all []evaluation, err error) {
 	for _, c := range w.suite.policies {
 		if w.concerns(c) != "" {
 			continue
+		}
+		if err := w.impossible(c); err != nil {
+			return nil, err
 		}
 		ev := w.evaluate(c)
 		if all = append(all, ev); w.on == stubs.Enqueue && ev.out.Decision == stubs.Throw && !c.observing() {
 			break
 		}
 	}
-	return all
+	return all, nil
 }
 
 // evaluate evaluates a policy with both evaluators, and carries out its effects.
