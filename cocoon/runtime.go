@@ -46,7 +46,8 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
-	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
+	// the states and warnings that were logged; guarded by regMu
+	toldIdle, toldUnread, toldTogether, toldFlows []string
 
 	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
 	// calls that keep a throw for too long (keptAt).

@@ -95,6 +95,9 @@ func (p Pattern) Covers(q Pattern) bool {
 	return p.Matches(strings.Join(q.parts, "\x00"))
 }
 
+// Sample returns a name that the pattern matches.
+func (p Pattern) Sample() string { return strings.Join(p.parts, "x") }
+
 // isAll reports whether a name, or a pattern of names, matches all names.
 func isAll(text string) bool {
 	p, _ := ParsePattern(text)
