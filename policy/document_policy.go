@@ -33,7 +33,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
 			{name: "interval", read: func(n *yaml.Node) error { return readInterval(n, &l.Interval) }},
-			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
+			{name: "reason", read: func(n *yaml.Node) error { return readReason(n, &l.Reason) }},
 			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
 			{name: "force", read: func(n *yaml.Node) error { return readBool(n, &l.Force) }},
 		})
@@ -59,6 +59,14 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+func readReason(n *yaml.Node, to *string) error {
+	err := readString(n, to)
+	if err == nil && *to == "" {
+		err = lineError(n, "the reason is empty; leave it out for the name and the limit")
+	}
+	return err
 }
 
 func (d *documentReader) readPreemption(n *yaml.Node) error {
@@ -98,8 +106,8 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 			written[i] = &s.Match
 		}
 	}
-	if err := matchOthers(specs); err != nil {
-		return lineError(n, "%v", err)
+	if i, err := matchOthers(specs); err != nil {
+		return lineError(items[i], "%v", err)
 	}
 	for i, item := range items {
 		if err := d.add(item, specs[i], ""); err != nil {

@@ -16,7 +16,7 @@ func command(in string, args ...string) (code int, out, err string) {
 }
 
 const document = `version: 1
-states: {overloaded: false}
+states: {overloaded: true}
 tasks: {a: safe}
 policies:
   - name: good
