@@ -56,6 +56,8 @@ type Runtime struct {
 	// see keeps; nil: no rules of the build or of documents
 	kept          atomic.Pointer[keep.Set]
 	documentsKeep map[*policy.Document][]policy.Kept // guarded by regMu
+	keptSeen      *keep.Set                          // for which keptUnmet is; guarded by regMu
+	keptUnmet     []string
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps

@@ -38,6 +38,9 @@ func (rt *Runtime) unmet() []string {
 		r.now.unmet(names)
 	}
 	rt.unmetTenants(names)
+	for _, name := range rt.unmetKept() {
+		names[name] = true
+	}
 	for _, k := range analyzer.KeyReads(rt.members()) {
 		if !slices.ContainsFunc(k.By, rt.met) {
 			names[k.Key] = true
@@ -192,6 +195,7 @@ func (rt *Runtime) listened(now int64) (next int64) {
 
 // tellUnmet logs the unmet names, each once as long as it is unmet.
 func (rt *Runtime) tellUnmet() {
+	rt.lookForKept()
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
 	names := rt.unmet()

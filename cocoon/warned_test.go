@@ -69,7 +69,6 @@ func TestFlowsAreLogged(t *testing.T) {
 		t.Errorf("%d lines before the policies are complete:\n%s", n, &log)
 	}
 	for range 2 {
-		rt.listen(0)
 		now := notify.Now()
 		rt.unmetAt.Store(now)
 		rt.timer.WakeAt(now)
