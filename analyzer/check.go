@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -96,4 +97,11 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 		a.late = append(a.late, Warning{a.p.Errorf(n, "use at least the interval, or evaluate the policy more often",
 			"the policy is evaluated every %v: it notices %v up to %v late", a.interval, d, a.interval)})
 	}
+}
+
+// ofTimeAlone reports whether the policy reads only clocks and what is fixed for a task. Such a
+// policy needs no evaluation after its horizon, because nothing else changes.
+func (a *analysis) ofTimeAlone() bool {
+	fixed := []stubs.ID{stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots, stubs.TenantName, stubs.RuntimeUptime}
+	return !slices.ContainsFunc(a.p.Reads, func(r policy.Read) bool { return !clocks[r.Stub] && !slices.Contains(fixed, r.Stub) })
 }

@@ -33,6 +33,9 @@ type tally struct {
 	by       []counting
 	one      float64 // the only number by which it changes; NaN if there are several
 	other    bool    // something else changes the state, so it is no plain count
+	rises    bool    // some effect makes it greater
+	falls    bool    // some effect makes it less
+	moves    bool    // some effect gives it any value
 }
 
 // counting is an effect that counts.
@@ -49,9 +52,11 @@ func drifts(members []Member, d Declared) (all []Remark) {
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		c := counts[state]
 		switch {
-		case c.other || c.up&c.down != 0:
-		case c.up == 0 || c.down == 0:
+		case !c.moves && c.rises != c.falls:
 			all = append(all, c.oneWay(members, d)...)
+		case c.moves:
+			all = append(all, c.latched(members)...)
+		case c.other || c.up&c.down != 0 || c.up == 0 || c.down == 0:
 		case !c.pairs():
 		default:
 			drift := c.drift()
@@ -166,6 +171,14 @@ func (c *tally) add(by counting) {
 		c.one = math.NaN()
 	}
 	c.by = append(c.by, by)
+	switch effect := p.Sites[by.effect.Index].Effect; {
+	case by.sign > 0, effect == stubs.Max:
+		c.rises = true
+	case by.sign < 0, effect == stubs.Min:
+		c.falls = true
+	default:
+		c.moves = true
+	}
 	switch {
 	case by.sign == 0 || p.On&^life != 0:
 		c.other = true

@@ -171,7 +171,7 @@ func (m Member) with(prop property, value string) *analysis {
 // passes for good.
 func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	by, way := c.by[0], "up"
-	if c.down != 0 {
+	if c.falls {
 		way = "down"
 	}
 	name := by.state()
@@ -186,6 +186,23 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 		}
 	}
 	return nil
+}
+
+// latched warns of a state without keys that all effects set to one constant, and that another
+// policy reads: nothing sets it back.
+func (c *tally) latched(members []Member) []Remark {
+	by, value := c.by[0], c.by[0].effect.A
+	for _, other := range c.by {
+		site := other.Verified.program.Sites[other.effect.Index]
+		if site.Effect != stubs.Set || site.By != nil || value.Op != policy.OpConst || other.effect.A.Op != policy.OpConst || other.effect.A.Imm != value.Imm {
+			return nil
+		}
+	}
+	reader := slices.ContainsFunc(members, func(m Member) bool { return m.Spec.Name != by.Spec.Name && m.readOf(by.state()) != nil })
+	if !reader || by.own(by.state()) != by.state() {
+		return nil
+	}
+	return []Remark{by.remark(by.effect, "let a policy set it back", "%s is all that policies do with the state %s: nothing sets it back", by.text(by.effect), by.state())}
 }
 
 // expires reports whether the keys of the counted state end by themselves.

@@ -19,6 +19,7 @@ type analysis struct {
 	reached    map[*policy.Node]bool   // verdicts and effects, including takes
 	taking     func()                  // if not nil, called where tokens may be taken
 	matched    map[stubs.NameID]string // the names of a match that the program lacks
+	declared   policy.Match            // of the policy
 	noSections bool                    // the list of open sections is empty
 	match      *policy.Match           // of which there are facts; or nil
 	kinds      nameSet                 // of the tasks to which verdicts apply

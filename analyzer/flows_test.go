@@ -67,6 +67,12 @@ func TestCountsThatDrift(t *testing.T) {
 		{"only up, read elsewhere", []policy.Spec{up(start), on(enqueue, `let n = float(state.n); n > 3 ? throw("x") : continue()`)}, "the state n only goes up"},
 		{"only down", []policy.Spec{down(enqueue), on(enqueue, `state.n < state.limit ? throw("x") : continue()`)}, "the state n only goes down, so state.n < state.limit is decided"},
 		{"a rate", []policy.Spec{up(enqueue), on(enqueue, `rate("n", duration("1m")) > 3 ? throw("x") : continue()`)}, ""},
+		{"the greatest so far", []policy.Spec{on(exit, `max("n", queue.length)`), on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up, so state.n > 10 is decided for good some day"},
+		{"on ticks", []policy.Spec{{On: policy.Every(1e9), Expr: `add("n", 1)`}, on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up"},
+		{"a latch", []policy.Spec{on(exit, `queue.length > 9 ? set("n", 1) : continue()`), on(enqueue, `state.n == 1 ? throw("x") : continue()`)}, `set("n", 1) is all that policies do with the state n: nothing sets it back`},
+		{"a latch that is set back", []policy.Spec{on(exit, `queue.length > 9 ? set("n", 1) : set("n", 0)`), on(enqueue, `state.n == 1 ? throw("x") : continue()`)}, ""},
+		{"once", []policy.Spec{on(exit, `queue.length > 9 and state.n == 0 ? set("n", 1) : continue()`)}, ""},
+		{"a watched key", []policy.Spec{on(exit, `set("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] == 1 ? throw("x") : continue()`)}, ""},
 		{"every tenth", []policy.Spec{on(enqueue, `add("n", 1); state.n % 10 == 0 ? throw("x") : continue()`)}, ""},
 		{"a share", []policy.Spec{up(enqueue), on(start, `add("limit", 1)`), on(enqueue, `state.n > state.limit * 2 ? throw("x") : continue()`)}, ""},
 	})

@@ -22,6 +22,7 @@ func narrowed(p *policy.Program, limits Limits, all []Warning) []Warning {
 // those of the match. It returns all if there are no such facts.
 func followed(p *policy.Program, limits Limits, all []Warning, match *policy.Match) []Warning {
 	a := newAnalysis(p, limits.Interval)
+	a.declared = limits.Match
 	a.lenient, a.matched, a.match = true, map[stubs.NameID]string{}, match
 	some := a.tieNames()
 	if match == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -39,7 +40,7 @@ func TestValuesOnEvents(t *testing.T) {
 		{stubs.Exit, `queue.length == 0`, ""},
 		{stubs.Leave, `queue.length == 0`, `queue.length == 0 is always false`},
 		{stubs.Tick, `class.tasks < 1`, `class.tasks < 1 is always false`},
-		{stubs.Tick, `runtime.tasks < 1`, ""},
+		{stubs.Tick, `runtime.tasks < 1 and task.running > duration("1h")`, ""},
 	} {
 		act := "throw"
 		if c.on&stubs.Ends != 0 {
@@ -58,7 +59,7 @@ func TestValuesOnEvents(t *testing.T) {
 
 func trigger(on stubs.Event) policy.Trigger {
 	if on == stubs.Tick {
-		return policy.Every(policy.MaxInterval)
+		return policy.Every(time.Minute)
 	}
 	return policy.On(on)
 }

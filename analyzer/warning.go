@@ -38,6 +38,7 @@ func (a *analysis) review() {
 		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
 	a.lost(a.p.Root)
+	a.slips()
 	a.idleSwitches()
 	a.arrivals()
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
