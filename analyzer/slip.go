@@ -1,7 +1,9 @@
 package analyzer
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -11,6 +13,8 @@ import (
 // slips warns of policies that are in order, and most likely mean the opposite or something else.
 func (a *analysis) slips() {
 	a.everyTask()
+	a.atOnce(a.p.Root)
+	a.quoted()
 	a.p.Root.Any(func(n *policy.Node) bool {
 		switch n.Op {
 		case policy.OpIf:
@@ -42,6 +46,49 @@ func (a *analysis) everyTask() {
 		}
 		return throws
 	})
+}
+
+// atOnce warns of a cancel() that no condition precedes.
+func (a *analysis) atOnce(n *policy.Node) {
+	switch n.Op {
+	case policy.OpSeq:
+		a.atOnce(n.A)
+		a.atOnce(n.B)
+	case policy.OpLet:
+		a.atOnce(n.B)
+	case policy.OpEffect:
+		if a.p.Sites[n.Index].Effect == stubs.Cancel {
+			a.warn(n, "write a condition in front of it", "%s ends the policy at its first evaluation", a.text(n))
+		}
+	}
+}
+
+// quoted warns, once a policy, of a string that is the path of a stub, as a key or in a comparison.
+func (a *analysis) quoted() {
+	texts := slices.Collect(maps.Values(a.p.Names))
+	keys := func(by *policy.KeyOf) {
+		for i := 0; by != nil && i < len(by); i++ {
+			if by[i].Constant && by[i].Type == stubs.Name {
+				texts = append(texts, by[i].Text)
+			}
+		}
+	}
+	for _, r := range a.p.Reads {
+		keys(r.By)
+	}
+	for _, s := range a.p.Sites {
+		keys(s.By)
+	}
+	slices.Sort(texts)
+	for _, text := range texts {
+		if _, is := stubs.Lookup(text); !is {
+			continue
+		}
+		n := &policy.Node{Pos: max(0, strings.Index(a.p.Text, text)-1)}
+		n.End = min(n.Pos+len(text)+2, len(a.p.Text))
+		a.warn(n, "write it without quotes for the state stub", "%q is a name here, and no state stub", text)
+		return
+	}
 }
 
 // sameSides warns of a choice between two equal sides.

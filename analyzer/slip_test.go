@@ -46,6 +46,10 @@ func TestSlips(t *testing.T) {
 		{on(stubs.Enqueue, `queue.length > 3 ? throw("x", duration("25h")) : continue()`), "the caller is told to come back after 24h0m0s at most, and this is 25h0m0s"},
 		{on(stubs.Enqueue, `queue.length > 3 ? throw("x", duration("24h")) : continue()`), ""},
 
+		{on(stubs.Exit, `set("k", "task.name", 1)`), `"task.name" is a name here, and no state stub; write it without quotes`},
+		{on(stubs.Enqueue, `arriving.name == "arriving.labels" ? throw("x") : continue()`), `"arriving.labels" is a name here`},
+		{on(stubs.Exit, `set("n", queue.length); cancel()`), "cancel() ends the policy at its first evaluation"},
+		{on(stubs.Exit, `if queue.length > 3 { set("n", 1); cancel() } else { continue() }`), ""},
 		{on(stubs.Enqueue, `hash(arriving.labels.user) < 5 ? throw("x") : continue()`), "hash() is a number of 63 bits, and 5 is no share of them"},
 		{on(stubs.Enqueue, `5 > hash(arriving.labels.user) ? throw("x") : continue()`), "hash() is a number of 63 bits"},
 		{on(stubs.Enqueue, `hash(arriving.labels.user) % 100 < 5 ? throw("x") : continue()`), ""},

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -42,6 +43,19 @@ func TestUnmetEvent(t *testing.T) {
 	}
 	rt.Notify("accpets", 1)
 	if unmet := rt.Stats().Unmet; slices.Contains(unmet, "accpets") {
+		t.Errorf("unmet are %q", unmet)
+	}
+}
+
+// A section is no task that a match lets through.
+func TestUnmetTaskThatIsASection(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	load(t, rt, `policies: [{name: p, every: 1s, match: {tasks: [scan, "sca*", job]}, expr: 'task.running > duration("1h") ? throw("x") : continue()'}]`)
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		_, err := Section(ctx, "scan", func() (int, error) { return 0, nil })
+		return err
+	}))
+	if unmet := rt.Stats().Unmet; !slices.Equal(unmet, []string{"sca*", "scan"}) {
 		t.Errorf("unmet are %q", unmet)
 	}
 }

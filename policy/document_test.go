@@ -231,6 +231,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"shares type", "version: 1\ntenants:\n  label: t\n  shares: [a]\n", "document:4: shares is a list; want keys"},
 	{"tenants max 0", "version: 1\ntenants: {label: t, max: 0}\n", "document:2: a loop keeps 1 to 65536 accounts of tenants, and not 0; leave max out for 1024"},
 	{"a pattern of tenants", "version: 1\ntenants: {label: t, shares: {\"gold*\": 3}}\n", `document:2: the name of a tenant is no pattern; name each tenant with a share, or write \* for a star`},
+	{"a limit without effect", "version: 1\nlimits:\n  - {func: GET /*, limit: 1s}\n  - {func: GET /a, limit: 10s}\n", `document:4: the limit 10s of "GET /a" has no effect, because the limit 1s of "GET /*" in line 3 applies to all its tasks and sections; raise that one, or leave this one out`},
 	{"an empty reason", "version: 1\nlimits: [{func: f, limit: 1s, reason: ''}]\n", "document:2: the reason is empty; leave it out for the name and the limit"},
 	{"a limit too short", "version: 1\nlimits: [{func: f, limit: 1ns}]\n", `document:2: time limit: the limit of "f" is 1ns; want 5µs or more, which the runtime can tell apart`},
 	{"a quoted number", "version: 1\nstates: {n: '0'}\n", `document:2: a state is the string "0"; write the number without quotes, or a duration like 100ms`},

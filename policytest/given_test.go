@@ -52,3 +52,27 @@ policies:
 		})
 	}
 }
+
+// A test that gives what no policy reads, or asks for what no policy says, would pass for another
+// reason than its author means.
+func TestMeaninglessTests(t *testing.T) {
+	const document = `version: 1
+policies:
+  - {name: shed, on: enqueue, match: {kinds: [atomic]}, expr: 'arriving.priority < 0 and queue.length > 10 ? throw("busy", duration("2s")) : continue()'}
+  - {name: rain, event: rain, expr: 'event.value > 3 ? throw("wet") : continue()'}
+`
+	for _, c := range []struct{ name, event, want string }{
+		{"another task's priority", `{at: 0s, on: enqueue, given: {task.priority: -1, queue.length: 11}, expect: continue()}`,
+			`no policy reads task.priority; the policies read arriving.priority`},
+		{"another figure", `{at: 0s, on: enqueue, given: {queue.suspended: 11}, expect: continue()}`,
+			`4:72: no policy reads queue.suspended, so it changes nothing; leave it out, or give what a policy reads`},
+		{"what the match is about", `{at: 0s, on: enqueue, given: {arriving.kind: safe, loop.name: bulk, runtime.uptime: 1s}, expect: {asked: []}}`, ""},
+		{"another event", `{at: 0s, event: ruin, given: {event.value: 4}, expect: {asked: []}}`, `no policy is evaluated on the event "ruin"; the policies have [rain]`},
+		{"another reason", `{at: 0s, event: rain, expect: {counts: {throw("wett"): 0}}}`, `no policy says throw("wett")`},
+		{"a reason", `{at: 0s, event: rain, expect: {counts: {throw("wet"): 0, 'throw("busy", 2s)': 0}}}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			says(t, c.name, told(t, document, "tests:\n  - {name: it, events: ["+c.event+"]}\n"), c.want)
+		})
+	}
+}

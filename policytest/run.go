@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -53,7 +54,10 @@ func (s *suite) run(test *policy.Test, place func(line, col int) string) (failur
 		if err := w.give(e.Given, false); err != nil {
 			return nil, err
 		}
-		if err := s.unknown(e.Want); err != nil {
+		if err := s.hears(e.Custom); e.On == stubs.Custom && err != nil {
+			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
+		}
+		if err := cmp.Or(s.unknown(e.Want), s.says(e.Want.Counts)); err != nil {
 			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
 		}
 		found, err := w.event(e)
