@@ -71,7 +71,7 @@ type maskingFrame struct {
 
 // anew is after how many safe points the stack is walked nevertheless: a client above the frame may
 // have to be told of a throw, see tellDriver.
-const anew = 64
+const anew = 1024
 
 // stays reports whether the frame is on the stack.
 func (f *maskingFrame) stays() bool {

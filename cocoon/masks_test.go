@@ -28,10 +28,10 @@ func TestManyStacksUnderALock(t *testing.T) {
 			preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
 				TaskOf(ctx).Cancel()
 				hold(func() {
-					tree(10)
+					tree(12)
 					m := &strandOf(ctx).stacks.masked
-					if walks := m.next; !m.by.IsHere() || walks == 0 || walks > 1024/anew+20 {
-						t.Errorf("%d walks for 1024 stacks; want one for %d of them", walks, anew)
+					if walks := m.next; !m.by.IsHere() || walks == 0 || walks > 4096/anew+20 {
+						t.Errorf("%d walks for 4096 stacks; want one for %d of them", walks, anew)
 					}
 				})
 				return spinForever(ctx)
