@@ -21,7 +21,7 @@ type Instance struct {
 
 	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
-	idle   map[string][]api.Function // call engines that no thread uses
+	idle   map[*export][]api.Function // functions that no call uses
 	live   map[*activation]struct{}
 	stacks stacks
 	cause  error         // why the instance is closed, or closing

@@ -20,7 +20,47 @@ type Module struct {
 	runtime  wazero.Runtime
 	owned    bool // runtime is closed with the module
 	compiled wazero.CompiledModule
+	exports  map[string]*export
 	closed   atomic.Bool
+}
+
+// export is an exported function.
+type export struct {
+	name     string
+	task     string // the name of its tasks and sections
+	params   int
+	reusable bool
+}
+
+// find lists the exported functions.
+func (m *Module) find() error {
+	m.exports = map[string]*export{}
+	for name, def := range m.compiled.ExportedFunctions() {
+		m.exports[name] = &export{name: name, task: m.config.Name + "." + name, params: len(def.ParamTypes())}
+	}
+	for _, name := range m.config.Reusable {
+		if m.exports[name] == nil {
+			return fmt.Errorf("Config.Reusable names %q, which the guest does not export", name)
+		}
+		m.exports[name].reusable = true
+	}
+	return nil
+}
+
+// export returns the function of that name, which will be called with args.
+func (m *Module) export(name string, args []uint64) (*export, error) {
+	f := m.exports[name]
+	if f == nil {
+		return nil, m.missing(name)
+	}
+	if len(args) != f.params {
+		return nil, fmt.Errorf("guest: %s takes %d parameters, and got %d", f.task, f.params, len(args))
+	}
+	return f, nil
+}
+
+func (m *Module) missing(name string) error {
+	return fmt.Errorf("guest: %s exports no function %q", m.config.Name, name)
 }
 
 // Compile meters and compiles a WebAssembly binary. The binary must not be metered already. Compile
@@ -55,6 +95,9 @@ func compile(ctx context.Context, metered []byte, c Config) (m *Module, err erro
 	if m.compiled, err = m.runtime.CompileModule(ctx, metered); err != nil {
 		return m, err
 	}
+	if err = m.find(); err != nil {
+		return m, err
+	}
 	return m, provide(ctx, m.runtime, m.compiled)
 }
 
@@ -85,7 +128,7 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 		config = wazero.NewModuleConfig().WithName("")
 	}
 	in := &Instance{module: m,
-		idle: map[string][]api.Function{}, live: map[*activation]struct{}{},
+		idle: map[*export][]api.Function{}, live: map[*activation]struct{}{},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if m.config.Deterministic {
@@ -105,7 +148,8 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 
 // start instantiates the module inside a task.
 func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err error) {
-	a := &activation{Context: ctx, in: in, function: "start", g: goroutine.ID(), account: new(account)}
+	a := &activation{Context: ctx, in: in, function: &export{name: "start"}, g: goroutine.ID()}
+	a.account = &a.own
 	a.account.set(&in.module.config, nil)
 	if err := a.enter(); err != nil {
 		return err
@@ -119,8 +163,8 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 	if in.sp != nil {
 		in.stacks.base = in.sp.Get()
 	}
-	if in.api.ExportedFunction("_initialize") != nil {
-		_, err = in.run(&activation{Context: ctx, in: in, function: "_initialize"}, nil)
+	if f := in.module.exports["_initialize"]; f != nil && f.params == 0 {
+		_, err = in.run(ctx, &activation{in: in, function: f}, nil)
 	}
 	if err != nil {
 		err = errors.Join(err, in.api.Close(ctx))

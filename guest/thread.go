@@ -29,9 +29,12 @@ type Thread struct {
 func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) *Thread {
 	t := &Thread{done: make(chan struct{})}
 	t.account.set(&in.module.config, t)
-	a := &activation{in: in, function: function, account: &t.account, owned: true}
 	ctx, t.cancel = context.WithCancelCause(ctx)
-	if t.err = in.join(a); t.err != nil {
+	a := &activation{in: in, account: &t.account, owned: true}
+	if a.function, t.err = in.module.export(function, args); t.err == nil {
+		t.err = in.join(a)
+	}
+	if t.err != nil {
 		t.cancel(nil)
 		close(t.done)
 		return t
@@ -65,12 +68,11 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 			a.giveUp()
 		}
 	}()
-	t.err = in.loop(ctx).Run(ctx, in.module.config.Name+"."+a.function, func(ctx context.Context) (err error) {
-		a.Context = ctx
+	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
 		task := cocoon.TaskOf(ctx)
 		t.task.Store(task)
 		defer func() { t.spent = task.Account() }()
-		t.results, err = in.run(a, args)
+		t.results, err = in.run(ctx, a, args)
 		return err
 	})
 }
