@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -11,8 +12,38 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/longtest"
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
+
+// TestTwoCaches: two runtimes of wazero share a cache of compiled code, and closing one does not
+// disturb the other.
+func TestTwoCaches(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	cache := wazero.NewCompilationCache()
+	defer cache.Close(background)
+	var all []*Module
+	for range 2 {
+		r := wazero.NewRuntimeWithConfig(background, wazero.NewRuntimeConfig().WithCompilationCache(cache))
+		defer r.Close(background)
+		m, err := Compile(background, wasiGuest, Config{Runtime: r, Loop: rt.Loop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	first, second := wasiInstance(t, all[0], wazero.NewModuleConfig()), wasiInstance(t, all[1], wazero.NewModuleConfig())
+	th, other := first.Spawn(background, "await", 5000), second.Spawn(background, "await", 5000)
+	soon(t, "both run", func() bool { return th.Account().Running > 0 && other.Account().Running > 0 })
+	if err := all[0].Close(background); err != nil {
+		t.Error(err)
+	}
+	_, err := th.Wait(background)
+	thrown(t, "the guest of the closed module", err)
+	runtime.GC()
+	result(t, second.Spawn(background, "set", 5000))
+	result(t, other)
+}
 
 // TestCloseAtAnyMoment: whatever is in progress, Shutdown of instances and Close of the module end
 // it, and nothing hangs, crashes or is left behind.

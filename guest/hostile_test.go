@@ -294,6 +294,32 @@ func waited(th *Thread) context.Context {
 	return ctx
 }
 
+// TestCallStartsNothing: a guest that is never preempted runs on its caller's goroutine, and no
+// other goroutine exists for it.
+func TestCallStartsNothing(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		during := 0
+		in := instance(t, compiled(t, c, func(_ context.Context, _ api.Module, x uint32) uint32 {
+			during = runtime.NumGoroutine()
+			return x
+		}))
+		err := rt.Run(background, "caller", func(ctx context.Context) error {
+			before := 0
+			for range 100 { // goroutines of other tests end
+				before = runtime.NumGoroutine()
+				if _, err := in.Call(ctx, "call", 1); err != nil || during <= before {
+					return err
+				}
+			}
+			t.Errorf("%d goroutines during a call, %d before it", during, before)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestTwoRuntimes: tasks of two runtimes of Cocoon use one module, and one instance of it.
 func TestTwoRuntimes(t *testing.T) {
 	for _, mechanism := range mechanisms {
