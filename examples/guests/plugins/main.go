@@ -28,7 +28,10 @@ func serve(rt *cocoon.Runtime, wasm []byte) http.Handler {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "plugin.*", Limit: 100 * time.Millisecond, Reason: "the plugin is too slow"})
+	limit := cocoon.TimeLimit{Func: "plugin.*", Limit: 100 * time.Millisecond, Reason: "the plugin is too slow"}
+	if _, err := rt.RegisterTimeLimit(limit); err != nil {
+		log.Fatal(err)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{function}", func(w http.ResponseWriter, r *http.Request) {
 		in, err := plugin.Instantiate(r.Context(), nil)
