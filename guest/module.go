@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -126,6 +127,9 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 	}
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")
+	}
+	if !importsWASI(m.compiled) { // it cannot ask for random bytes; wazero's default source has 5 KB
+		config = config.WithRandSource(crand.Reader)
 	}
 	in := &Instance{module: m,
 		idle: map[*export][]api.Function{}, live: map[*activation]struct{}{},
