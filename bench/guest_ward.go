@@ -13,9 +13,10 @@ import (
 
 // ward is a runtime of Cocoon with one guest.
 type ward struct {
-	runtime *cocoon.Runtime
-	module  *guest.Module
-	engine  wazero.Runtime
+	runtime   *cocoon.Runtime
+	module    *guest.Module
+	engine    wazero.Runtime
+	instances []*guest.Instance
 }
 
 // openWard makes the runtime and compiles the guest. The guest's import env.yield is cocoon.Yield.
@@ -40,23 +41,20 @@ func openWard(c cocoon.Config, g guest.Config, wasm []byte) (w *ward, err error)
 }
 
 // close ends the guests and the runtime.
-func (w *ward) close() error {
+func (w *ward) close() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return errors.Join(w.runtime.Shutdown(ctx), w.engine.Close(ctx))
+	for _, in := range w.instances {
+		err = errors.Join(err, in.Shutdown(ctx))
+	}
+	return errors.Join(err, w.runtime.Shutdown(ctx), w.engine.Close(ctx))
 }
 
-// spawn starts threads of the function, each in an instance of its own. It makes all instances first,
-// because threads that spin would delay the rest.
-func (w *ward) spawn(ctx context.Context, n int, function string) (all []*guest.Thread, err error) {
-	instances := make([]*guest.Instance, n)
-	for i := range instances {
-		if instances[i], err = w.module.Instantiate(ctx, nil); err != nil {
-			return nil, err
-		}
+// instantiate makes an instance, which close shuts down.
+func (w *ward) instantiate(ctx context.Context) (*guest.Instance, error) {
+	in, err := w.module.Instantiate(ctx, nil)
+	if err == nil {
+		w.instances = append(w.instances, in)
 	}
-	for _, in := range instances {
-		all = append(all, in.Spawn(ctx, function))
-	}
-	return all, nil
+	return in, err
 }
