@@ -80,6 +80,12 @@ func (s *survey) look(w *writer, c code) *Error {
 
 // step takes in one instruction.
 func (s *survey) step(w *writer, c *code, region int32) int32 {
+	if isSimple(c.op) {
+		if region != dead {
+			s.add(region, uint32(costs[c.op]))
+		}
+		return region
+	}
 	if region != dead {
 		s.add(region, w.price(c))
 	}
