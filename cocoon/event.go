@@ -9,11 +9,6 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-func init() { inside.Happen, inside.Here = happen, here }
-
-// here reports whether the calling goroutine runs the task of ctx.
-func here(ctx context.Context) bool { return strandOf(ctx) != nil }
-
 // concerned reports whether a policy of the event must be evaluated for s. It takes no lock.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	for _, b := range l.hub.Listeners(uint16(e)) {
@@ -117,6 +112,8 @@ func happen(ctx context.Context, name string, value float64) {
 		s.loop.custom(s, name, value)
 	}
 }
+
+func init() { inside.Happen = happen }
 
 // custom evaluates the policies of a custom event: for s, or for each running task if s is nil.
 func (l *Loop) custom(s *strand, name string, value float64) {

@@ -16,11 +16,12 @@ type activation struct {
 	context.Context // the task's
 
 	in       *Instance
-	function string
+	function *export
 	outer    *activation // the call of a guest that this one is nested in, on the same goroutine
-	account  *account    // of the thread; nested calls share it
-	owned    bool        // the task was made for this call
-	known    bool        // it is among the instance's live calls
+	account  *account    // of the thread, or own; nested calls share it
+	own      account
+	owned    bool // the task was made for this call
+	known    bool // it is among the instance's live calls
 	g        uintptr
 	sp       uint64 // the guest's stack pointer, while another thread has the turn
 	stack    stack  // what was allocated for it
@@ -28,6 +29,7 @@ type activation struct {
 	stopped  error  // why the guest was stopped, by other means than a throw
 	pace     pace
 	waits    inside.Call // a function of WASI that may wait is in progress
+	slept    bool        // poll_oneoff has slept
 
 	ready    chan struct{} // gets a value with the turn; made under the instance's lock
 	reserved bool          // it was queued for the turn before it began
@@ -87,7 +89,7 @@ func (a *activation) look() {
 	if a.account.fuelOver() {
 		inside.Happen(a.Context, FuelEvent, float64(a.account.used.Load()))
 	}
-	if safepoint.Raised() {
+	if safepoint.Raised() && inside.Asked(a.Context) {
 		a.apart(func() { cocoon.SafePoint(a.Context) })
 	} else {
 		cocoon.SafePoint(a.Context)
@@ -116,7 +118,7 @@ func (a *activation) heedContext() {
 		a.stop(context.Cause(a.Context))
 	}
 	if acc := a.account; acc.exhausted() {
-		a.stop(&FuelError{Function: a.in.module.config.Name + "." + a.function, Used: acc.used.Load(), Budget: acc.budget.Load()})
+		a.stop(&FuelError{Function: a.function.task, Used: acc.used.Load(), Budget: acc.budget.Load()})
 	}
 }
 

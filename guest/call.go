@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -22,28 +21,31 @@ import (
 // Config.Reusable names the function. Other errors are a *FuelError, a *ClosedError, a trap, and a
 // *sys.ExitError of wazero if the guest exits with another code than 0.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
-	name := in.module.config.Name + "." + function
+	f, err := in.module.export(function, args)
+	if err != nil {
+		return nil, err
+	}
+	a := &activation{in: in, function: f}
 	l := in.module.config.Loop
 	if inside.Here(ctx) && (l == nil || l == cocoon.TaskOf(ctx).Loop()) {
-		return cocoon.Section(ctx, name, func() ([]uint64, error) {
-			return in.run(&activation{Context: ctx, in: in, function: function}, args)
-		})
+		return cocoon.Section(ctx, f.task, func() ([]uint64, error) { return in.run(ctx, a, args) })
 	}
-	err = in.loop(ctx).Run(ctx, name, func(ctx context.Context) (err error) {
-		results, err = in.run(&activation{Context: ctx, in: in, function: function, owned: true}, args)
+	a.owned = true
+	err = in.loop(ctx).Run(ctx, f.task, func(ctx context.Context) (err error) {
+		results, err = in.run(ctx, a, args)
 		return err
 	})
 	return results, err
 }
 
-// run makes a call inside a task.
-func (in *Instance) run(a *activation, args []uint64) (results []uint64, err error) {
-	a.g = goroutine.ID()
-	if a.outer = activationOf(a.Context); a.outer != nil && a.account == nil {
+// run makes a call inside the task of ctx.
+func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (results []uint64, err error) {
+	a.Context, a.g = ctx, goroutine.ID()
+	if a.outer = activationOf(ctx); a.outer != nil && a.account == nil {
 		a.account = a.outer.account
 	}
 	if a.account == nil {
-		a.account = new(account)
+		a.account = &a.own
 		a.account.set(&in.module.config, nil)
 	}
 	if !a.known {
@@ -52,20 +54,15 @@ func (in *Instance) run(a *activation, args []uint64) (results []uint64, err err
 		}
 		defer in.part(a)
 	}
-	fn, err := in.function(a, args)
-	if err != nil {
-		return nil, err
-	}
-	defer in.putBack(a, fn)
 	if a.outer == nil {
-		return a.call(fn, args)
+		return a.call(args)
 	}
-	a.outer.apart(func() { results, err = a.call(fn, args) })
+	a.outer.apart(func() { results, err = a.call(args) })
 	return results, err
 }
 
 // call runs the guest when it is its turn.
-func (a *activation) call(fn api.Function, args []uint64) ([]uint64, error) {
+func (a *activation) call(args []uint64) ([]uint64, error) {
 	if err := a.enter(); err != nil {
 		return nil, err
 	}
@@ -73,53 +70,49 @@ func (a *activation) call(fn api.Function, args []uint64) ([]uint64, error) {
 	if err := a.place(); err != nil {
 		return nil, err
 	}
+	fn := a.in.take(a.function)
+	defer a.in.putBack(a.function, fn)
 	results, err := fn.Call(a, args...)
-	return results, a.in.outcome(a, err)
+	if err != nil {
+		err = a.outcome(err)
+	}
+	return results, err
 }
 
-// function returns the exported function, for the call alone.
-func (in *Instance) function(a *activation, args []uint64) (api.Function, error) {
-	def, ok := in.module.compiled.ExportedFunctions()[a.function]
-	if !ok {
-		return nil, fmt.Errorf("guest: %s exports no function %q", in.module.config.Name, a.function)
-	}
-	if n := len(def.ParamTypes()); n != len(args) {
-		return nil, fmt.Errorf("guest: %s.%s takes %d parameters, and got %d", in.module.config.Name, a.function, n, len(args))
-	}
+// take returns the function's code for the call alone: a stack of its own belongs to it.
+func (in *Instance) take(f *export) api.Function {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if free := in.idle[a.function]; len(free) > 0 {
-		in.idle[a.function] = free[:len(free)-1]
-		return free[len(free)-1], nil
+	if free := in.idle[f]; len(free) > 0 {
+		in.idle[f] = free[:len(free)-1]
+		return free[len(free)-1]
 	}
-	return in.api.ExportedFunction(a.function), nil
+	return in.api.ExportedFunction(f.name)
 }
 
 // putBack keeps the function for another call.
-func (in *Instance) putBack(a *activation, fn api.Function) {
+func (in *Instance) putBack(f *export, fn api.Function) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.cause == nil {
-		in.idle[a.function] = append(in.idle[a.function], fn)
+		in.idle[f] = append(in.idle[f], fn)
 	}
 }
 
 // outcome returns the error of a call that wazero has ended with err.
-func (in *Instance) outcome(a *activation, err error) error {
+func (a *activation) outcome(err error) error {
 	var (
 		throw *cocoon.PreemptedError
 		exit  *sys.ExitError
 	)
 	switch {
-	case err == nil:
-		return nil
 	case a.stopped != nil:
-		in.spoil(a, a.stopped)
-		return a.named(a.stopped)
+		a.spoil(a.stopped)
+		err = a.stopped
 	case errors.As(err, &throw):
-		in.spoil(a, throw)
+		a.spoil(throw)
 	case errors.As(err, &exit):
-		in.close(a.Context, fmt.Errorf("the guest exited with code %d", exit.ExitCode()))
+		a.in.close(a.Context, fmt.Errorf("the guest exited with code %d", exit.ExitCode()))
 		if exit.ExitCode() == 0 {
 			return nil
 		}
@@ -127,9 +120,13 @@ func (in *Instance) outcome(a *activation, err error) error {
 	return a.named(err)
 }
 
-// named says which call ended with err.
+// named says which call ended with err, unless err says so.
 func (a *activation) named(err error) error {
-	return fmt.Errorf("guest: %s.%s: %w", a.in.module.config.Name, a.function, err)
+	switch err.(type) {
+	case *FuelError, *ClosedError:
+		return err
+	}
+	return fmt.Errorf("guest: %s: %w", a.function.task, err)
 }
 
 // reason returns why the call ended with err: without wazero's account of the stack, if the host
@@ -141,9 +138,9 @@ func (a *activation) reason(err error) error {
 	return err
 }
 
-// spoil closes the instance after a function was stopped half-way, unless it may be.
-func (in *Instance) spoil(a *activation, cause error) {
-	if !slices.Contains(in.module.config.Reusable, a.function) {
-		in.close(a.Context, fmt.Errorf("%s was stopped half-way: %w", a.function, cause))
+// spoil closes the instance after the call was stopped half-way, unless it may be.
+func (a *activation) spoil(cause error) {
+	if !a.function.reusable {
+		a.in.close(a.Context, fmt.Errorf("%s was stopped half-way: %w", a.function.name, cause))
 	}
 }

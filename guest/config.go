@@ -13,7 +13,7 @@ import (
 
 // The mechanisms: see package meter.
 const (
-	Epoch = meter.Countdown
+	Epoch = meter.Epoch
 	Fuel  = meter.Fuel
 )
 
@@ -74,9 +74,6 @@ const (
 
 // complete fills in the defaults, and rejects values that make no sense.
 func (c Config) complete() (Config, error) {
-	if c.Mechanism == 0 {
-		c.Mechanism = Epoch
-	}
 	switch {
 	case c.Mechanism != Epoch && c.Mechanism != Fuel:
 		return c, fmt.Errorf("guest: Config.Mechanism is %d; want guest.Epoch or guest.Fuel", c.Mechanism)

@@ -27,7 +27,7 @@ var (
 type hostFunc func(ctx context.Context, mod api.Module, x uint32) uint32
 
 // start returns a runtime of Cocoon that the test shuts down.
-func start(t *testing.T, c cocoon.Config) *cocoon.Runtime {
+func start(t testing.TB, c cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	rt, err := cocoon.New(c)
 	if err != nil {
@@ -44,7 +44,7 @@ func start(t *testing.T, c cocoon.Config) *cocoon.Runtime {
 }
 
 // compiled returns the test's guest as a module.
-func compiled(t *testing.T, c Config, host hostFunc) *Module {
+func compiled(t testing.TB, c Config, host hostFunc) *Module {
 	t.Helper()
 	c.Runtime = wazero.NewRuntime(background)
 	t.Cleanup(func() { c.Runtime.Close(background) })
@@ -61,7 +61,7 @@ func compiled(t *testing.T, c Config, host hostFunc) *Module {
 	return m
 }
 
-func instance(t *testing.T, m *Module) *Instance {
+func instance(t testing.TB, m *Module) *Instance {
 	t.Helper()
 	in, err := m.Instantiate(background, nil)
 	if err != nil {

@@ -21,7 +21,7 @@ type Instance struct {
 
 	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
-	idle   map[string][]api.Function // call engines that no thread uses
+	idle   map[*export][]api.Function // functions that no call uses
 	live   map[*activation]struct{}
 	stacks stacks
 	cause  error         // why the instance is closed, or closing
@@ -170,9 +170,12 @@ func (in *Instance) last() bool {
 	return true
 }
 
-// free closes wazero's instance, which no thread uses.
+// free closes wazero's instance, which no thread uses. There is none if its start has failed.
 func (in *Instance) free(ctx context.Context) {
-	in.api.Close(ctx)
+	if in.api != nil {
+		in.api.Close(ctx)
+	}
+	in.module.remove(ctx, in)
 	close(in.ended)
 }
 

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ type Thread struct {
 	// Written before done is closed.
 	results []uint64
 	err     error
+	spent   cocoon.Account
 }
 
 // Spawn starts a thread: a task that calls an exported function, on a goroutine of its own. The
@@ -28,9 +30,12 @@ type Thread struct {
 func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) *Thread {
 	t := &Thread{done: make(chan struct{})}
 	t.account.set(&in.module.config, t)
-	a := &activation{in: in, function: function, account: &t.account, owned: true}
 	ctx, t.cancel = context.WithCancelCause(ctx)
-	if t.err = in.join(a); t.err != nil {
+	a := &activation{in: in, account: &t.account, owned: true}
+	if a.function, t.err = in.module.export(function, args); t.err == nil {
+		t.err = in.join(a)
+	}
+	if t.err != nil {
 		t.cancel(nil)
 		close(t.done)
 		return t
@@ -64,10 +69,11 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 			a.giveUp()
 		}
 	}()
-	t.err = in.loop(ctx).Run(ctx, in.module.config.Name+"."+a.function, func(ctx context.Context) (err error) {
-		a.Context = ctx
-		t.task.Store(cocoon.TaskOf(ctx))
-		t.results, err = in.run(a, args)
+	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
+		task := cocoon.TaskOf(ctx)
+		t.task.Store(task)
+		defer func() { t.spent = task.Account() }()
+		t.results, err = in.run(ctx, a, args)
 		return err
 	})
 }
@@ -100,19 +106,46 @@ func (t *Thread) Cancel() {
 	t.cancel(cocoon.ErrCancelled)
 }
 
+// Account returns how the thread's time was spent so far, or in all if it has ended.
+func (t *Thread) Account() cocoon.Account {
+	select {
+	case <-t.done:
+		return t.spent
+	default:
+	}
+	if task := t.task.Load(); task != nil {
+		return task.Account()
+	}
+	return cocoon.Account{}
+}
+
 // Task returns the thread's task, or nil if the thread has not started yet.
 func (t *Thread) Task() *cocoon.Task { return t.task.Load() }
 
-// SetSlice changes Config.Slice for the thread, from its next slice on.
-func (t *Thread) SetSlice(d time.Duration) { t.account.slice.Store(int64(sliceOf(max(d, leastSlice)))) }
+// SetSlice changes Config.Slice for the thread, from its next slice on. A positive value below the
+// minimum means the minimum.
+func (t *Thread) SetSlice(d time.Duration) {
+	if d > 0 {
+		d = max(d, leastSlice)
+	}
+	t.account.slice.Store(int64(sliceOf(d)))
+}
 
 // SetFuelSlice changes Config.FuelSlice for the thread, from its next slice on.
 func (t *Thread) SetFuelSlice(n int64) { t.account.fuelSlice.Store(max(n, 0)) }
 
-// AddFuel adds to the thread's budget. It has no effect on a thread without a budget.
+// AddFuel adds to the thread's budget. It has no effect on a thread without a budget. A negative n
+// takes from the budget; a budget that is used up ends the thread at its next safe point.
 func (t *Thread) AddFuel(n int64) {
-	if t.account.budget.Load() != 0 {
-		t.account.budget.Add(n)
+	for {
+		was := t.account.budget.Load()
+		if was == 0 {
+			return
+		}
+		now := max(was+min(n, math.MaxInt64-was), 1) // 0 would be no bound
+		if t.account.budget.CompareAndSwap(was, now) {
+			return
+		}
 	}
 }
 

@@ -14,7 +14,9 @@ func (a *activation) enter() error {
 	in.mu.Lock()
 	granted := !a.reserved && in.turns.ask(a)
 	a.reserved = false
-	a.listen()
+	if !granted {
+		a.listen()
+	}
 	in.mu.Unlock()
 	if !granted {
 		if err := a.await(); err != nil {

@@ -48,3 +48,7 @@ var Here func(ctx context.Context) bool
 // Happen raises a custom event about the task of ctx, on its own goroutine: policies on the event
 // are evaluated for this task only, or once if they refer to no task.
 var Happen func(ctx context.Context, name string, value float64)
+
+// Asked reports whether the runtime asks something of the task of ctx, on its own goroutine, so that
+// a safe point may suspend the task or throw into it.
+var Asked func(ctx context.Context) bool
