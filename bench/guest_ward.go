@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -40,14 +42,26 @@ func openWard(c cocoon.Config, g guest.Config, wasm []byte) (w *ward, err error)
 	return w, nil
 }
 
-// close ends the guests and the runtime.
-func (w *ward) close() (err error) {
+// close ends the guests and the runtime. It shuts all instances down at once: a thread needs the
+// slot to unwind, and one after the other would each wait for all threads that still spin.
+func (w *ward) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	var all sync.WaitGroup
+	var failed atomic.Pointer[error]
 	for _, in := range w.instances {
-		err = errors.Join(err, in.Shutdown(ctx))
+		all.Go(func() {
+			if err := in.Shutdown(ctx); err != nil {
+				failed.Store(&err)
+			}
+		})
 	}
-	return errors.Join(err, w.runtime.Shutdown(ctx), w.engine.Close(ctx))
+	all.Wait()
+	err := errors.Join(w.runtime.Shutdown(ctx), w.engine.Close(ctx))
+	if one := failed.Load(); one != nil {
+		err = errors.Join(*one, err)
+	}
+	return err
 }
 
 // instantiate makes an instance, which close shuts down.
