@@ -93,6 +93,9 @@ func (b *body) flushCharge() {
 // step writes the instruction that was read.
 func (b *body) step() {
 	b.bound()
+	if isSimple(b.op) {
+		return
+	}
 	switch b.op {
 	case opBlock, opLoop, opIf, opTryTable:
 		b.begin()

@@ -133,3 +133,12 @@ func run(t testing.TB, engine wazero.RuntimeConfig, metered []byte, slice int64)
 
 // used is what the guest was charged since it started.
 func (g *guest) used() int64 { return g.given - int64(g.left.Get()) }
+
+// engines are wazero's compiler and interpreter.
+var engines = []wazero.RuntimeConfig{wazero.NewRuntimeConfigCompiler(), wazero.NewRuntimeConfigInterpreter()}
+
+// call calls a function without results.
+func call(g *guest, name string) error {
+	_, err := g.ExportedFunction(name).Call(context.Background())
+	return err
+}

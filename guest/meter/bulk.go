@@ -30,7 +30,7 @@ func (m *module) isBulk(c *code) bool {
 
 // note notes that the code uses a bulk instruction.
 func (u *use) note(c *code) {
-	if !c.m.isBulk(c) {
+	if c.form == plain || !c.m.isBulk(c) {
 		return
 	}
 	switch last := c.data[c.at-2 : c.at]; {

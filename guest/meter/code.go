@@ -45,13 +45,46 @@ func (m *module) open(f, at, end int) code {
 // next reads an instruction, and checks the indices that mean something else once the module has
 // more functions, types, globals and locals.
 func (c *code) next() {
-	c.start = c.at
-	b := c.byte()
+	at := c.at
+	c.start = at
+	if at >= c.end {
+		c.fail(at, "unexpected end")
+		return
+	}
+	b := c.data[at]
+	at++
+	c.at, c.immediate = at, at
 	c.op, c.form = Opcode(b), forms[b]
+	if at+1 < c.end { // most instructions are short
+		switch one, two := c.data[at], c.data[at+1]; c.form {
+		case plain:
+			return
+		case aLocal:
+			if one < 0x80 && uint64(one) < c.locals {
+				c.first, c.at = uint32(one), at+1
+				return
+			}
+		case anAccess:
+			if one|two < 0x80 {
+				c.at = at + 2
+				return
+			}
+		case signed5:
+			if one < 0x80 {
+				c.at = at + 1
+				return
+			}
+		}
+	}
+	c.long(b)
+}
+
+// long reads what follows an opcode in any length.
+func (c *code) long(b byte) {
 	if c.form == aPrefix {
 		c.op, c.form = prefixed(b, c.u32())
+		c.immediate = c.at
 	}
-	c.immediate = c.at
 	switch c.form {
 	case plain:
 	case aLocal:

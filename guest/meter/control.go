@@ -6,9 +6,13 @@ func (b *body) bound() {
 	if b.dead {
 		return
 	}
-	to := b.w.callee(&b.code)
 	k := uint32(Cost(b.op))
 	after := b.cost + k
+	if after <= most && !b.w.isCall(b.op) {
+		b.cost = after
+		return
+	}
+	to := b.w.callee(&b.code)
 	if to != none {
 		after += b.w.graph.worst[to]
 	}

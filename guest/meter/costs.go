@@ -11,13 +11,17 @@ func Cost(op Opcode) int64 {
 	return prefixedCost(op)
 }
 
-// Costs by length.
+// Costs that depend on more than the opcode.
 const (
 	// A bulk instruction on memory costs one more for each 1<<ByteShift bytes, rounded down. So does
 	// memory.grow, for the bytes of the new pages.
 	ByteShift = 4
 	// A bulk instruction on a table and table.grow cost this more for each element.
 	ElementCost = 1
+	// A direct call of an imported function costs this more: a call of the host takes 0.1 µs and up.
+	// What the host does is not charged. Calls of imported functions through tables and references
+	// cost what other such calls do.
+	HostCost = 200
 )
 
 // costs are of opcodes of one byte.

@@ -89,6 +89,9 @@ func (g *graph) scanBody(c *code, u *use) {
 		if c.err != nil {
 			return
 		}
+		if isSimple(c.op) && c.op != opGlobalSet && g.prologues.step == 0 && c.start != head {
+			continue
+		}
 		g.prologues.see(c, head)
 		n.see(c, m.mechanism == Fuel)
 		switch c.op {

@@ -65,6 +65,10 @@ const (
 	opV128Const          Opcode = 0xfd0c
 )
 
+// isSimple reports whether an instruction only computes, or reads or writes one place: no control, no
+// call, nothing that takes long.
+func isSimple(op Opcode) bool { return op >= opLocalGet && op <= 0xc4 && op != opMemoryGrow }
+
 // A form is what follows an opcode.
 type form uint8
 

@@ -58,6 +58,9 @@ func (b *body) subtract(cost uint32) {
 	if cost == 0 {
 		return
 	}
+	if b.w.mechanism == Epoch {
+		cost = min(cost, most) // longer code has more safe points, and each charges what is before it
+	}
 	b.get()
 	b.i64(int64(cost))
 	b.emit(opI64Sub)

@@ -208,7 +208,7 @@ func (g *generator) convert(t byte, depth int) {
 }
 
 func (g *generator) statement(depth int) {
-	switch t := g.kind(); g.IntN(8) {
+	switch t := g.kind(); g.IntN(9) {
 	case 0, 1, 2:
 		g.value(t, depth+1)
 		g.WriteString("\x21" + g.local(t))
@@ -238,6 +238,10 @@ func (g *generator) statement(depth int) {
 	case 7:
 		g.value(t, depth+1)
 		g.WriteByte(0x1a)
+	case 8: // a loop in which little happens
+		g.WriteString("\x41" + leb(1+g.IntN(20)) + "\x21\x03\x03\x40")
+		g.leaf(0x7e)
+		g.WriteString("\x21\x04\x20\x03\x41\x01\x6b\x22\x03\x0d\x00\x0b")
 	}
 }
 
@@ -254,6 +258,9 @@ func random(seed uint64, throws bool) []byte {
 		g.Reset()
 		g.labels, g.size = []byte{0x7f}, 150
 		g.budget()
+		for range 5 {
+			g.statement(0)
+		}
 		g.value(0x7f, 0)
 		types = append(types, "\x00")
 		bodies = append(bodies, body(list("\x02\x7f", "\x02\x7e", "\x02\x7c"), g.String()))
@@ -322,7 +329,7 @@ func TestRandom(t *testing.T) {
 func TestFuelIsExact(t *testing.T) {
 	engine := wazero.NewRuntimeConfigInterpreter()
 	compared := 0
-	for seed := range uint64(longtest.Count(20_000, 700)) {
+	for seed := range uint64(longtest.Count(20_000, 500)) {
 		wasm := random(seed, false)
 		g := startIn(t, engine, wasm, meter.Fuel, 1<<50)
 		result := outcome(g)

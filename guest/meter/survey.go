@@ -59,8 +59,8 @@ func (s *survey) look(w *writer, c code) *Error {
 			break
 		}
 		region = s.step(w, &c, region)
-		if w.each && region != dead && int(s.charges[len(s.charges)-1].at) != c.at {
-			region = s.region(w, &c, region, false)
+		if region != dead && (w.each || s.charges[region].cost > most/2) && int(s.charges[len(s.charges)-1].at) != c.at {
+			region = s.region(w, &c, region, false) // else much fuel would be charged at once
 		}
 	}
 	if c.err == nil && len(s.frames) > 0 {
@@ -70,7 +70,7 @@ func (s *survey) look(w *writer, c code) *Error {
 		return c.err
 	}
 	s.local = false
-	if !s.try {
+	if !s.try && !w.each {
 		for _, k := range s.constructs {
 			s.local = s.local || isLean(k)
 		}
@@ -80,6 +80,12 @@ func (s *survey) look(w *writer, c code) *Error {
 
 // step takes in one instruction.
 func (s *survey) step(w *writer, c *code, region int32) int32 {
+	if isSimple(c.op) {
+		if region != dead {
+			s.add(region, uint32(costs[c.op]))
+		}
+		return region
+	}
 	if region != dead {
 		s.add(region, w.price(c))
 	}

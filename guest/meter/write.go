@@ -49,6 +49,9 @@ func (w *writer) callee(c *code) uint32 {
 // cost of a function without a safe point than its callers.
 func (w *writer) price(c *code) uint32 {
 	cost := uint32(Cost(c.op))
+	if (c.op == opCall || c.op == opReturnCall) && int(c.first) < w.imported {
+		cost += HostCost
+	}
 	if w.mechanism == Epoch {
 		if to := w.callee(c); to != none {
 			cost += w.graph.worst[to]

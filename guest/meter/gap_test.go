@@ -1,0 +1,101 @@
+package meter_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/guest/meter"
+)
+
+// gap is the most that fuel may be overdrawn where there is no loop: what runs between two safe
+// points, and what is charged together.
+const gap = 2*50_000 + 1000
+
+// TestGaps runs code that does much without a loop of its own. The time between safe points is
+// bounded, and so is what fuel is overdrawn.
+func TestGaps(t *testing.T) {
+	chain := func(length int) []string { // each function calls the next one twice: 2^length calls
+		var bodies []string
+		for i := range length {
+			call := "\x20\x00\x10" + leb(i+1) + "\x1a"
+			bodies = append(bodies, body("\x00", call+call+"\x20\x00"))
+		}
+		return append(bodies, body("\x00", "\x20\x00"))
+	}
+	addition := "\x20\x00\x41\x01\x6a\x21\x00"
+	for name, wasm := range map[string][]byte{
+		"a chain of calls":        simple(i32ToI32, chain(22)...),
+		"code in a line":          simple(i32ToI32, body("\x00", strings.Repeat(addition, 60_000)+"\x20\x00")),
+		"a function in branches":  simple(i32ToI32, body("\x00", strings.Repeat("\x20\x00\x04\x40"+strings.Repeat(addition, 40)+"\x0b", 2000)+"\x20\x00")),
+		"a loop around much code": simple(i32ToI32, body("\x00", "\x41\x14\x21\x00\x03\x40"+strings.Repeat("\x20\x00\x1a", 60_000)+"\x20\x00\x41\x01\x6b\x22\x00\x0d\x00\x0b\x20\x00")),
+		"a recursion":             simple(i32ToI32, body("\x00", "\x20\x00\x45\x04\x40\x41\x00\x0f\x0b\x20\x00\x41\x01\x6b\x10\x00\x41\x01\x6a")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, mechanism := range mechanisms {
+				g := start(t, wasm, mechanism, 1000)
+				longest, last := time.Duration(0), time.Now()
+				g.at = func() {
+					now := time.Now()
+					longest, last = max(longest, now.Sub(last)), now
+				}
+				last = time.Now()
+				invoke(t, g, "f", 10_000)
+				t.Logf("%v: %d safe points, the longest gap %v, the lowest value %d", mechanism, g.calls, longest, g.least)
+				if g.calls < 3 {
+					t.Errorf("%v: %d safe points", mechanism, g.calls)
+				}
+				if g.least < -gap {
+					t.Errorf("%v: what is left falls to %d; want at least %d", mechanism, g.least, -gap)
+				}
+			}
+		})
+	}
+}
+
+// TestCost demands that no instruction is free that can make code run longer.
+func TestCost(t *testing.T) {
+	free := map[meter.Opcode]bool{0: true, 1: true, 2: true, 3: true, 5: true, 0x0b: true}
+	for op := range meter.Opcode(0xff) {
+		if got := meter.Cost(op); free[op] != (got == 0) || got < 0 {
+			t.Errorf("instruction %#x costs %d", op, got)
+		}
+	}
+	for _, prefix := range []meter.Opcode{0xfc00, 0xfd00, 0xfe00} {
+		for n := range meter.Opcode(0x100) {
+			if meter.Cost(prefix+n) < 1 {
+				t.Errorf("instruction %#x costs %d", prefix+n, meter.Cost(prefix+n))
+			}
+		}
+	}
+}
+
+// TestFuelStopsAtTheSameInstruction stops a program by each amount of fuel: what it has done is the
+// same in the compiler, in the interpreter, and each time.
+func TestFuelStopsAtTheSameInstruction(t *testing.T) {
+	// f counts in memory, by steps that depend on the count.
+	code := "\x03\x40\x41\x00\x41\x00\x28\x02\x00\x41\x01\x6a\x36\x02\x00" + // memory[0]++
+		"\x41\x00\x28\x02\x00\x41\x03\x71\x04\x40\x41\x04\x41\x04\x28\x02\x00\x41\x01\x6a\x36\x02\x00\x0b\x0c\x00\x0b"
+	wasm := simple(toNothing, body("\x00", code))
+	for fuel := int64(0); fuel < 300; fuel += 7 {
+		var seen []string
+		for _, engine := range engines {
+			g := startIn(t, engine, wasm, meter.Fuel, fuel)
+			g.at = func() {
+				if g.calls == 3 {
+					panic("the fuel is used up")
+				}
+			}
+			if err := call(g, "f"); !strings.Contains(first(err), "used up") {
+				t.Fatal(err)
+			}
+			memory, _ := g.Memory().Read(0, 8)
+			seen = append(seen, fmt.Sprint(memory, g.used()))
+			g.close()
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("fuel %d: %v", fuel, seen)
+		}
+	}
+}
