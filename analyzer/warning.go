@@ -21,6 +21,7 @@ func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
 // review collects constant conditions and unreachable statements after the analysis.
 func (a *analysis) review() {
 	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
+	a.dropped()
 	r.statement(a.p.Root)
 	switch {
 	case r.acts == 0:
@@ -36,6 +37,8 @@ func (a *analysis) review() {
 		n := &policy.Node{Pos: places[0][0], End: places[0][1]}
 		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
+	a.lost(a.p.Root)
+	a.slips()
 	a.idleSwitches()
 	a.arrivals()
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
@@ -79,6 +82,7 @@ func (r *review) statement(n *policy.Node) {
 	case policy.OpEffect:
 		r.act(n)
 		r.repeated(n)
+		r.vain(n)
 		r.expression(n.A, n)
 	case policy.OpSeq:
 		if n.Type == stubs.Verdict {
@@ -175,6 +179,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n.Op == policy.OpTake {
 		r.act(n)
 		r.repeated(n)
+		r.vain(n)
 	}
 	if n.Op == policy.OpLet {
 		r.let(n)
@@ -188,13 +193,24 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 		told = r.constant[n.Index]
 	}
 	r.beyond(n)
+	r.quotient(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
 		return told
 	}
+	if isLowered(parent) && parent.A == n {
+		r.warn(parent, r.hint(n), "%s chooses nothing: one of its values is always the result", r.text(parent))
+		return true
+	}
 	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
+}
+
+// isLowered reports whether n is a choice that the author has written as max, min, clamp or abs: it
+// has the place of its condition.
+func isLowered(n *policy.Node) bool {
+	return n.Op == policy.OpIf && spans(n, n.A)
 }
 
 // condition quotes a condition. The comparison with an element of a list has the position of the
@@ -224,10 +240,34 @@ func (r *review) because(n *policy.Node) string {
 	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
 		where = "after the elements before it"
 	}
+	values := r.values
+	if always := r.catalogued(n); always != nil {
+		values, where = always, "here"
+	}
 	for _, operand := range []*policy.Node{n.A, n.B} {
 		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
-			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(r.values[operand]), where)
+			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(values[operand]), where)
 		}
 	}
 	return ""
+}
+
+// catalogued returns the values of the operands of n according to the catalogue, if they decide the
+// comparison n without the conditions around it; otherwise nil.
+func (r *review) catalogued(n *policy.Node) map[*policy.Node]value {
+	values := map[*policy.Node]value{}
+	for _, operand := range []*policy.Node{n.A, n.B} {
+		switch operand.Op {
+		case policy.OpRead:
+			values[operand] = readValue(r.reads[operand.Index])
+		case policy.OpConst:
+			values[operand] = constant(operand.Type, operand.Imm)
+		default:
+			return nil
+		}
+	}
+	if v, _ := apply(n.Op, n.Type, values[n.A], values[n.B]); n.Type != stubs.Bool || !v.truth.constant() {
+		return nil
+	}
+	return values
 }

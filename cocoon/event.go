@@ -1,6 +1,9 @@
 package cocoon
 
 import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -101,7 +104,19 @@ func (l *Loop) returning(s *strand, now int64) {
 }
 
 // notifyCustom evaluates the policies of a custom event.
-func (l *Loop) notifyCustom(name string, value float64) {
+func (l *Loop) notifyCustom(name string, value float64) { l.custom(nil, name, value) }
+
+// happen raises a custom event about the task of ctx.
+func happen(ctx context.Context, name string, value float64) {
+	if s := strandOf(ctx); s != nil {
+		s.loop.custom(s, name, value)
+	}
+}
+
+func init() { inside.Happen = happen }
+
+// custom evaluates the policies of a custom event: for s, or for each running task if s is nil.
+func (l *Loop) custom(s *strand, name string, value float64) {
 	if !l.wants(stubs.Custom) {
 		return
 	}
@@ -112,8 +127,13 @@ func (l *Loop) notifyCustom(name string, value float64) {
 	defer func() { l.view.text = "" }() // the text belongs to the caller
 	noteEvent(l.view.event)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
-		if c := b.version.spec.On.Custom; c == "" || c == name {
+		switch c := b.version.spec.On.Custom; {
+		case c != "" && c != name:
+		case s == nil || !b.perTask:
 			l.evaluateEach(b, now)
+		case b.concerns(s):
+			l.view.about(s, nil)
+			l.evaluate(b, now)
 		}
 	}
 }

@@ -48,25 +48,33 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 			rt := start(t, Config{Slots: 2, StallAfter: -1})
 			prepare(t, rt)
 			l := rt.Loop()
-			check := func(what string, h, s int64) {
+			check := func(what string, measure func() (h, s int64)) {
 				t.Helper()
 				// Policies are evaluated when a task arrives and ends, and use stack, which counts
 				// for the policies. A garbage collection that ends meanwhile makes stacks grow,
-				// occasionally a third of them.
-				if h > heap+1024 || s > stack*3/2 && name != "events" {
-					t.Errorf("a task that %s takes %d bytes of heap and %d of stack, a goroutine %d and %d", what, h, s, heap, stack)
+				// occasionally a third of them. The Go runtime allocates the records of goroutines
+				// and of their waits anew when its lists of free ones are on the other P: noise,
+				// which only adds, so that one of three measurements must hold.
+				var h, s int64
+				for range 3 {
+					if h, s = measure(); h <= heap+1024 && (s <= stack*3/2 || name == "events") {
+						return
+					}
 				}
+				t.Errorf("a task that %s takes %d bytes of heap and %d of stack, a goroutine %d and %d", what, h, s, heap, stack)
 			}
-			l.Hold()
-			h, s := crowd(func() { rt.Run(background, "job", nothing) }, func() bool { return l.Stats().Queued == n }, l.Release)
-			check("waits in the queue", h, s)
-			h, s = crowd(func() {
-				rt.Run(background, "job", func(ctx context.Context) error { return Block(ctx, func() error { <-gate; return nil }) })
-			}, func() bool {
-				st := l.Stats()
-				return rt.Stats().Tasks == n && st.Busy == 0 && st.Queued == 0
-			}, func() {})
-			check("is blocked", h, s)
+			check("waits in the queue", func() (h, s int64) {
+				l.Hold()
+				return crowd(func() { rt.Run(background, "job", nothing) }, func() bool { return l.Stats().Queued == n }, l.Release)
+			})
+			check("is blocked", func() (h, s int64) {
+				return crowd(func() {
+					rt.Run(background, "job", func(ctx context.Context) error { return Block(ctx, func() error { <-gate; return nil }) })
+				}, func() bool {
+					st := l.Stats()
+					return rt.Stats().Tasks == n && st.Busy == 0 && st.Queued == 0
+				}, func() {})
+			})
 		})
 	}
 }

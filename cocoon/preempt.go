@@ -4,11 +4,24 @@ import (
 	"context"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-func init() { safepoint.Attach(answer) }
+func init() {
+	safepoint.Attach(answer)
+	inside.Here, inside.Asked = here, askedOf
+}
+
+// here reports whether the calling goroutine runs the task of ctx.
+func here(ctx context.Context) bool { return strandOf(ctx) != nil }
+
+// askedOf reports whether the task of ctx, on its own goroutine, has a request.
+func askedOf(ctx context.Context) bool {
+	s := strandOf(ctx)
+	return s != nil && s.asked()
+}
 
 // SafePoint is a place where the calling task may be preempted: switched out for another task, or
 // thrown into. A throw unwinds the task, as a panic with a *PreemptedError, up to the next Section,

@@ -34,6 +34,7 @@ var verbs = []verb{
 	{"test", "go test, the same way", goVerb("test")},
 	{"gaps", "where what cocoon build makes has no safe points", runGaps},
 	{"policy", "check, explain, test, compare and format policies", runPolicy},
+	{"guest", "run and meter WebAssembly guests", runGuest},
 	{"toolexec", "what build has the go command run; not to be called otherwise", runToolexec},
 }
 

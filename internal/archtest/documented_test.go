@@ -19,6 +19,7 @@ import (
 var public = []string{
 	"analyzer", "cocoon", "cocoongrpc", "cocoonhttp", "cocoonsql", "instrument", "isolate", "notify",
 	"policy", "policytest", "safepoint", "stubs", "analyzer/vet",
+	"guest", "guest/meter",
 }
 
 // parsed returns the documentation of a package, and its examples. Files for all systems count.

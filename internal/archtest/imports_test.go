@@ -136,7 +136,7 @@ func TestForbidden(t *testing.T) {
 		{"internal/sched", "time", "only"},
 		{"internal/sched", module + "/stubs", "only"},
 		{"stubs", "time", ""},
-		{"cocoon", "github.com/tetratelabs/wazero/api", "isolate only"},
+		{"cocoon", "github.com/tetratelabs/wazero/api", "isolate guest cmd/ examples/ only"},
 		{"isolate", "github.com/tetratelabs/wazero/api", ""},
 		{"isolate", "github.com/tetratelabs/wazero-extra", "no rule"},
 		{"analyzer", "golang.org/x/tools/go/ssa", "only"},

@@ -31,10 +31,13 @@ var below = map[string]string{
 	"cocoonsql":          "cocoon",
 	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
 	"instrument":         "",                      // as above
+	"guest/meter":        "",                      // bytes in, bytes out
+	"guest":              "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
 	"internal/gobuild":   "instrument internal/keep",
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
 	"internal/longtest":  "", // for tests
+	"internal/tasktest":  "cocoon",
 	"examples/":          "*",
 }
 
@@ -42,7 +45,7 @@ var below = map[string]string{
 var thirdParty = map[string]string{
 	"github.com/expr-lang/expr":     "policy",
 	"gopkg.in/yaml.v3":              "policy",
-	"github.com/tetratelabs/wazero": "isolate",
+	"github.com/tetratelabs/wazero": "isolate guest cmd/ examples/",
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
 	"golang.org/x/sys":              "notify cocoon internal/kernel internal/loadtest examples/",
 	"go.etcd.io/bbolt":              "examples/",

@@ -41,3 +41,14 @@ var Inserted func(ctx context.Context) bool
 // some contexts OnThrow uses context.AfterFunc, so fn may also be called when the context ends for
 // another reason. stop works like that of context.AfterFunc.
 var OnThrow func(ctx context.Context, fn func()) (stop func() bool)
+
+// Here reports whether the calling goroutine runs the task of ctx.
+var Here func(ctx context.Context) bool
+
+// Happen raises a custom event about the task of ctx, on its own goroutine: policies on the event
+// are evaluated for this task only, or once if they refer to no task.
+var Happen func(ctx context.Context, name string, value float64)
+
+// Asked reports whether the runtime asks something of the task of ctx, on its own goroutine, so that
+// a safe point may suspend the task or throw into it.
+var Asked func(ctx context.Context) bool

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cocoonGuest runs cocoon guest and returns its exit code and what it printed.
+func cocoonGuest(args ...string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	code = run(append([]string{"guest"}, args...), streams{strings.NewReader(""), &o, &e})
+	return code, o.String(), e.String()
+}
+
+func TestGuest(t *testing.T) {
+	const fib = "../../guest/testdata/fib.wasm"
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.wasm")
+	if err := os.WriteFile(broken, []byte("\x00asm\x01\x00\x00\x00\x01"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	metered := filepath.Join(dir, "metered.wasm")
+	for _, c := range []struct {
+		args      string
+		code      int
+		out, errs string // contained
+	}{
+		{"run -invoke fib " + fib + " 20", 0, "6765\n", ""},
+		{"run -mechanism fuel -stats -invoke fib " + fib + " 20", 0, "6765\n", ", fuel "},
+		{"run -fuel 100000 -invoke spin " + fib, 1, "", "guest.spin has used 1000"},
+		{"run -timeout 50ms -invoke spin " + fib, 1, "", "guest.spin ran longer than 50ms"},
+		{"run -invoke grow ../../guest/testdata/wasi.wasm 1000", 0, "-1\n", ""},
+		{"run -invoke nothing " + fib, 1, "", `guest exports no function "nothing"`},
+		{"run -invoke fib " + fib, 1, "", "guest.fib takes 1 parameters, and got 0"},
+		{"run -invoke fib " + fib + " x", 2, "", `the argument "x" of fib is no integer`},
+		{"run " + fib, 1, "", `guest exports no function "_start"`},
+		{"run " + broken, 1, "", "guest: "},
+		{"run nothing.wasm", 2, "", "nothing.wasm"},
+		{"run", 2, "", "name the guest's file"},
+		{"run -fuel -1 " + fib, 2, "", "want 0 or more"},
+		{"run -mechanism steam " + fib, 2, "", "want epoch or fuel"},
+		{"run -dir /nothing " + fib, 2, "", "/nothing is no folder"},
+		{"run -env x " + fib, 2, "", "want NAME=VALUE"},
+		{"meter -mechanism fuel " + fib + " " + metered, 0, " bytes\n", ""},
+		{"run -invoke fib " + metered + " 20", 1, "", "meter"},
+		{"meter " + metered + " " + broken, 1, "", "meter"},
+		{"meter " + fib, 2, "", "name two files"},
+		{"", 2, "", "say run or meter"},
+		{"walk", 2, "", `"walk" is none of run, meter`},
+		{"-h", 0, "", "usage: cocoon guest run"},
+		{"run -h", 0, "", "-slice"},
+		{"meter -h", 0, "", "usage: cocoon guest run"},
+	} {
+		code, out, errs := cocoonGuest(strings.Fields(c.args)...)
+		if c.args == "-h" {
+			out, errs = "", out
+		}
+		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.errs) {
+			t.Errorf("cocoon guest %s: exit code %d; want %d\nout %q, want %q\nerr %q, want %q", c.args, code, c.code, out, c.out, errs, c.errs)
+		}
+	}
+}

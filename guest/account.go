@@ -1,0 +1,113 @@
+package guest
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// account is what a thread has used, and may use before it lets others go first. The thread's
+// goroutine writes used and the ends of the slices; the settings may be changed at any time.
+type account struct {
+	thread *Thread // nil: a Call
+	fixed  bool    // time ends no slice
+
+	slice     atomic.Int64 // ns
+	fuelSlice atomic.Int64 // 0: no end
+	budget    atomic.Int64 // 0: no bound
+	used      atomic.Int64 // fuel, as of the last time that the guest called the host
+
+	until     int64 // when the slice ends, on the clock of notify.Now
+	fuelUntil int64 // at which used the fuel slice ends
+}
+
+// FuelEvent is the event that a thread raises when its fuel slice is used up. Its value is the fuel
+// that the thread has used so far. A policy on it can throw into the thread or switch it out; if
+// the policy continues, the thread gets another slice.
+const FuelEvent = "fuel"
+
+// set applies the settings of the module to the account of t, which is nil for a Call.
+func (acc *account) set(c *Config, t *Thread) {
+	acc.thread, acc.fixed = t, c.Deterministic
+	acc.slice.Store(int64(c.Slice))
+	acc.fuelSlice.Store(c.FuelSlice)
+	acc.budget.Store(c.Budget)
+	acc.fuelUntil = c.FuelSlice
+}
+
+// begin starts a time slice.
+func (acc *account) begin(now int64) {
+	if acc.until = math.MaxInt64; !acc.fixed {
+		acc.until = add(now, acc.slice.Load())
+	}
+}
+
+// over reports whether the time slice is over.
+func (acc *account) over(now int64) bool { return now >= acc.until }
+
+// fuelOver reports whether the fuel slice is used up. If so, it ends the time slice, too, and
+// begins the next fuel slice.
+func (acc *account) fuelOver() bool {
+	n := acc.fuelSlice.Load()
+	used := acc.used.Load()
+	if n == 0 || used < acc.fuelUntil {
+		return false
+	}
+	acc.fuelUntil, acc.until = add(used, n), 0
+	return true
+}
+
+// add returns a + b, or the largest number if that is larger. Neither is negative.
+func add(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
+
+// exhausted reports whether the budget is used up.
+func (acc *account) exhausted() bool {
+	b := acc.budget.Load()
+	return b != 0 && acc.used.Load() >= b
+}
+
+// fuelChunk is how much fuel the guest gets at once: it must call the host from time to time, so
+// that the Go runtime can stop the world. The constant is part of what makes runs repeatable.
+const fuelChunk = 50_000
+
+// chunk returns how much fuel the guest gets now.
+func (acc *account) chunk() int64 {
+	n, used := int64(fuelChunk), acc.used.Load()
+	if acc.fuelSlice.Load() != 0 {
+		n = min(n, acc.fuelUntil-used)
+	}
+	if b := acc.budget.Load(); b != 0 {
+		n = min(n, b-used)
+	}
+	return max(n, 0)
+}
+
+// pace is how far an epoch guest runs until it calls the host: about period, by the clock.
+type pace struct {
+	units int64
+	since int64
+}
+
+const (
+	period     = int64(50 * time.Microsecond)
+	leastUnits = 1 << 10
+	mostUnits  = 1 << 24
+	firstUnits = 1 << 15
+)
+
+// restart begins a stretch of running.
+func (p *pace) restart(now int64) {
+	if p.since = now; p.units == 0 {
+		p.units = firstUnits
+	}
+}
+
+// passed adapts the pace to the time since the last call of the host. The pace doubles at most, and
+// falls as far as needed: a guest that turns to slow work must not be late for long.
+func (p *pace) passed(now int64) {
+	took := max(now-p.since, 1)
+	p.since = now
+	if took > 2*period || took < period/2 {
+		p.units = min(2*p.units, max(p.units*period/took, leastUnits), mostUnits)
+	}
+}

@@ -1,0 +1,151 @@
+package guest
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// activation is one call of a guest's function. It is the context that the guest's host functions
+// get, so that the host finds it in one step. Its goroutine owns it, but for the fields of the turn.
+type activation struct {
+	context.Context // the task's
+
+	in       *Instance
+	function *export
+	outer    *activation // the call of a guest that this one is nested in, on the same goroutine
+	account  *account    // of the thread, or own; nested calls share it
+	own      account
+	owned    bool // the task was made for this call
+	known    bool // it is among the instance's live calls
+	g        uintptr
+	sp       uint64 // the guest's stack pointer, while another thread has the turn
+	stack    stack  // what was allocated for it
+	given    int64  // what the guest's counter held when the guest went on
+	stopped  error  // why the guest was stopped, by other means than a throw
+	pace     pace
+	waits    inside.Call // a function of WASI that may wait is in progress
+	slept    bool        // poll_oneoff has slept
+
+	ready    chan struct{} // gets a value with the turn; made under the instance's lock
+	reserved bool          // it was queued for the turn before it began
+}
+
+type activationKey struct{}
+
+// Value implements context.Context.
+func (a *activation) Value(key any) any {
+	if key == (activationKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// activationOf returns the call of a guest that ctx belongs to, if the calling goroutine makes it.
+func activationOf(ctx context.Context) *activation {
+	a, ok := ctx.(*activation)
+	if !ok {
+		a, ok = ctx.Value(activationKey{}).(*activation)
+	}
+	if !ok || a.g != goroutine.ID() {
+		return nil
+	}
+	return a
+}
+
+// inside reports whether a is a call of the instance, or nested in one.
+func (a *activation) inside(in *Instance) bool { return a.within(in) != nil }
+
+// within returns the innermost call of the instance that a is, or is nested in.
+func (a *activation) within(in *Instance) *activation {
+	for ; a != nil; a = a.outer {
+		if a.in == in {
+			return a
+		}
+	}
+	return nil
+}
+
+// cancel throws into the call's task, if it was made for the call. Another task may have more to do
+// than this call: the call then ends at its next safe point.
+func (a *activation) cancel() {
+	if t := a.account.thread; t != nil {
+		t.Cancel()
+	} else if a.owned {
+		cocoon.TaskOf(a.Context).Cancel()
+	}
+}
+
+// look is what the guest calls at a safe point when its counter is used up.
+func (a *activation) look() {
+	a.charge()
+	if a.in.alert.Load() {
+		a.heed()
+	}
+	if a.account.fuelOver() {
+		inside.Happen(a.Context, FuelEvent, float64(a.account.used.Load()))
+	}
+	if safepoint.Raised() && inside.Asked(a.Context) {
+		a.apart(func() { cocoon.SafePoint(a.Context) })
+	} else {
+		cocoon.SafePoint(a.Context)
+	}
+	a.heedContext()
+	now := notify.Now()
+	a.pace.passed(now)
+	if a.account.over(now) {
+		a.pass()
+	}
+	a.refill()
+}
+
+// heed ends the call if the instance is closed, and waits while it is paused.
+func (a *activation) heed() {
+	if err := a.in.refusal(); err != nil {
+		cocoon.SafePoint(a.Context) // a throw says more
+		a.stop(err)
+	}
+	a.pass()
+}
+
+// heedContext ends the call if its context or its budget has ended.
+func (a *activation) heedContext() {
+	if a.Context.Err() != nil {
+		a.stop(context.Cause(a.Context))
+	}
+	if acc := a.account; acc.exhausted() {
+		a.stop(&FuelError{Function: a.function.task, Used: acc.used.Load(), Budget: acc.budget.Load()})
+	}
+}
+
+// stop unwinds the call.
+func (a *activation) stop(err error) {
+	a.stopped = err
+	panic(err)
+}
+
+// charge takes what the guest has used since the last time from its account.
+func (a *activation) charge() {
+	if a.in.left == nil || a.in.module.config.Mechanism != Fuel {
+		return
+	}
+	left := int64(a.in.left.Get())
+	a.account.used.Add(a.given - left)
+	a.given = left
+}
+
+// refill sets how far the guest runs until it looks again.
+func (a *activation) refill() {
+	if a.in.left == nil {
+		return
+	}
+	a.given = a.pace.units
+	if a.in.module.config.Mechanism == Fuel {
+		a.given = a.account.chunk()
+	}
+	a.in.left.Set(uint64(a.given))
+}

@@ -1,0 +1,111 @@
+package guest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/guest/meter"
+	"github.com/tetratelabs/wazero"
+)
+
+// The mechanisms: see package meter.
+const (
+	Epoch = meter.Epoch
+	Fuel  = meter.Fuel
+)
+
+// Config configures a Module. The zero Config is sound: epochs, a wazero runtime of its own with
+// WASI, and the default loop of Cocoon's default runtime.
+type Config struct {
+	// Name is the first part of the names of tasks: a call of run in a guest named "plugin" is the
+	// task "plugin.run". "" means "guest".
+	Name string
+
+	// Mechanism decides how the guest's code is charged for its work: Epoch is cheaper, Fuel is the
+	// same on every machine.
+	Mechanism meter.Mechanism
+
+	// Runtime has the host modules that the guest imports. nil means a new wazero runtime with
+	// WASI, which Module.Close closes. Compile adds the module "cocoon", and WASI if the guest
+	// imports it and the runtime does not have it.
+	Runtime wazero.Runtime
+
+	// Loop runs the guest's tasks. nil means the loop of the task that makes the call, or the
+	// default loop of cocoon.Default if there is no task.
+	Loop *cocoon.Loop
+
+	// Slice is how long a thread runs before it lets waiting tasks of its loop, and waiting threads
+	// of its instance, go first. 0 means 10 ms, a negative value never. The minimum is 20 µs.
+	// Thread.SetSlice changes it for one thread.
+	Slice time.Duration
+
+	// FuelSlice is the amount of fuel after which a thread lets others go first, and raises the
+	// event "fuel" for policies. 0 means never. Thread.SetFuelSlice changes it for one thread.
+	FuelSlice int64
+
+	// Budget is the amount of fuel after which a thread ends with a *FuelError. 0 means no bound.
+	// Thread.AddFuel adds to it.
+	Budget int64
+
+	// Reusable names the functions that leave the instance in order when they are stopped at any
+	// safe point. When a throw unwinds another function, the instance is closed.
+	Reusable []string
+
+	// StackSize is the size of the stack in linear memory that a thread gets when another thread of
+	// its instance uses the first stack, in bytes. 0 means 256 KiB.
+	StackSize uint32
+
+	// Deterministic makes the interleaving of an instance's threads depend on nothing but Seed and
+	// their fuel: a thread lets another run only when its FuelSlice is used up and when it ends,
+	// and Seed decides which thread is next. An instance is then paused until Resume or RunFor.
+	Deterministic bool
+	Seed          uint64
+}
+
+const (
+	defaultSlice     = 10 * time.Millisecond
+	leastSlice       = 20 * time.Microsecond
+	defaultStackSize = 256 << 10
+	wasmPage         = 64 << 10
+)
+
+// complete fills in the defaults, and rejects values that make no sense.
+func (c Config) complete() (Config, error) {
+	switch {
+	case c.Mechanism != Epoch && c.Mechanism != Fuel:
+		return c, fmt.Errorf("guest: Config.Mechanism is %d; want guest.Epoch or guest.Fuel", c.Mechanism)
+	case c.Mechanism != Fuel && (c.FuelSlice != 0 || c.Budget != 0 || c.Deterministic):
+		return c, fmt.Errorf("guest: Config.FuelSlice, Budget and Deterministic need fuel; set Config.Mechanism to guest.Fuel")
+	case c.FuelSlice < 0 || c.Budget < 0:
+		return c, fmt.Errorf("guest: Config.FuelSlice is %d and Config.Budget %d; want 1 or more, or 0 for no bound", c.FuelSlice, c.Budget)
+	case c.Deterministic && c.FuelSlice == 0:
+		return c, fmt.Errorf("guest: Config.Deterministic without Config.FuelSlice; threads would never take turns")
+	case c.Slice > 0 && c.Slice < leastSlice:
+		return c, fmt.Errorf("guest: Config.Slice is %v; want at least %v", c.Slice, leastSlice)
+	case c.StackSize > math.MaxInt32:
+		return c, fmt.Errorf("guest: Config.StackSize is %d bytes; want at most %d", c.StackSize, math.MaxInt32)
+	}
+	c.Slice = sliceOf(c.Slice)
+	if c.StackSize == 0 {
+		c.StackSize = defaultStackSize
+	}
+	if c.Name == "" {
+		c.Name = "guest"
+	}
+	c.Reusable = slices.Clone(c.Reusable)
+	return c, nil
+}
+
+// sliceOf returns how long a slice of that setting is.
+func sliceOf(d time.Duration) time.Duration {
+	switch {
+	case d == 0:
+		return defaultSlice
+	case d < 0:
+		return math.MaxInt64
+	}
+	return d
+}

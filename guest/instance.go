@@ -1,0 +1,216 @@
+package guest
+
+import (
+	"context"
+
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Instance is an instantiated guest. Any number of threads may call its functions: they take
+// turns, and only at safe points. All methods are safe for concurrent use.
+type Instance struct {
+	module *Module
+	api    api.Module
+	left   api.MutableGlobal // what the guest may use until it must call the host
+	sp     api.MutableGlobal // the pointer of the stack in linear memory; nil: the guest has none
+
+	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
+	turns  turns[*activation]
+	idle   map[*export][]api.Function // functions that no call uses
+	live   map[*activation]struct{}
+	stacks stacks
+	cause  error         // why the instance is closed, or closing
+	rest   chan struct{} // closed when no thread is left; nil: RunFor does not wait
+	done   bool
+
+	alert   atomic.Bool   // the instance is closed or paused; written under the lock
+	closing chan struct{} // closed with cause
+	ended   chan struct{} // closed when the instance is closed and its last thread has ended
+}
+
+// Memory returns the guest's linear memory. A program may use it while no thread of the instance
+// runs, and a host function until it blocks.
+func (in *Instance) Memory() api.Memory { return in.api.Memory() }
+
+// Module returns wazero's view of the instance. A call of one of its functions is not scheduled.
+func (in *Instance) Module() api.Module { return in.api }
+
+// loop returns the loop for a task that begins with ctx.
+func (in *Instance) loop(ctx context.Context) *cocoon.Loop {
+	if l := in.module.config.Loop; l != nil {
+		return l
+	}
+	if t := cocoon.TaskOf(ctx); t != nil {
+		return t.Loop()
+	}
+	return cocoon.Default().Loop()
+}
+
+// Pause stops the instance: each thread stops at its next safe point, without a slot.
+func (in *Instance) Pause() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.turns.paused = in.cause == nil
+	in.alert.Store(true)
+}
+
+// Resume ends a pause.
+func (in *Instance) Resume() {
+	in.mu.Lock()
+	in.turns.paused = false
+	in.alert.Store(in.cause != nil)
+	in.turns.grant().wake()
+	in.mu.Unlock()
+}
+
+// RunFor runs the instance's threads for that long, or until all have ended, and pauses the
+// instance. It returns the number of threads that have not ended. The thread that runs when the
+// time is over stops at its next safe point, normally within 0.1 ms. If ctx ends first, RunFor
+// pauses the instance at once and returns the cause.
+func (in *Instance) RunFor(ctx context.Context, d time.Duration) (left int, err error) {
+	in.Resume()
+	defer in.Pause()
+	end := time.NewTimer(d)
+	defer end.Stop()
+	err = cocoon.Block(ctx, func() error {
+		select {
+		case <-in.allEnded():
+			return nil
+		case <-end.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.live), err
+}
+
+// Shutdown closes the instance: it throws into its threads, wherever they are, waits until they
+// have unwound, and frees the instance. If ctx ends first, Shutdown returns its cause, and the
+// last thread frees the instance when it ends. Inside a call of the instance itself, Shutdown does
+// not wait.
+func (in *Instance) Shutdown(ctx context.Context) error {
+	in.close(ctx, ErrShutdown)
+	if a := activationOf(ctx); a != nil && a.inside(in) {
+		return nil
+	}
+	return cocoon.Block(ctx, func() error {
+		select {
+		case <-in.ended:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// close closes the instance for that reason.
+func (in *Instance) close(ctx context.Context, cause error) {
+	in.mu.Lock()
+	if in.cause == nil {
+		in.cause = cause
+		close(in.closing)
+	}
+	in.alert.Store(true)
+	live := make([]*activation, 0, len(in.live))
+	for a := range in.live {
+		live = append(live, a)
+	}
+	in.turns.paused = false
+	in.turns.grant().wake()
+	last := in.last()
+	in.mu.Unlock()
+	for _, a := range live {
+		a.cancel()
+	}
+	if last {
+		in.free(context.WithoutCancel(ctx))
+	}
+}
+
+// join makes a one of the instance's live calls, unless the instance is closed.
+func (in *Instance) join(a *activation) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err := in.refused(); err != nil {
+		return err
+	}
+	in.live[a], a.known = struct{}{}, true
+	return nil
+}
+
+// part forgets a call that has ended. The last one of a closed instance frees it.
+func (in *Instance) part(a *activation) {
+	in.mu.Lock()
+	delete(in.live, a)
+	in.stacks.put(a.stack)
+	if len(in.live) == 0 {
+		in.quiet()
+	}
+	last := in.last()
+	in.mu.Unlock()
+	if last {
+		in.free(context.Background())
+	}
+}
+
+// last reports whether the instance can be freed now, and by the caller. Called under the lock.
+func (in *Instance) last() bool {
+	if in.cause == nil || len(in.live) > 0 || in.done {
+		return false
+	}
+	in.done = true
+	return true
+}
+
+// free closes wazero's instance, which no thread uses. There is none if its start has failed.
+func (in *Instance) free(ctx context.Context) {
+	if in.api != nil {
+		in.api.Close(ctx)
+	}
+	in.module.remove(ctx, in)
+	close(in.ended)
+}
+
+// allEnded returns a channel that is closed when no thread is left.
+func (in *Instance) allEnded() <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.rest == nil {
+		in.rest = make(chan struct{})
+		if len(in.live) == 0 {
+			defer in.quiet()
+		}
+	}
+	return in.rest
+}
+
+// quiet tells RunFor that no thread is left. Called under the lock.
+func (in *Instance) quiet() {
+	if in.rest != nil {
+		close(in.rest)
+		in.rest = nil
+	}
+}
+
+// refusal returns the error of calls if the instance is closed.
+func (in *Instance) refusal() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.refused()
+}
+
+// refused is refusal. Called under the lock.
+func (in *Instance) refused() error {
+	if in.cause == nil {
+		return nil
+	}
+	return &ClosedError{Guest: in.module.config.Name, Cause: in.cause}
+}

@@ -1,0 +1,25 @@
+// Package meter rewrites WebAssembly modules, so that the code of a guest calls its host often: it
+// puts safe points at the heads of loops, at entries of functions that call each other in a circle,
+// and wherever else much might run without one. Everything else stays as it was.
+//
+// A safe point looks at a global of the guest, from which the guest subtracts what it costs. If the
+// global is negative, the guest calls the imported function "cocoon" "safepoint", in which the host
+// does what it likes: it lets another guest run, or unwinds the guest by a panic. Before it returns,
+// it sets the global to 0 or more; a guest whose global stays negative calls it again and again.
+// There are two mechanisms, see Mechanism.
+//
+// # What a metered module has in addition
+//
+//   - It imports "cocoon" "safepoint", a function without parameters and results. It stands after
+//     the module's own imports, so that the indices of the module's functions are one higher.
+//   - It exports the global "cocoon:left" (epoch) or "cocoon:fuel" (fuel), an i64. It starts as 0,
+//     so that the first safe point calls the host, maybe in the start function.
+//   - It exports its shadow stack pointer as "cocoon:sp" if it has one: a mutable i32 global that
+//     is called __stack_pointer by an export or by the name section. With it, a host gives each
+//     thread of an instance a stack of its own.
+//   - A custom section "cocoon:meter", by which Inspect and Rewrite know it.
+//
+// Custom sections that refer to code by its place would lie, and are left out: DWARF
+// (".debug_*"), source maps, hints for branches and what a linker needs. The name section stays,
+// with new indices and without the names of labels, so that traces have names of functions.
+package meter

@@ -1,0 +1,157 @@
+package meter
+
+// This file writes the code that the meter adds to functions.
+
+// emit appends instructions without an index.
+func (b *body) emit(ops ...Opcode) {
+	for _, op := range ops {
+		b.out = append(b.out, byte(op))
+	}
+}
+
+// with appends an instruction with an index.
+func (b *body) with(op Opcode, index uint32) {
+	b.out = appendU32(append(b.out, byte(op)), index)
+}
+
+func (b *body) i64(v int64) { b.out = appendSigned(append(b.out, byte(opI64Const)), v) }
+func (b *body) i32(v int64) { b.out = appendSigned(append(b.out, byte(opI32Const)), v) }
+
+// empty is the type of a block without parameters and results.
+const empty = 0x40
+
+// get puts what is left on the stack, and set takes it from there.
+func (b *body) get() {
+	if b.local {
+		b.with(opLocalGet, b.left)
+	} else {
+		b.with(opGlobalGet, b.w.counter)
+	}
+}
+
+func (b *body) set() {
+	if b.local {
+		b.with(opLocalSet, b.left)
+	} else {
+		b.with(opGlobalSet, b.w.counter)
+	}
+}
+
+// save writes what is left to the global, before code that reads it there.
+func (b *body) save() {
+	if b.local {
+		b.with(opLocalGet, b.left)
+		b.with(opGlobalSet, b.w.counter)
+	}
+}
+
+// load reads what is left from the global.
+func (b *body) load() {
+	if b.local {
+		b.with(opGlobalGet, b.w.counter)
+		b.with(opLocalSet, b.left)
+	}
+}
+
+// subtract charges a cost.
+func (b *body) subtract(cost uint32) {
+	if cost == 0 {
+		return
+	}
+	b.get()
+	b.i64(int64(cost))
+	b.emit(opI64Sub)
+	b.set()
+}
+
+// due puts on the stack the result of comparing what is left with 0.
+func (b *body) due(compare Opcode) {
+	b.get()
+	b.i64(0)
+	b.emit(compare)
+}
+
+// check writes a safe point. The call stands in the second branch: wazero keeps values in the
+// registers in which the first branch leaves them.
+func (b *body) check() {
+	b.due(opI64GeS)
+	b.emit(opIf, empty, opElse)
+	b.save()
+	b.with(opCall, b.w.safepoint)
+	b.load()
+	b.emit(opEnd)
+}
+
+// chargeHere writes the charge that belongs to the place that is read next, if there is one.
+func (b *body) chargeHere() {
+	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
+		b.subtract(b.charges[0].cost)
+		b.charges = b.charges[1:]
+	}
+}
+
+// entry writes what a function begins with.
+func (b *body) entry(checked bool) {
+	b.load()
+	if b.w.mechanism == Fuel || checked {
+		b.chargeHere()
+	} else {
+		b.charges = b.charges[1:] // its callers have charged it
+	}
+	if checked {
+		b.check()
+		b.cost = 0
+	}
+}
+
+// light is a cost that is small beside that of a call with a safe point.
+const light = 64
+
+// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a function
+// that has one. Epochs leave out what is small beside the call.
+func (b *body) loopCharge() {
+	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
+		b.charges = b.charges[1:]
+	}
+	b.chargeHere()
+}
+
+// loop writes the head of a loop, whose type is the bytes given. A loop in which nothing takes long
+// becomes two: a call in the inner loop would make the engine keep the loop's values in memory, so
+// that the inner loop only looks, and the outer loop calls.
+func (b *body) loop(blockType []byte, k uint8) (two bool) {
+	if k&(isLoop|repeats) != isLoop|repeats || b.dead {
+		b.emit(opLoop)
+		b.out = append(b.out, blockType...)
+		return false
+	}
+	if !isOpen(k) {
+		b.emit(opLoop)
+		b.out = append(b.out, blockType...)
+		b.loopCharge()
+		return false
+	}
+	b.cost = 0
+	if !isLean(k) {
+		b.emit(opLoop)
+		b.out = append(b.out, blockType...)
+		b.chargeHere()
+		b.check()
+		return false
+	}
+	b.emit(opLoop)
+	b.out = append(b.out, blockType...)
+	b.check()
+	b.emit(opLoop)
+	b.out = append(b.out, blockType...)
+	b.due(opI64LtS)
+	if b.w.takes(blockType) {
+		b.with(opBrIf, 1)
+	} else { // wazero compares and branches in one instruction here
+		b.emit(opIf, empty)
+		b.with(opBr, 2)
+		b.emit(opEnd)
+	}
+	b.chargeHere()
+	return true
+}

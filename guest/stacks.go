@@ -1,0 +1,69 @@
+package guest
+
+import "fmt"
+
+// stacks are the stacks in a guest's linear memory, on which compilers put what WebAssembly's own
+// stack cannot hold. The guest has one. A thread that begins while another one uses it gets a stack
+// from the host. A call nested in another call of the instance continues on the same stack.
+type stacks struct {
+	base  uint64 // the guest's own stack pointer, when no call is in progress
+	taken bool   // the guest's own is in use
+	free  []uint64
+}
+
+// stack is the stack that was found for a call.
+type stack struct {
+	pointer uint64 // at its start
+	own     bool   // it is the guest's
+}
+
+// put gives the stack of a call back. Called under the instance's lock.
+func (s *stacks) put(k stack) {
+	switch {
+	case k.own:
+		s.taken = false
+	case k.pointer != 0:
+		s.free = append(s.free, k.pointer)
+	}
+}
+
+// take finds a stack without allocating one. Called under the instance's lock.
+func (s *stacks) take() (k stack, ok bool) {
+	if !s.taken {
+		s.taken = true
+		return stack{pointer: s.base, own: true}, true
+	}
+	if n := len(s.free); n > 0 {
+		k.pointer, s.free = s.free[n-1], s.free[:n-1]
+		return k, true
+	}
+	return k, false
+}
+
+// place puts the call on a stack. The call has the turn.
+func (a *activation) place() error {
+	in := a.in
+	if in.sp == nil {
+		return nil
+	}
+	if below := a.outer.within(in); below != nil {
+		a.sp = below.sp
+		in.sp.Set(a.sp)
+		return nil
+	}
+	in.mu.Lock()
+	k, ok := in.stacks.take()
+	in.mu.Unlock()
+	if !ok {
+		pages := (in.module.config.StackSize + wasmPage - 1) / wasmPage
+		was, grown := in.api.Memory().Grow(pages)
+		if !grown {
+			return fmt.Errorf("guest: %s: the memory cannot grow by %d pages, for the stack of another thread; its size is %d bytes",
+				in.module.config.Name, pages, in.api.Memory().Size())
+		}
+		k.pointer = (uint64(was) + uint64(pages)) * wasmPage
+	}
+	a.stack, a.sp = k, k.pointer
+	in.sp.Set(a.sp)
+	return nil
+}

@@ -1,0 +1,154 @@
+package guest
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+// Thread is a call of a guest's function that runs as a task of its own. All methods are safe for
+// concurrent use.
+type Thread struct {
+	account account
+	cancel  context.CancelCauseFunc
+	task    atomic.Pointer[cocoon.Task] // nil: it has not started
+	done    chan struct{}
+
+	// Written before done is closed.
+	results []uint64
+	err     error
+	spent   cocoon.Account
+}
+
+// Spawn starts a thread: a task that calls an exported function, on a goroutine of its own. The
+// task's name is Config.Name + "." + function, and its attributes are those of ctx. The thread
+// waits for a slot of the loop and for its turn in the instance. If it cannot start, Wait returns
+// the reason.
+func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) *Thread {
+	t := &Thread{done: make(chan struct{})}
+	t.account.set(&in.module.config, t)
+	ctx, t.cancel = context.WithCancelCause(ctx)
+	a := &activation{in: in, account: &t.account, owned: true}
+	if a.function, t.err = in.module.export(function, args); t.err == nil {
+		t.err = in.join(a)
+	}
+	if t.err != nil {
+		t.cancel(nil)
+		close(t.done)
+		return t
+	}
+	in.reserve(a)
+	go t.run(ctx, in, a, args)
+	return t
+}
+
+// reserve queues a for the turn in the order of the calls of Spawn, if that order matters.
+func (in *Instance) reserve(a *activation) {
+	if !in.module.config.Deterministic {
+		return
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	a.listen()
+	if in.turns.ask(a) {
+		a.wake()
+	}
+	a.reserved = true
+}
+
+func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []uint64) {
+	defer close(t.done)
+	defer t.cancel(nil)
+	t.err = cocoon.ErrGoexit
+	defer in.part(a)
+	defer func() {
+		if a.reserved { // it never began
+			a.giveUp()
+		}
+	}()
+	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
+		task := cocoon.TaskOf(ctx)
+		t.task.Store(task)
+		defer func() { t.spent = task.Account() }()
+		t.results, err = in.run(ctx, a, args)
+		return err
+	})
+}
+
+// Done returns a channel that is closed when the thread has ended.
+func (t *Thread) Done() <-chan struct{} { return t.done }
+
+// Wait waits until the thread has ended, and returns what Call would return. If ctx ends first,
+// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile.
+func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
+	err := cocoon.Block(ctx, func() error {
+		select {
+		case <-t.done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.results, t.err
+}
+
+// Cancel throws into the thread: it ends at its next safe point, or at once if it waits.
+func (t *Thread) Cancel() {
+	if task := t.task.Load(); task != nil {
+		task.Cancel()
+	}
+	t.cancel(cocoon.ErrCancelled)
+}
+
+// Account returns how the thread's time was spent so far, or in all if it has ended.
+func (t *Thread) Account() cocoon.Account {
+	select {
+	case <-t.done:
+		return t.spent
+	default:
+	}
+	if task := t.task.Load(); task != nil {
+		return task.Account()
+	}
+	return cocoon.Account{}
+}
+
+// Task returns the thread's task, or nil if the thread has not started yet.
+func (t *Thread) Task() *cocoon.Task { return t.task.Load() }
+
+// SetSlice changes Config.Slice for the thread, from its next slice on. A positive value below the
+// minimum means the minimum.
+func (t *Thread) SetSlice(d time.Duration) {
+	if d > 0 {
+		d = max(d, leastSlice)
+	}
+	t.account.slice.Store(int64(sliceOf(d)))
+}
+
+// SetFuelSlice changes Config.FuelSlice for the thread, from its next slice on.
+func (t *Thread) SetFuelSlice(n int64) { t.account.fuelSlice.Store(max(n, 0)) }
+
+// AddFuel adds to the thread's budget. It has no effect on a thread without a budget. A negative n
+// takes from the budget; a budget that is used up ends the thread at its next safe point.
+func (t *Thread) AddFuel(n int64) {
+	for {
+		was := t.account.budget.Load()
+		if was == 0 {
+			return
+		}
+		now := max(was+min(n, math.MaxInt64-was), 1) // 0 would be no bound
+		if t.account.budget.CompareAndSwap(was, now) {
+			return
+		}
+	}
+}
+
+// FuelUsed returns how much fuel the thread has used, as of its last look at the host. After a trap
+// it may lack what the last function has used.
+func (t *Thread) FuelUsed() int64 { return t.account.used.Load() }

@@ -1,0 +1,275 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// ids returns the order in which the threads of function trace have run.
+func ids(in *Instance) string {
+	n, _ := in.Memory().ReadUint32Le(4092)
+	b, _ := in.Memory().Read(4096, n)
+	for i := range b {
+		b[i] += 'a'
+	}
+	return string(b)
+}
+
+// TestThreadsTakeTurns: threads of one instance take turns by their slices, on one slot and on
+// several.
+func TestThreadsTakeTurns(t *testing.T) {
+	for _, slots := range []int{1, 3} {
+		for _, m := range mechanisms {
+			rt := start(t, cocoon.Config{Slots: slots})
+			in := instance(t, compiled(t, Config{Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
+			var all []*Thread
+			for id := range uint64(3) {
+				all = append(all, in.Spawn(background, "trace", id, 30_000_000))
+			}
+			for _, th := range all {
+				if _, err := th.Wait(background); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := ids(in); len(got) < 12 {
+				t.Errorf("%v, %d slots: the threads ran in the order %q; want many turns", m, slots, got)
+			}
+		}
+	}
+}
+
+// TestStacks: threads that are suspended half-way keep their data on stacks of their own, and calls
+// nested in others do not overwrite theirs.
+func TestStacks(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		c.Slice = 200 * time.Microsecond
+		var in *Instance
+		in = instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			got, err := in.Call(ctx, "onstack", uint64(x))
+			if err != nil || got[0] != uint64(x) {
+				t.Errorf("onstack(%d) nested: %d, %v", x, got, err)
+			}
+			return x
+		}))
+		for range 2 {
+			var all []*Thread
+			for id := range uint64(4) {
+				all = append(all, in.Spawn(background, []string{"onstack", "call"}[id%2], id))
+			}
+			for id, th := range all {
+				got, err := th.Wait(background)
+				if err != nil || got[0] != uint64(id) {
+					t.Errorf("thread %d: %d, %v", id, got, err)
+				}
+			}
+		}
+		if n := len(in.stacks.free); n != 3 || in.stacks.taken {
+			t.Errorf("%d stacks were made and are free, taken %v; want 3 of 4 threads", n, in.stacks.taken)
+		}
+	})
+}
+
+// TestDeterministic: with fuel, the interleaving depends on the seed only.
+func TestDeterministic(t *testing.T) {
+	order := func(seed uint64, slots int) string {
+		rt := start(t, cocoon.Config{Slots: slots})
+		in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 10_000, Deterministic: true, Seed: seed}, nil))
+		var all []*Thread
+		for id := range uint64(5) {
+			all = append(all, in.Spawn(background, "trace", id, 20_000))
+		}
+		if n, err := in.RunFor(background, 20*time.Second); n != 0 || err != nil {
+			t.Fatalf("RunFor: %d left, %v", n, err)
+		}
+		for _, th := range all {
+			if _, err := th.Wait(background); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return ids(in)
+	}
+	first := order(1, 1)
+	if len(first) < 50 {
+		t.Errorf("the threads ran in the order %q; want many turns", first)
+	}
+	for slots := range 4 {
+		if got := order(1, slots+1); got != first {
+			t.Errorf("%d slots: the threads ran in the order\n%q, the first time\n%q", slots+1, got, first)
+		}
+	}
+	if got := order(2, 1); got == first {
+		t.Errorf("two seeds have the same order %q", got)
+	}
+}
+
+// TestRunFor: threads run only inside RunFor, and are stopped half-way at its end.
+func TestRunFor(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		in.Pause()
+		a, b := in.Spawn(background, "spin"), in.Spawn(background, "spin")
+		used := func() time.Duration { return a.Task().Account().Running + b.Task().Account().Running }
+		soon(t, "the threads wait", func() bool { return a.Task() != nil && b.Task() != nil })
+		for range 3 {
+			if n, err := in.RunFor(background, 20*time.Millisecond); n != 2 || err != nil {
+				t.Fatalf("RunFor: %d left, %v", n, err)
+			}
+		}
+		soon(t, "the threads are stopped", func() bool {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			return in.turns.holder == nil && rt.Loop().Stats().Busy == 0
+		})
+		was := used()
+		if was < 30*time.Millisecond {
+			t.Errorf("the threads ran for %v in three times 20 ms", was)
+		}
+		time.Sleep(5 * time.Millisecond)
+		if now := used(); now != was {
+			t.Errorf("paused threads ran for %v", now-was)
+		}
+		ctx, cancel := context.WithCancel(background)
+		cancel()
+		if _, err := in.RunFor(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+			t.Errorf("RunFor with an ended context: %v", err)
+		}
+	})
+}
+
+// TestShutdown: Shutdown ends threads that run, are suspended, wait for their turn or for a slot, or
+// block, and leaves nothing behind.
+func TestShutdown(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("", func(t *testing.T) {
+		each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+			blocked := make(chan struct{})
+			var unwound atomic.Int32
+			m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+				defer unwound.Add(1)
+				Block(ctx, func() error { close(blocked); <-ctx.Done(); return nil })
+				return x
+			})
+			for _, paused := range []bool{false, true} {
+				in, err := m.Instantiate(background, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				blocked = make(chan struct{})
+				all := []*Thread{in.Spawn(background, "call", 1)}
+				<-blocked
+				if paused {
+					in.Pause()
+				}
+				for range 5 {
+					all = append(all, in.Spawn(background, "spin"))
+				}
+				ctx, cancel := context.WithTimeout(background, 10*time.Second)
+				if err := in.Shutdown(ctx); err != nil {
+					t.Errorf("Shutdown: %v", err)
+				}
+				cancel()
+				for i, th := range all {
+					select {
+					case <-th.Done():
+					case <-time.After(time.Second):
+						t.Fatal("a thread has not ended")
+					}
+					// the first may return: its host function does, and there is no safe point after it
+					if _, err := th.Wait(background); err == nil && i > 0 {
+						t.Error("a thread that was shut down has no error")
+					}
+				}
+				if _, err := in.Call(background, "fib", 1); !errors.Is(err, ErrShutdown) {
+					t.Errorf("Call after Shutdown: %v", err)
+				}
+				if err := in.Shutdown(background); err != nil {
+					t.Errorf("second Shutdown: %v", err)
+				}
+			}
+			if unwound.Load() != 2 {
+				t.Errorf("%d of 2 host functions made their deferred calls", unwound.Load())
+			}
+		})
+	})
+	soon(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// TestFuel: a thread ends when its budget is used up, at the same count each time, and goes on when
+// it gets more. A policy on the event "fuel" can stop it earlier.
+func TestFuel(t *testing.T) {
+	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	m := compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: 1_000_000, FuelSlice: 30_000}, nil)
+	var used int64
+	for i := range 5 {
+		in := instance(t, m)
+		var e *FuelError
+		th := in.Spawn(background, "spin")
+		if _, err := th.Wait(background); !errors.As(err, &e) {
+			t.Fatalf("the thread ended with %v; want a FuelError", err)
+		}
+		if i > 0 && e.Used != used || e.Used < 1_000_000 || e.Used > 1_000_100 || e.Used != th.FuelUsed() {
+			t.Errorf("stopped at %d, %d; the first time at %d", e.Used, th.FuelUsed(), used)
+		}
+		used = e.Used
+	}
+	in := instance(t, m)
+	th := in.Spawn(background, "count", 1_000_000)
+	th.AddFuel(1 << 40)
+	if _, err := th.Wait(background); err != nil {
+		t.Errorf("with more fuel: %v", err)
+	}
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "fuel", On: cocoon.OnNotify(FuelEvent),
+		Expr: `task.name == "guest.spin" and event.value > 100000 ? throw("out of fuel") : continue()`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p *cocoon.PreemptedError
+	th = instance(t, m).Spawn(background, "spin")
+	if _, err := th.Wait(background); !errors.As(err, &p) || p.Policy != "fuel" {
+		t.Errorf("with a policy: %v", err)
+	}
+	if n := th.FuelUsed(); n < 100_000 || n > 150_000 {
+		t.Errorf("the policy stopped the thread after %d units", n)
+	}
+}
+
+// TestCrosswise: two instances that call each other through the host, and themselves, do not
+// deadlock.
+func TestCrosswise(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		c.Slice = 50 * time.Microsecond
+		var a, b *Instance
+		m := compiled(t, c, func(ctx context.Context, mod api.Module, x uint32) uint32 {
+			if x == 0 {
+				return 0
+			}
+			other := a
+			if mod == a.Module() && x%3 != 0 {
+				other = b
+			}
+			got, err := other.Call(ctx, "call", uint64(x-1))
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			return uint32(got[0]) + 1
+		})
+		a, b = instance(t, m), instance(t, m)
+		var all []*Thread
+		for i := range 8 {
+			all = append(all, []*Instance{a, b}[i%2].Spawn(background, "call", 20))
+		}
+		for _, th := range all {
+			if got, err := th.Wait(background); err != nil || got[0] != 20 {
+				t.Errorf("%d, %v", got, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package guest
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
+// enter waits for the turn, before the guest runs. It returns an error if the instance is closed or
+// the task's context ends, and may throw.
+func (a *activation) enter() error {
+	in := a.in
+	in.mu.Lock()
+	granted := !a.reserved && in.turns.ask(a)
+	a.reserved = false
+	if !granted {
+		a.listen()
+	}
+	in.mu.Unlock()
+	if !granted {
+		if err := a.await(); err != nil {
+			return err
+		}
+	}
+	a.proceed()
+	return nil
+}
+
+// listen prepares a for being granted the turn. Called under the instance's lock.
+func (a *activation) listen() {
+	if a.ready == nil {
+		a.ready = make(chan struct{}, 1)
+	}
+}
+
+// wake tells a, which may be nil, that it has the turn. Called under the instance's lock: whoever
+// finds under the lock that a has been granted the turn finds the value in the channel.
+func (a *activation) wake() {
+	if a != nil {
+		a.ready <- struct{}{} // there is room: each grant is received before the next
+	}
+}
+
+// await waits, without a slot, until a has the turn. If it returns an error, or throws, a neither
+// has the turn nor waits for it.
+func (a *activation) await() error {
+	granted := false
+	defer func() {
+		if !granted {
+			a.giveUp()
+		}
+	}()
+	return cocoon.Block(a.Context, func() error {
+		select {
+		case <-a.ready:
+			granted = true
+			return nil
+		case <-a.in.closing:
+			return a.in.refusal()
+		case <-a.Context.Done():
+			return context.Cause(a.Context)
+		}
+	})
+}
+
+// giveUp withdraws a from the queue for the turn, or passes the turn on if a has got it meanwhile.
+func (a *activation) giveUp() {
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	if a.in.turns.holder == a {
+		<-a.ready
+		a.in.turns.leave().wake()
+	} else {
+		a.in.turns.withdraw(a)
+	}
+}
+
+// insist waits for the turn as long as it takes. A call that ends needs the turn while it unwinds,
+// because deferred calls of host functions may use the guest's memory.
+func (a *activation) insist() {
+	a.in.mu.Lock()
+	granted := a.in.turns.insist(a)
+	a.listen()
+	a.in.mu.Unlock()
+	if !granted {
+		cocoon.Block(context.WithoutCancel(a.Context), func() error { <-a.ready; return nil })
+	}
+	a.proceed()
+}
+
+// leave gives the turn to the next thread.
+func (a *activation) leave() {
+	a.save()
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	a.in.turns.leave().wake()
+}
+
+// must ends the call if regain, which waits for the turn, fails.
+func (a *activation) must(regain func() error) {
+	has := false
+	defer func() {
+		if !has {
+			a.insist()
+		}
+	}()
+	if err := regain(); err != nil {
+		panic(err)
+	}
+	has = true
+}
+
+// apart runs fn while other threads of the instance may run.
+func (a *activation) apart(fn func()) {
+	if a.in.module.config.Deterministic {
+		fn()
+		return
+	}
+	a.leave()
+	unwinds := true
+	defer func() {
+		if unwinds {
+			a.insist()
+		}
+	}()
+	fn()
+	unwinds = false
+	a.must(a.enter)
+}
+
+// pass lets other threads of the instance, and other tasks of the loop, go first.
+func (a *activation) pass() {
+	a.save()
+	a.in.mu.Lock()
+	a.listen()
+	next := a.in.turns.pass(a)
+	if next != a {
+		next.wake()
+	}
+	a.in.mu.Unlock()
+	switch {
+	case next != a:
+		a.must(a.await)
+		a.proceed()
+	case a.in.module.config.Deterministic:
+		a.proceed()
+	default:
+		a.apart(func() { cocoon.Yield(a.Context) })
+	}
+}
+
+// save keeps what is a's of the guest's globals.
+func (a *activation) save() {
+	a.charge()
+	if a.in.sp != nil {
+		a.sp = a.in.sp.Get()
+	}
+}
+
+// proceed prepares the guest's globals for a, which has got the turn.
+func (a *activation) proceed() {
+	if a.in.sp != nil {
+		a.in.sp.Set(a.sp)
+	}
+	now := notify.Now()
+	a.account.begin(now)
+	a.pace.restart(now)
+	a.refill()
+}
