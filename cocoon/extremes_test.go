@@ -94,7 +94,7 @@ func TestDurationsAreBrought(t *testing.T) {
 // A longer limit is refused, because it can never be exceeded.
 func TestExtremeTimeLimits(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	for name, limit := range map[string]time.Duration{"long": greatest - 1, "short": 1} {
+	for name, limit := range map[string]time.Duration{"long": greatest - 1, "short": 5 * time.Microsecond} {
 		if _, err := rt.RegisterTimeLimit(TimeLimit{Func: name, Limit: limit}); err != nil {
 			t.Errorf("a limit of %v: %v", limit, err)
 		}
@@ -106,7 +106,7 @@ func TestExtremeTimeLimits(t *testing.T) {
 		return nil
 	}))
 	preemption(t, rt.Run(background, "short", spinForever))
-	for _, limit := range []time.Duration{0, -1, math.MinInt64, math.MaxInt64} {
+	for _, limit := range []time.Duration{0, -1, 1, math.MinInt64, math.MaxInt64} {
 		if _, err := rt.RegisterTimeLimit(TimeLimit{Func: "none", Limit: limit}); err == nil {
 			t.Errorf("a limit of %v was taken", limit)
 		}
