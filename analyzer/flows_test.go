@@ -139,6 +139,7 @@ func TestStrangeKeys(t *testing.T) {
 	for name, by := range map[string][]string{"k": nil, "i": {"int"}, "p": {"name", "name"}} {
 		states[name], _ = policy.StateOf(policy.Keyed{First: 0, Keys: 5, By: by})
 	}
+	states["b"], _ = policy.StateOf(policy.Keyed{First: policy.Bucket{Rate: 1, Burst: 5}, Keys: 5})
 	write := func(key string) policy.Spec { return on(stubs.Exit, `set("k", `+key+`, loop.busy)`) }
 	read := func(key string) policy.Spec {
 		return on(stubs.Enqueue, `state.k[`+key+`] > 3 ? throw("x") : continue()`)
@@ -152,6 +153,9 @@ func TestStrangeKeys(t *testing.T) {
 		{"the label of the tenants", []policy.Spec{write("task.labels.shop"), read("tenant.name")}, ""},
 		{"another label", []policy.Spec{write("task.labels.user"), read("tenant.name")}, `read by tenant.name, and written by task.labels["user"] alone`},
 		{"two labels", []policy.Spec{write("task.labels.user"), read("arriving.labels.name")}, `read by task.labels["name"], and written by task.labels["user"]`},
+		{"a bucket", []policy.Spec{on(stubs.Enqueue, `take("b", arriving.name, 1) ? continue() : throw("x")`)}, ""},
+		{"a bucket that others take from", []policy.Spec{on(stubs.Start, `take("b", task.name, 1) ? continue() : throw("x")`), on(stubs.Enqueue, `state.b[tenant.name] < 1 ? throw("x") : continue()`)},
+			"the state b is read by tenant.name, and written by task.name alone"},
 		{"an event", []policy.Spec{on(stubs.Custom, `set("k", event.name, int(event.value))`), read("tenant.name")}, ""},
 		{"pairs", []policy.Spec{on(stubs.Exit, `set("p", tenant.name, task.name, 1)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)}, ""},
 		{"pairs the other way", []policy.Spec{on(stubs.Exit, `set("p", task.name, tenant.name, 1)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)},

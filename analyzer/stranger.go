@@ -14,7 +14,7 @@ func strangers(members []Member, d Declared) (all []Remark) {
 	written := map[string][]keyKind{}
 	for _, m := range members {
 		for _, s := range m.Verified.program.Sites {
-			if s.By != nil && s.Effect.Writes() && s.Effect != stubs.Take {
+			if s.By != nil && s.Effect.Writes() {
 				written[m.own(s.Name)] = append(written[m.own(s.Name)], m.keyKind(s.By))
 			}
 		}
