@@ -36,7 +36,7 @@ func guestCallSide(ctx context.Context, e effort, wasm []byte, inTask bool) (f f
 		return nil, err
 	}
 	defer w.close()
-	in, err := w.module.Instantiate(ctx, nil)
+	in, err := w.instantiate(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -24,9 +24,14 @@ func guestCrowd(ctx context.Context, r *report, e guestEffort) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	before := alive()
-	all, err := w.spawn(ctx, e.crowd, "spin")
-	if err != nil {
-		return err
+	for range e.crowd { // all before the first thread, because threads that spin would delay the rest
+		if _, err := w.instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	var all []*guest.Thread
+	for _, in := range w.instances {
+		all = append(all, in.Spawn(ctx, "spin"))
 	}
 	if err := allSuspended(ctx, all); err != nil {
 		return err

@@ -97,7 +97,7 @@ func openGuest(mechanism meter.Mechanism) opener {
 		if err != nil {
 			return engine{}, err
 		}
-		in, err := w.module.Instantiate(ctx, nil)
+		in, err := w.instantiate(ctx)
 		if err != nil {
 			w.close()
 			return engine{}, err

@@ -49,7 +49,7 @@ func (load workload) stops(ctx context.Context, n int, mechanism meter.Mechanism
 	if _, err := w.runtime.RegisterDefaultPreemption(cocoon.OnEnqueue); err != nil {
 		return nil, err
 	}
-	in, err := w.module.Instantiate(ctx, nil)
+	in, err := w.instantiate(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -53,11 +53,10 @@ func guestSwitches(ctx context.Context, e effort, wasm []byte, shared bool) (f f
 	}
 	var threads []*guest.Thread
 	for range instances {
-		in, err := w.module.Instantiate(ctx, nil)
+		in, err := w.instantiate(ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer in.Shutdown(ctx)
 		for range perInstance {
 			threads = append(threads, in.Spawn(ctx, "spin"))
 		}

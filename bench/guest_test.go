@@ -41,8 +41,8 @@ func TestGuest(t *testing.T) {
 			t.Errorf("no row %s", row)
 		}
 	}
-	if want := "skipped: CoreMark's sources are not in"; !strings.Contains(progress.String(), want) {
-		t.Errorf("progress lacks %q:\n%s", want, &progress)
+	if want := "skipped: CoreMark's sources are not in"; !found["coremark epoch_score"] && !strings.Contains(progress.String(), want) {
+		t.Errorf("no row of CoreMark, and progress lacks %q:\n%s", want, &progress)
 	}
 }
 

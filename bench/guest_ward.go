@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -13,9 +15,10 @@ import (
 
 // ward is a runtime of Cocoon with one guest.
 type ward struct {
-	runtime *cocoon.Runtime
-	module  *guest.Module
-	engine  wazero.Runtime
+	runtime   *cocoon.Runtime
+	module    *guest.Module
+	engine    wazero.Runtime
+	instances []*guest.Instance
 }
 
 // openWard makes the runtime and compiles the guest. The guest's import env.yield is cocoon.Yield.
@@ -39,24 +42,33 @@ func openWard(c cocoon.Config, g guest.Config, wasm []byte) (w *ward, err error)
 	return w, nil
 }
 
-// close ends the guests and the runtime.
+// close ends the guests and the runtime. It shuts all instances down at once: a thread needs the
+// slot to unwind, and one after the other would each wait for all threads that still spin.
 func (w *ward) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return errors.Join(w.runtime.Shutdown(ctx), w.engine.Close(ctx))
+	var all sync.WaitGroup
+	var failed atomic.Pointer[error]
+	for _, in := range w.instances {
+		all.Go(func() {
+			if err := in.Shutdown(ctx); err != nil {
+				failed.Store(&err)
+			}
+		})
+	}
+	all.Wait()
+	err := errors.Join(w.runtime.Shutdown(ctx), w.engine.Close(ctx))
+	if one := failed.Load(); one != nil {
+		err = errors.Join(*one, err)
+	}
+	return err
 }
 
-// spawn starts threads of the function, each in an instance of its own. It makes all instances first,
-// because threads that spin would delay the rest.
-func (w *ward) spawn(ctx context.Context, n int, function string) (all []*guest.Thread, err error) {
-	instances := make([]*guest.Instance, n)
-	for i := range instances {
-		if instances[i], err = w.module.Instantiate(ctx, nil); err != nil {
-			return nil, err
-		}
+// instantiate makes an instance, which close shuts down.
+func (w *ward) instantiate(ctx context.Context) (*guest.Instance, error) {
+	in, err := w.module.Instantiate(ctx, nil)
+	if err == nil {
+		w.instances = append(w.instances, in)
 	}
-	for _, in := range instances {
-		all = append(all, in.Spawn(ctx, function))
-	}
-	return all, nil
+	return in, err
 }

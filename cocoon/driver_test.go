@@ -1,10 +1,12 @@
 package cocoon
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/safepoint"
@@ -30,6 +32,8 @@ func TestThrowIntoADriverEndsItsContext(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	limit(t, rt, "lookup")
 	limit(t, rt, "job")
+	interrupted := errors.New("interrupted")
+	var says error // the driver's error, if it is not the context's
 	ask := func(ctx context.Context) error {
 		s := strandOf(ctx)
 		query := func(ctx context.Context) error {
@@ -46,21 +50,27 @@ func TestThrowIntoADriverEndsItsContext(t *testing.T) {
 				return errors.New("the context has not ended")
 			}
 			<-ctx.Done()
-			return context.Cause(ctx)
+			return cmp.Or(says, context.Cause(ctx))
 		}
 		db := sql.OpenDB(&spinning{query: query})
 		defer db.Close()
 		_, err := db.QueryContext(ctx, "")
 		return err
 	}
-	t.Run("section", func(t *testing.T) {
-		must(t, rt.Run(background, "other", func(ctx context.Context) error {
-			_, err := SectionContext(ctx, "lookup", func(ctx context.Context) (int, error) { return 0, ask(ctx) })
-			preemption(t, err)
-			return ctx.Err()
-		}))
-	})
-	t.Run("task", func(t *testing.T) {
-		preemption(t, rt.Run(background, "job", ask))
-	})
+	for _, says = range []error{nil, interrupted} {
+		t.Run(fmt.Sprint("section, ", says), func(t *testing.T) {
+			must(t, rt.Run(background, "other", func(ctx context.Context) error {
+				_, err := SectionContext(ctx, "lookup", func(ctx context.Context) (int, error) { return 0, ask(ctx) })
+				if pe := preemption(t, err); says != nil && pe.Returned() != says {
+					t.Errorf("it has %v; want the driver's error", pe.Returned())
+				}
+				return ctx.Err()
+			}))
+		})
+		t.Run(fmt.Sprint("task, ", says), func(t *testing.T) {
+			if pe := preemption(t, rt.Run(background, "job", ask)); says != nil && pe.Returned() != says {
+				t.Errorf("it has %v; want the driver's error", pe.Returned())
+			}
+		})
+	}
 }

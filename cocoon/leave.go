@@ -27,8 +27,9 @@ func (s *strand) leave(t *Task, err *error) {
 }
 
 // unanswered returns the result of a task that has returned err while a throw was pending. The
-// throw ended the task if the task's code has swallowed it, if err contains it, or if err is only
-// context.Canceled and the throw has cancelled the context. Otherwise the throw is void.
+// throw ended the task if the task's code has swallowed it, if err contains it, if err is only
+// context.Canceled and the throw has cancelled the context, or if it has ended a client's call.
+// Otherwise the throw is void.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -46,6 +47,8 @@ func (s *strand) unanswered(err error) (Status, error) {
 		return CancelledBeforeReturn, err
 	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
 		return CancelledBeforeReturn, p.err
+	case p.endedClient(err):
+		return CancelledBeforeReturn, p.over(err)
 	}
 	return Returned, err
 }

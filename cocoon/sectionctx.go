@@ -57,6 +57,16 @@ func (st *sectionStack) endContext(id uint64, cause error) {
 	}
 }
 
+// owns reports whether the section has a context of its own. Called by the task's goroutine.
+func (st *sectionStack) owns(id uint64) bool {
+	for c := st.owned.Load(); c != nil; c = c.up {
+		if c.id == id {
+			return true
+		}
+	}
+	return false
+}
+
 // ends reports whether done belongs to the context of an open section. Called by the task's
 // goroutine.
 func (st *sectionStack) ends(done <-chan struct{}) bool {

@@ -16,12 +16,18 @@ func (p *throwRequest) over(err error) error {
 }
 
 // returns ends a throw that was made for the section, which returns by itself. If it was swallowed,
-// the section's error is the throw.
+// or has ended a client's call, the section's error is the throw.
 func (s *strand) returns(id uint64, err *error) {
 	if p := s.throwing; p != nil && p.section == id && *err != nil {
 		*err = p.over(*err)
 		s.settle()
 		return
+	}
+	s.loop.lock()
+	p := s.pending
+	s.loop.unlock()
+	if p != nil && p.section == id && p.endedClient(*err) {
+		*err = p.over(*err)
 	}
 	s.voidThrow(id)
 }

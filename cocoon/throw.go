@@ -17,6 +17,7 @@ type throwRequest struct {
 	flying  bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by      *Registration // the policy that threw; nil: not a policy
 	force   bool          // it passes all locks that deferred calls release, see passes
+	client  bool          // a client was told to end, see tellDriver; owned by the task's goroutine
 	// since when it waits for locks that it may pass; owned by the task's goroutine
 	lockAt int64
 	late   atomic.Uint32 // whether it is so late that the log says why, see say

@@ -21,12 +21,20 @@ func provide(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModu
 	if err != nil {
 		return err
 	}
-	for _, f := range compiled.ImportedFunctions() {
-		if module, _, _ := f.Import(); module == wasi_snapshot_preview1.ModuleName {
-			return once(r, module, func() error { return instantiateWASI(ctx, r) })
-		}
+	if importsWASI(compiled) {
+		return once(r, wasi_snapshot_preview1.ModuleName, func() error { return instantiateWASI(ctx, r) })
 	}
 	return nil
+}
+
+// importsWASI reports whether the guest imports a function of WASI.
+func importsWASI(compiled wazero.CompiledModule) bool {
+	for _, f := range compiled.ImportedFunctions() {
+		if module, _, _ := f.Import(); module == wasi_snapshot_preview1.ModuleName {
+			return true
+		}
+	}
+	return false
 }
 
 // once makes the module of that name, if the runtime has none. If another goroutine makes it at the

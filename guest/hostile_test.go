@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
@@ -295,6 +294,32 @@ func waited(th *Thread) context.Context {
 	return ctx
 }
 
+// TestCallStartsNothing: a guest that is never preempted runs on its caller's goroutine, and no
+// other goroutine exists for it.
+func TestCallStartsNothing(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		during := 0
+		in := instance(t, compiled(t, c, func(_ context.Context, _ api.Module, x uint32) uint32 {
+			during = runtime.NumGoroutine()
+			return x
+		}))
+		err := rt.Run(background, "caller", func(ctx context.Context) error {
+			before := 0
+			for range 100 { // goroutines of other tests end
+				before = runtime.NumGoroutine()
+				if _, err := in.Call(ctx, "call", 1); err != nil || during <= before {
+					return err
+				}
+			}
+			t.Errorf("%d goroutines during a call, %d before it", during, before)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestTwoRuntimes: tasks of two runtimes of Cocoon use one module, and one instance of it.
 func TestTwoRuntimes(t *testing.T) {
 	for _, mechanism := range mechanisms {
@@ -345,89 +370,5 @@ func TestDeterministicSlices(t *testing.T) {
 	}
 	if got := ids(in); len(got) != 2 {
 		t.Errorf("the threads ran in the order %q", got)
-	}
-}
-
-// TestCloseAtAnyMoment: whatever is in progress, Shutdown of instances and Close of the module end
-// it, and nothing hangs, crashes or is left behind.
-func TestCloseAtAnyMoment(t *testing.T) {
-	for seed := range uint64(longtest.Count(300, 12)) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		rt := start(t, cocoon.Config{Slots: 1 + rng.IntN(3), QuietThrows: true})
-		c := Config{Mechanism: mechanisms[seed%2], Loop: rt.Loop(), Slice: 50 * time.Microsecond, Reusable: []string{"spin"}}
-		var in *Instance
-		m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
-			switch x % 4 {
-			case 0:
-				Block(ctx, func() error { <-ctx.Done(); return nil })
-			case 1:
-				in.Call(ctx, "fib", 10)
-			case 2:
-				if x > 100 {
-					in.Shutdown(ctx)
-				}
-			case 3:
-				if x > 200 {
-					m := in.module
-					m.Close(ctx)
-				}
-			}
-			return x
-		})
-		in = instance(t, m)
-		var wait sync.WaitGroup
-		for range 4 {
-			r := rand.New(rand.NewPCG(seed, rng.Uint64()))
-			wait.Add(1)
-			go func() {
-				defer wait.Done()
-				for range 30 {
-					disturb(r, m, in)
-				}
-			}()
-		}
-		time.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond)
-		ctx, cancel := context.WithTimeout(background, 20*time.Second)
-		if err := m.Close(ctx); err != nil {
-			t.Fatalf("seed %d: Close: %v", seed, err)
-		}
-		wait.Wait()
-		cancel()
-		if _, err := in.Call(background, "fib", 1); !errors.Is(err, ErrShutdown) {
-			t.Errorf("seed %d: a call after Close: %v", seed, err)
-		}
-		if _, err := m.Instantiate(background, nil); err == nil || !strings.Contains(err.Error(), "Instantiate after Close") {
-			t.Errorf("seed %d: Instantiate after Close: %v", seed, err)
-		}
-	}
-}
-
-// disturb does something to the module or the instance.
-func disturb(r *rand.Rand, m *Module, in *Instance) {
-	ctx, cancel := context.WithTimeout(background, time.Duration(r.IntN(400))*time.Microsecond)
-	defer cancel()
-	switch r.IntN(8) {
-	case 0:
-		in.Call(ctx, "spin")
-	case 1:
-		in.Spawn(ctx, "call", r.Uint64N(220)).Wait(ctx)
-	case 2:
-		in.Spawn(background, "spin").Cancel()
-	case 3:
-		in.RunFor(ctx, 50*time.Microsecond)
-		in.Resume()
-	case 4:
-		in.Pause()
-		in.Resume()
-	case 5:
-		if other, err := m.Instantiate(ctx, nil); err == nil {
-			th := other.Spawn(background, "spin")
-			other.Shutdown(ctx)
-			<-th.Done()
-		}
-	case 6:
-		in.Spawn(ctx, "trap")
-	case 7:
-		in.Spawn(background, "onstack", 1)
 	}
 }

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -172,6 +173,9 @@ func (m *Module) free(ctx context.Context) error {
 func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*Instance, error) {
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")
+	}
+	if !importsWASI(m.compiled) { // it cannot ask for random bytes; wazero's default source has 5 KB
+		config = config.WithRandSource(crand.Reader)
 	}
 	in := &Instance{module: m,
 		idle: map[*export][]api.Function{}, live: map[*activation]struct{}{},

@@ -27,7 +27,8 @@ func (a *activation) enter() error {
 	return nil
 }
 
-// listen prepares a for being granted the turn. Called under the instance's lock.
+// listen prepares a, which waits for the turn, for being granted it. Called under the instance's
+// lock: most calls never wait, and need no channel.
 func (a *activation) listen() {
 	if a.ready == nil {
 		a.ready = make(chan struct{}, 1)
@@ -81,7 +82,9 @@ func (a *activation) giveUp() {
 func (a *activation) insist() {
 	a.in.mu.Lock()
 	granted := a.in.turns.insist(a)
-	a.listen()
+	if !granted {
+		a.listen()
+	}
 	a.in.mu.Unlock()
 	if !granted {
 		cocoon.Block(context.WithoutCancel(a.Context), func() error { <-a.ready; return nil })
@@ -133,9 +136,9 @@ func (a *activation) apart(fn func()) {
 func (a *activation) pass() {
 	a.save()
 	a.in.mu.Lock()
-	a.listen()
 	next := a.in.turns.pass(a)
 	if next != a {
+		a.listen()
 		next.wake()
 	}
 	a.in.mu.Unlock()
