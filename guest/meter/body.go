@@ -14,6 +14,9 @@ type body struct {
 	dead    bool     // this code is never reached
 	local   bool
 	left    uint32 // the local that has what is left
+	deep    bool   // the function may be in a deep recursion
+	called  uint32 // the local that says that its entry has called the host
+	entered bool   // it may have called another function by now
 }
 
 // function writes a function, whose head c has read, at the end of what is written.
@@ -25,22 +28,33 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	b := &body{w: w, code: c, out: out, copied: c.at, charges: s.charges, local: s.local, frames: w.opened[:0]}
 	b.reserve(c.at - c.head)
 	b.left = uint32(c.locals)
+	b.called = b.left
 	groups := c.groups
 	if b.local {
+		groups++
+		b.called++
+	}
+	checked := w.flags[c.function]&checked != 0
+	if b.deep = checked && w.mechanism == Epoch && s.calls(); b.deep {
 		groups++
 	}
 	b.out = appendU32(b.out, uint32(groups))
 	b.out = append(b.out, c.data[c.head:c.at]...)
 	if b.local {
-		b.out = append(b.out, 1, 0x7e) // one i64
+		b.out = append(b.out, 1, i64Type[0])
 	}
-	b.entry(w.flags[c.function]&checked != 0)
+	if b.deep {
+		b.out = append(b.out, 1, i32Type[0])
+	}
+	b.entry(checked)
 	b.frames = append(b.frames, opened{})
 	b.labels, b.made = 1, 1
 	for b.more() {
 		b.reserve(0)
 		b.flushCharge()
-		b.code.next()
+		if b.code.next(); b.err != nil {
+			break
+		}
 		b.step()
 	}
 	if b.err != nil {
@@ -52,7 +66,9 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 
 // flush copies what is read up to a place.
 func (b *body) flush(to int) {
-	b.reserve(to - b.copied)
+	if b.reserve(to - b.copied); b.err != nil {
+		return
+	}
 	b.out = append(b.out, b.data[b.copied:to]...)
 	b.copied = to
 }
@@ -110,7 +126,10 @@ func (b *body) step() {
 		b.branch()
 	case opBrTable:
 		b.table()
-	case opReturn, opThrow, opThrowRef:
+	case opReturn:
+		b.exit()
+		b.dead = true
+	case opThrow, opThrowRef:
 		b.leave()
 		b.dead = true
 	case opUnreachable:

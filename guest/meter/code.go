@@ -36,7 +36,7 @@ func (m *module) open(f, at, end int) code {
 		c.locals += uint64(c.u32())
 		c.valueType()
 	}
-	if c.locals > math.MaxUint32-1 {
+	if c.locals > math.MaxUint32-2 {
 		c.fail(c.head, "%d locals are too many", c.locals)
 	}
 	return c

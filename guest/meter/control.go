@@ -40,6 +40,7 @@ func (b *body) begin() {
 		f.cost = uint16(b.cost)
 	case opLoop:
 		f.state |= wasLoop
+		b.entered = true // by a later instruction, in an earlier turn
 		b.instead()
 		if b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]) {
 			f.state |= twofold
@@ -69,9 +70,8 @@ func (b *body) tryTable() {
 func (b *body) finish() {
 	top := len(b.frames) - 1
 	f := b.frames[top]
-	if top == 0 && !b.dead {
-		b.flush(b.start)
-		b.save()
+	if top == 0 {
+		b.exit()
 	}
 	b.frames = b.frames[:top]
 	b.labels = f.label
@@ -109,7 +109,7 @@ func (b *body) relabel(label uint32, at, end int) {
 // branch writes a branch to one label.
 func (b *body) branch() {
 	if int(b.first) == len(b.frames)-1 {
-		b.leave()
+		b.exit()
 	}
 	b.join(b.target(b.first))
 	b.relabel(b.first, b.immediate, b.at)
@@ -127,7 +127,7 @@ func (b *body) table() {
 		b.join(b.target(label))
 	}
 	if leaves {
-		b.leave()
+		b.exit()
 	}
 	c.at = c.immediate
 	for n := c.u32() + 1; n > 0; n-- {
@@ -149,6 +149,7 @@ func (b *body) leave() {
 // call writes a call of any kind.
 func (b *body) call() {
 	b.leave()
+	b.entered = true
 	if b.op == opCall || b.op == opReturnCall {
 		if to := b.w.shift(b.first); to != b.first {
 			b.instead()

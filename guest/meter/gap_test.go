@@ -54,6 +54,28 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestReturning demands that the return from a deep recursion passes safe points.
+func TestReturning(t *testing.T) {
+	// f(n) is f(n-1)+1; f(0) stores 1 in memory and returns.
+	wasm := simple(i32ToI32, body("\x00", "\x20\x00\x45\x04\x40\x41\x00\x41\x01\x36\x02\x00\x41\x00\x0f\x0b"+
+		"\x20\x00\x41\x01\x6b\x10\x00\x41\x01\x6a"))
+	g := start(t, wasm, meter.Epoch, 10_000)
+	there, back := 0, 0
+	g.at = func() {
+		if b, _ := g.Memory().ReadByte(0); b == 0 {
+			there++
+		} else {
+			back++
+		}
+	}
+	if got := invoke(t, g, "f", 100_000); got != 100_000 {
+		t.Errorf("f returns %d", got)
+	}
+	if back < there/2 || back > 2*there {
+		t.Errorf("%d safe points on the way there, and %d back; want about as many", there, back)
+	}
+}
+
 // TestCost demands that no instruction is free that can make code run longer.
 func TestCost(t *testing.T) {
 	free := map[meter.Opcode]bool{0: true, 1: true, 2: true, 3: true, 5: true, 0x0b: true}

@@ -77,12 +77,34 @@ func (b *body) due(compare Opcode) {
 // check writes a safe point. The call stands in the second branch: wazero keeps values in the
 // registers in which the first branch leaves them.
 func (b *body) check() {
+	b.look()
+	b.emit(opEnd)
+}
+
+// look writes a safe point without its end.
+func (b *body) look() {
 	b.due(opI64GeS)
 	b.emit(opIf, empty, opElse)
 	b.save()
 	b.with(opCall, b.w.safepoint)
 	b.load()
-	b.emit(opEnd)
+}
+
+// exit writes what a function ends with, before the instruction that was read. The return from a deep
+// recursion would pass no safe point: therefore a function whose entry has called the host comes to
+// another one when it returns. Between two such functions lies no more than what one slice entered.
+func (b *body) exit() {
+	if b.deep && b.entered && !b.dead {
+		b.flush(b.start)
+		b.with(opLocalGet, b.called)
+		b.emit(opIf, empty)
+		b.i32(0)
+		b.with(opLocalSet, b.called)
+		b.subtract(most)
+		b.check()
+		b.emit(opEnd)
+	}
+	b.leave()
 }
 
 // chargeHere writes the charge that belongs to the place that is read next, if there is one.
@@ -102,7 +124,12 @@ func (b *body) entry(checked bool) {
 		b.charges = b.charges[1:] // its callers have charged it
 	}
 	if checked {
-		b.check()
+		b.look()
+		if b.deep {
+			b.i32(1)
+			b.with(opLocalSet, b.called)
+		}
+		b.emit(opEnd)
 		b.cost = 0
 	}
 }

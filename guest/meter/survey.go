@@ -217,6 +217,16 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 	return s.region(w, c, f.region, false)
 }
 
+// calls reports whether the function calls.
+func (s *survey) calls() bool {
+	for _, k := range s.constructs {
+		if k&calls != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // join notes that this code leads to the end of a construct.
 func (s *survey) join(region int32, f *frame) {
 	if region != dead {
