@@ -28,6 +28,7 @@ func (r *rewriter) decide() {
 	}
 	for _, c := range r.codes {
 		r.callsOf(c)
+		r.looseStretches(c)
 	}
 	r.cut()
 	for _, c := range r.codes {
@@ -41,6 +42,7 @@ func (r *rewriter) decide() {
 		r.returnsOf(c)
 		r.leftIn(c)
 		r.keepPublished(c)
+		r.keepLoose(c)
 	}
 	r.freshCalls()
 	r.stats.Functions = len(r.codes)
