@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
 )
 
 // throwRequest is a pending throw.
@@ -56,6 +57,9 @@ func (s *strand) throw(p *throwRequest) {
 		t := s.task
 		p.ends = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
 	}
+	if s.throwing == nil {
+		safepoint.Unwinds(1)
+	}
 	s.throwing = p
 	p.tell(err.Where)
 	panic(err)
@@ -66,6 +70,7 @@ func (s *strand) throw(p *throwRequest) {
 func (s *strand) landed() {
 	if p := s.throwing; p != nil {
 		s.throwing = nil
+		safepoint.Unwinds(-1)
 		p.ends.Stop()
 	}
 }

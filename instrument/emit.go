@@ -43,6 +43,7 @@ func (r *rewriter) decide() {
 		r.leftIn(c)
 		r.keepPublished(c)
 		r.keepLoose(c)
+		r.failuresOf(c)
 	}
 	r.freshCalls()
 	r.stats.Functions = len(r.codes)
@@ -139,6 +140,9 @@ func (r *rewriter) link(res *Result) {
 	text := linkText
 	if len(r.bulks) > 0 {
 		text += bulkText
+	}
+	if r.fails {
+		text += failText
 	}
 	if r.pulls {
 		text = strings.Replace(text, "import ", "import PREFIX_iter \"iter\"\nimport ", 1) + pullText

@@ -148,6 +148,7 @@ type rewriter struct {
 	busy  map[place]bool
 	ends  map[place]bool // lines on which deferred calls run
 	pulls bool           // a file uses iter.Pull
+	fails bool           // a deferred call learns of throws
 	// lines with a method call on an unshared value of the function
 	fresh   map[place]bool
 	makers  map[maker]bool // results with new values only
