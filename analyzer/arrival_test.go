@@ -75,7 +75,7 @@ func TestChainsOfNames(t *testing.T) {
 	if got := warning(t, s); !strings.Contains(got, "throw() refuses the arriving task, and task.priority") {
 		t.Error(got)
 	}
-	Together(members(t, declared, s))
+	flows(members(t, declared, s))
 }
 
 // A switch of tasks that cannot be suspended does nothing.

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -66,6 +67,9 @@ var clocks = map[stubs.ID]bool{
 	stubs.TaskWaited: true, stubs.TaskBlocked: true, stubs.TaskDeadline: true, stubs.TaskSlice: true, stubs.QueueOldest: true,
 }
 
+// spans reports whether two nodes have the same place in the text.
+func spans(n, m *policy.Node) bool { return n.Pos == m.Pos && n.End == m.End }
+
 // checkResolution records a comparison of a clock with a duration below the policy's interval.
 // Verify warns about it, unless the policy is evaluated at its horizon.
 func (a *analysis) checkResolution(n *policy.Node, x, y term) {
@@ -73,9 +77,6 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
 	default:
 		return
-	}
-	if a.p.On != stubs.Tick {
-		return // an earlier event may have changed the interval
 	}
 	if a.facts.shapes[x].op == policy.OpConst {
 		x, y = y, x
@@ -85,8 +86,22 @@ func (a *analysis) checkResolution(n *policy.Node, x, y term) {
 		return
 	}
 	d := time.Duration(constant.imm)
-	if r := a.reads[int(clock.imm)]; clocks[r.Stub] && 0 < d && d < a.interval {
+	switch r := a.reads[int(clock.imm)]; {
+	case !clocks[r.Stub] || d <= 0:
+	case d < policy.MinInterval && (spans(n.A, n) || spans(n.B, n)): // max(), min()
+	case d < policy.MinInterval:
+		a.warn(n, fmt.Sprintf("write at least %v; or > duration(\"0s\")", policy.MinInterval),
+			"%v is less than the runtime can tell apart, which is %v", d, policy.MinInterval)
+	case a.p.On != stubs.Tick: // an earlier event may have changed the interval
+	case d < a.interval:
 		a.late = append(a.late, Warning{a.p.Errorf(n, "use at least the interval, or evaluate the policy more often",
 			"the policy is evaluated every %v: it notices %v up to %v late", a.interval, d, a.interval)})
 	}
+}
+
+// ofTimeAlone reports whether the policy reads only clocks and what is fixed for a task. Such a
+// policy needs no evaluation after its horizon, because nothing else changes.
+func (a *analysis) ofTimeAlone() bool {
+	fixed := []stubs.ID{stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots, stubs.TenantName, stubs.RuntimeUptime}
+	return !slices.ContainsFunc(a.p.Reads, func(r policy.Read) bool { return !clocks[r.Stub] && !slices.Contains(fixed, r.Stub) })
 }

@@ -1,43 +1,128 @@
 package analyzer
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// down are the notifications of a task on which a counter of tasks goes down: a task that has
-// arrived has either a start and an exit, or a leave.
-const down = stubs.Start | stubs.Ends
+// lives are the events of a task's life, by what a task does that has them.
+var lives = []struct {
+	does   string
+	events stubs.Event
+}{
+	{"ends while it has a slot", stubs.Enqueue | stubs.Start | stubs.Exit},
+	{"ends while it waits", stubs.Enqueue | stubs.Leave},
+	{"blocks", stubs.Enqueue | stubs.Start | stubs.Block | stubs.Unblock | stubs.Exit},
+}
 
-// drifts returns warnings about states that count tasks up on enqueue and miss some tasks on the
-// way down. There is one for each state.
-func drifts(members []Member) (all []Remark) {
+const (
+	comes = stubs.Enqueue | stubs.Start // the events on which a task begins to count
+	life  = comes | stubs.Block | stubs.Unblock | stubs.Ends
+)
+
+// tally is a state that policies count tasks in.
+type tally struct {
+	up, down stubs.Event // on which it goes up, and down
+	by       []counting
+	one      float64 // the only number by which it changes; NaN if there are several
+	other    bool    // something else changes the state, so it is no plain count
+	rises    bool    // some effect makes it greater
+	falls    bool    // some effect makes it less
+	moves    bool    // some effect gives it any value
+}
+
+// counting is an effect that counts.
+type counting struct {
+	Member
+	effect *policy.Node
+	sign   int
+}
+
+// drifts returns warnings about states that count tasks and miss some of them on the way up or
+// down. There is at most one for each state.
+func drifts(members []Member, d Declared) (all []Remark) {
 	counts := countsOf(members)
-	for _, m := range members {
-		p := m.Verified.program
-		for _, s := range p.Sites {
-			on, missed, leaves := counts[m.own(s.Name)]&down, "waits", "leave"
-			switch {
-			case counts[m.own(s.Name)]&stubs.Enqueue == 0 || p.On&on == 0 || on&stubs.Leave != 0 && on != stubs.Leave:
-				continue
-			case on == stubs.Leave:
-				missed, leaves = "has a slot", "exit"
+	for _, state := range slices.Sorted(maps.Keys(counts)) {
+		c := counts[state]
+		switch {
+		case !c.moves && c.rises != c.falls:
+			all = append(all, c.oneWay(members, d)...)
+		case c.moves:
+			all = append(all, c.latched(members)...)
+		case c.other || c.up&c.down != 0 || c.up == 0 || c.down == 0:
+		case !c.pairs():
+		default:
+			drift := c.drift()
+			if drift == nil {
+				drift = c.others(members)
 			}
-			n := m.effect(func(p *policy.Program, n *policy.Node) bool {
-				return p.Sites[n.Index].Name == s.Name && countsBy(p, n) < 0
-			})
-			if n == nil {
-				continue
-			}
-			all = append(all, m.remark(n, fmt.Sprintf("evaluate the policy on %v and %s", on, leaves),
-				"the state %s goes up on enqueue and down on %v: a task that ends while it %s stays counted", s.Name, on, missed))
-			delete(counts, m.own(s.Name))
+			all = append(all, drift...)
 		}
 	}
 	return all
+}
+
+// pairs reports whether up and down may be meant for the same tasks: some task has both, or one is
+// about tasks that come and the other about tasks that end. A limit that goes up on exit and down
+// on leave is no count.
+func (c *tally) pairs() bool {
+	for _, l := range lives {
+		if l.events&c.up != 0 && l.events&c.down != 0 {
+			return true
+		}
+	}
+	return c.up&^comes == 0 && c.down&^stubs.Ends == 0 || c.down&^comes == 0 && c.up&^stubs.Ends == 0
+}
+
+// drift warns of tasks that are counted up more often than down, or the reverse.
+func (c *tally) drift() []Remark {
+	first := 1 // of a count of free places, which goes down first, -1
+	if (c.down & -c.down) < (c.up & -c.up) {
+		first = -1
+	}
+	for _, l := range lives {
+		up, down := l.events&c.up, l.events&c.down
+		sum := (bits.OnesCount16(uint16(up)) - bits.OnesCount16(uint16(down))) * first
+		if sum == 0 || up != 0 && down != 0 && math.IsNaN(c.one) {
+			continue
+		}
+		at, hint := c.last(-first), ""
+		text := "is taken off, and was never counted"
+		switch {
+		case up != 0 && down != 0 && sum < 0:
+			text = "is taken off more often than it is counted"
+		case sum > 0:
+			text = "stays counted"
+		}
+		if missing := l.events & stubs.Ends; sum > 0 && at.Verified.program.On&missing == 0 {
+			hint = fmt.Sprintf("evaluate the policy on %v and %v", at.Verified.program.On, missing)
+		}
+		if sum < 0 {
+			hint = "count tasks on enqueue and exit+leave, or on start and exit"
+		}
+		return []Remark{at.remark(at.effect, hint, "the state %s goes up on %v and down on %v: a task that %s %s",
+			at.state(), c.up, c.down, l.does, text)}
+	}
+	return nil
+}
+
+// state returns the name of the state that is counted.
+func (c counting) state() string { return c.Verified.program.Sites[c.effect.Index].Name }
+
+// last returns the last effect with the sign.
+func (c *tally) last(sign int) (found counting) {
+	for _, by := range c.by {
+		if by.sign == sign {
+			found = by
+		}
+	}
+	return found
 }
 
 // own distinguishes the private states of policies from each other.
@@ -48,120 +133,57 @@ func (m Member) own(state string) string {
 	return state
 }
 
-// countsOf returns, by state, the notifications of tasks on which the policies count it: up on
-// enqueue, and down later.
-func countsOf(members []Member) map[string]stubs.Event {
-	counts := map[string]stubs.Event{}
+// countsOf returns the counts of tasks, by state.
+func countsOf(members []Member) map[string]*tally {
+	counts := map[string]*tally{}
 	for _, m := range members {
 		p := m.Verified.program
-		if p.On&(stubs.Enqueue|down) == 0 {
-			continue
-		}
 		p.Root.Any(func(n *policy.Node) bool {
-			if n.Op != policy.OpEffect {
+			if (n.Op != policy.OpEffect && n.Op != policy.OpTake) || !p.Sites[n.Index].Effect.Writes() {
 				return false
 			}
 			name := m.own(p.Sites[n.Index].Name)
-			switch by := countsBy(p, n); {
-			case by > 0:
-				counts[name] |= p.On & stubs.Enqueue
-			case by < 0:
-				counts[name] |= p.On & down
+			c := counts[name]
+			if c == nil {
+				c = &tally{}
+				counts[name] = c
 			}
+			c.add(counting{m, n, countsBy(p, n)})
 			return false
 		})
 	}
 	return counts
 }
 
-// countsBy returns the sign of what the effect n adds to its state, by add() or by
-// set("n", state.n + 1). It returns 0 if the sign is unknown, or n does something else.
-func countsBy(p *policy.Program, n *policy.Node) int {
-	effect := p.Sites[n.Index].Effect
-	if effect != stubs.Add && effect != stubs.Set {
-		return 0
-	}
-	c := counter{p: p, state: p.Sites[n.Index].Name, locals: map[int]step{}}
-	p.Root.Any(func(n *policy.Node) bool {
-		if n.Op == policy.OpLet { // step has handled the lets in its value
-			c.locals[n.Index] = c.step(n.A)
-		}
-		return false
-	})
-	by := c.step(n.A)
-	if effect == stubs.Set && !by.relative {
-		return 0
-	}
-	return by.sign
-}
-
-// counter finds out how the new value of a state differs from the old one.
-type counter struct {
-	p      *policy.Program
-	state  string
-	locals map[int]step
-}
-
-// step is the sign of a number or, if it is computed from the state, the sign of its difference
-// from the state. The sign is 0 if it is not known.
-type step struct {
-	sign     int
-	relative bool
-}
-
-func (c *counter) step(n *policy.Node) step {
-	switch n.Op {
-	case policy.OpConst:
-		// of a float, too: the sign is the first bit
-		return step{sign: cmp.Compare(int64(n.Imm), 0)}
-	case policy.OpRead:
-		return c.read(n)
-	case policy.OpLocal:
-		return c.locals[n.Index]
-	case policy.OpLet:
-		c.locals[n.Index] = c.step(n.A)
-		return c.step(n.B)
-	case policy.OpNeg:
-		s := c.step(n.A)
-		return step{-s.sign, s.relative}
-	case policy.OpAdd, policy.OpSub:
-		a, b := c.step(n.A), c.step(n.B)
-		if n.Op == policy.OpSub {
-			b.sign = -b.sign
-		}
-		sum := step{cmp.Or(a.sign, b.sign), a.relative || b.relative}
-		if a.sign*b.sign < 0 {
-			sum.sign = 0
-		}
-		return sum
-	case policy.OpIf:
-		return c.branch(n.B, n.C)
-	case policy.OpMin, policy.OpMax:
-		return c.branch(n.A, n.B)
-	}
-	return step{}
-}
-
-// branch returns the step of the alternative that changes the state, as in max(state.n - 1, 0).
-func (c *counter) branch(one, other *policy.Node) step {
-	for _, n := range []*policy.Node{one, other} {
-		if s := c.step(n); s.relative && s.sign != 0 {
-			return s
+func (c *tally) add(by counting) {
+	p := by.Verified.program
+	number := math.NaN()
+	if site := p.Sites[by.effect.Index]; site.Effect == stubs.Add && by.effect.A.Op == policy.OpConst {
+		number = math.Abs(float64(int64(by.effect.A.Imm)))
+		if site.Type == stubs.Float {
+			number = math.Abs(math.Float64frombits(by.effect.A.Imm))
 		}
 	}
-	return step{}
-}
-
-// read returns the step of a read: 0 of the state itself, and else the sign of the stub.
-func (c *counter) read(n *policy.Node) step {
-	for _, r := range c.p.Reads {
-		switch {
-		case r.Offset != n.Index:
-		case r.Stub == stubs.State && r.Key == c.state:
-			return step{relative: true}
-		case r.Stub < stubs.State && r.Type != stubs.Name && stubs.Catalogue[r.Stub].Min >= 0:
-			return step{sign: 1}
-		}
+	if len(c.by) == 0 {
+		c.one = number
+	} else if c.one != number {
+		c.one = math.NaN()
 	}
-	return step{}
+	c.by = append(c.by, by)
+	switch effect := p.Sites[by.effect.Index].Effect; {
+	case by.sign > 0, effect == stubs.Max:
+		c.rises = true
+	case by.sign < 0, effect == stubs.Min:
+		c.falls = true
+	default:
+		c.moves = true
+	}
+	switch {
+	case by.sign == 0 || p.On&^life != 0:
+		c.other = true
+	case by.sign > 0:
+		c.up |= p.On
+	default:
+		c.down |= p.On
+	}
 }

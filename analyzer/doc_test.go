@@ -56,7 +56,7 @@ func readErrors(t *testing.T) (lines []documented, quoted []string) {
 	}
 	prose := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(section, "")
 	for _, q := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(prose, -1) {
-		quoted = append(quoted, strings.ReplaceAll(q[1], "\n", " "))
+		quoted = append(quoted, strings.Join(strings.Fields(q[1]), " "))
 	}
 	return lines, quoted
 }
@@ -115,7 +115,7 @@ func reasons(d documented, env policy.Env) (all []string) {
 func messages(t *testing.T, folders ...string) map[string]string {
 	t.Helper()
 	all, set := map[string]string{}, token.NewFileSet()
-	argument := map[string]int{"refuse": 2, "warn": 2, "errorAt": 2, "Errorf": 2, "newError": 4}
+	argument := map[string]int{"refuse": 2, "warn": 2, "errorAt": 2, "Errorf": 2, "newError": 4, "remark": 2}
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil || len(files) == 0 {

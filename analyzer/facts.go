@@ -12,7 +12,8 @@ type facts struct {
 	trail  []change
 	dead   bool // the facts contradict each other: nothing executes here
 	sets   []policy.Set
-	fuel   int // the remaining work of refinement; at 0 the analysis proves less
+	ties   map[term]*tie // of reads; for warnings alone
+	fuel   int           // the remaining work of refinement; at 0 the analysis proves less
 }
 
 // change is an entry of the undo log: a replaced fact.
@@ -69,6 +70,7 @@ func (f *facts) learn(t term, v value) bool {
 	f.trail = append(f.trail, change{t, was})
 	f.known[t] = now
 	f.dead = f.dead || now.empty()
+	f.pull(t)
 	return true
 }
 

@@ -10,23 +10,25 @@ import (
 // analysis follows every path of a well-formed program once, in the order of evaluation, with the
 // facts of the path.
 type analysis struct {
-	p        *policy.Program
-	interval time.Duration
-	facts    *facts
-	reads    map[int]policy.Read     // by offset
-	locals   []term                  // by local: the term of its value
-	values   map[*policy.Node]value  // of reached expressions: every possible value
-	reached  map[*policy.Node]bool   // verdicts and effects, including takes
-	taking   func()                  // if not nil, called where tokens may be taken
-	matched  map[stubs.NameID]string // the names of a match that the program lacks
-	narrowed bool                    // there are facts of a match or an event
-	kinds    nameSet                 // of the tasks to which verdicts apply
-	kind     *policy.Read            // of task.kind; or nil
-	idle     []idleSwitch            // reached
-	lenient  bool                    // a policy that can only continue gets a warning, not an error
-	err      error                   // the first
-	warnings []Warning
-	late     []Warning // added after the walk
+	p          *policy.Program
+	interval   time.Duration
+	facts      *facts
+	reads      map[int]policy.Read     // by offset
+	locals     []term                  // by local: the term of its value
+	values     map[*policy.Node]value  // of reached expressions: every possible value
+	reached    map[*policy.Node]bool   // verdicts and effects, including takes
+	taking     func()                  // if not nil, called where tokens may be taken
+	matched    map[stubs.NameID]string // the names of a match that the program lacks
+	declared   policy.Match            // of the policy
+	noSections bool                    // the list of open sections is empty
+	match      *policy.Match           // of which there are facts; or nil
+	kinds      nameSet                 // of the tasks to which verdicts apply
+	kind       *policy.Read            // of task.kind; or nil
+	idle       []idleSwitch            // reached
+	lenient    bool                    // a policy that can only continue gets a warning, not an error
+	err        error                   // the first
+	warnings   []Warning
+	late       []Warning // added after the walk
 }
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
@@ -164,6 +166,8 @@ func (a *analysis) quantifier(n *policy.Node) (term, value) {
 	length, element := interval{lo: 0, hi: int64(n.Source.Bound())}, nameValue(anyName)
 	if !n.Source.List {
 		length.lo, element = length.hi, intValue(stubs.Int, interval{lo: n.Source.Lo, hi: n.Source.Hi})
+	} else if a.noSections {
+		length.hi = 0
 	}
 	holds := truth{}
 	if length.hi > 0 {

@@ -33,6 +33,11 @@ func (f *form) tables() error {
 			return malformed("a list repeats a constant at %v of a text of %d bytes", at, len(p.Text))
 		}
 	}
+	for _, n := range p.Dropped {
+		if n == nil || n.Pos < 0 || n.End < n.Pos || n.End > len(p.Text) {
+			return malformed("a dropped fraction has no place in a text of %d bytes", len(p.Text))
+		}
+	}
 	if err := checkSets(p.Sets); err != nil {
 		return err
 	}

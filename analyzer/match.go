@@ -3,24 +3,38 @@ package analyzer
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// matched returns the warnings about a verified program for the tasks that its Match lets through,
-// for its custom event, and for tasks that have not run; all are the warnings without these. It
-// follows the program once more, with the names that the tasks can have. These facts are only for
-// warnings: they serve no proof.
-func matched(p *policy.Program, limits Limits, all []Warning) []Warning {
+// narrowed returns the warnings about a verified program for the values that its events, its Match
+// and its custom event allow; all are the warnings without these. It follows the program once or
+// twice more: first with the facts of the events and of names that are compared with patterns, and
+// then with the names that the Match lets through. These facts are only for warnings: they serve no
+// proof.
+func narrowed(p *policy.Program, limits Limits, all []Warning) []Warning {
+	all = followed(p, limits, all, nil)
+	return followed(p, limits, all, &limits.Match)
+}
+
+// followed follows the program once more, with the facts of the events and, unless match is nil, with
+// those of the match. It returns all if there are no such facts.
+func followed(p *policy.Program, limits Limits, all []Warning, match *policy.Match) []Warning {
 	a := newAnalysis(p, limits.Interval)
-	a.lenient, a.matched = true, map[stubs.NameID]string{}
-	match, event, begin := a.learnMatch(limits.Match), a.learnEvent(limits.Custom), a.learnBegin()
-	if !match && !event && !begin {
+	a.declared = limits.Match
+	a.lenient, a.matched, a.match = true, map[stubs.NameID]string{}, match
+	some := a.tieNames()
+	if match == nil {
+		some = a.learnEvents() || some
+	} else {
+		a.learnEvents()
+		some = a.learnMatch(*match)
+		some = a.learnEvent(limits.Custom) || some
+	}
+	if !some {
 		return all
 	}
-	a.narrowed = true
 	if a.statement(p.Root); a.err == nil {
 		a.review()
 	}
@@ -91,45 +105,34 @@ func (a *analysis) learnEvent(name string) (some bool) {
 	return some
 }
 
-// unrun are the stubs that stay 0 until a task has run.
-var unrun = []stubs.ID{stubs.TaskRunning, stubs.TaskSlice, stubs.TaskBlocked, stubs.TaskPreemptions, stubs.TaskSectionRunning, stubs.TaskSections}
-
-// barely is how long a task may have run when its first slot is announced, for warnings.
-const barely = int64(time.Millisecond)
-
-// learnBegin adds the facts about tasks that have not run, on start and on leave, and reports
-// whether the program reads any of them.
-func (a *analysis) learnBegin() (some bool) {
-	if a.p.On&^(stubs.Start|stubs.Leave) != 0 {
-		return false
-	}
-	for _, r := range a.p.Reads {
-		if slices.Contains(unrun, r.Stub) && r.Type.Integral() {
-			most := int64(0)
-			if r.Type == stubs.Duration {
-				most = barely
-			}
-			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 0, hi: most}))
-			some = true
-		}
-	}
-	return some
-}
-
 // hint says why a condition that n reads is constant in a narrowed analysis.
-func (a *analysis) hint(n *policy.Node) string {
-	reads := func(ids ...stubs.ID) bool {
-		return n.Any(func(n *policy.Node) bool { return n.Op == policy.OpRead && slices.Contains(ids, a.reads[n.Index].Stub) })
-	}
-	switch {
-	case !a.narrowed:
+func (a *analysis) hint(n *policy.Node) (why string) {
+	if !a.lenient {
 		return ""
-	case reads(stubs.EventName):
-		return "the policy is evaluated on that event alone"
-	case reads(unrun...):
-		return "a task has not run yet on " + a.p.On.String()
 	}
-	return "match lets no other tasks through"
+	n.Any(func(n *policy.Node) bool {
+		r := policy.Read{}
+		switch {
+		case n.Op == policy.OpRead:
+			r = a.reads[n.Index]
+		case n.Source.List:
+			r = a.reads[n.Source.Offset]
+		default:
+			return false
+		}
+		b, bounded := onAll(a.p, r.Stub)
+		switch {
+		case bounded:
+			why = fmt.Sprintf("%s on %v", b.Why, a.p.On)
+		case a.match == nil:
+		case r.Stub == stubs.EventName:
+			why = "the policy is evaluated on that event alone"
+		case r.Stub == stubs.LoopName || matchedOn(a.p.On, r.Stub) != stubs.Draw:
+			why = "match lets no other tasks through"
+		}
+		return why != ""
+	})
+	return why
 }
 
 // matchedOn returns TaskName or TaskKind if the stub is the name or the kind of the task to which a
@@ -170,13 +173,32 @@ func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Re
 			}
 		}
 		learn(r, nameValue(nameSetOf(others).complement()))
-	case r.Pattern != "" && all:
-		p, _ := policy.ParsePattern(r.Pattern)
-		learn(r, boolValue(truth{
-			yes: slices.ContainsFunc(names, p.Matches),
-			no:  slices.ContainsFunc(names, func(name string) bool { return !p.Matches(name) }),
-		}))
+	case r.Pattern != "":
+		learn(r, boolValue(matches(r.Pattern, policy.Match{Tasks: names, Except: m.Except})))
 	}
+}
+
+// matches returns whether a task that the match lets through can match the pattern, and whether one
+// can fail to.
+func matches(pattern string, m policy.Match) (t truth) {
+	p, _ := policy.ParsePattern(pattern)
+	if t.yes, t.no = len(m.Tasks) == 0, len(m.Tasks) == 0; !t.yes {
+		for _, name := range m.Tasks {
+			task, _ := policy.ParsePattern(name)
+			t.yes, t.no = t.yes || p.Overlaps(task), t.no || !p.Covers(task)
+		}
+	}
+	for _, name := range m.Except {
+		except, _ := policy.ParsePattern(name)
+		within := func(name string) bool {
+			task, _ := policy.ParsePattern(name)
+			return p.Overlaps(task) && task.Precision() > except.Precision()
+		}
+		if except.Covers(p) && !slices.ContainsFunc(m.Tasks, within) {
+			t.yes = false
+		}
+	}
+	return t
 }
 
 func nameSetOf(ids []stubs.NameID) nameSet {

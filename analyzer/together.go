@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -23,46 +22,77 @@ type Remark struct {
 	Err error // a *policy.Error, or without a place in an expression
 }
 
-// Together returns warnings about policies that are in force together, in their order.
-func Together(members []Member) (all []Remark) {
-	order := slices.IndexFunc(members, func(m Member) bool { return m.Spec.Name == policy.OrderName && m.ranks() })
-	for i, m := range members {
-		if order >= 0 && i != order && m.ranks() && sameLoop(m.Spec.Match, members[order].Spec.Match) {
-			all = append(all, m.remark(m.effect(isRank), "remove one of them; or rank in one policy, by a condition",
-				"the policy %q ranks the same tasks: of two ranks of a task the last counts, and ranks compare as plain numbers", policy.OrderName))
-		}
-	}
-	return append(all, drifts(members)...)
+// Declared is what a server declares in addition to its policies.
+type Declared struct {
+	States map[string]policy.State // registered
+	Tenant string                  // the label of the tenants, or ""
 }
 
-// Idle returns warnings about the states, and the keys of states, that no policy writes. Tasks may
-// read a state, too, so there is no warning about a state that policies only write.
+// Together returns warnings about policies that are in force together, in their order.
+func Together(members []Member) []Remark { return ordered(members) }
+
+// Flows returns warnings about what policies write for other policies to read, and about ranks. It
+// must know all policies of the server: a policy that is missing may write what the others read.
+func Flows(members []Member, d Declared) []Remark {
+	return slices.Concat(ranks(members), drifts(members, d), shadows(members), strangers(members, d))
+}
+
+// Idle returns warnings about the states, and the keys of states, that no policy writes, or to
+// which policies give the first value alone. Tasks may read a state, too, so there is no warning
+// about a state that policies only write; see Unread.
 func Idle(members []Member, states map[string]policy.State) (all []Remark) {
-	read, written := map[string]bool{}, map[string]bool{}
-	for _, m := range members {
-		own := func(name string) bool { return m.own(name) != name }
-		for _, r := range m.Verified.program.Reads {
-			if r.OfState() && !own(r.Key) {
-				read[r.Key] = true
-			}
-		}
-		for _, s := range m.Verified.program.Sites {
-			if s.Effect.Writes() && !own(s.Name) {
-				written[s.Name] = true
-			}
-		}
-	}
+	uses := usesOf(members)
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		err := errors.New("no policy reads or writes it")
+		use, err := uses[name], errors.New("no policy reads or writes it")
 		switch {
-		case written[name], read[name] && states[name].Parameter():
+		case use.written && use.changed(states[name]), !use.written && use.read && states[name].Parameter():
 			continue
-		case read[name]:
-			err = fmt.Errorf("policies read it, and no policy writes it")
+		case use.written:
+			err = errors.New("policies give it its first value and no other")
+		case use.read:
+			err = errors.New("policies read it, and no policy writes it")
 		}
 		all = append(all, Remark{policy.Part{Kind: "state", Name: name}, err})
 	}
 	return append(all, unwritten(members)...)
+}
+
+// Unread returns the registered states that policies write and do not read.
+func Unread(members []Member, states map[string]policy.State) (names []string) {
+	uses := usesOf(members)
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if uses[name].written && !uses[name].read {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// use says how policies use a state.
+type use struct {
+	read, written bool
+	sets          []uint64 // the constants to which policies set it
+	otherwise     bool     // policies also write other values
+}
+
+// changed reports whether some policy gives the state another value than its first.
+func (u use) changed(s policy.State) bool {
+	return u.otherwise || slices.ContainsFunc(u.sets, func(word uint64) bool { return word != s.First })
+}
+
+// usesOf returns how policies use the registered states.
+func usesOf(members []Member) map[string]use {
+	uses := map[string]use{}
+	for _, m := range members {
+		for name, by := range usesIn(m.Verified.program) {
+			if m.own(name) != name {
+				continue
+			}
+			u := uses[name]
+			uses[name] = use{u.read || by.read, u.written || by.written, append(u.sets, by.sets...), u.otherwise || by.otherwise}
+		}
+	}
+	return uses
 }
 
 var errIdleShares = errors.New("the shares have no effect, because no policy reads arriving.virtual_time; write order: fair")
@@ -90,12 +120,6 @@ func (m Member) effect(f func(*policy.Program, *policy.Node) bool) (first *polic
 		return first != nil
 	})
 	return first
-}
-
-func isRank(p *policy.Program, n *policy.Node) bool { return p.Sites[n.Index].Effect == stubs.Rank }
-
-func (m Member) ranks() bool {
-	return slices.ContainsFunc(m.Verified.program.Sites, func(s policy.Site) bool { return s.Effect == stubs.Rank })
 }
 
 func sameLoop(a, b policy.Match) bool {

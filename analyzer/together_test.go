@@ -29,6 +29,10 @@ func members(t *testing.T, states map[string]policy.State, specs ...policy.Spec)
 	return all
 }
 
+func flows(m []Member) []Remark {
+	return append(Together(m), Flows(m, Declared{States: declared})...)
+}
+
 func remarks(all []Remark) (texts []string) {
 	for _, r := range all {
 		text, _, _ := strings.Cut(r.Err.Error(), ";")
@@ -86,7 +90,7 @@ func TestTogether(t *testing.T) {
 		{"a sum", []policy.Spec{spec(stubs.Enqueue, `add("n", 1)`), spec(stubs.Exit, `add("n", 1)`)}, "[]"},
 		{"a number of running tasks", []policy.Spec{spec(stubs.Start, `add("n", 1)`), down}, "[]"},
 	} {
-		if got := fmt.Sprint(remarks(Together(members(t, declared, c.specs...)))); got != c.want {
+		if got := fmt.Sprint(remarks(flows(members(t, declared, c.specs...)))); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

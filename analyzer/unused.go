@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // unused returns warnings about names and private states without use.
@@ -15,31 +16,51 @@ func unused(p *policy.Program, private map[string]any) (all []Warning) {
 	for _, n := range p.Unused {
 		warn(n, "remove the let", "nothing uses %s", p.Text[n.Pos:n.End])
 	}
+	uses := usesIn(p)
 	for _, name := range slices.Sorted(maps.Keys(private)) {
 		state, err := policy.StateOf(private[name])
 		if err != nil {
 			continue
 		}
-		switch read, set := useOf(p, name); {
-		case !read && !set:
+		switch u := uses[name]; {
+		case !u.read && !u.written:
 			warn(p.Root, "remove it", "nothing uses the private state %s", name)
-		case !read:
+		case !u.read:
 			warn(p.Root, "declare it among the states of the document or register it, if tasks or other policies are to read it",
 				"the policy writes the private state %s, and nothing else can read it", name)
-		case !set && !state.Parameter():
+		case !u.written && !state.Parameter():
 			warn(p.Root, "write set, add or take, or a constant in its place", "nothing writes the private state %s", name)
+		case u.written && !u.changed(state):
+			warn(p.Root, "set it to another value, too", "the policy gives the private state %s its first value and no other", name)
 		}
 	}
 	return all
 }
 
-// useOf reports whether a program reads a state, and whether it writes it. A take does both.
-func useOf(p *policy.Program, name string) (read, set bool) {
+// usesIn returns how a program uses states. A take reads and writes.
+func usesIn(p *policy.Program) map[string]use {
+	uses := map[string]use{}
 	for _, r := range p.Reads {
-		read = read || r.OfState() && r.Key == name
+		if r.OfState() {
+			u := uses[r.Key]
+			u.read = true
+			uses[r.Key] = u
+		}
 	}
-	for _, s := range p.Sites {
-		set = set || s.Effect.Writes() && s.Name == name
-	}
-	return read, set
+	p.Root.Any(func(n *policy.Node) bool {
+		if n.Op != policy.OpEffect && n.Op != policy.OpTake || !p.Sites[n.Index].Effect.Writes() {
+			return false
+		}
+		site := p.Sites[n.Index]
+		u := uses[site.Name]
+		u.written = true
+		if site.Effect == stubs.Set && n.A.Op == policy.OpConst {
+			u.sets = append(u.sets, n.A.Imm)
+		} else {
+			u.otherwise = true
+		}
+		uses[site.Name] = u
+		return false
+	})
+	return uses
 }

@@ -89,6 +89,7 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 		return Verified{}, err
 	}
 	a := newAnalysis(p, limits.Interval)
+	a.declared = limits.Match
 	a.statement(p.Root)
 	if a.err == nil {
 		a.review()
@@ -96,8 +97,8 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	if a.err != nil {
 		return Verified{}, a.err
 	}
-	v := Verified{program: p, cost: cost, warnings: matched(p, limits, a.warnings)}
-	if len(a.late) > 0 && !v.keepsTime() {
+	v := Verified{program: p, cost: cost, warnings: narrowed(p, limits, a.warnings)}
+	if len(a.late) > 0 && !(v.keepsTime() && a.ofTimeAlone()) {
 		v.warnings = append(v.warnings, a.late...)
 	}
 	v.warnings = append(v.warnings, unused(p, limits.State)...)

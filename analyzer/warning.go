@@ -1,10 +1,8 @@
 package analyzer
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -21,6 +19,7 @@ func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
 // review collects constant conditions and unreachable statements after the analysis.
 func (a *analysis) review() {
 	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
+	a.dropped()
 	r.statement(a.p.Root)
 	switch {
 	case r.acts == 0:
@@ -36,6 +35,8 @@ func (a *analysis) review() {
 		n := &policy.Node{Pos: places[0][0], End: places[0][1]}
 		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
+	a.lost(a.p.Root)
+	a.slips()
 	a.idleSwitches()
 	a.arrivals()
 	slices.SortStableFunc(a.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
@@ -79,6 +80,7 @@ func (r *review) statement(n *policy.Node) {
 	case policy.OpEffect:
 		r.act(n)
 		r.repeated(n)
+		r.vain(n)
 		r.expression(n.A, n)
 	case policy.OpSeq:
 		if n.Type == stubs.Verdict {
@@ -175,6 +177,7 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	if n.Op == policy.OpTake {
 		r.act(n)
 		r.repeated(n)
+		r.vain(n)
 	}
 	if n.Op == policy.OpLet {
 		r.let(n)
@@ -188,46 +191,22 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 		told = r.constant[n.Index]
 	}
 	r.beyond(n)
+	r.quotient(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
 		return told
 	}
+	if isLowered(parent) && parent.A == n {
+		r.warn(parent, r.hint(n), "%s chooses nothing: one of its values is always the result", r.text(parent))
+		return true
+	}
 	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 
-// condition quotes a condition. The comparison with an element of a list has the position of the
-// element.
-func (r *review) condition(n *policy.Node) string {
-	if isElement(n) {
-		return r.text(n.A) + " == " + r.text(n.B)
-	}
-	return r.text(n)
-}
-
-// isElement reports whether n is the comparison with an element of x in [...].
-func isElement(n *policy.Node) bool {
-	return n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
-}
-
-// because returns the values of the variable operand, in words. chance() and take() compare a
-// number that has no text of its own, so there is nothing to say about it.
-func (r *review) because(n *policy.Node) string {
-	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
-		return ""
-	}
-	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
-		return ": both sides are the same"
-	}
-	where := "here"
-	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
-		where = "after the elements before it"
-	}
-	for _, operand := range []*policy.Node{n.A, n.B} {
-		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
-			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(r.values[operand]), where)
-		}
-	}
-	return ""
+// isLowered reports whether n is a choice that the author has written as max, min, clamp or abs: it
+// has the place of its condition.
+func isLowered(n *policy.Node) bool {
+	return n.Op == policy.OpIf && spans(n, n.A)
 }

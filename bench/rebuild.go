@@ -41,21 +41,44 @@ func rebuild(ctx context.Context, r *report) error {
 // buildCase is a program to build.
 type buildCase struct{ name, folder, pkg string }
 
-// timeBuild builds a program once, by go or by cocoon, and returns the milliseconds that it takes.
-func (w *workshop) timeBuild(ctx context.Context, c buildCase, env []string, byCocoon bool) (ms float64, err error) {
+// buildTimes are the times of some builds of a program by one command, in ms. Processor time is
+// that of all processes of the build, and depends less on what else the machine does.
+type buildTimes struct{ wall, processor []float64 }
+
+// timeBuild builds a program once, by go or by cocoon.
+func (w *workshop) timeBuild(ctx context.Context, c buildCase, env []string, byCocoon bool, took *buildTimes) error {
 	command, out := "go", "plain"
 	if byCocoon {
 		command, out = w.cocoon, "polls"
 	}
 	begin := time.Now()
-	_, err = outputWith(ctx, env, c.folder, command, "build", "-o", filepath.Join(w.folder, out), c.pkg)
-	return float64(time.Since(begin).Microseconds()) / 1000, err
+	_, ended, err := runWith(ctx, env, c.folder, command, "build", "-o", filepath.Join(w.folder, out), c.pkg)
+	if err != nil {
+		return err
+	}
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	took.wall = append(took.wall, ms(time.Since(begin)))
+	took.processor = append(took.processor, ms(ended.UserTime()+ended.SystemTime()))
+	return nil
+}
+
+// addBuilds adds the results for a program that was built by go and by cocoon.
+func (r *report) addBuilds(c buildCase, metric string, took [2]buildTimes, bound claim) {
+	for _, of := range []struct {
+		metric      string
+		plain, with []float64
+	}{
+		{metric, took[0].wall, took[1].wall},
+		{metric + ", processor", took[0].processor, took[1].processor},
+	} {
+		r.add(result{Name: c.name, Metric: of.metric, Value: median(of.with), Unit: "ms", Peer: "go build", PeerValue: median(of.plain)}, bound)
+	}
 }
 
 // cold builds a program with empty caches, by both commands in turn, and returns the environment
 // with the caches that the last builds have filled.
 func (w *workshop) cold(ctx context.Context, c buildCase, bound claim) (caches [2][]string, err error) {
-	var took [2][]float64
+	var took [2]buildTimes
 	for i := range coldBuilds {
 		for j := range took {
 			w.report.progress("%s: cold, %d of %d", c.name, 2*i+j+1, 2*coldBuilds)
@@ -65,33 +88,30 @@ func (w *workshop) cold(ctx context.Context, c buildCase, bound claim) (caches [
 			}
 			// Cocoon remembers its findings in the user's cache.
 			caches[j] = []string{"GOCACHE=" + filepath.Join(folder, "go"), "XDG_CACHE_HOME=" + folder}
-			ms, err := w.timeBuild(ctx, c, caches[j], j == 1)
-			if err != nil {
+			if err := w.timeBuild(ctx, c, caches[j], j == 1, &took[j]); err != nil {
 				return caches, err
 			}
-			took[j] = append(took[j], ms)
 		}
 	}
-	w.report.add(result{Name: c.name, Metric: "cold", Value: median(took[1]), Unit: "ms", Peer: "go build", PeerValue: median(took[0])}, bound)
+	w.report.addBuilds(c, "cold", took, bound)
 	return caches, nil
 }
 
 // again builds a program with nothing changed.
 func (w *workshop) again(ctx context.Context, c buildCase, caches [2][]string, bound claim) error {
-	var took [2][]float64
+	var took [2]buildTimes
 	w.report.progress("%s: again", c.name)
 	// The first build may compile, and the second may be the first to remember its findings.
 	for i := range 2 + rebuilds {
+		if i == 2 {
+			took = [2]buildTimes{}
+		}
 		for j := range took {
-			ms, err := w.timeBuild(ctx, c, caches[j], j == 1)
-			if err != nil {
+			if err := w.timeBuild(ctx, c, caches[j], j == 1, &took[j]); err != nil {
 				return err
-			}
-			if i >= 2 {
-				took[j] = append(took[j], ms)
 			}
 		}
 	}
-	w.report.add(result{Name: c.name, Metric: "again", Value: median(took[1]), Unit: "ms", Peer: "go build", PeerValue: median(took[0])}, bound)
+	w.report.addBuilds(c, "again", took, bound)
 	return nil
 }

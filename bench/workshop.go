@@ -55,6 +55,12 @@ func output(ctx context.Context, folder, name string, args ...string) ([]byte, e
 
 // outputWith is output with additional environment variables.
 func outputWith(ctx context.Context, env []string, folder, name string, args ...string) ([]byte, error) {
+	out, _, err := runWith(ctx, env, folder, name, args...)
+	return out, err
+}
+
+// runWith is outputWith, and also returns the state of the ended process.
+func runWith(ctx context.Context, env []string, folder, name string, args ...string) ([]byte, *os.ProcessState, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Dir = folder
@@ -63,14 +69,14 @@ func outputWith(ctx context.Context, env []string, folder, name string, args ...
 	cmd.WaitDelay = 15 * time.Second
 	out, err := cmd.Output()
 	if err == nil {
-		return out, nil
+		return out, cmd.ProcessState, nil
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	said := out
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		said = exit.Stderr
 	}
-	return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, said)
+	return nil, nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, said)
 }

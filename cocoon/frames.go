@@ -39,7 +39,7 @@ var (
 
 	// honouring are clients that end their work when its context ends: a query, or a call to
 	// another server.
-	honouring = []string{"database/sql.", "google.golang.org/grpc.", "modernc.org/sqlite"}
+	honouring = []string{"database/sql.", "google.golang.org/grpc.", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
 )
 
 // ours reports whether a function lies between the task's safe point and the throw.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cocoon-go/cocoon/internal/keep"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
@@ -56,6 +57,8 @@ func (rt *Runtime) keepFor(was, is *policy.Document) {
 	delete(rt.documentsKeep, was)
 	if len(is.NeverUnwind) > 0 {
 		rt.documentsKeep[is] = is.NeverUnwind
+		rt.speaks.Store(true)
+		defer rt.listen(notify.Now())
 	}
 	if len(was.NeverUnwind)+len(is.NeverUnwind) > 0 {
 		rt.keepNow()

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -41,16 +42,17 @@ func (l *lines) of(f runtime.Frame) []*safepoint.Held {
 
 // heldLock is a lock that a frame holds.
 type heldLock struct {
-	at   runtime.Frame
-	name string // the lock's expression
-	how  int    // the way of release: safepoint.ByItself and the following constants
+	at    runtime.Frame
+	frame goroutine.Frame
+	name  string // the lock's expression
+	how   int    // the way of release: safepoint.ByItself and the following constants
 }
 
 // lockIn returns the lock that the frame holds, if it holds one.
 func (l *lines) lockIn(f runtime.Frame) (lock heldLock, ok bool) {
 	for _, h := range l.of(f) {
 		if i, ok := stretchOf(h.Lines, 3, f.Line); ok {
-			return heldLock{f, h.Locks[i], h.Lines[3*i+2]}, true
+			return heldLock{at: f, name: h.Locks[i], how: h.Lines[3*i+2]}, true
 		}
 	}
 	return heldLock{}, false

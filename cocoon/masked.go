@@ -35,8 +35,9 @@ type outlook struct {
 // because its author may not know the callers of the function.
 //
 // look walks the stack only if a request is pending and the stack may contain such a frame. A walk
-// costs some microseconds. At a safe point that was masked before, with the same stack, the answer
-// is known (see maskedStacks), because code under a lock may poll every microsecond.
+// costs some microseconds, and code under a lock may poll every microsecond. So the outlook is
+// known where the stack was masked before (see maskedStacks), and at a poll while the frame is on
+// the stack that masked it before (see maskingFrame).
 func (s *strand) look() outlook {
 	o := outlook{asked: s.requests.Load(), lent: s.lent.Load()}
 	if o.asked&(wantThrow|wantSwitch|wantGap) == 0 && !o.lent {
@@ -58,9 +59,13 @@ func (s *strand) look() outlook {
 		o.masked, o.cleansUp = at.masked, at.cleansUp
 		return o
 	}
+	if f := &m.masked.by; s.inserted && !p.mustSay() && (f.masks || o.asked == wantThrow && !o.lent) && f.stays() {
+		o.masked, o.cleansUp = f.masks, !f.masks
+		return o
+	}
 	m.busy = true
 	defer func() { m.busy = false }()
-	w := walk{s: s, within: p != nil && p.section != 0, held: held}
+	w := walk{s: s, within: p != nil && p.section != 0, held: held, frames: goroutine.Frames()}
 	w.up()
 	s.tellDriver(p, &w)
 	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp
@@ -72,6 +77,7 @@ func (s *strand) look() outlook {
 	}
 	if known && (o.masked || o.cleansUp) {
 		m.masked.add(maskedStack{sum, o.masked, o.cleansUp})
+		m.masked.by.Frame, m.masked.by.masks = w.masking(p)
 	}
 	if (o.masked || o.cleansUp) && p.mustSay() {
 		p.say(s, &w)
@@ -114,15 +120,21 @@ type walk struct {
 	within bool   // only up to the section that the throw is for, not to the task's beginning
 	held   *lines // nil: no code is rewritten
 
-	place    runtime.Frame // of the safe point
-	explicit bool          // the safe point is a SafePoint call
-	by       string        // what masks it: a lock, C; "": nothing
-	at       runtime.Frame // where
-	lock     string        // the lock's expression, if it is a lock
-	cleansUp bool          // it is inside of a deferred call, or the like
-	cleanup  runtime.Frame // which one
-	kept     bool          // by a rule
-	locks    []heldLock    // that deferred calls release: they mask it, unless a throw passes them
+	place        runtime.Frame // of the safe point
+	explicit     bool          // the safe point is a SafePoint call
+	by           string        // what masks it: a lock, C; "": nothing
+	at           runtime.Frame // where
+	atFrame      goroutine.Frame
+	lock         string        // the lock's expression, if it is a lock
+	cleansUp     bool          // it is inside of a deferred call, or the like
+	cleanup      runtime.Frame // which one
+	cleanupFrame goroutine.Frame
+	kept         bool       // by a rule
+	locks        []heldLock // that deferred calls release: they mask it, unless a throw passes them
+
+	here    goroutine.Frame   // at which the walk is; none if it is not found
+	frames  []goroutine.Frame // those that follow
+	inlined bool              // the function that the walk has seen last is part of the next one
 }
 
 // up walks the stack, and stops at the first frame that masks the safe point.
@@ -147,6 +159,7 @@ func (w *walk) up() {
 
 // ends looks at a frame, and reports whether the walk ends there.
 func (w *walk) ends(f runtime.Frame) bool {
+	w.follow(f)
 	if w.place.Function == "" && !ours(f.Function) {
 		w.place = f
 	}
@@ -158,6 +171,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 	}
 	lock, locked := w.held.lockIn(f)
 	if locked && lock.how != safepoint.ByItself {
+		lock.frame = w.here
 		w.locks = append(w.locks, lock)
 		locked = false
 	}
@@ -166,7 +180,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 		kept, noSuspend = w.s.loop.rt.keeps(f.Function, w.held != nil)
 	}
 	if !w.cleansUp && (kept || w.held.endsIn(f)) {
-		w.cleansUp, w.cleanup, w.kept = true, f, kept
+		w.cleansUp, w.cleanup, w.cleanupFrame, w.kept = true, f, w.here, kept
 	}
 	switch {
 	case isCallback(f.Function):
@@ -183,7 +197,7 @@ func (w *walk) ends(f runtime.Frame) bool {
 	default:
 		return w.within && (strings.HasPrefix(f.Function, sectionBegin) || w.s.sections.named(f.Function))
 	}
-	w.at = f
+	w.at, w.atFrame = f, w.here
 	return true
 }
 

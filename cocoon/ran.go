@@ -19,14 +19,17 @@ import (
 // subtracts
 //
 //   - all of it, if the goroutine is parked or in a system call (the time counts as blocked), or
-//     ready without a P (it counts as starved);
+//     ready without a P although there is one for each goroutine that wants one (it counts as
+//     starved);
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound;
 //   - the part that exceeds an equal share of that processor time, if the process got less of it
-//     than its goroutines with a P could use: if there are more Ps than cores, which a hot runtime
-//     makes possible, if other processes want the cores, or if the timer fired much too late
-//     (tooLate). There is no way to know which of the goroutines had a core.
+//     than the goroutines that want a P could use: if there are more of them than Ps, or more Ps than
+//     cores, which a hot runtime makes possible, if other processes want the cores, or if the timer
+//     fired much too late (tooLate). There is no way to know which of the goroutines had a core. If
+//     there are more goroutines than Ps, the state in which a look finds the task says little: with
+//     40 on two Ps, a task that was found running twice would have used up a limit of 20 ms.
 //
 // Before a task's first sample, all time with a slot counts. The first sample comes after an eighth
 // of the task's lead, the least time that the policies leave it. So an eighth of a limit may be
@@ -75,6 +78,7 @@ type cpuSample struct {
 	from     int64 // time of the previous reading; 0: there was none
 	expected bool
 	sharers  float64 // how many tasks or goroutines wanted the time; 0 if unknown
+	crowded  bool    // more than there were Ps
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.
@@ -84,26 +88,29 @@ type cpuClock struct {
 	counts   [2]metrics.Sample
 }
 
-// sample reads the clock if the last reading is old enough. A reading is a system call of about
-// 2 µs (BenchmarkCosts). If shared is set, it also counts the goroutines that share the cores.
+// sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
+// without a reading would charge a task for all the time since the last. A reading is a system call
+// of about 2 µs (BenchmarkCosts). If shared is set, it also counts the goroutines that share the
+// cores.
 func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
-	if c.at != 0 && now-c.at < sampleRunning/2 {
+	procs := float64(runtime.GOMAXPROCS(0))
+	if c.at != 0 && now-c.at < sampleRunning/2 && !(shared && c.sharers > procs) {
 		return s
 	}
 	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, expected: true}
 	c.at, c.used = now, s.used
 	if shared {
-		if n := float64(c.wanting()); c.sharers == 0 {
+		if n := float64(c.wanting()); n > 2*c.sharers { // a crowd has come
 			c.sharers = n
 		} else {
 			c.sharers += (n - c.sharers) / 4
 		}
-		s.sharers = c.sharers
+		s.sharers, s.crowded = c.sharers, c.sharers > procs
 	}
 	return s
 }
 
-// wanting returns how many goroutines would have a P at this moment without the caller, which may
+// wanting returns how many goroutines have a P or are ready for one, without the caller, which may
 // have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
 // about 1 µs (BenchmarkCosts).
 func (c *cpuClock) wanting() int64 {
@@ -112,8 +119,14 @@ func (c *cpuClock) wanting() int64 {
 	if c.counts[0].Value.Kind() != metrics.KindUint64 || c.counts[1].Value.Kind() != metrics.KindUint64 {
 		return 0
 	}
-	ready := int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
-	return min(ready, int64(runtime.GOMAXPROCS(0)))
+	return int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
+}
+
+// crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
+// knowing, it reports true.
+func (c *cpuClock) crowded() bool {
+	n := c.wanting()
+	return n == 0 || n > int64(runtime.GOMAXPROCS(0))
 }
 
 // sampleRan subtracts the time that running tasks have not run since the last sample, and returns
@@ -147,7 +160,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
-	off, blocked := s.notRunning(vouched, min(span, late))
+	off, blocked := s.notRunning(vouched, min(span, late), cpu.expected && cpu.crowded)
 	waits := off > 0 && off >= vouched
 	if cpu.expected {
 		off = max(off, span-s.served(now, cpu)*(span-off)/max(1, span))
@@ -177,8 +190,9 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
 // whether it was blocked meanwhile. vouched is the time for which one look counts, and late the
-// least time for which a parked task has been parked.
-func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
+// least time for which a parked task has been parked. In a crowd, the task's share of the processor
+// time says more than being ready.
+func (s *strand) notRunning(vouched, late int64, crowded bool) (off int64, blocked bool) {
 	was := s.inCall
 	s.inCall = false
 	switch s.status() {
@@ -189,7 +203,7 @@ func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 			return vouched, true
 		}
 	case goroutine.Runnable:
-		if !s.loop.rt.cfg.KeepProcs {
+		if !s.loop.rt.cfg.KeepProcs && !crowded {
 			return vouched, false
 		} // otherwise the timer's own goroutine may have the P that the task had until now
 	}

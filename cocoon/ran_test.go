@@ -155,6 +155,7 @@ func TestShareOfTheProcess(t *testing.T) {
 		"one, and one for half the time":   {1.5, 10 * ms, 15 * ms, 10 * ms},
 		"four Ps on two cores":             {4, 10 * ms, 20 * ms, 5 * ms},
 		"two on two cores that others use": {2, 10 * ms, 8 * ms, 4 * ms},
+		"forty on two cores":               {40, 10 * ms, 20 * ms, ms / 2},
 	} {
 		if share := (cpuSample{sharers: c.sharers}).share(c.ran, c.used); share != c.share {
 			t.Errorf("%s: %v; want %v", name, time.Duration(share), time.Duration(c.share))

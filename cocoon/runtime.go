@@ -46,7 +46,8 @@ type Runtime struct {
 	unmetAt atomic.Int64 // when names without a match are logged; 0: never
 	told    []string     // the names that were logged; guarded by regMu
 
-	toldIdle, toldTogether []string // the states and warnings that were logged; guarded by regMu
+	// the states and warnings that were logged; guarded by regMu
+	toldIdle, toldUnread, toldTogether, toldFlows []string
 
 	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
 	// calls that keep a throw for too long (keptAt).
@@ -55,6 +56,8 @@ type Runtime struct {
 	// see keeps; nil: no rules of the build or of documents
 	kept          atomic.Pointer[keep.Set]
 	documentsKeep map[*policy.Document][]policy.Kept // guarded by regMu
+	keptSeen      *keep.Set                          // for which keptUnmet is; guarded by regMu
+	keptUnmet     []string
 
 	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
 	steps  steps

@@ -21,6 +21,8 @@ type stateVar struct {
 	shadow   atomic.Uint64
 	shadowed atomic.Bool
 
+	asked atomic.Bool // a task has read the state
+
 	trends atomic.Pointer[[]*trend] // that policies read of it; nil: none. Replaced with regMu held
 }
 
@@ -96,7 +98,7 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 // Reading costs a map look-up and an atomic load; a Keyed state or a Bucket also costs the default
 // loop's lock.
 func (rt *Runtime) State(name string, key ...any) any {
-	v := (*rt.states.Load())[name]
+	v := rt.stateFor(name)
 	switch {
 	case v == nil || v.table == nil && len(key) > 0:
 		return nil
@@ -109,6 +111,15 @@ func (rt *Runtime) State(name string, key ...any) any {
 // StateBool returns a registered state of type bool without allocating; false if there is none, or
 // it has keys.
 func (rt *Runtime) StateBool(name string) bool {
-	v := (*rt.states.Load())[name]
+	v := rt.stateFor(name)
 	return v != nil && v.table == nil && v.Type == stubs.Bool && v.word.Load() != 0
+}
+
+// stateFor returns the registered state that a task reads, or nil.
+func (rt *Runtime) stateFor(name string) *stateVar {
+	v := (*rt.states.Load())[name]
+	if v != nil && !v.asked.Load() {
+		v.asked.Store(true)
+	}
+	return v
 }

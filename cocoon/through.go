@@ -35,15 +35,18 @@ func (p *throwRequest) passes(w *walk) bool {
 	if p == nil {
 		return false
 	}
-	for _, lock := range w.locks {
-		if !p.force && lock.how != safepoint.Unharmed && !slices.Contains(unwindable, packageOf(lock.at.Function)) {
-			return false
-		}
+	if slices.ContainsFunc(w.locks, p.stopsAt) {
+		return false
 	}
 	if p.lockAt == 0 {
 		p.lockAt = notify.Now()
 	}
 	return p.waited()
+}
+
+// stopsAt reports whether the throw must wait for the release of a lock.
+func (p *throwRequest) stopsAt(lock heldLock) bool {
+	return !p.force && lock.how != safepoint.Unharmed && !slices.Contains(unwindable, packageOf(lock.at.Function))
 }
 
 // waited reports whether the throw has waited long enough for locks that it may pass.

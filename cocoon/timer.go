@@ -153,9 +153,9 @@ func (s *strand) polls() bool {
 // as plain Go takes the processor from it, and nothing is reported.
 //
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
-// StallAfter, at least for starvedFor, and on a loop that does not lend at once until it ends. Then
-// the slot is lent without a report: in plain Go, too, the waiting task would compete for the
-// processors.
+// StallAfter, and at least for starvedFor. Then the slot is lent without a report: in plain Go, too,
+// the waiting task would compete for the processors. If no more goroutines want a processor than
+// there are Ps, the holder runs, and only the timer has its P at the moment.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {
@@ -179,21 +179,19 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	if late := l.rt.sample.late.Load(); silent-late < limit || late > limit/4 && silent < 2*limit {
 		return now + limit/4
 	}
-	switch s.status() {
-	case goroutine.Parked, goroutine.Syscall:
+	switch st := s.status(); {
+	case st == goroutine.Parked || st == goroutine.Syscall:
 		l.park(s, now)
-	case goroutine.Runnable:
+	case st == goroutine.Runnable && l.rt.cpu.crowded():
 		l.starved(s, time.Duration(silent))
-		if silent < max(2*limit, starvedFor) || !l.lends() {
+		if silent < max(2*limit, starvedFor) {
 			return now + limit/4
 		}
 		l.giveAway(s, now)
+	case polls:
+		l.giveAway(s, now)
 	default:
-		if polls {
-			l.giveAway(s, now)
-		} else {
-			l.lend(s, now)
-		}
+		l.lend(s, now)
 	}
 	return now + limit/2 // the slot may have another holder now
 }

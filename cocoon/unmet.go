@@ -38,6 +38,9 @@ func (rt *Runtime) unmet() []string {
 		r.now.unmet(names)
 	}
 	rt.unmetTenants(names)
+	for _, name := range rt.unmetKept() {
+		names[name] = true
+	}
 	for _, k := range analyzer.KeyReads(rt.members()) {
 		if !slices.ContainsFunc(k.By, rt.met) {
 			names[k.Key] = true
@@ -52,22 +55,24 @@ func (rt *Runtime) taskMet(name string) bool {
 	return ok && c.(*class).met.Load()
 }
 
-// metLike reports whether any task or section has had the name, or a name that the pattern matches.
-// Called with regMu held.
-func (rt *Runtime) metLike(text string) bool {
+// metLike reports whether any task, and whether any section, has had the name, or a name that the
+// pattern matches. Called with regMu held.
+func (rt *Runtime) metLike(text string) (byTask, bySection bool) {
 	p, _ := policy.ParsePattern(text)
 	if name, one := p.Name(); one {
-		return rt.taskMet(name) || rt.sectionMet(name)
+		return rt.taskMet(name), rt.sectionMet(name)
 	}
 	for _, s := range *rt.naming.selectors.Load() {
 		if s != nil && s.key == patternKey+text {
-			return s.taskMet.Load() || s.sectionMet.Load()
+			return s.taskMet.Load(), s.sectionMet.Load()
 		}
 	}
 	s := selector{selects: p.Matches} // no loop has a policy with it
 	s.meet(&rt.naming)
-	return s.taskMet.Load() || s.sectionMet.Load()
+	return s.taskMet.Load(), s.sectionMet.Load()
 }
+
+func either(a, b bool) bool { return a || b }
 
 // unmet adds the names that the policy refers to and that have matched nothing yet. Called with
 // regMu held.
@@ -79,8 +84,12 @@ func (v *version) unmet(names map[string]bool) {
 		}
 	}
 	called := func(name string) bool { return rt.taskMet(name) || rt.sectionMet(name) }
-	for _, name := range slices.Concat(v.spec.Match.Tasks, v.spec.Match.Except) {
-		note(name, rt.metLike(name))
+	for _, name := range v.spec.Match.Tasks { // sections are no tasks
+		byTask, _ := rt.metLike(name)
+		note(name, byTask)
+	}
+	for _, name := range v.spec.Match.Except { // or the names of other limits, of sections too
+		note(name, either(rt.metLike(name)))
 	}
 	for _, name := range v.spec.Match.Loops {
 		note(name, rt.hasLoop(name))
@@ -96,7 +105,7 @@ func (v *version) unmet(names map[string]bool) {
 		switch r.Stub {
 		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskSections:
 			if r.Pattern != "" {
-				note(r.Pattern, rt.metLike(r.Pattern))
+				note(r.Pattern, either(rt.metLike(r.Pattern)))
 			} else if r.Key != "" {
 				note(r.Key, called(r.Key))
 			}
@@ -192,6 +201,7 @@ func (rt *Runtime) listened(now int64) (next int64) {
 
 // tellUnmet logs the unmet names, each once as long as it is unmet.
 func (rt *Runtime) tellUnmet() {
+	rt.lookForKept()
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
 	names := rt.unmet()

@@ -135,7 +135,7 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 		t.Error("it is to be looked at again")
 	}
 	load(t, rt, "tasks: {gte: safe}")
-	load(t, rt, `policies: [{name: p, on: exit, match: {loops: [main]}, expr: cancel()}]`)
+	load(t, rt, `policies: [{name: p, on: exit, match: {loops: [main]}, expr: "task.running > duration(\"1h\") ? cancel() : continue()"}]`)
 	aMinuteLater()
 	lines(`names="[gte main]"`)
 	load(t, rt, "tasks: {scann: safe}")

@@ -20,15 +20,30 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 			texts[v.of.name] = append(texts[v.of.name], w.Error.Error())
 		}
 	}
-	var together []string
 	members := rt.members()
-	for _, r := range append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...) {
+	more := newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
+	for name, said := range more {
+		texts[name] = append(texts[name], said...)
+	}
+	rt.warn(texts)
+}
+
+// newRemarks returns the texts of the remarks that are not in told, by policy, and puts all into
+// told.
+func newRemarks(told *[]string, remarks []analyzer.Remark) map[string][]string {
+	texts, all := map[string][]string{}, []string(nil)
+	for _, r := range remarks {
 		text := r.Err.Error()
-		if together = append(together, r.Name+": "+text); !slices.Contains(rt.toldTogether, r.Name+": "+text) {
+		if all = append(all, r.Name+": "+text); !slices.Contains(*told, r.Name+": "+text) {
 			texts[r.Name] = append(texts[r.Name], text)
 		}
 	}
-	rt.toldTogether = together
+	*told = all
+	return texts
+}
+
+// warn logs warnings, a line for each policy.
+func (rt *Runtime) warn(texts map[string][]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		rt.log.add(slog.LevelWarn, "cocoon: policy may do something else than its author means", "policy", name, "warnings", texts[name])
 	}
@@ -56,7 +71,7 @@ func (rt *Runtime) idleStates() (names []string) {
 
 // tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
 // may be registered after the states, so the runtime logs them together with the unmet names. The
-// same holds for the shares of tenants.
+// same holds for the shares of tenants, and for warnings about what policies write for others.
 func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil && len(t.listed) > 0 && !t.told {
 		if err := analyzer.IdleShares(rt.members()); err != nil {
@@ -64,9 +79,25 @@ func (rt *Runtime) tellIdleStates() {
 			rt.log.add(slog.LevelWarn, "cocoon: tenants: "+err.Error())
 		}
 	}
+	declared := analyzer.Declared{States: declarationsOf(*rt.states.Load())}
+	if t := rt.tenants.Load(); t != nil {
+		declared.Tenant = t.text
+	}
+	rt.warn(newRemarks(&rt.toldFlows, analyzer.Flows(rt.members(), declared)))
+	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })
 	if rt.toldIdle = names; len(news) > 0 {
-		rt.log.add(slog.LevelWarn, "cocoon: no policy writes these states, so they keep their first values", "states", news)
+		rt.log.add(slog.LevelWarn, "cocoon: no policy writes these states, or none but the first value, so they keep their first values", "states", news)
+	}
+}
+
+// tellUnread logs the states that policies write, and that neither policies nor tasks have read.
+func (rt *Runtime) tellUnread() {
+	states := *rt.states.Load()
+	names := slices.DeleteFunc(analyzer.Unread(rt.members(), declarationsOf(states)), func(name string) bool { return states[name].asked.Load() })
+	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldUnread, name) })
+	if rt.toldUnread = names; len(news) > 0 {
+		rt.log.add(slog.LevelWarn, "cocoon: policies write these states, and no policy and no task has read them", "states", news)
 	}
 }

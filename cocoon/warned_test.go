@@ -53,3 +53,34 @@ func TestIdleStatesAreLogged(t *testing.T) {
 		}
 	}
 }
+
+// Warnings about what one policy writes for another wait until all policies may be there. A state
+// that policies write and that a task reads is not idle.
+func TestFlowsAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	load(t, rt, "states: {n: 0, seen: false, shown: false}")
+	must(t, rt.Run(background, "a", idle))
+	register(t, rt, Policy{Name: "up", On: OnEnqueue, Expr: `state.n >= 1000 ? throw("x") : add("n", 1)`})
+	register(t, rt, Policy{Name: "down", On: OnExit, Expr: `add("n", -1); set("seen", true); set("shown", true)`})
+	rt.StateBool("shown")
+	rt.log.flush()
+	if n := log.count("warnings="); n != 0 {
+		t.Errorf("%d lines before the policies are complete:\n%s", n, &log)
+	}
+	for range 2 {
+		now := notify.Now()
+		rt.unmetAt.Store(now)
+		rt.timer.WakeAt(now)
+		eventually(t, "the look", func() bool { return rt.unmetAt.Load() == 0 && strings.Contains(log.String(), "warnings=") })
+		rt.log.flush()
+	}
+	for want, times := range map[string]int{
+		"policy=down warnings=\"[policy.expr:1:1: the state n goes up on enqueue and down on exit: a task that ends while it waits stays counted": 1,
+		"no policy and no task has read them\" states=[seen]": 1,
+	} {
+		if n := log.count(want); n != times {
+			t.Errorf("%d lines with %s:\n%s", n, want, &log)
+		}
+	}
+}

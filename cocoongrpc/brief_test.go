@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // sink is a stream that accepts all messages.
@@ -27,10 +28,10 @@ func TestSendsKeepTheSlot(t *testing.T) {
 	kept, lost := 0, 0 // a collection may have the handler wait
 	for kept+lost < 10 {
 		// A fresh runtime has not learned that the handler waits.
-		rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 		var other atomic.Bool
 		var done sync.WaitGroup
-		must(t, StreamServerInterceptor(rt, Options{})(nil, sink{ctx: t.Context()}, &grpc.StreamServerInfo{FullMethod: "/x/y"},
+		tasktest.Must(t, StreamServerInterceptor(rt, Options{})(nil, sink{ctx: t.Context()}, &grpc.StreamServerInfo{FullMethod: "/x/y"},
 			func(_ any, stream grpc.ServerStream) error {
 				done.Go(func() {
 					rt.Run(t.Context(), "other", func(context.Context) error { other.Store(true); return nil })
@@ -41,7 +42,7 @@ func TestSendsKeepTheSlot(t *testing.T) {
 					return nil // the handler waited for a lock
 				}
 				for range 10 { // a moment: other tasks do not wait for long
-					must(t, stream.SendMsg(nil))
+					tasktest.Must(t, stream.SendMsg(nil))
 				}
 				if other.Load() {
 					lost++

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // serveItself serves the service as tasks, and returns a client of it that gives the slot back
@@ -59,7 +60,7 @@ func TestCallsItself(t *testing.T) {
 		return nil
 	}
 	_, err := client.EmptyCall(patient(t), &pb.Empty{})
-	must(t, err)
+	tasktest.Must(t, err)
 }
 
 // needsSlot opens a stream on which each call returns when another task has had the slot.
@@ -79,7 +80,7 @@ func (n *needsSlot) RecvMsg(any) error            { return n.other() }
 // other runs another task, on a separate goroutine: a task that runs on this goroutine would get
 // this task's slot.
 func (n *needsSlot) other() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 	defer cancel()
 	return n.loop.Go(ctx, "other", func(context.Context) error { return nil }).Wait(context.Background())
 }
@@ -88,7 +89,7 @@ func (n *needsSlot) other() error {
 // rarely waits.
 func TestStreamGivesSlotBack(t *testing.T) {
 	loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
-	must(t, loop.Run(context.Background(), "task", func(ctx context.Context) error {
+	tasktest.Must(t, loop.Run(context.Background(), "task", func(ctx context.Context) error {
 		stream, open := StreamClientInterceptor(ctx, nil, nil, "", (&needsSlot{loop: loop}).open)
 		if open != nil {
 			return open
@@ -101,7 +102,7 @@ func TestStreamGivesSlotBack(t *testing.T) {
 // TestThrowBeforeCall checks that a due throw ends the context of each call, so that no call is
 // made, and that the throw unwinds the task at its next safe point.
 func TestThrowBeforeCall(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	s := &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 		t.Error("it was called")
 		return nil, nil
@@ -134,7 +135,7 @@ func TestThrowBeforeCall(t *testing.T) {
 
 // TestThrowDuringCall checks that a throw during a call ends the call by its context.
 func TestThrowDuringCall(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
 	tasks := make(chan *cocoon.Task, 1)
 	client := serveItself(t, rt, &service{
 		empty: func(ctx context.Context) error { tasks <- nil; return recvNothing(ctx) },
@@ -161,7 +162,7 @@ func TestThrowDuringCall(t *testing.T) {
 				t.Error("it was not thrown into")
 				return nil
 			})
-			receive(t, "the call", tasks)
+			tasktest.Receive(t, "the call", tasks)
 			h.Cancel()
 			if err := h.Wait(patient(t)); !errors.Is(err, cocoon.ErrCancelled) {
 				t.Errorf("the task: %v", err)
@@ -180,13 +181,13 @@ func recvNothing(ctx context.Context) error {
 
 // TestClientWithoutTask checks that the interceptors do nothing without a task.
 func TestClientWithoutTask(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	client := serveItself(t, rt, &service{unary: echo, talk: recvAll})
 	_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
-	must(t, err)
+	tasktest.Must(t, err)
 	stream, err := client.FullDuplexCall(patient(t))
-	must(t, err)
-	must(t, stream.CloseSend())
+	tasktest.Must(t, err)
+	tasktest.Must(t, stream.CloseSend())
 	if _, err := stream.Recv(); err != io.EOF {
 		t.Errorf("the end: %v", err)
 	}

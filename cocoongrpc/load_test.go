@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // serveLoad serves the service as tasks, with load reports, and returns the address.
@@ -30,7 +31,7 @@ func serveLoad(t testing.TB, loop *cocoon.Loop, s *service) (string, *Load) {
 	load := NewLoad(loop)
 	srv := grpc.NewServer(append([]grpc.ServerOption{orca.CallMetricsServerOption(load)}, interceptors(loop, Options{Load: load})...)...)
 	pb.RegisterTestServiceServer(srv, s)
-	must(t, orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load}))
+	tasktest.Must(t, orca.Register(srv, orca.ServiceOptions{ServerMetricsProvider: load}))
 	return listen(t, srv), load
 }
 
@@ -50,7 +51,7 @@ func reportOf(t testing.TB, trailer metadata.MD) *orcapb.OrcaLoadReport {
 // TestReportsAreFew checks that each response has a report if calls are 2 ms apart, and that about
 // a thousand responses a second have one if there are more calls.
 func TestReportsAreFew(t *testing.T) {
-	l := NewLoad(start(t, cocoon.Config{}).Loop())
+	l := NewLoad(tasktest.Start(t, cocoon.Config{}).Loop())
 	now := int64(0)
 	count := func(apart time.Duration) (n int) {
 		for range 10_000 {
@@ -84,7 +85,7 @@ func TestReports(t *testing.T) {
 	client := pb.NewTestServiceClient(conn)
 	var trailer metadata.MD
 	_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
-	must(t, err)
+	tasktest.Must(t, err)
 	if r := reportOf(t, trailer); r.ApplicationUtilization != leastUtilization || r.Eps != 0 {
 		t.Errorf("an idle server: %v", r)
 	}
@@ -92,9 +93,9 @@ func TestReports(t *testing.T) {
 	for range 6 {
 		calls.Go(func() { client.EmptyCall(patient(t), &pb.Empty{}) })
 	}
-	eventually(t, "the queue to be full", func() bool { return loop.Stats().Queued == 4 })
+	tasktest.Eventually(t, "the queue to be full", func() bool { return loop.Stats().Queued == 4 })
 	var report *orcapb.OrcaLoadReport
-	eventually(t, "the averages to follow", func() bool {
+	tasktest.Eventually(t, "the averages to follow", func() bool {
 		untilTold()
 		if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer)); err == nil {
 			t.Fatal("it was not refused")
@@ -110,14 +111,14 @@ func TestReports(t *testing.T) {
 	}
 	untilTold()
 	refused, err := client.FullDuplexCall(patient(t))
-	must(t, err)
+	tasktest.Must(t, err)
 	if _, err := refused.Recv(); err == nil {
 		t.Fatal("the stream was not refused")
 	}
 	stream, err := orcaservice.NewOpenRcaServiceClient(conn).StreamCoreMetrics(patient(t), &orcaservice.OrcaLoadReportRequest{})
-	must(t, err)
+	tasktest.Must(t, err)
 	outOfBand, err := stream.Recv()
-	must(t, err)
+	tasktest.Must(t, err)
 	for how, report := range map[string]*orcapb.OrcaLoadReport{
 		"with a unary call": report, "with a stream": reportOf(t, refused.Trailer()), "out of band": outOfBand,
 	} {
@@ -133,10 +134,10 @@ func TestReports(t *testing.T) {
 	}
 	close(free)
 	calls.Wait()
-	eventually(t, "the averages to follow when it is over", func() bool {
+	tasktest.Eventually(t, "the averages to follow when it is over", func() bool {
 		untilTold()
 		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}, grpc.Trailer(&trailer))
-		must(t, err)
+		tasktest.Must(t, err)
 		r := reportOf(t, trailer)
 		return r.ApplicationUtilization < 0.5 && r.Utilization["slots"] < 0.3 && r.NamedMetrics["queue"] < 0.3 && r.NamedMetrics["refused"] < r.RpsFractional/10
 	})
@@ -145,7 +146,7 @@ func TestReports(t *testing.T) {
 // TestHandlersMetrics checks that metrics that a handler adds to its report are in that report
 // only.
 func TestHandlersMetrics(t *testing.T) {
-	address, load := serveLoad(t, start(t, cocoon.Config{}).Loop(), &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	address, load := serveLoad(t, tasktest.Start(t, cocoon.Config{}).Loop(), &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 		if r.ResponseSize > 0 {
 			recorder := orca.CallMetricsRecorderFromContext(ctx)
 			recorder.SetNamedMetric(fmt.Sprint(r.ResponseSize), 1)
@@ -185,7 +186,7 @@ func TestHandlersMetrics(t *testing.T) {
 // count as less than a thousand a second.
 func TestRates(t *testing.T) {
 	const calls = 1000
-	load := NewLoad(start(t, cocoon.Config{}).Loop())
+	load := NewLoad(tasktest.Start(t, cocoon.Config{}).Loop())
 	var asking sync.WaitGroup
 	for range calls {
 		load.arrived()
@@ -195,7 +196,7 @@ func TestRates(t *testing.T) {
 	}
 	asking.Wait()
 	var m *orca.ServerMetrics
-	eventually(t, "a rate", func() bool { m = load.ServerMetrics(); return m.QPS > 0 })
+	tasktest.Eventually(t, "a rate", func() bool { m = load.ServerMetrics(); return m.QPS > 0 })
 	refused := m.NamedMetrics["refused"]
 	if m.QPS > calls || math.Abs(m.EPS/m.QPS-2) > 0.1 || math.Abs(refused/m.QPS-1) > 0.1 {
 		t.Errorf("%+v", m)
@@ -280,8 +281,8 @@ func TestLoadMoves(t *testing.T) {
 		t.Helper()
 		begin := time.Now()
 		for share := math.NaN(); !ok(share); {
-			if time.Since(begin) > patience {
-				t.Fatalf("%s: not within %v; the first server's share, each 100 ms:%s", what, patience, log.String())
+			if time.Since(begin) > tasktest.Patience {
+				t.Fatalf("%s: not within %v; the first server's share, each 100 ms:%s", what, tasktest.Patience, log.String())
 			}
 			since := b.tally()
 			time.Sleep(100 * time.Millisecond)

@@ -5,7 +5,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestMain fails the whole run if it leaks a goroutine.
@@ -35,39 +35,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must happen: long enough for a busy machine.
-const patience = 20 * time.Second
-
-// start returns a runtime that is shut down at the end of the test, when all slots of its loops
-// must be free.
-func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
-	t.Helper()
-	cfg.Logger = slog.New(slog.DiscardHandler)
-	rt, err := cocoon.New(cfg)
-	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-		for _, s := range rt.Stats().Loops {
-			if s.Busy != 0 || s.Queued != 0 || s.Lent != 0 || s.Parked != 0 {
-				t.Errorf("loop %s is not free: %+v", s.Name, s)
-			}
-		}
-	})
-	return rt
-}
-
 // exclusive returns a loop with slots that the runtime never lends: a call that keeps a slot while
 // it waits holds up the other calls. On the default loop the runtime would lend that slot, and no
 // test would detect a missing Block.
 func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
 	t.Helper()
 	cfg.Name, cfg.Exclusive = "exclusive", true
-	loop, err := start(t, cocoon.Config{}).NewLoop(cfg)
-	must(t, err)
+	loop, err := tasktest.Start(t, cocoon.Config{}).NewLoop(cfg)
+	tasktest.Must(t, err)
 	return loop
 }
 
@@ -117,7 +92,7 @@ func interceptors(tasks Runner, o Options) []grpc.ServerOption {
 func listen(t testing.TB, srv *grpc.Server) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	tasktest.Must(t, err)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	t.Cleanup(func() {
@@ -135,7 +110,7 @@ func dial(t testing.TB, target string, opts ...grpc.DialOption) *grpc.ClientConn
 	t.Helper()
 	opts = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, opts...)
 	conn, err := grpc.NewClient(target, opts...)
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -148,9 +123,9 @@ func serve(t testing.TB, tasks Runner, o Options, s *service) pb.TestServiceClie
 	return pb.NewTestServiceClient(dial(t, listen(t, srv)))
 }
 
-// patient returns a context that ends after patience.
+// patient returns a context that ends after tasktest.Patience.
 func patient(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -169,20 +144,20 @@ func spin(ctx context.Context) error {
 
 // keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
 func keepSlot(c <-chan bool) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+	for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); runtime.Gosched() {
 		select {
 		case <-c:
 			return nil
 		default:
 		}
 	}
-	return fmt.Errorf("the slot was kept for %v in vain", patience)
+	return fmt.Errorf("the slot was kept for %v in vain", tasktest.Patience)
 }
 
 // loadPolicies loads a policy document.
 func loadPolicies(t testing.TB, rt *cocoon.Runtime, document string) {
 	t.Helper()
-	must(t, rt.LoadPolicies(strings.NewReader("version: 1\n"+document)))
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\n"+document)))
 }
 
 func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
@@ -194,45 +169,10 @@ func wantCode(t testing.TB, err error, code codes.Code) *status.Status {
 	return st
 }
 
-// eventually waits until ok holds. Tasks must not call it: it sleeps, and a task that sleeps may
-// lose its slot.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(end) {
-			late(t, what)
-		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// receive waits for a channel.
-func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(patience):
-		late(t, what)
-	}
-	return v
-}
-
-func late(t testing.TB, what string) {
-	t.Helper()
-	buf := make([]byte, 1<<18)
-	t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
-}
-
 // writeCertificate writes the certificate of a test server to a file, and returns its name.
 func writeCertificate(t testing.TB, s *httptest.Server) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "server.pem")
-	must(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
+	tasktest.Must(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 	return name
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // details returns the details of a status.
@@ -122,7 +123,7 @@ func TestAnswerTo(t *testing.T) {
 
 // TestPolicies checks what clients see of policies, over a connection.
 func TestPolicies(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
 	loadPolicies(t, rt, `
 tasks: {`+unaryMethod+`: safe}
 limits: [{func: `+emptyMethod+`, limit: 1ms, reason: late}, {func: step, limit: 1ms}]
@@ -151,7 +152,7 @@ policies:
 	})
 	ctx := patient(t)
 	stream := func(s interface{ RecvMsg(any) error }, err error) error {
-		must(t, err)
+		tasktest.Must(t, err)
 		return s.RecvMsg(new(pb.StreamingOutputCallResponse))
 	}
 	_, refused := client.UnaryCall(ctx, &pb.SimpleRequest{})
@@ -181,7 +182,7 @@ policies:
 
 // TestRefuse checks that Options.Refuse chooses the error, and that nil leaves it to the default.
 func TestRefuse(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	type call struct {
 		method string
 		thrown error
@@ -202,14 +203,14 @@ func TestRefuse(t *testing.T) {
 	_, empty := client.EmptyCall(ctx, &pb.Empty{})
 	_, unary := client.UnaryCall(ctx, &pb.SimpleRequest{})
 	stream, err := client.FullDuplexCall(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	_, talk := stream.Recv()
 	wantCode(t, empty, codes.Canceled)
 	wantCode(t, unary, codes.Aborted)
 	wantCode(t, talk, codes.Aborted)
 	for _, method := range []string{emptyMethod, unaryMethod, talkMethod} {
 		var p *cocoon.PreemptedError
-		if c := receive(t, "the error", heard); c.method != method || !errors.As(c.thrown, &p) || p.Task != method {
+		if c := tasktest.Receive(t, "the error", heard); c.method != method || !errors.As(c.thrown, &p) || p.Task != method {
 			t.Errorf("heard of %s: %v; want %s", c.method, c.thrown, method)
 		}
 	}
@@ -228,7 +229,7 @@ func throwInto(ctx context.Context) error {
 // TestRecoveredThrow checks that a throw that the handler's code recovers like any panic results in
 // the status of a throw. Other statuses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
 	for _, c := range []struct {
 		name  string
@@ -266,7 +267,7 @@ func TestRecoveredThrow(t *testing.T) {
 			_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
 			wantCode(t, err, c.want)
 			stream, err := client.FullDuplexCall(patient(t))
-			must(t, err)
+			tasktest.Must(t, err)
 			if _, err = stream.Recv(); errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -278,7 +279,7 @@ func TestRecoveredThrow(t *testing.T) {
 // TestUnheardThrow checks that a stream does not count as complete if its handler returned because
 // a throw ended its context.
 func TestUnheardThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, "policies: [{name: stop, event: stop, expr: throw(\"stop\")}]\n")
 	for _, throw := range []bool{true, false} {
 		client := serve(t, rt, Options{}, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
@@ -289,7 +290,7 @@ func TestUnheardThrow(t *testing.T) {
 			return nil
 		}})
 		stream, err := client.FullDuplexCall(patient(t))
-		must(t, err)
+		tasktest.Must(t, err)
 		_, err = stream.Recv()
 		if throw {
 			info, _ := details(t, wantCode(t, err, codes.ResourceExhausted))

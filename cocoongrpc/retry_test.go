@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // eager is a client's retry policy that retries each call at once, whatever its error.
@@ -31,7 +32,7 @@ func serveEager(t testing.TB, tasks Runner, o Options, s *service) pb.TestServic
 // TestRefusedIsRetried checks that a client with a retry policy retries a refused call, at the time
 // that the server gives.
 func TestRefusedIsRetried(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, `policies: [{name: thrice, on: enqueue, expr: 'arriving.labels["again"] == "2" ? continue() : throw("come again")'}]`)
 	const after = 30 * time.Millisecond
 	var calls atomic.Int32
@@ -51,7 +52,7 @@ func TestRefusedIsRetried(t *testing.T) {
 		"unary": func() error { _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}); return err },
 		"stream": func() error {
 			stream, err := client.FullDuplexCall(patient(t))
-			must(t, err)
+			tasktest.Must(t, err)
 			return recvNone(stream)
 		},
 	} {
@@ -86,7 +87,7 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 		"own answer":        {"", func(context.Context, string, error) error { return status.Error(codes.Aborted, "mine") }, throwInto},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{})
+			rt := tasktest.Start(t, cocoon.Config{})
 			loadPolicies(t, rt, c.policies)
 			var calls atomic.Int32
 			work := func(ctx context.Context) error {
@@ -101,14 +102,14 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 				t.Errorf("unary: %v, and it was made again", err)
 			}
 			stream, err := client.FullDuplexCall(patient(t))
-			must(t, err)
+			tasktest.Must(t, err)
 			if err := recvNone(stream); err == nil || calls.Load() != 1 {
 				t.Errorf("stream: %v after %d calls", err, calls.Load())
 			}
 		})
 	}
 	// A stream that waits for its client is not retried either.
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	var calls atomic.Int32
 	client := serveEager(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		calls.Add(1)
@@ -116,7 +117,7 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 		return recvAll(s)
 	}})
 	stream, err := client.FullDuplexCall(patient(t))
-	must(t, err)
+	tasktest.Must(t, err)
 	if wantCode(t, recvNone(stream), codes.Canceled); calls.Load() != 1 {
 		t.Errorf("%d calls", calls.Load())
 	}

@@ -20,18 +20,19 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestTask checks that a call is a task with its method's name, of the registered kind, with what
 // Options.Context gives it, in the call's context.
 func TestTask(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, "tasks: {"+unaryMethod+": preemptible, "+talkMethod+": safe}")
 	tasks := make(chan *cocoon.Task, 1)
 	check := func(ctx context.Context) error {
 		md, _ := metadata.FromIncomingContext(ctx)
 		deadline, ok := ctx.Deadline()
-		if len(md["tenant"]) != 1 || !ok || time.Until(deadline) > patience {
+		if len(md["tenant"]) != 1 || !ok || time.Until(deadline) > tasktest.Patience {
 			t.Errorf("the context: %v %v", md, deadline)
 		}
 		grpc.SetTrailer(ctx, metadata.Pairs("left", "behind"))
@@ -51,15 +52,15 @@ func TestTask(t *testing.T) {
 	if err != nil || string(answer.Payload.Body) != "hello" || len(trailer["left"]) != 1 {
 		t.Errorf("%v %v %v", answer, err, trailer)
 	}
-	if task := receive(t, "the task", tasks); task.Name() != unaryMethod || task.Kind() != cocoon.Preemptible {
+	if task := tasktest.Receive(t, "the task", tasks); task.Name() != unaryMethod || task.Kind() != cocoon.Preemptible {
 		t.Errorf("%s is %v", task.Name(), task.Kind())
 	}
 	stream, err := client.FullDuplexCall(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	if _, err := stream.Recv(); err == nil {
 		t.Error("the stream has not ended")
 	}
-	if task := receive(t, "the task", tasks); task.Name() != talkMethod || task.Kind() != cocoon.Safe || len(stream.Trailer()["left"]) != 1 {
+	if task := tasktest.Receive(t, "the task", tasks); task.Name() != talkMethod || task.Kind() != cocoon.Safe || len(stream.Trailer()["left"]) != 1 {
 		t.Errorf("%s is %v; %v", task.Name(), task.Kind(), stream.Trailer())
 	}
 }
@@ -67,7 +68,7 @@ func TestTask(t *testing.T) {
 // TestDocument checks that a document sets a method's priority and labels, and that Options.Context
 // takes precedence.
 func TestDocument(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, `
 tasks:
   `+unaryMethod+`: {kind: safe, priority: 2, labels: {tenant: shop}}
@@ -93,7 +94,7 @@ policies:
 	_, err = client.EmptyCall(ctx, &pb.Empty{})
 	wantCode(t, err, codes.OK)
 	stream, err := client.FullDuplexCall(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	_, err = stream.Recv()
 	wantCode(t, err, codes.ResourceExhausted)
 }
@@ -101,7 +102,7 @@ policies:
 // TestErrors checks that the client gets what a handler returns, and that other interceptors also
 // see the response next to an error.
 func TestErrors(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	own := errors.New("own")
 	var fails error
 	outer := func(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
@@ -132,7 +133,7 @@ func TestErrors(t *testing.T) {
 
 // TestPanic checks that panics pass through unchanged, and that the slot is free again.
 func TestPanic(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	own := errors.New("own")
 	recovered := func(r any) error {
 		if r != own {
@@ -162,9 +163,9 @@ func TestPanic(t *testing.T) {
 		_, err := client.UnaryCall(patient(t), &pb.SimpleRequest{})
 		wantCode(t, err, codes.Internal)
 		stream, err := client.FullDuplexCall(patient(t))
-		must(t, err)
+		tasktest.Must(t, err)
 		_, err = stream.Recv()
-		must(t, err)
+		tasktest.Must(t, err)
 		_, err = stream.Recv()
 		wantCode(t, err, codes.Internal)
 	}
@@ -173,7 +174,7 @@ func TestPanic(t *testing.T) {
 // TestEndsInTheQueue checks that a handler never runs if the deadline of its call passes, or the
 // client disconnects, while the call is queued.
 func TestEndsInTheQueue(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
 	ran := make(chan bool, 10)
 	client := serve(t, rt, Options{}, &service{
@@ -190,7 +191,7 @@ func TestEndsInTheQueue(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	receive(t, "the slot's holder", occupied)
+	tasktest.Receive(t, "the slot's holder", occupied)
 	short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err := client.UnaryCall(short, &pb.SimpleRequest{})
@@ -201,12 +202,12 @@ func TestEndsInTheQueue(t *testing.T) {
 		wantCode(t, err, codes.Canceled)
 	})
 	stream, err := client.FullDuplexCall(gone)
-	must(t, err)
-	eventually(t, "both to wait", func() bool { return rt.Loop().Stats().Queued == 2 })
+	tasktest.Must(t, err)
+	tasktest.Eventually(t, "both to wait", func() bool { return rt.Loop().Stats().Queued == 2 })
 	goAway()
 	_, err = stream.Recv()
 	wantCode(t, err, codes.Canceled)
-	eventually(t, "the queue to be empty", func() bool { return rt.Loop().Stats().Queued == 0 })
+	tasktest.Eventually(t, "the queue to be empty", func() bool { return rt.Loop().Stats().Queued == 0 })
 	close(free)
 	calls.Wait()
 	if st := rt.Loop().Stats(); len(ran) != 0 || st.Refused != 3 {
@@ -217,7 +218,7 @@ func TestEndsInTheQueue(t *testing.T) {
 // TestCallerGone checks that policies see that the client of a running call has disconnected, or
 // that the call's deadline has passed.
 func TestCallerGone(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, `policies: [{name: gone, every: 1ms, expr: 'task.cancelled ? throw("gone") : continue()'}]`)
 	heard := make(chan error, 1)
 	begun := make(chan bool, 1)
@@ -246,7 +247,7 @@ func TestCallerGone(t *testing.T) {
 			_, err := client.EmptyCall(ctx, &pb.Empty{})
 			wantCode(t, err, c.want)
 			var p *cocoon.PreemptedError
-			if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "gone" || !p.Started {
+			if err := tasktest.Receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "gone" || !p.Started {
 				t.Errorf("%v", err)
 			}
 			if c.want != codes.Canceled {
@@ -258,7 +259,7 @@ func TestCallerGone(t *testing.T) {
 
 // TestOverloaded checks that a full queue refuses calls.
 func TestOverloaded(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
 	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
 	var calls sync.WaitGroup
@@ -269,22 +270,22 @@ func TestOverloaded(t *testing.T) {
 			}
 		})
 	}
-	receive(t, "the slot's holder", occupied)
-	eventually(t, "one to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	tasktest.Receive(t, "the slot's holder", occupied)
+	tasktest.Eventually(t, "one to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
 	_, err := client.EmptyCall(patient(t), &pb.Empty{})
 	info, retry := details(t, wantCode(t, err, codes.ResourceExhausted))
 	if info.Reason != "OVERLOADED" || retry == nil {
 		t.Errorf("%v %v", info, retry)
 	}
 	close(free)
-	receive(t, "the other", occupied)
+	tasktest.Receive(t, "the other", occupied)
 	calls.Wait()
 }
 
 // TestManyMethods checks that there are only as many task names as methods, whatever methods
 // clients ask for.
 func TestManyMethods(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	srv := grpc.NewServer(append(interceptors(rt, Options{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
 		return status.Error(codes.Aborted, cocoon.TaskOf(s.Context()).Name())
 	}))...)
@@ -307,7 +308,7 @@ func TestManyMethods(t *testing.T) {
 // TestTaskless checks that health checks, reflection and ORCA's reports go on while tasks wait, and
 // hold no slot.
 func TestTaskless(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
 	srv := grpc.NewServer(interceptors(rt, Options{})...)
 	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
@@ -316,7 +317,7 @@ func TestTaskless(t *testing.T) {
 	conn := dial(t, listen(t, srv))
 	var calls sync.WaitGroup
 	calls.Go(func() { pb.NewTestServiceClient(conn).EmptyCall(patient(t), &pb.Empty{}) })
-	receive(t, "the slot's holder", occupied)
+	tasktest.Receive(t, "the slot's holder", occupied)
 
 	checks := healthpb.NewHealthClient(conn)
 	answer, err := checks.Check(patient(t), &healthpb.HealthCheckRequest{})
@@ -324,12 +325,12 @@ func TestTaskless(t *testing.T) {
 		t.Errorf("%v %v", answer, err)
 	}
 	watch, err := checks.Watch(patient(t), &healthpb.HealthCheckRequest{})
-	must(t, err)
+	tasktest.Must(t, err)
 	_, err = watch.Recv()
-	must(t, err)
+	tasktest.Must(t, err)
 	reflected, err := reflectpb.NewServerReflectionClient(conn).ServerReflectionInfo(patient(t))
-	must(t, err)
-	must(t, reflected.Send(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}}))
+	tasktest.Must(t, err)
+	tasktest.Must(t, reflected.Send(&reflectpb.ServerReflectionRequest{MessageRequest: &reflectpb.ServerReflectionRequest_ListServices{}}))
 	list, err := reflected.Recv()
 	if err != nil || len(list.GetListServicesResponse().GetService()) < 3 {
 		t.Errorf("%v %v", list, err)
@@ -343,7 +344,7 @@ func TestTaskless(t *testing.T) {
 
 // TestName checks that Options.Name decides the name, and whether a call is a task.
 func TestName(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	names := make(chan string, 1)
 	note := func(ctx context.Context) error {
 		if task := cocoon.TaskOf(ctx); task != nil {
@@ -372,7 +373,7 @@ func TestName(t *testing.T) {
 		"(feed)":  func() { client.StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{}) },
 	} {
 		call()
-		if got := receive(t, want, names); got != want && (got != "" || want[0] != '(') {
+		if got := tasktest.Receive(t, want, names); got != want && (got != "" || want[0] != '(') {
 			t.Errorf("%q; want %s", got, want)
 		}
 	}

@@ -16,13 +16,14 @@ import (
 	pb "google.golang.org/grpc/interop/grpc_testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // stopping returns a server that the test shuts down itself.
 func stopping(t *testing.T, s *service) (*grpc.Server, *cocoon.Runtime, *grpc.ClientConn) {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Slots: 2, Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
+	tasktest.Must(t, err)
 	srv := grpc.NewServer(interceptors(rt, Options{})...)
 	pb.RegisterTestServiceServer(srv, s)
 	healthpb.RegisterHealthServer(srv, health.NewServer())
@@ -72,17 +73,17 @@ func TestShutdown(t *testing.T) {
 	}
 	endless(func() error { _, err := client.EmptyCall(patient(t), &pb.Empty{}); return err })
 	silent, err := client.FullDuplexCall(patient(t))
-	must(t, err)
+	tasktest.Must(t, err)
 	endless(func() error { _, err := silent.Recv(); return err })
 	slow, err := client.StreamingOutputCall(patient(t), &pb.StreamingOutputCallRequest{})
-	must(t, err)
+	tasktest.Must(t, err)
 	for range 3 {
-		receive(t, "an endless call", begun)
+		tasktest.Receive(t, "an endless call", begun)
 	}
-	eventually(t, "load", func() bool { return whole.Load() > 100 })
+	tasktest.Eventually(t, "load", func() bool { return whole.Load() > 100 })
 	ctx, cancel := soon()
 	defer cancel()
-	must(t, Shutdown(ctx, srv, rt))
+	tasktest.Must(t, Shutdown(ctx, srv, rt))
 	for err = nil; err == nil; { // it begins to read when the server has ended
 		_, err = slow.Recv()
 	}
@@ -104,7 +105,7 @@ func TestShutdownDrains(t *testing.T) {
 		_, err := pb.NewTestServiceClient(conn).EmptyCall(patient(t), &pb.Empty{})
 		answer <- err
 	}()
-	receive(t, "the call", begun)
+	tasktest.Receive(t, "the call", begun)
 	down := make(chan error)
 	go func() { down <- Shutdown(patient(t), srv, rt) }()
 	select {
@@ -113,8 +114,8 @@ func TestShutdownDrains(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	close(end)
-	must(t, receive(t, "the answer", answer))
-	must(t, receive(t, "the shutdown", down))
+	tasktest.Must(t, tasktest.Receive(t, "the answer", answer))
+	tasktest.Must(t, tasktest.Receive(t, "the shutdown", down))
 }
 
 // TestShutdownGivesUp checks that a stream outside tasks, and a handler that ignores its throw, do
@@ -123,15 +124,15 @@ func TestShutdownGivesUp(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})
 	watch, err := healthpb.NewHealthClient(conn).Watch(patient(t), &healthpb.HealthCheckRequest{})
-	must(t, err)
+	tasktest.Must(t, err)
 	_, err = watch.Recv()
-	must(t, err)
+	tasktest.Must(t, err)
 	var call sync.WaitGroup
 	call.Go(func() {
 		_, err := pb.NewTestServiceClient(conn).EmptyCall(patient(t), &pb.Empty{})
 		wantCode(t, err, codes.Unavailable)
 	})
-	receive(t, "the call", begun)
+	tasktest.Receive(t, "the call", begun)
 	ctx, cancel := soon()
 	defer cancel()
 	var left *cocoon.ShutdownError

@@ -15,6 +15,7 @@ import (
 	pb "google.golang.org/grpc/interop/grpc_testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 var large = &pb.StreamingOutputCallResponse{Payload: &pb.Payload{Body: make([]byte, 1<<18)}}
@@ -73,13 +74,13 @@ func TestThrowEndsWaiting(t *testing.T) {
 				}})
 				client := pb.NewTestServiceClient(connect(t, srv))
 				stream, err := client.FullDuplexCall(patient(t))
-				must(t, err)
-				must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
-				task := receive(t, "the task", begun)
-				eventually(t, "the task to block", func() bool { return loop.Stats().Busy == 0 })
+				tasktest.Must(t, err)
+				tasktest.Must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
+				task := tasktest.Receive(t, "the task", begun)
+				tasktest.Eventually(t, "the task to block", func() bool { return loop.Stats().Busy == 0 })
 				// In the slot of the stream that waits.
 				_, err = client.UnaryCall(patient(t), &pb.SimpleRequest{})
-				must(t, err)
+				tasktest.Must(t, err)
 				task.Cancel()
 				for err = nil; err == nil; {
 					_, err = stream.Recv()
@@ -88,7 +89,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 				if info.Reason != "CANCELLED" || info.Metadata["task"] != talkMethod {
 					t.Errorf("%v", info)
 				}
-				eventually(t, "the task to end", func() bool { return loop.Stats().Ended == 2 })
+				tasktest.Eventually(t, "the task to end", func() bool { return loop.Stats().Ended == 2 })
 				if s := task.Status(); s != cocoon.CancelledBeforeReturn {
 					t.Errorf("the task: %v", s)
 				}
@@ -106,13 +107,13 @@ func netHTTP(t testing.TB, srv *grpc.Server) *grpc.ClientConn {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trust, err := credentials.NewClientTLSFromFile(writeCertificate(t, s), "example.com")
-	must(t, err)
+	tasktest.Must(t, err)
 	return dial(t, s.Listener.Addr().String(), grpc.WithTransportCredentials(trust))
 }
 
 // TestSectionAnswers checks that a throw that a Section catches leaves the stream to the handler.
 func TestSectionAnswers(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, "limits: [{func: step, limit: 1ms}]")
 	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, spin(s.Context()) })
@@ -123,9 +124,9 @@ func TestSectionAnswers(t *testing.T) {
 		return s.Send(&pb.StreamingOutputCallResponse{})
 	}})
 	stream, err := client.FullDuplexCall(patient(t))
-	must(t, err)
+	tasktest.Must(t, err)
 	_, err = stream.Recv()
-	must(t, err)
+	tasktest.Must(t, err)
 	if _, err = stream.Recv(); err != io.EOF {
 		t.Errorf("the end: %v", err)
 	}
@@ -134,7 +135,7 @@ func TestSectionAnswers(t *testing.T) {
 // TestClientGone checks that a client that disconnects during a stream cancels the task, and that
 // the handler learns of it from the stream and its context.
 func TestClientGone(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	begun, heard := make(chan bool, 1), make(chan [2]error, 1)
 	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		_, err := s.Recv()
@@ -145,13 +146,13 @@ func TestClientGone(t *testing.T) {
 	}})
 	ctx, cancel := context.WithCancel(patient(t))
 	stream, err := client.FullDuplexCall(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	for range 10 {
-		must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
+		tasktest.Must(t, stream.Send(&pb.StreamingOutputCallRequest{}))
 	}
-	receive(t, "the handler", begun)
+	tasktest.Receive(t, "the handler", begun)
 	cancel()
-	errs := receive(t, "the handler", heard)
+	errs := tasktest.Receive(t, "the handler", heard)
 	wantCode(t, errs[0], codes.Canceled)
 	if !errors.Is(errs[1], context.Canceled) {
 		t.Errorf("the context: %v", errs[1])
@@ -161,7 +162,7 @@ func TestClientGone(t *testing.T) {
 // TestCrowd checks that many streams on one slot all echo, in order.
 func TestCrowd(t *testing.T) {
 	const streams, messages = 50, 100
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	loadPolicies(t, rt, "tasks: {"+talkMethod+": both}\npreemption: {on: enqueue}")
 	client := serve(t, rt, Options{Load: NewLoad(rt.Loop())}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		for {
@@ -208,7 +209,7 @@ func TestCrowd(t *testing.T) {
 // TestThrowAnyTime checks throws into busy streams at arbitrary times: each stream completes or
 // ends with the status of a throw, and no slot is lost.
 func TestThrowAnyTime(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
 	tasks := make(chan *cocoon.Task, 100)
 	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
 		tasks <- cocoon.TaskOf(s.Context())
@@ -237,7 +238,7 @@ func TestThrowAnyTime(t *testing.T) {
 		})
 	}
 	for i := range streams {
-		task := receive(t, "a task", tasks)
+		task := tasktest.Receive(t, "a task", tasks)
 		all.Go(func() {
 			time.Sleep(time.Duration(i%8) * 100 * time.Microsecond) // at an arbitrary time
 			task.Cancel()
@@ -260,7 +261,7 @@ func TestRefuseUnderNoLock(t *testing.T) {
 	}
 	got := make(chan error, 1)
 	go func() { got <- s.status(thrown, true) }()
-	if err := receive(t, "the status", got); err != thrown {
+	if err := tasktest.Receive(t, "the status", got); err != thrown {
 		t.Errorf("after the panic the status is %v", err)
 	}
 	defer func() {

@@ -13,13 +13,14 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestCallsTellOfThrow checks that a send or a receive returns a throw as its error, and does not
 // unwind the code around it. The client gets the status of the throw, whatever the handler does
 // with the error; a handler that ignores errors is stopped.
 func TestCallsTellOfThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, call := range map[string]func(s pb.TestService_FullDuplexCallServer) error{
 		"send": func(s pb.TestService_FullDuplexCallServer) error { return s.Send(&pb.StreamingOutputCallResponse{}) },
 		"recv": func(s pb.TestService_FullDuplexCallServer) error { _, err := s.Recv(); return err },
@@ -42,7 +43,7 @@ func TestCallsTellOfThrow(t *testing.T) {
 					return end(err)
 				}})
 				stream, err := client.FullDuplexCall(patient(t))
-				must(t, err)
+				tasktest.Must(t, err)
 				info, _ := details(t, wantCode(t, recvNone(stream), codes.Canceled))
 				if info.Reason != "CANCELLED" || !mu.TryLock() {
 					t.Errorf("%v, or it was unwound", info)
@@ -57,7 +58,7 @@ func TestCallsTellOfThrow(t *testing.T) {
 				}
 			}})
 			stream, err := client.FullDuplexCall(patient(t))
-			must(t, err)
+			tasktest.Must(t, err)
 			wantCode(t, recvNone(stream), codes.Canceled)
 		})
 	}
@@ -67,7 +68,7 @@ func TestCallsTellOfThrow(t *testing.T) {
 // after a throw has ended its context, and that a call is not retried if the handler turns the
 // throw into an error of its own.
 func TestUnaryAfterThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {
 		err  error
 		want codes.Code
@@ -97,7 +98,7 @@ func TestUnaryAfterThrow(t *testing.T) {
 // TestRecoveredIsNotRetried checks the same for an error that code creates when it recovers the
 // throw.
 func TestRecoveredIsNotRetried(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	var calls atomic.Int32
 	client := serveEager(t, rt, Options{}, &service{unary: func(ctx context.Context, _ *pb.SimpleRequest) (_ *pb.SimpleResponse, err error) {
 		calls.Add(1)

@@ -10,6 +10,7 @@ import (
 	pb "google.golang.org/grpc/interop/grpc_testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -23,7 +24,7 @@ var lockedLink func(pkg, file string, lines []int, locks []string, ends, fresh [
 // taken.
 func TestClientIsNotUnwound(t *testing.T) {
 	lockedLink("a/rewritten/package", "", nil, nil, nil, nil)
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	client := func(opts ...grpc.DialOption) pb.TestServiceClient {
 		srv := grpc.NewServer()
 		pb.RegisterTestServiceServer(srv, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
@@ -41,7 +42,7 @@ func TestClientIsNotUnwound(t *testing.T) {
 		"invoke": func(ctx context.Context) { client(polling).UnaryCall(ctx, &pb.SimpleRequest{}) },
 		"send": func(ctx context.Context) {
 			s, err := client().FullDuplexCall(ctx, grpc.ForceCodec(codec{&poll}))
-			must(t, err)
+			tasktest.Must(t, err)
 			s.Send(&pb.StreamingOutputCallRequest{})
 		},
 	} {
@@ -55,7 +56,7 @@ func TestClientIsNotUnwound(t *testing.T) {
 				}
 				call(ctx)
 				behind = true
-				for end := time.Now().Add(patience); time.Now().Before(end); {
+				for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); {
 					safepoint.Poll() // several, because the word is lowered now and then
 				}
 				return nil

@@ -12,15 +12,16 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // handlers respond in every way that the tests know. What a client gets must not depend on the
 // middleware.
 func handlers(t *testing.T) map[string]http.HandlerFunc {
 	file := filepath.Join(t.TempDir(), "file.txt")
-	must(t, os.WriteFile(file, []byte(strings.Repeat("0123456789", 50_000)), 0o600))
+	tasktest.Must(t, os.WriteFile(file, []byte(strings.Repeat("0123456789", 50_000)), 0o600))
 	small := filepath.Join(t.TempDir(), "small.txt")
-	must(t, os.WriteFile(small, []byte("small"), 0o600))
+	tasktest.Must(t, os.WriteFile(small, []byte("small"), 0o600))
 	times := func(n int, w io.Writer, text string) {
 		for range n {
 			io.WriteString(w, text)
@@ -164,7 +165,7 @@ func recount(_ int, err error) {
 }
 
 func TestSameOverHTTP1(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, h := range handlers(t) {
 		for _, request := range []string{
 			"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -223,7 +224,7 @@ func describe(resp *http.Response) string {
 
 // TestSameOverHTTP2 checks the same over HTTP/2, as its client sees it.
 func TestSameOverHTTP2(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, h := range handlers(t) {
 		t.Run(name, func(t *testing.T) {
 			same(t, seen(t, serve(t, outer(Middleware(rt, Options{})(h)), http2)), seen(t, serve(t, outer(h), http2)))

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestConnectionLivesOnAfterItsBody checks that a connection is reused after a response to a throw,
 // if every wait for the client had ended by then and so was not cut off.
 func TestConnectionLivesOnAfterItsBody(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -32,9 +33,9 @@ func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 		for _, body := range []string{"throw", "hello"} {
 			send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"+body)
 			resp, err := http.ReadResponse(r, nil)
-			must(t, err)
+			tasktest.Must(t, err)
 			got, err := io.ReadAll(resp.Body)
-			must(t, err)
+			tasktest.Must(t, err)
 			want := map[string]string{"hello": "hello", "throw": "Service Unavailable\n"}[body]
 			if string(got) != want || resp.Close {
 				t.Fatalf("%s: %d %q, closes: %t; want %q", body, resp.StatusCode, got, resp.Close, want)
@@ -46,7 +47,7 @@ func TestConnectionLivesOnAfterItsBody(t *testing.T) {
 // TestThrowUnheard checks that the client gets the response of a handler that returns before it
 // notices a throw.
 func TestThrowUnheard(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Length", strconv.Itoa(2*holdSize+5))
@@ -66,7 +67,7 @@ func TestThrowUnheard(t *testing.T) {
 		for _, request := range []string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"} {
 			send(t, c, request)
 			resp, err := http.ReadResponse(r, nil)
-			must(t, err)
+			tasktest.Must(t, err)
 			if body, err := io.ReadAll(resp.Body); err != nil || !strings.HasSuffix(string(body), "xwhole") {
 				t.Fatalf("%.5s: %d bytes, %v", request, len(body), err)
 			}
@@ -77,7 +78,7 @@ func TestThrowUnheard(t *testing.T) {
 // TestThrowWithBodyUnread checks that a throw does not wait for the rest of a body that the handler
 // has begun to read, and that the connection ends with the response.
 func TestThrowWithBodyUnread(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		io.ReadFull(r.Body, make([]byte, 4))
 		throwInto(r.Context())
@@ -85,7 +86,7 @@ func TestThrowWithBodyUnread(t *testing.T) {
 	c, r := dial(t, s)
 	send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
 	resp, err := http.ReadResponse(r, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || !resp.Close || err != nil {
 		t.Errorf("%d %q, closes: %t, %v", resp.StatusCode, body, resp.Close, err)
 	}
@@ -139,7 +140,7 @@ func TestCutOffConnectionEnds(t *testing.T) {
 // it may have left the server: net/http would wait for the rest of the body first, and the client
 // for the server.
 func TestCutDoesNotWaitForBody(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/duplex" {
 			http.NewResponseController(w).EnableFullDuplex()
@@ -159,7 +160,7 @@ func TestCutDoesNotWaitForBody(t *testing.T) {
 			c, r := dial(t, s)
 			send(t, c, request)
 			ended := receive1(func() error { _, err := io.Copy(io.Discard, r); return err })
-			if err := receive(t, "the end of the connection", ended); err != nil && !strings.Contains(err.Error(), "reset") {
+			if err := tasktest.Receive(t, "the end of the connection", ended); err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Error(err)
 			}
 		})

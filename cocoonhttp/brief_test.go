@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // A handler keeps its slot while it writes and its client reads, although another task waits for
@@ -31,7 +32,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 			kept, lost := 0, 0 // a collection may have the handler wait
 			for kept+lost < 10 {
 				// A fresh runtime has not learned that the handler waits.
-				rt := start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
+				rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: time.Hour})
 				var other atomic.Bool
 				var done sync.WaitGroup
 				Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -44,7 +45,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 						return // the handler waited for a lock
 					}
 					for range 10 { // a moment: others do not wait for long
-						must(t, write(w))
+						tasktest.Must(t, write(w))
 					}
 					if other.Load() {
 						lost++
@@ -65,7 +66,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 func TestManyClientsNeverRead(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{Slots: 1})
+			rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 			const clients = 64
 			var written atomic.Int64
 			s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -78,22 +79,22 @@ func TestManyClientsNeverRead(t *testing.T) {
 			}, change...)
 			for range clients {
 				resp, err := s.Client().Get(s.URL + "/endless")
-				must(t, err)
+				tasktest.Must(t, err)
 				defer resp.Body.Close()
 			}
 			for range 20 {
 				get(t, s, "/")
 			}
-			eventually(t, "all tasks to wait for their clients", func() bool { return rt.Stats().Tasks == clients && busy(rt) == 0 })
+			tasktest.Eventually(t, "all tasks to wait for their clients", func() bool { return rt.Stats().Tasks == clients && busy(rt) == 0 })
 			get(t, s, "/")
-			must(t, rt.Shutdown(past()))
+			tasktest.Must(t, rt.Shutdown(past()))
 		})
 	}
 }
 
 // An open stream holds no buffer between two flushes.
 func TestFlushGivesBufferBack(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "event")
 		a := w.(flusher).live()
@@ -110,7 +111,7 @@ func TestFlushGivesBufferBack(t *testing.T) {
 // Small writes are collected: after the first 4 KiB they go out in parts of partSize, and the rest
 // when the handler returns. A write that is larger than a part goes out by itself.
 func TestSmallWritesAreCollected(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	line := strings.Repeat("x", 99) + "\n"
 	for name, test := range map[string]struct {
 		writes []int
@@ -161,8 +162,8 @@ func (w *countingWriter) WriteString(s string) (int, error) {
 func TestAbortAfterThrowLogsNoPanic(t *testing.T) {
 	var log bytes.Buffer
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	must(t, err)
-	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: copy, limit: 1ms}]\n")))
+	tasktest.Must(t, err)
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: copy, limit: 1ms}]\n")))
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		_, err := cocoon.Section(r.Context(), "copy", func() (int, error) {
 			for {
@@ -182,7 +183,7 @@ func TestAbortAfterThrowLogsNoPanic(t *testing.T) {
 			t.Error("an empty response")
 		}
 	}
-	must(t, rt.Shutdown(t.Context())) // it writes the lines
+	tasktest.Must(t, rt.Shutdown(t.Context())) // it writes the lines
 	if strings.Contains(log.String(), "another panic") {
 		t.Error(log.String())
 	}

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // asked is one request of a client.
@@ -103,7 +105,7 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(tasktest.Patience))
 	var all []asked
 	var text, rest []byte
 	for n := 1 + rng.IntN(8); len(all) < n; {
@@ -148,7 +150,7 @@ func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)
 		resp, err := http.ReadResponse(r, &http.Request{Method: a.method})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("%v, the %d. of %d on its connection: no answer within %v", a, i+1, len(all), patience)
+			return fmt.Errorf("%v, the %d. of %d on its connection: no answer within %v", a, i+1, len(all), tasktest.Patience)
 		case err != nil:
 			count("unanswered")
 			return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 var (
@@ -37,7 +38,7 @@ func TestChaos(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, client))
 					for end := time.Now().Add(*chaosTime); time.Now().Before(end) && !t.Failed(); {
 						if err := ask(s, rng); err != nil {
-							t.Errorf("-chaos.seed=%d: %v\n%s", seed, err, stacks())
+							t.Errorf("-chaos.seed=%d: %v\n%s", seed, err, tasktest.Stacks())
 						}
 					}
 				})
@@ -64,8 +65,8 @@ type chaosServer struct {
 }
 
 func newChaosServer(t *testing.T, second bool) *chaosServer {
-	rt := start(t, cocoon.Config{Slots: 2})
-	must(t, rt.LoadPolicies(strings.NewReader(`
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader(`
 version: 1
 limits:
   - {func: chaos, limit: 1ms}
@@ -80,7 +81,7 @@ limits:
 		under = serve(t, h, http2)
 	}
 	s.address, s.url, s.client = under.Listener.Addr().String(), under.URL, under.Client()
-	s.client.Timeout = patience
+	s.client.Timeout = tasktest.Patience
 	return s
 }
 

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestComplaintsNameTheHandler checks that the server's log of a handler's mistakes names the
 // handler's line, as it does without the middleware.
 func TestComplaintsNameTheHandler(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, h := range map[string]http.HandlerFunc{
 		"twice":       func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201); w.WriteHeader(202) },
 		"after write": func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("x")); w.WriteHeader(202) },
@@ -22,7 +23,7 @@ func TestComplaintsNameTheHandler(t *testing.T) {
 		"hints":       func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201); w.WriteHeader(103) },
 		"hijacked": func(w http.ResponseWriter, r *http.Request) {
 			c, _, err := w.(http.Hijacker).Hijack()
-			must(t, err)
+			tasktest.Must(t, err)
 			defer c.Close()
 			w.WriteHeader(200)
 			if _, err := w.Write([]byte("x")); err != http.ErrHijacked {
@@ -47,7 +48,7 @@ func TestComplaintsNameTheHandler(t *testing.T) {
 						h.ServeHTTP(w, r)
 					}), append(change, func(s *httptest.Server) { s.Config.ErrorLog = log.New(&logged, "", 0) })...)
 					got(s, "POST")
-					receive(t, "the handler", ended)
+					tasktest.Receive(t, "the handler", ended)
 					s.Close()
 					return logged.String()
 				}

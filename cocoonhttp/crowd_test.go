@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/longtest"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 const crowd = 10_000
@@ -22,7 +24,7 @@ const crowd = 10_000
 func TestTenThousandConnections(t *testing.T) {
 	longtest.Skip(t, "it takes seconds")
 	var limit syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	tasktest.Must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Cur < crowd+200 { // package os has raised it to the maximum
 		t.Skipf("a process may have %d files open; want %d for as many connections", limit.Cur, crowd+200)
 	}
@@ -54,7 +56,7 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 	each(func(i int) (err error) {
 		if conns[i], err = c.dial(); err == nil {
-			conns[i].SetDeadline(time.Now().Add(3 * patience))
+			conns[i].SetDeadline(time.Now().Add(3 * tasktest.Patience))
 			_, err = io.WriteString(conns[i], "POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\nhalf")
 		}
 		return err
@@ -70,6 +72,6 @@ func TestTenThousandConnections(t *testing.T) {
 		}
 		return err
 	})
-	must(t, c.Process.Signal(syscall.SIGTERM))
-	must(t, c.Wait())
+	tasktest.Must(t, c.Process.Signal(syscall.SIGTERM))
+	tasktest.Must(t, c.Wait())
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // got reports how a client understands a response.
@@ -41,7 +42,7 @@ func got(s *httptest.Server, method string) string {
 // context, or refused one of its calls, is replaced as for any throw: whatever status the handler
 // chooses, and whatever it writes after that.
 func TestDecidedAfterThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
 	waits := map[string]func(ctx context.Context){
 		"its context ends": func(ctx context.Context) {
 			time.AfterFunc(time.Millisecond, cocoon.TaskOf(ctx).Cancel)
@@ -94,7 +95,7 @@ func TestDecidedAfterThrow(t *testing.T) {
 // TestProxyAfterThrow checks a proxy, which takes the end of its context for a fault of its
 // upstream, with and without Block.
 func TestProxyAfterThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	upstream := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/half" {
 			io.WriteString(w, "half of it")
@@ -103,7 +104,7 @@ func TestProxyAfterThrow(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	to, err := url.Parse(upstream.URL)
-	must(t, err)
+	tasktest.Must(t, err)
 	for name, transport := range map[string]http.RoundTripper{"plain": upstream.Client().Transport, "Transport": &Transport{Base: upstream.Client().Transport}} {
 		for path, want := range map[string]string{"/": "refused", "/half": "cut"} {
 			for _, block := range []bool{false, true} {
@@ -130,7 +131,7 @@ func TestProxyAfterThrow(t *testing.T) {
 // TestEndedWhileUnwinding checks that a response that deferred functions complete while a throw
 // unwinds them is not sent, and does not count as a response.
 func TestEndedWhileUnwinding(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, last := range map[string]func(w http.ResponseWriter){
 		"a flush":      func(w http.ResponseWriter) { http.NewResponseController(w).Flush() },
 		"a large rest": func(w http.ResponseWriter) { w.Write(make([]byte, 3*holdSize)) },
@@ -171,7 +172,7 @@ func (c *compressor) Close() {
 // unwinds has an incomplete response, whatever its status, and whatever surrounding code recovers
 // the throw. Code that recovers the throw and then decides has a response of its own.
 func TestDecidedWhileUnwinding(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
 		inside  int
 		recover func(w http.ResponseWriter)
@@ -203,7 +204,7 @@ func TestDecidedWhileUnwinding(t *testing.T) {
 // TestAbortRecoveredAround checks that a surrounding middleware that recovers all panics does not
 // turn a cut response into a whole one.
 func TestAbortRecoveredAround(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	inner := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Write(make([]byte, 3*holdSize))
 		w.(http.Flusher).Flush()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestDuplexUnread checks that a handler in full duplex mode that returns without reading does not
@@ -52,7 +53,7 @@ func TestDuplexUnread(t *testing.T) {
 				done.Wait()
 				w.Write(body)
 			})
-			h := Middleware(start(t, cocoon.Config{}), Options{})(mux)
+			h := Middleware(tasktest.Start(t, cocoon.Config{}), Options{})(mux)
 			if c.around != nil {
 				h = c.around(h)
 			}
@@ -64,9 +65,9 @@ func TestDuplexUnread(t *testing.T) {
 			for range 20 {
 				for _, want := range []string{fmt.Sprint(c.want), "200world"} {
 					resp, err := http.ReadResponse(r, nil)
-					must(t, err)
+					tasktest.Must(t, err)
 					body, err := io.ReadAll(resp.Body)
-					must(t, err)
+					tasktest.Must(t, err)
 					if got := fmt.Sprint(resp.StatusCode, string(body)); !strings.HasPrefix(got, want) {
 						t.Fatalf("%s; want %s", got, want)
 					}
@@ -83,7 +84,7 @@ func TestDuplexUnread(t *testing.T) {
 // TestDuplexAnswerFirst checks that, in full duplex mode, a client that sends the rest of its body
 // only after the response gets the response.
 func TestDuplexAnswerFirst(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).EnableFullDuplex()
 		throwInto(r.Context())
@@ -92,7 +93,7 @@ func TestDuplexAnswerFirst(t *testing.T) {
 	for range 3 {
 		send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
 		resp, err := http.ReadResponse(r, nil)
-		must(t, err)
+		tasktest.Must(t, err)
 		if resp.StatusCode != 503 {
 			t.Fatalf("status %d", resp.StatusCode)
 		}

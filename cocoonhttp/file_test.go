@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // A copy of a file decides on the response only when there is something to send, as with net/http:
@@ -19,7 +20,7 @@ func TestCopyOfAFileDecidesLate(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, size int) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, make([]byte, size), 0o600))
+		tasktest.Must(t, os.WriteFile(path, make([]byte, size), 0o600))
 		return path
 	}
 	for name, test := range map[string]struct {
@@ -45,9 +46,9 @@ func TestCopyOfAFileDecidesLate(t *testing.T) {
 				http.Error(w, "not found", 404)
 			}
 		})
-		s := handle(t, start(t, cocoon.Config{}), handler)
+		s := handle(t, tasktest.Start(t, cocoon.Config{}), handler)
 		resp, err := s.Client().Get(s.URL)
-		must(t, err)
+		tasktest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != test.status || int64(len(body)) != test.length {
@@ -62,7 +63,7 @@ func TestCopyOfAFileDecidesLate(t *testing.T) {
 // A handler that has written 4 KiB and then takes its time has sent the header, as with net/http.
 func TestHeaderComesWithTheSecondPart(t *testing.T) {
 	until := make(chan struct{})
-	s := handle(t, start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) {
+	s := handle(t, tasktest.Start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) {
 		for range 5 {
 			w.Write(make([]byte, 1000))
 		}
@@ -78,7 +79,7 @@ func TestHeaderComesWithTheSecondPart(t *testing.T) {
 	}()
 	select {
 	case err := <-got:
-		must(t, err)
+		tasktest.Must(t, err)
 	case <-time.After(10 * time.Second):
 		t.Error("no header")
 	}
@@ -88,16 +89,16 @@ func TestHeaderComesWithTheSecondPart(t *testing.T) {
 // Full duplex takes the length from no response, unless the handler leaves the request's body
 // unread.
 func TestFullDuplexKeepsTheLength(t *testing.T) {
-	s := handle(t, start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) {
-		must(t, http.NewResponseController(w).EnableFullDuplex())
+	s := handle(t, tasktest.Start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) {
+		tasktest.Must(t, http.NewResponseController(w).EnableFullDuplex())
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, "hello")
 	})
 	for _, method := range []string{"GET", "POST"} {
 		request, err := http.NewRequest(method, s.URL, strings.NewReader(strings.Repeat("x", len(method)-3)))
-		must(t, err)
+		tasktest.Must(t, err)
 		resp, err := s.Client().Do(request)
-		must(t, err)
+		tasktest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || string(body) != "hello" || resp.ContentLength != 5 {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // The folders of the guide's server, with Cocoon and before it.
@@ -25,7 +27,7 @@ const (
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	must(t, err)
+	tasktest.Must(t, err)
 	return string(text)
 }
 
@@ -100,16 +102,16 @@ func TestGuideServers(t *testing.T) {
 				t.Fatalf("go build: %v\n%s", err, out)
 			}
 			free, err := net.Listen("tcp", "127.0.0.1:0")
-			must(t, err)
+			tasktest.Must(t, err)
 			addr := free.Addr().String()
 			free.Close()
 			server := exec.Command(program)
 			server.Dir, server.Env = folder, append(os.Environ(), "ADDR="+addr)
 			var log bytes.Buffer
 			server.Stdout, server.Stderr = &log, &log
-			must(t, server.Start())
+			tasktest.Must(t, server.Start())
 			defer server.Process.Kill()
-			eventually(t, "the server", func() bool {
+			tasktest.Eventually(t, "the server", func() bool {
 				c, err := net.Dial("tcp", addr)
 				if err == nil {
 					c.Close()
@@ -117,7 +119,7 @@ func TestGuideServers(t *testing.T) {
 				return err == nil
 			})
 			ask := func(path string) (int, string) {
-				client := http.Client{Timeout: patience}
+				client := http.Client{Timeout: tasktest.Patience}
 				defer client.CloseIdleConnections()
 				resp, err := client.Get("http://" + addr + path)
 				if err != nil {
@@ -125,7 +127,7 @@ func TestGuideServers(t *testing.T) {
 				}
 				defer resp.Body.Close()
 				body, err := io.ReadAll(resp.Body)
-				must(t, err)
+				tasktest.Must(t, err)
 				return resp.StatusCode, string(body)
 			}
 			if status, body := ask("/items/7"); status != 200 || body != "item 7\n" {
@@ -139,7 +141,7 @@ func TestGuideServers(t *testing.T) {
 					t.Errorf("endless report: %d %q", status, body)
 				}
 			}
-			must(t, server.Process.Signal(syscall.SIGTERM))
+			tasktest.Must(t, server.Process.Signal(syscall.SIGTERM))
 			ended := make(chan error, 1)
 			go func() { ended <- server.Wait() }()
 			select {
@@ -147,7 +149,7 @@ func TestGuideServers(t *testing.T) {
 				if err != nil {
 					t.Errorf("%v\n%s", err, &log)
 				}
-			case <-time.After(patience):
+			case <-time.After(tasktest.Patience):
 				t.Error("the server does not end")
 			}
 		})

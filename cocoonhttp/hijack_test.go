@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // upgrade is a handler of a protocol that echoes each line; ended receives its final error.
@@ -71,7 +72,7 @@ func echo(t *testing.T, c net.Conn, r *bufio.Reader, line string) {
 func switched(t *testing.T, r *bufio.Reader) {
 	t.Helper()
 	resp, err := http.ReadResponse(r, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	if resp.StatusCode != 101 {
 		t.Fatalf("status %d", resp.StatusCode)
 	}
@@ -95,7 +96,7 @@ func TestHijack(t *testing.T) {
 		echo(t, c, r, "ping\n")
 	}
 	c.Close()
-	if err := receive(t, "the handler", ended); err != io.EOF {
+	if err := tasktest.Receive(t, "the handler", ended); err != io.EOF {
 		t.Errorf("the handler ended with %v", err)
 	}
 
@@ -103,8 +104,8 @@ func TestHijack(t *testing.T) {
 	send(t, c, upgradeRequest)
 	switched(t, r)
 	waits(t, rt)
-	must(t, rt.Shutdown(past()))
-	if err := receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrShutdown) {
+	tasktest.Must(t, rt.Shutdown(past()))
+	if err := tasktest.Receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("the handler ended with %v", err)
 	}
 	if _, err := r.ReadByte(); err != io.EOF {
@@ -149,8 +150,8 @@ func TestHijackedClientNeverReads(t *testing.T) {
 		get(t, s, "/")
 	}
 	waits(t, rt)
-	must(t, rt.Shutdown(past()))
-	if err := receive(t, "the throw", ended); !errors.Is(err, cocoon.ErrShutdown) {
+	tasktest.Must(t, rt.Shutdown(past()))
+	if err := tasktest.Receive(t, "the throw", ended); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("the handler ended with %v", err)
 	}
 	if told.Load() == 0 {
@@ -161,7 +162,7 @@ func TestHijackedClientNeverReads(t *testing.T) {
 // TestHijackBuffered checks that bytes that arrive before the handler reads count as buffered, as
 // they do without the middleware.
 func TestHijackBuffered(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	counts := make(chan int, 1)
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		c, buffered, err := w.(http.Hijacker).Hijack()
@@ -174,7 +175,7 @@ func TestHijackBuffered(t *testing.T) {
 	})
 	c, _ := dial(t, s)
 	send(t, c, upgradeRequest+"hello")
-	if n := receive(t, "the handler", counts); n != 5 {
+	if n := tasktest.Receive(t, "the handler", counts); n != 5 {
 		t.Errorf("%d bytes are buffered; want 5", n)
 	}
 }
@@ -182,7 +183,7 @@ func TestHijackBuffered(t *testing.T) {
 // TestHijackAfterWrite checks that held bytes are sent before the hijack, and that goroutines of
 // the handler use the connection like any other connection.
 func TestHijackAfterWrite(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "5")
 		io.WriteString(w, "hello")
@@ -200,9 +201,9 @@ func TestHijackAfterWrite(t *testing.T) {
 	c, r := dial(t, s)
 	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 	resp, err := http.ReadResponse(r, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	body, err := io.ReadAll(resp.Body)
-	must(t, err)
+	tasktest.Must(t, err)
 	rest, err := io.ReadAll(r)
 	if string(body) != "hello" || string(rest) != "more" || err != nil {
 		t.Errorf("%q, then %q, %v", body, rest, err)
@@ -212,7 +213,7 @@ func TestHijackAfterWrite(t *testing.T) {
 // proxyTo serves a proxy to a backend. The proxy's requests are tasks, in a Block if block is true.
 func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *httptest.Server {
 	target, err := url.Parse(backend.URL)
-	must(t, err)
+	tasktest.Must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	base := &http.Transport{}
 	t.Cleanup(base.CloseIdleConnections)
@@ -234,7 +235,7 @@ func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *
 // closed.
 func TestCloseWriteThroughProxy(t *testing.T) {
 	back, loop := oneSlot(t)
-	front := start(t, cocoon.Config{Slots: 1})
+	front := tasktest.Start(t, cocoon.Config{Slots: 1})
 	backend := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		c, buffered, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -243,7 +244,7 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 		}
 		defer c.Close()
 		io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nhello")
-		must(t, c.(interface{ CloseWrite() error }).CloseWrite())
+		tasktest.Must(t, c.(interface{ CloseWrite() error }).CloseWrite())
 		rest, err := io.ReadAll(buffered)
 		if string(rest) != "still there" || err != nil {
 			t.Errorf("the backend got %q, %v", rest, err)
@@ -257,8 +258,8 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	send(t, c, "still there")
-	must(t, c.(*net.TCPConn).CloseWrite())
-	eventually(t, "the backend to end", func() bool { return back.Stats().Tasks == 0 })
+	tasktest.Must(t, c.(*net.TCPConn).CloseWrite())
+	tasktest.Eventually(t, "the backend to end", func() bool { return back.Stats().Tasks == 0 })
 }
 
 // TestUpgradeThroughProxy checks an upgrade through a proxy, where proxy and backend run as tasks.
@@ -268,7 +269,7 @@ func TestUpgradeThroughProxy(t *testing.T) {
 	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
 		t.Run(name, func(t *testing.T) {
 			_, back := oneSlot(t)
-			front := start(t, cocoon.Config{Slots: 1})
+			front := tasktest.Start(t, cocoon.Config{Slots: 1})
 			frontLoop := front.Loop()
 			if block {
 				front, frontLoop = oneSlot(t)
@@ -284,8 +285,8 @@ func TestUpgradeThroughProxy(t *testing.T) {
 				}
 				echo(t, c, r, line)
 			}
-			must(t, front.Shutdown(past()))
-			if err := receive(t, "the handler", ended); err != io.EOF {
+			tasktest.Must(t, front.Shutdown(past()))
+			if err := tasktest.Receive(t, "the handler", ended); err != io.EOF {
 				t.Errorf("the handler ended with %v", err)
 			}
 			if _, err := r.ReadByte(); err != io.EOF {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -71,11 +72,11 @@ func TestSectionsThatCocoonBuildInserts(t *testing.T) {
 		}, "200 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{QuietThrows: true})
-			must(t, rt.LoadPolicies(strings.NewReader(limits)))
+			rt := tasktest.Start(t, cocoon.Config{QuietThrows: true})
+			tasktest.Must(t, rt.LoadPolicies(strings.NewReader(limits)))
 			s := handle(t, rt, test.handler)
 			resp, err := s.Client().Get(s.URL)
-			must(t, err)
+			tasktest.Must(t, err)
 			defer resp.Body.Close()
 			body, err := io.ReadAll(resp.Body)
 			got := strconv.Itoa(resp.StatusCode) + " " + strconv.Itoa(len(body))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestMain fails the whole run if it leaks a goroutine. The tests' program is also the server that
@@ -39,41 +39,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must happen: long enough for a busy machine.
-const patience = 20 * time.Second
-
-// start returns a runtime that is shut down at the end of the test, when all slots of its loops
-// must be free.
-func start(t testing.TB, cfg cocoon.Config) *cocoon.Runtime {
-	t.Helper()
-	cfg.Logger = slog.New(slog.DiscardHandler)
-	rt, err := cocoon.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-		for _, s := range rt.Stats().Loops {
-			if s.Busy != 0 || s.Queued != 0 || s.Lent != 0 || s.Parked != 0 {
-				t.Errorf("loop %s is not free: %+v", s.Name, s)
-			}
-		}
-	})
-	return rt
-}
-
 // oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
 // that keeps the slot while it waits holds up all other requests. On the default loop the runtime
 // would lend that slot, and no test would detect a missing Block.
 func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
 	t.Helper()
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	must(t, err)
+	tasktest.Must(t, err)
 	return rt, loop
 }
 
@@ -116,12 +89,12 @@ func handle(t testing.TB, rt Runner, h http.HandlerFunc, change ...func(*httptes
 // get makes a request, and returns the response with the whole body.
 func get(t testing.TB, s *httptest.Server, path string) (*http.Response, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), tasktest.Patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	resp, err := s.Client().Do(r)
-	must(t, err)
+	tasktest.Must(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -138,7 +111,7 @@ func dial(t testing.TB, s *httptest.Server) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(tasktest.Patience))
 	return c, bufio.NewReader(c)
 }
 
@@ -157,47 +130,12 @@ func throwInto(ctx context.Context) {
 
 // keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
 func keepSlot(c <-chan struct{}) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+	for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); runtime.Gosched() {
 		select {
 		case <-c:
 			return nil
 		default:
 		}
 	}
-	return fmt.Errorf("the slot was kept for %v in vain", patience)
-}
-
-// eventually waits until ok holds. Tasks must not call it: it sleeps, and a task that sleeps may
-// lose its slot.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
-		}
-	}
-}
-
-// stacks returns the stacks of all goroutines.
-func stacks() []byte {
-	buf := make([]byte, 1<<20)
-	return buf[:runtime.Stack(buf, true)]
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// receive waits for a channel.
-func receive[T any](t testing.TB, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(patience):
-		t.Fatalf("%s: not within %v\n%s", what, patience, stacks())
-	}
-	return v
+	return fmt.Errorf("the slot was kept for %v in vain", tasktest.Patience)
 }

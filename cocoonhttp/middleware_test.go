@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -22,7 +23,7 @@ import (
 // TestName checks that a task has the name of the pattern, wherever the middleware stands, and
 // never a name from the client.
 func TestName(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	tell := func(w http.ResponseWriter, r *http.Request) {
 		task := cocoon.TaskOf(r.Context())
 		fmt.Fprintf(w, "%s|%s|%s", task.Name(), r.Pattern, r.PathValue("id"))
@@ -83,9 +84,9 @@ func TestName(t *testing.T) {
 // TestPatternOfTheRefused checks that a refused request has its pattern, for middleware that logs
 // or counts it.
 func TestPatternOfTheRefused(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "closed", On: cocoon.OnEnqueue, Expr: `throw("closed")`})
-	must(t, err)
+	tasktest.Must(t, err)
 	mux := http.NewServeMux()
 	for _, p := range []string{"GET /static", "GET /items/{id}"} {
 		mux.HandleFunc(p, func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") })
@@ -103,7 +104,7 @@ func TestPatternOfTheRefused(t *testing.T) {
 // TestNoTask checks that a request with an empty task name runs outside any task: it gets its
 // response while tasks wait.
 func TestNoTask(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 	defer full(t, rt)()
 	h := Middleware(rt, Options{Name: func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/healthz") }})
 	rec := httptest.NewRecorder()
@@ -117,10 +118,10 @@ func TestNoTask(t *testing.T) {
 
 // TestContext checks that the context sets priority and labels.
 func TestContext(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "no-guests", On: cocoon.OnEnqueue,
 		Expr: `arriving.labels["user"] == "guest" and arriving.priority < 3 ? throw("no guests") : continue()`})
-	must(t, err)
+	tasktest.Must(t, err)
 	h := Middleware(rt, Options{Context: func(r *http.Request) context.Context {
 		return cocoon.WithPriority(cocoon.WithLabel(r.Context(), "user", r.URL.Query().Get("user")), int32(len(r.URL.Path)))
 	}})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
@@ -136,8 +137,8 @@ func TestContext(t *testing.T) {
 // TestDocument checks that a document sets a route's kind, priority and labels, and that the
 // context of a request takes precedence.
 func TestDocument(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	must(t, rt.LoadPolicies(strings.NewReader(`
+	rt := tasktest.Start(t, cocoon.Config{})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader(`
 version: 1
 tasks:
   GET /items/{id}: {kind: safe, priority: 2, labels: {tenant: shop}}
@@ -184,12 +185,12 @@ policies:
 func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
 	gate, running := make(chan struct{}), make(chan struct{})
 	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); return keepSlot(gate) })
-	receive(t, "the slot", running)
+	tasktest.Receive(t, "the slot", running)
 	waiting := rt.Go(context.Background(), "waiting", func(context.Context) error { return nil })
-	eventually(t, "the queue", func() bool { return rt.Loop().Stats().Queued == 1 })
+	tasktest.Eventually(t, "the queue", func() bool { return rt.Loop().Stats().Queued == 1 })
 	return func() {
 		close(gate)
-		must(t, errors.Join(holder.Wait(context.Background()), waiting.Wait(context.Background())))
+		tasktest.Must(t, errors.Join(holder.Wait(context.Background()), waiting.Wait(context.Background())))
 	}
 }
 
@@ -216,7 +217,7 @@ func TestRefused(t *testing.T) {
 	}
 	background := context.Background()
 	t.Run("overloaded", func(t *testing.T) {
-		rt := start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 		defer full(t, rt)()
 		rec := ask(rt, Options{}, background)
 		if rec.Code != 503 || rec.Header().Get("Retry-After") != "1" || rec.Body.String() != "Service Unavailable\n" {
@@ -231,7 +232,7 @@ func TestRefused(t *testing.T) {
 		}
 	})
 	t.Run("as the policy says", func(t *testing.T) {
-		rt := start(t, cocoon.Config{Slots: 1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 		if _, err := rt.RegisterPolicy(cocoon.Policy{Name: "shed", On: policy.On(stubs.Enqueue),
 			Expr: `throw("busy", duration("1ns") * int(arriving.labels.wait))`}); err != nil {
 			t.Fatal(err)
@@ -247,7 +248,7 @@ func TestRefused(t *testing.T) {
 		}
 	})
 	t.Run("in the queue", func(t *testing.T) {
-		rt := start(t, cocoon.Config{Slots: 1, StallAfter: -1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: -1})
 		defer full(t, rt)()
 		ctx, cancel := context.WithTimeout(background, time.Millisecond)
 		defer cancel()
@@ -256,16 +257,16 @@ func TestRefused(t *testing.T) {
 		}
 	})
 	t.Run("shut down", func(t *testing.T) {
-		rt := start(t, cocoon.Config{})
-		must(t, rt.Shutdown(background))
+		rt := tasktest.Start(t, cocoon.Config{})
+		tasktest.Must(t, rt.Shutdown(background))
 		if rec := ask(rt, options(Options{}), background); rec.Code != 429 || !errors.Is(seen, cocoon.ErrShutdown) {
 			t.Errorf("%d %v", rec.Code, seen)
 		}
 	})
 	t.Run("by a policy", func(t *testing.T) {
-		rt := start(t, cocoon.Config{})
+		rt := tasktest.Start(t, cocoon.Config{})
 		_, err := rt.RegisterPolicy(cocoon.Policy{Name: "closed", On: cocoon.OnEnqueue, Expr: `throw("closed today")`})
-		must(t, err)
+		tasktest.Must(t, err)
 		var p *cocoon.PreemptedError
 		if rec := ask(rt, options(Options{}), background); rec.Code != 429 || !errors.As(seen, &p) || p.Reason != "closed today" || p.Started {
 			t.Errorf("%d %v", rec.Code, seen)
@@ -276,13 +277,13 @@ func TestRefused(t *testing.T) {
 // TestRequestOutside checks that surrounding middleware sees what the handler has learned about the
 // request, and that the server removes the files of a form.
 func TestRequestOutside(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	mux := http.NewServeMux()
 	var file string
 	mux.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) {
-		must(t, r.ParseMultipartForm(1))
+		tasktest.Must(t, r.ParseMultipartForm(1))
 		f, err := r.MultipartForm.File["f"][0].Open()
-		must(t, err)
+		tasktest.Must(t, err)
 		defer f.Close()
 		if onDisk, ok := f.(*os.File); ok {
 			file = onDisk.Name()
@@ -301,18 +302,18 @@ func TestRequestOutside(t *testing.T) {
 		pw.CloseWithError(form.Close())
 	}()
 	resp, err := s.Client().Post(s.URL+"/form", form.FormDataContentType(), pr)
-	must(t, err)
+	tasktest.Must(t, err)
 	resp.Body.Close()
 	if file == "" || pattern != "POST /form" {
 		t.Fatalf("file %q, pattern %q", file, pattern)
 	}
-	eventually(t, "the server to remove the file", func() bool { _, err := os.Stat(file); return errors.Is(err, os.ErrNotExist) })
+	tasktest.Eventually(t, "the server to remove the file", func() bool { _, err := os.Stat(file); return errors.Is(err, os.ErrNotExist) })
 }
 
 func TestMisuse(t *testing.T) {
 	for name, f := range map[string]func(){
 		"the runtime is nil": func() { Middleware(nil, Options{}) },
-		"the handler is nil": func() { Middleware(start(t, cocoon.Config{}), Options{})(nil) },
+		"the handler is nil": func() { Middleware(tasktest.Start(t, cocoon.Config{}), Options{})(nil) },
 	} {
 		func() {
 			defer func() {

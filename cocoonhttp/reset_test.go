@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestCutWithoutLength checks that a cut response ends by a reset if the end of the connection
 // marks the end of the response: HTTP/1.0 clients, as many proxies are, would take it for whole.
 func TestCutWithoutLength(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
 		request string
 		tls     bool
@@ -48,12 +49,12 @@ func TestCutWithoutLength(t *testing.T) {
 			}
 			defer s.Close()
 			conn, err := net.Dial("tcp", s.Listener.Addr().String())
-			must(t, err)
+			tasktest.Must(t, err)
 			if c.tls {
 				conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(patience))
+			conn.SetDeadline(time.Now().Add(tasktest.Patience))
 			send(t, conn, c.request)
 			body, err := io.ReadAll(conn)
 			if (err == nil) != c.whole {
@@ -73,7 +74,7 @@ func TestCutInAWrite(t *testing.T) {
 	} {
 		for _, over := range []string{"TCP", "TLS"} {
 			t.Run(name+" "+over, func(t *testing.T) {
-				rt := start(t, cocoon.Config{})
+				rt := tasktest.Start(t, cocoon.Config{})
 				var task atomic.Pointer[cocoon.Task]
 				s := httptest.NewUnstartedServer(Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					task.Store(cocoon.TaskOf(r.Context()))
@@ -83,7 +84,7 @@ func TestCutInAWrite(t *testing.T) {
 				})))
 				s.Config.ErrorLog = quiet
 				conn, err := net.Dial("tcp", s.Listener.Addr().String())
-				must(t, err)
+				tasktest.Must(t, err)
 				if over == "TLS" {
 					s.StartTLS()
 					conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
@@ -92,12 +93,12 @@ func TestCutInAWrite(t *testing.T) {
 				}
 				defer s.Close()
 				defer conn.Close()
-				conn.SetDeadline(time.Now().Add(patience))
+				conn.SetDeadline(time.Now().Add(tasktest.Patience))
 				send(t, conn, "GET / HTTP/1.0\r\n\r\n")
 				waits(t, rt)
 				time.Sleep(20 * time.Millisecond) // until the client holds it up
 				task.Load().Cancel()
-				eventually(t, "the task to end", func() bool { return rt.Stats().Tasks == 0 })
+				tasktest.Eventually(t, "the task to end", func() bool { return rt.Stats().Tasks == 0 })
 				if n, err := io.Copy(io.Discard, conn); err == nil {
 					t.Errorf("the client takes %d bytes for all", n)
 				}
@@ -109,14 +110,14 @@ func TestCutInAWrite(t *testing.T) {
 // TestStoppedUploadIsAnswered checks that a client gets the response when its upload is stopped
 // halfway, whatever it sends after that: Go's client reports a reset connection as its error.
 func TestStoppedUploadIsAnswered(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		time.AfterFunc(5*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
 		io.Copy(io.Discard, r.Body)
 	})
 	for range 20 {
 		resp, err := s.Client().Post(s.URL, "", io.LimitReader(endless{}, 1<<40)) // in chunks
-		must(t, err)
+		tasktest.Must(t, err)
 		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || err != nil {
 			t.Errorf("%d %q, %v", resp.StatusCode, body, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 var (
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 		mux.HandleFunc(path, h)
 	}
 	slices.Sort(paths)
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	hybrid, stock := serve(t, outer(Middleware(rt, Options{})(mux))), serve(t, outer(mux))
 	for i := range *scripts {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestShutdownWaitsForAnswers checks that tasks thrown into at the end have time for a response,
 // and that Shutdown returns after it.
 func TestShutdownWaitsForAnswers(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	running := make(chan struct{})
 	answered := false
 	o := Options{Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -32,8 +33,8 @@ func TestShutdownWaitsForAnswers(t *testing.T) {
 	})))
 	c, r := dial(t, s)
 	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-	receive(t, "the handler", running)
-	must(t, Shutdown(past(), s.Config, rt))
+	tasktest.Receive(t, "the handler", running)
+	tasktest.Must(t, Shutdown(past(), s.Config, rt))
 	if !answered {
 		t.Error("Shutdown has returned before the answer")
 	}
@@ -46,7 +47,7 @@ func TestShutdownWaitsForAnswers(t *testing.T) {
 // error names it.
 func TestShutdownDeaf(t *testing.T) {
 	rt, err := cocoon.New(cocoon.Config{Slots: 1})
-	must(t, err)
+	tasktest.Must(t, err)
 	running, gate, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s := handle(t, rt, func(http.ResponseWriter, *http.Request) {
 		defer close(ended)
@@ -55,7 +56,7 @@ func TestShutdownDeaf(t *testing.T) {
 	})
 	c, _ := dial(t, s)
 	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-	receive(t, "the handler", running)
+	tasktest.Receive(t, "the handler", running)
 	var left *cocoon.ShutdownError
 	if err := Shutdown(past(), s.Config, rt); !errors.As(err, &left) || len(left.Tasks) != 1 || left.Tasks[0] != unmatched {
 		t.Errorf("got %v; want the task that is left", err)
@@ -64,14 +65,14 @@ func TestShutdownDeaf(t *testing.T) {
 		t.Errorf("the connection: %v", err)
 	}
 	close(gate)
-	receive(t, "the end of the handler", ended)
-	must(t, rt.Shutdown(context.Background()))
+	tasktest.Receive(t, "the end of the handler", ended)
+	tasktest.Must(t, rt.Shutdown(context.Background()))
 }
 
 // TestShutdownDrains checks that Shutdown drains first: no client can connect any more, while a
 // request in flight goes on as before, including its own tasks, until its response is complete.
 func TestShutdownDrains(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
 	running, gate := make(chan struct{}), make(chan struct{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		close(running)
@@ -83,12 +84,12 @@ func TestShutdownDrains(t *testing.T) {
 	})
 	c, r := dial(t, s)
 	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-	receive(t, "the handler", running)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	tasktest.Receive(t, "the handler", running)
+	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 	defer cancel()
 	down := make(chan error, 1)
 	go func() { down <- Shutdown(ctx, s.Config, rt) }()
-	eventually(t, "the door to close", func() bool {
+	tasktest.Eventually(t, "the door to close", func() bool {
 		late, err := net.Dial("tcp", s.Listener.Addr().String())
 		if err == nil {
 			late.Close()
@@ -102,11 +103,11 @@ func TestShutdownDrains(t *testing.T) {
 	}
 	close(gate)
 	resp, err := http.ReadResponse(r, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	if body, err := io.ReadAll(resp.Body); string(body) != "whole" || err != nil {
 		t.Errorf("%d %q, %v", resp.StatusCode, body, err)
 	}
-	must(t, receive(t, "Shutdown", down))
+	tasktest.Must(t, tasktest.Receive(t, "Shutdown", down))
 	if err := rt.Run(context.Background(), "late", func(context.Context) error { return nil }); !errors.Is(err, cocoon.ErrShutdown) {
 		t.Errorf("a task after it: %v", err)
 	}
@@ -115,7 +116,7 @@ func TestShutdownDrains(t *testing.T) {
 // TestShutdownSeveral checks that several servers drain concurrently, and that their runtime ends
 // after them.
 func TestShutdownSeveral(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	var servers []*http.Server
 	answers, hold := make(chan string, 3), make(chan struct{})
 	var begun sync.WaitGroup
@@ -132,26 +133,26 @@ func TestShutdownSeveral(t *testing.T) {
 	begun.Wait()
 	ended := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 		defer cancel()
 		ended <- Shutdown(ctx, servers[0], rt, servers[1:]...)
 	}()
 	for _, s := range servers {
-		eventually(t, "a server to take no more connections", func() bool {
+		tasktest.Eventually(t, "a server to take no more connections", func() bool {
 			return s.ListenAndServe() == http.ErrServerClosed
 		})
 	}
 	close(hold)
 	for range servers {
-		same(t, receive(t, "an answer", answers), "200 whole")
+		same(t, tasktest.Receive(t, "an answer", answers), "200 whole")
 	}
-	must(t, receive(t, "the end", ended))
+	tasktest.Must(t, tasktest.Receive(t, "the end", ended))
 }
 
 // TestShutdownSeveralThrows checks that the requests left when the time is over are thrown into and
 // get a response, on each server.
 func TestShutdownSeveralThrows(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 3})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 3})
 	var servers []*http.Server
 	answers := make(chan string, 3)
 	var begun sync.WaitGroup
@@ -169,30 +170,30 @@ func TestShutdownSeveralThrows(t *testing.T) {
 	begun.Wait()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	must(t, Shutdown(ctx, servers[0], rt, servers[1:]...))
+	tasktest.Must(t, Shutdown(ctx, servers[0], rt, servers[1:]...))
 	for range servers {
-		same(t, receive(t, "an answer", answers), "refused")
+		same(t, tasktest.Receive(t, "an answer", answers), "refused")
 	}
 }
 
 // TestShutdownEndsHijacked checks that a connection that a handler has taken over does not hold up
 // Shutdown.
 func TestShutdownEndsHijacked(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	ended := make(chan error, 1)
 	s := handle(t, rt, upgrade(t, ended))
 	c, r := dial(t, s)
 	send(t, c, upgradeRequest)
 	switched(t, r)
 	echo(t, c, r, "ping\n")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 	defer cancel()
 	begin := time.Now()
-	must(t, Shutdown(ctx, s.Config, rt))
-	if err := receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrCancelled) || time.Since(begin) > patience/2 {
+	tasktest.Must(t, Shutdown(ctx, s.Config, rt))
+	if err := tasktest.Receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrCancelled) || time.Since(begin) > tasktest.Patience/2 {
 		t.Errorf("the handler ended with %v after %v", err, time.Since(begin))
 	}
-	eventually(t, "the task to be forgotten", func() bool { // its server's goroutine does that, after the task has ended
+	tasktest.Eventually(t, "the task to be forgotten", func() bool { // its server's goroutine does that, after the task has ended
 		taken.mu.Lock()
 		defer taken.mu.Unlock()
 		return len(taken.of[s.Config]) == 0

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -40,7 +41,7 @@ func TestSlowBody(t *testing.T) {
 				send(t, c, "0\r\n\r\n")
 			}
 			resp, err := http.ReadResponse(r, nil)
-			must(t, err)
+			tasktest.Must(t, err)
 			if body, _ := io.ReadAll(resp.Body); string(body) != strings.Repeat("x", 20)+"<nil>" {
 				t.Errorf("%q", body)
 			}
@@ -54,7 +55,7 @@ func TestSlowBodyIsClosed(t *testing.T) {
 	rt, loop := oneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "POST" {
-			must(t, r.Body.Close())
+			tasktest.Must(t, r.Body.Close())
 			io.WriteString(w, "closed")
 		}
 	})
@@ -64,7 +65,7 @@ func TestSlowBodyIsClosed(t *testing.T) {
 	get(t, s, "/")
 	send(t, c, "whole")
 	resp, err := http.ReadResponse(r, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	if body, err := io.ReadAll(resp.Body); string(body) != "closed" {
 		t.Errorf("%q, %v", body, err)
 	}
@@ -73,7 +74,7 @@ func TestSlowBodyIsClosed(t *testing.T) {
 // waits waits until the runtime's only task is blocked.
 func waits(t *testing.T, rt *cocoon.Runtime) {
 	t.Helper()
-	eventually(t, "the task to block", func() bool { return rt.Stats().Tasks == 1 && busy(rt) == 0 })
+	tasktest.Eventually(t, "the task to block", func() bool { return rt.Stats().Tasks == 1 && busy(rt) == 0 })
 }
 
 // past returns a context that has ended.
@@ -104,15 +105,15 @@ func TestClientNeverReads(t *testing.T) {
 				}
 			}, change...)
 			resp, err := s.Client().Get(s.URL + "/endless")
-			must(t, err)
+			tasktest.Must(t, err)
 			defer resp.Body.Close()
 			for range 3 {
 				waits(t, rt)
 				get(t, s, "/")
 			}
 			waits(t, rt)
-			must(t, rt.Shutdown(past()))
-			if err := receive(t, "the throw", failed); !errors.Is(err, cocoon.ErrShutdown) {
+			tasktest.Must(t, rt.Shutdown(past()))
+			if err := tasktest.Receive(t, "the throw", failed); !errors.Is(err, cocoon.ErrShutdown) {
 				t.Errorf("the handler ended with %v", err)
 			}
 			if _, err := io.Copy(io.Discard, resp.Body); err == nil {
@@ -135,16 +136,16 @@ func TestClientNeverReadsHints(t *testing.T) {
 	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 	begin := time.Now()
 	for quiet := begin; time.Since(quiet) < 10*time.Millisecond; {
-		if time.Since(begin) > patience {
+		if time.Since(begin) > tasktest.Patience {
 			t.Fatal("the task keeps its slot")
 		}
 		if busy(rt) != 0 || rt.Stats().Tasks == 0 {
 			quiet = time.Now() // it is still sending responses
 		}
 	}
-	shut, cancel := context.WithTimeout(past(), patience)
+	shut, cancel := context.WithTimeout(past(), tasktest.Patience)
 	defer cancel()
-	must(t, rt.Shutdown(shut))
+	tasktest.Must(t, rt.Shutdown(shut))
 }
 
 // TestThrowWhileReading checks that a throw into a task that waits for its body does not wait for
@@ -167,7 +168,7 @@ func TestThrowWhileReading(t *testing.T) {
 				rt.Shutdown(past())
 			}()
 			resp, err := s.Client().Post(s.URL, "", body)
-			must(t, err)
+			tasktest.Must(t, err)
 			defer resp.Body.Close()
 			if resp.StatusCode != 503 {
 				t.Errorf("status %d", resp.StatusCode)
@@ -180,9 +181,9 @@ func TestThrowWhileReading(t *testing.T) {
 func TestClientLeaves(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{})
+			rt := tasktest.Start(t, cocoon.Config{})
 			_, err := rt.RegisterPolicy(policy.CallerGone())
-			must(t, err)
+			tasktest.Must(t, err)
 			heard := make(chan error, 1)
 			running := make(chan struct{})
 			h := Middleware(rt, Options{Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { heard <- err }})
@@ -198,13 +199,13 @@ func TestClientLeaves(t *testing.T) {
 				leave()
 			}()
 			r, err := http.NewRequestWithContext(ctx, "GET", s.URL, nil)
-			must(t, err)
+			tasktest.Must(t, err)
 			if resp, err := s.Client().Do(r); err == nil {
 				resp.Body.Close()
 				t.Errorf("the client that left was answered %d", resp.StatusCode)
 			}
 			var p *cocoon.PreemptedError
-			if err := receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "caller-gone" {
+			if err := tasktest.Receive(t, "the throw", heard); !errors.As(err, &p) || p.Policy != "caller-gone" {
 				t.Errorf("refused with %v", err)
 			}
 		})
@@ -214,7 +215,7 @@ func TestClientLeaves(t *testing.T) {
 // TestContextEndsAround checks that a handler can still respond after surrounding code has ended
 // its context.
 func TestContextEndsAround(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	var end context.CancelFunc
 	inner := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.ReadAll(r.Body)
@@ -229,7 +230,7 @@ func TestContextEndsAround(t *testing.T) {
 		inner.ServeHTTP(w, r.WithContext(ctx))
 	}))
 	resp, err := s.Client().Post(s.URL, "", strings.NewReader("x"))
-	must(t, err)
+	tasktest.Must(t, err)
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || len(body) != 4*holdSize {
 		t.Errorf("%d bytes, %v", len(body), err)

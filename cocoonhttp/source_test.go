@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // kernels is a listener with connections that count the copies that the kernel could do.
@@ -51,13 +52,13 @@ func (c kernelConn) ReadFrom(src io.Reader) (int64, error) {
 func TestFilesBySendfile(t *testing.T) {
 	text := strings.Repeat("0123456789", 50_000)
 	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	tasktest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	open := func() *os.File {
 		f, err := os.Open(file)
-		must(t, err)
+		tasktest.Must(t, err)
 		return f
 	}
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, h := range map[string]http.HandlerFunc{
 		"ServeFile": func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) },
 		"Copy":      func(w http.ResponseWriter, r *http.Request) { f := open(); defer f.Close(); io.Copy(w, f) },
@@ -91,17 +92,17 @@ func TestCopyWaits(t *testing.T) {
 	for name, make := range map[string]func() (from io.ReadCloser, to io.WriteCloser){
 		"a pipe": func() (io.ReadCloser, io.WriteCloser) {
 			r, w, err := os.Pipe()
-			must(t, err)
+			tasktest.Must(t, err)
 			return r, w
 		},
 		"a connection": func() (io.ReadCloser, io.WriteCloser) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			must(t, err)
+			tasktest.Must(t, err)
 			defer l.Close()
 			w, err := net.Dial("tcp", l.Addr().String())
-			must(t, err)
+			tasktest.Must(t, err)
 			r, err := l.Accept()
-			must(t, err)
+			tasktest.Must(t, err)
 			return r, w
 		},
 		"a synchronous one": func() (io.ReadCloser, io.WriteCloser) { return net.Pipe() },
@@ -130,7 +131,7 @@ func TestCopyWaits(t *testing.T) {
 				same(t, got(s, "POST"), "200 ")
 				waits(t, rt)
 				task.Load().Cancel()
-				same(t, receive(t, "the answer", answer), "refused")
+				same(t, tasktest.Receive(t, "the answer", answer), "refused")
 				go func() { time.Sleep(5 * time.Millisecond); io.WriteString(to, "more") }()
 				b := [4]byte{}
 				if n, err := io.ReadFull(from, b[:]); err != nil {

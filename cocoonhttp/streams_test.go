@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestManyStreams checks that many streams of one HTTP/2 connection wait, run and are thrown into
@@ -45,7 +47,7 @@ func TestManyStreams(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "all streams to wait for their bodies", func() bool {
+	tasktest.Eventually(t, "all streams to wait for their bodies", func() bool {
 		return rt.Stats().Tasks == streams && busy(rt) == 0
 	})
 	for i, feed := range feeds {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // termServer is the environment variable that makes the tests' program a server until it gets
@@ -87,18 +88,18 @@ type child struct {
 func startChild(t *testing.T) *child {
 	t.Helper()
 	self, err := os.Executable()
-	must(t, err)
+	tasktest.Must(t, err)
 	c := &child{Cmd: exec.Command(self)}
 	c.Env = append(os.Environ(), termServer+"=1")
 	c.Stderr = os.Stderr
 	_, err = c.StdinPipe() // closed when this process ends, see serveUntilTerm
-	must(t, err)
+	tasktest.Must(t, err)
 	out, err := c.StdoutPipe()
-	must(t, err)
-	must(t, c.Start())
+	tasktest.Must(t, err)
+	tasktest.Must(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill() })
 	address, err := bufio.NewReader(out).ReadString('\n')
-	must(t, err)
+	tasktest.Must(t, err)
 	c.url = "http://" + strings.TrimSpace(address)
 	return c
 }
@@ -110,9 +111,9 @@ func (c *child) dial() (net.Conn, error) {
 // blocked waits until n tasks of the child wait for their clients.
 func (c *child) blocked(t *testing.T, n int) {
 	t.Helper()
-	eventually(t, "tasks to block", func() bool {
+	tasktest.Eventually(t, "tasks to block", func() bool {
 		resp, err := http.Get(c.url + "/blocked")
-		must(t, err)
+		tasktest.Must(t, err)
 		defer resp.Body.Close()
 		got := 0
 		fmt.Fscan(resp.Body, &got)
@@ -129,7 +130,7 @@ func TestSIGTERM(t *testing.T) {
 	c := startChild(t)
 	var load sync.WaitGroup
 	var whole, refused atomic.Int64
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: tasktest.Patience}
 	for range 8 {
 		load.Go(func() {
 			for {
@@ -155,7 +156,7 @@ func TestSIGTERM(t *testing.T) {
 	statuses := make(chan int, 2)
 	ask := func(request string) {
 		conn, err := c.dial()
-		must(t, err)
+		tasktest.Must(t, err)
 		t.Cleanup(func() { conn.Close() })
 		send(t, conn, request)
 		if strings.Contains(request, "endless") {
@@ -175,10 +176,10 @@ func TestSIGTERM(t *testing.T) {
 	ask("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
 	ask("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
 	c.blocked(t, 2)
-	eventually(t, "load", func() bool { return whole.Load() > 100 })
-	must(t, c.Process.Signal(syscall.SIGTERM))
+	tasktest.Eventually(t, "load", func() bool { return whole.Load() > 100 })
+	tasktest.Must(t, c.Process.Signal(syscall.SIGTERM))
 	for range 2 {
-		if status := receive(t, "an answer", statuses); status != 503 {
+		if status := tasktest.Receive(t, "an answer", statuses); status != 503 {
 			t.Errorf("a request that cannot end got status %d", status)
 		}
 	}

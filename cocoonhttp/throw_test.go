@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestThrow checks that a throw becomes a 503 as long as nothing has been sent, and after that
 // aborts the request, so that the client can tell.
 func TestThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for _, c := range []struct {
 		name string
 		do   func(w http.ResponseWriter)
@@ -69,7 +70,7 @@ func TestThrow(t *testing.T) {
 
 // TestConnectionLivesOn checks that the response after a throw, on the same connection, is whole.
 func TestConnectionLivesOn(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "hello")
 		if r.URL.Path == "/throw" {
@@ -80,9 +81,9 @@ func TestConnectionLivesOn(t *testing.T) {
 	for _, path := range []string{"/", "/throw", "/", "/throw", "/"} {
 		send(t, c, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n")
 		resp, err := http.ReadResponse(r, nil)
-		must(t, err)
+		tasktest.Must(t, err)
 		body, err := io.ReadAll(resp.Body)
-		must(t, err)
+		tasktest.Must(t, err)
 		want := map[string]string{"/": "hello", "/throw": "Service Unavailable\n"}[path]
 		if string(body) != want {
 			t.Errorf("%s: %q; want %q", path, body, want)
@@ -92,7 +93,7 @@ func TestConnectionLivesOn(t *testing.T) {
 
 // TestPanic checks that panics pass through unchanged, and that held bytes are then not sent.
 func TestPanic(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	own := errors.New("own")
 	h := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X", "1")
@@ -162,8 +163,8 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 // TestPolicyThrows checks that a policy stops a handler that polls, and that Options.Refuse gets
 // the policy's error.
 func TestPolicyThrows(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: \"GET /slow/{id}\", limit: 1ms}]\n")))
+	rt := tasktest.Start(t, cocoon.Config{})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: \"GET /slow/{id}\", limit: 1ms}]\n")))
 	heard := make(chan error, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /slow/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -177,15 +178,15 @@ func TestPolicyThrows(t *testing.T) {
 	}})(mux))
 	resp, _ := get(t, s, "/slow/1")
 	var p *cocoon.PreemptedError
-	if err := receive(t, "the error", heard); resp.StatusCode != 503 || !errors.As(err, &p) || p.Task != "GET /slow/{id}" || !p.Started {
+	if err := tasktest.Receive(t, "the error", heard); resp.StatusCode != 503 || !errors.As(err, &p) || p.Task != "GET /slow/{id}" || !p.Started {
 		t.Errorf("%d %v", resp.StatusCode, err)
 	}
 }
 
 // TestSectionAnswers checks that the handler can respond to a throw that a Section catches.
 func TestSectionAnswers(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
+	rt := tasktest.Start(t, cocoon.Config{})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		_, err := cocoon.Section(ctx, "step", func() (int, error) {
@@ -205,7 +206,7 @@ func TestSectionAnswers(t *testing.T) {
 // panic, or no response, as for a client that has disconnected, is replaced as for any throw. Other
 // responses are the handler's own.
 func TestRecoveredThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for _, c := range []struct {
 		name  string
 		throw bool
@@ -244,7 +245,7 @@ func TestRecoveredThrow(t *testing.T) {
 // TestThrowSaysWhere checks that the error names the line of a handler that ignored errors, and not
 // a frame below it.
 func TestThrowSaysWhere(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
 		do   func(w http.ResponseWriter, r *http.Request)
 		want string
@@ -265,10 +266,10 @@ func TestThrowSaysWhere(t *testing.T) {
 				}
 			})))
 			resp, err := s.Client().Post(s.URL, "", strings.NewReader("body"))
-			must(t, err)
+			tasktest.Must(t, err)
 			resp.Body.Close()
 			var p *cocoon.PreemptedError
-			if err := receive(t, "the error", heard); !errors.As(err, &p) || !strings.Contains(p.Where(), c.want) {
+			if err := tasktest.Receive(t, "the error", heard); !errors.As(err, &p) || !strings.Contains(p.Where(), c.want) {
 				t.Errorf("it was at %q; want %s: %v", p.Where(), c.want, err)
 			}
 		})
@@ -279,7 +280,7 @@ func TestThrowSaysWhere(t *testing.T) {
 // the throw did not end. Such a response may be incomplete: recovering code can no longer respond,
 // and leaves the response so (chi's Recoverer behind its Logger).
 func TestRecoveredInTheMidst(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for _, c := range []struct {
 		name  string
 		do    func(w http.ResponseWriter, r *http.Request)
@@ -319,7 +320,7 @@ func TestRecoveredInTheMidst(t *testing.T) {
 // if it has the length that its header declares. For any other response it is unknown what the
 // handler would have written if its context had not ended.
 func TestThrowTooLate(t *testing.T) {
-	rt := start(t, cocoon.Config{StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
 	for name, c := range map[string]struct {
 		do   func(w http.ResponseWriter)
 		want string
@@ -359,7 +360,7 @@ func TestThrowTooLate(t *testing.T) {
 // TestThrowEndsTheContext checks handlers that return without a response when their context ends,
 // because their client must have disconnected. After a throw the client is still connected.
 func TestThrowEndsTheContext(t *testing.T) {
-	rt := start(t, cocoon.Config{StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		task := cocoon.TaskOf(r.Context())
 		time.AfterFunc(time.Millisecond, task.Cancel)

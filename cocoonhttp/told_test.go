@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestCallsTellOfThrow checks that a throw never unwinds the code around a read from or a write to
 // the client: the call returns the throw as its error.
 func TestCallsTellOfThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	large, text := make([]byte, 2*holdSize), strings.Repeat("x", 2*holdSize)
 	for name, call := range map[string]func(w http.ResponseWriter, r *http.Request) error{
 		"write": func(w http.ResponseWriter, _ *http.Request) error { _, err := w.Write(large); return err },
@@ -51,7 +52,7 @@ func TestCallsTellOfThrow(t *testing.T) {
 					}
 				}, change...)
 				resp, err := s.Client().Post(s.URL, "", strings.NewReader("body"))
-				must(t, err)
+				tasktest.Must(t, err)
 				resp.Body.Close()
 				if resp.StatusCode != 503 || !mu.TryLock() {
 					t.Errorf("%d, or it was unwound", resp.StatusCode)
@@ -64,8 +65,8 @@ func TestCallsTellOfThrow(t *testing.T) {
 // TestCallsTellOfSectionsThrow checks that calls return a throw into a section in the same way, and
 // that the throw ends a section that goes on regardless.
 func TestCallsTellOfSectionsThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
-	must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
+	rt := tasktest.Start(t, cocoon.Config{})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: step, limit: 1ms}]\n")))
 	for name, heeds := range map[string]bool{"heeds": true, "ignores": false} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -87,13 +88,13 @@ func TestCallsTellOfSectionsThrow(t *testing.T) {
 				ended <- err
 			})
 			resp, err := s.Client().Get(s.URL)
-			must(t, err)
+			tasktest.Must(t, err)
 			defer resp.Body.Close()
 			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 				t.Error(err)
 			}
 			var p *cocoon.PreemptedError
-			if err := receive(t, "the section", ended); !errors.As(err, &p) || p.Section != "step" {
+			if err := tasktest.Receive(t, "the section", ended); !errors.As(err, &p) || p.Section != "step" {
 				t.Errorf("the section: %v", err)
 			}
 		})
@@ -103,7 +104,7 @@ func TestCallsTellOfSectionsThrow(t *testing.T) {
 // TestIgnoredErrorIsNoAnswer checks that a response with lost bytes does not count as whole, even
 // if the handler ignores the error.
 func TestIgnoredErrorIsNoAnswer(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for name, throw := range map[string]func(ctx context.Context){
 		"told":      func(ctx context.Context) { cocoon.TaskOf(ctx).Cancel() },
 		"recovered": func(ctx context.Context) { defer func() { recover() }(); throwInto(ctx) },
@@ -129,7 +130,7 @@ func TestIgnoredErrorIsNoAnswer(t *testing.T) {
 // TestStoppedFormLeavesNoFiles checks that the package that parses a form removes the temporary
 // files of a form if its upload was stopped halfway.
 func TestStoppedFormLeavesNoFiles(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
@@ -142,17 +143,17 @@ func TestStoppedFormLeavesNoFiles(t *testing.T) {
 	m := multipart.NewWriter(&form)
 	for _, name := range []string{"a", "b"} {
 		file, err := m.CreateFormFile(name, name)
-		must(t, err)
+		tasktest.Must(t, err)
 		file.Write(make([]byte, 11<<20))
 	}
 	body, feed := io.Pipe()
 	defer feed.Close()
 	go feed.Write(form.Bytes()[:form.Len()-1000])
 	resp, err := s.Client().Post(s.URL, m.FormDataContentType(), body)
-	must(t, err)
+	tasktest.Must(t, err)
 	resp.Body.Close()
 	left, err := os.ReadDir(dir)
-	must(t, err)
+	tasktest.Must(t, err)
 	if resp.StatusCode != 503 || len(left) != 0 {
 		t.Errorf("%d, and %d files are left", resp.StatusCode, len(left))
 	}

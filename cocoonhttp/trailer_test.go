@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestCutBeforeTrailer checks responses of declared length when a throw comes between the last byte
 // of the body and the trailer. In HTTP/2 the client must not take the response for whole. In HTTP/1
 // such a response has no trailer, so it is whole.
 func TestCutBeforeTrailer(t *testing.T) {
-	rt := start(t, cocoon.Config{StallAfter: -1})
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
 	throws := map[string]func(w http.ResponseWriter, r *http.Request){
 		"its context ends": func(_ http.ResponseWriter, r *http.Request) {
 			time.AfterFunc(time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestTransport checks that other tasks run while a task waits for a response or its body.
@@ -41,7 +42,7 @@ func TestTransport(t *testing.T) {
 			return
 		}
 		out, err := http.NewRequestWithContext(r.Context(), "POST", backend.URL, strings.NewReader("hello"))
-		must(t, err)
+		tasktest.Must(t, err)
 		resp, err := client.Do(out)
 		close(answered)
 		if err != nil {
@@ -56,7 +57,7 @@ func TestTransport(t *testing.T) {
 		t.Errorf("%q", body)
 	}
 	resp, err := client.Get(front + "/other") // without a task
-	must(t, err)
+	tasktest.Must(t, err)
 	resp.Body.Close()
 }
 
@@ -76,7 +77,7 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 // later throw leaves the response to the task: no code of the client is unwound, and nothing stays
 // open.
 func TestTransportThrow(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	sent, answer := &watched{Reader: strings.NewReader("x")}, &watched{Reader: strings.NewReader("y")}
 	calls := 0
 	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
@@ -86,12 +87,12 @@ func TestTransportThrow(t *testing.T) {
 	})}}
 	do := func(ctx context.Context, body io.Reader) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, "POST", "http://a/", body)
-		must(t, err)
+		tasktest.Must(t, err)
 		return client.Do(r)
 	}
 	err := rt.Run(t.Context(), "late", func(ctx context.Context) error {
 		resp, err := do(ctx, nil)
-		must(t, err)
+		tasktest.Must(t, err)
 		defer resp.Body.Close()
 		_, err = io.ReadAll(resp.Body)
 		return err
@@ -121,17 +122,17 @@ func TestTransportUpgraded(t *testing.T) {
 	})}}
 	writer := loop.Go(t.Context(), "writer", func(ctx context.Context) error {
 		r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
-		must(t, err)
+		tasktest.Must(t, err)
 		resp, err := client.Do(r)
-		must(t, err)
+		tasktest.Must(t, err)
 		defer resp.Body.Close()
 		_, err = io.WriteString(resp.Body.(io.Writer), "hello")
 		return err
 	})
 	waits(t, rt)
-	must(t, loop.Run(t.Context(), "other", func(context.Context) error { return nil }))
+	tasktest.Must(t, loop.Run(t.Context(), "other", func(context.Context) error { return nil }))
 	if got, err := io.ReadAll(theirs); string(got) != "hello" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	must(t, writer.Wait(t.Context()))
+	tasktest.Must(t, writer.Wait(t.Context()))
 }

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestFacets checks that a writer has exactly the optional interfaces of the writer below it.
 func TestFacets(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	can := func(w http.ResponseWriter, r *http.Request) {
 		_, f := w.(http.Flusher)
 		_, h := w.(http.Hijacker)
@@ -87,7 +88,7 @@ func TestFacets(t *testing.T) {
 }
 
 func TestPush(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		// Go's client refuses pushes, which shows that the push arrives there.
 		if err := w.(http.Pusher).Push("/a.css", nil); err == nil || err.Error() != "feature not supported" {
@@ -99,7 +100,7 @@ func TestPush(t *testing.T) {
 
 // TestResponseController checks that deadlines and full duplex take effect on the connection.
 func TestResponseController(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		if err := c.EnableFullDuplex(); err != nil {
@@ -126,7 +127,7 @@ func TestResponseController(t *testing.T) {
 		send(t, c, fmt.Sprintf("%x\r\n%s\r\n", len(line), line))
 		for i == 0 { // the header comes with the first line
 			if l, err := r.ReadString('\n'); err != nil || l == "\r\n" {
-				must(t, err)
+				tasktest.Must(t, err)
 				break
 			}
 		}
@@ -144,20 +145,20 @@ func TestDeadlines(t *testing.T) {
 	for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		for name, h := range map[string]func(w http.ResponseWriter, r *http.Request) error{
 			"read": func(w http.ResponseWriter, r *http.Request) error {
-				must(t, http.NewResponseController(w).SetReadDeadline(longAgo))
+				tasktest.Must(t, http.NewResponseController(w).SetReadDeadline(longAgo))
 				_, err := r.Body.Read(make([]byte, 1))
 				return err
 			},
 			"write": func(w http.ResponseWriter, r *http.Request) error {
 				c := http.NewResponseController(w)
-				must(t, c.SetWriteDeadline(longAgo))
+				tasktest.Must(t, c.SetWriteDeadline(longAgo))
 				io.WriteString(w, "late")
 				return c.Flush()
 			},
 		} {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				ended := make(chan error, 1)
-				s := handle(t, start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) { ended <- h(w, r) }, change...)
+				s := handle(t, tasktest.Start(t, cocoon.Config{}), func(w http.ResponseWriter, r *http.Request) { ended <- h(w, r) }, change...)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var body io.Reader
@@ -167,13 +168,13 @@ func TestDeadlines(t *testing.T) {
 					body = from
 				}
 				r, err := http.NewRequestWithContext(ctx, "POST", s.URL, body)
-				must(t, err)
+				tasktest.Must(t, err)
 				go func() {
 					if resp, err := s.Client().Do(r); err == nil {
 						resp.Body.Close()
 					}
 				}()
-				if err := receive(t, "the handler", ended); err == nil || name == "read" && !errors.Is(err, os.ErrDeadlineExceeded) {
+				if err := tasktest.Receive(t, "the handler", ended); err == nil || name == "read" && !errors.Is(err, os.ErrDeadlineExceeded) {
 					t.Errorf("it ended with %v", err)
 				}
 			})
@@ -184,7 +185,7 @@ func TestDeadlines(t *testing.T) {
 // TestAfterTheEnd checks that a handler that writes after its end gets an error, and reaches no
 // other request.
 func TestAfterTheEnd(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	var kept http.ResponseWriter
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		if kept == nil {
@@ -213,7 +214,7 @@ func TestAfterTheEnd(t *testing.T) {
 // TestHijackOverHTTP2 checks that a handler that asks for an interface that the connection lacks
 // gets an error, and can respond with one.
 func TestHijackOverHTTP2(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for _, body := range []string{"", "cannot upgrade"} {
 		s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 			if _, _, err := http.NewResponseController(w).Hijack(); err == nil {
@@ -233,7 +234,7 @@ func TestHijackOverHTTP2(t *testing.T) {
 // TestUnwrapInBetween checks that writes through an unwrapped writer and writes around it arrive in
 // order.
 func TestUnwrapInBetween(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		under := w.(interface{ Unwrap() http.ResponseWriter }).Unwrap()
 		for _, text := range []string{"a", "b", "c"} {
@@ -249,7 +250,7 @@ func TestUnwrapInBetween(t *testing.T) {
 // TestAroundTheHandler checks that frameworks can respond to a handler's error, after the handler
 // has returned, through the writer that the handler had (echo.WrapMiddleware).
 func TestAroundTheHandler(t *testing.T) {
-	rt := start(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	for _, c := range []struct {
 		name           string
 		inside, around func(w http.ResponseWriter)

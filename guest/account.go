@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 // goroutine writes used and the ends of the slices; the settings may be changed at any time.
 type account struct {
 	thread *Thread // nil: a Call
+	fixed  bool    // time ends no slice
 
 	slice     atomic.Int64 // ns
 	fuelSlice atomic.Int64 // 0: no end
@@ -26,7 +28,7 @@ const FuelEvent = "fuel"
 
 // set applies the settings of the module to the account of t, which is nil for a Call.
 func (acc *account) set(c *Config, t *Thread) {
-	acc.thread = t
+	acc.thread, acc.fixed = t, c.Deterministic
 	acc.slice.Store(int64(c.Slice))
 	acc.fuelSlice.Store(c.FuelSlice)
 	acc.budget.Store(c.Budget)
@@ -35,9 +37,8 @@ func (acc *account) set(c *Config, t *Thread) {
 
 // begin starts a time slice.
 func (acc *account) begin(now int64) {
-	acc.until = now + acc.slice.Load()
-	if acc.until < now { // beyond the clock
-		acc.until = 1<<63 - 1
+	if acc.until = math.MaxInt64; !acc.fixed {
+		acc.until = add(now, acc.slice.Load())
 	}
 }
 
@@ -52,9 +53,12 @@ func (acc *account) fuelOver() bool {
 	if n == 0 || used < acc.fuelUntil {
 		return false
 	}
-	acc.fuelUntil, acc.until = used+n, 0
+	acc.fuelUntil, acc.until = add(used, n), 0
 	return true
 }
+
+// add returns a + b, or the largest number if that is larger. Neither is negative.
+func add(a, b int64) int64 { return a + min(b, math.MaxInt64-a) }
 
 // exhausted reports whether the budget is used up.
 func (acc *account) exhausted() bool {

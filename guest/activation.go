@@ -29,6 +29,7 @@ type activation struct {
 	stopped  error  // why the guest was stopped, by other means than a throw
 	pace     pace
 	waits    inside.Call // a function of WASI that may wait is in progress
+	slept    bool        // poll_oneoff has slept
 
 	ready    chan struct{} // gets a value with the turn; made under the instance's lock
 	reserved bool          // it was queued for the turn before it began

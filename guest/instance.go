@@ -170,9 +170,12 @@ func (in *Instance) last() bool {
 	return true
 }
 
-// free closes wazero's instance, which no thread uses.
+// free closes wazero's instance, which no thread uses. There is none if its start has failed.
 func (in *Instance) free(ctx context.Context) {
-	in.api.Close(ctx)
+	if in.api != nil {
+		in.api.Close(ctx)
+	}
+	in.module.remove(ctx, in)
 	close(in.ended)
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"sync/atomic"
+	"slices"
+	"sync"
 
 	"github.com/cocoon-go/cocoon/guest/meter"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -21,7 +23,11 @@ type Module struct {
 	owned    bool // runtime is closed with the module
 	compiled wazero.CompiledModule
 	exports  map[string]*export
-	closed   atomic.Bool
+
+	mu        sync.Mutex // guards what follows
+	instances map[*Instance]struct{}
+	closed    bool
+	freed     bool
 }
 
 // export is an exported function.
@@ -101,16 +107,59 @@ func compile(ctx context.Context, metered []byte, c Config) (m *Module, err erro
 	return m, provide(ctx, m.runtime, m.compiled)
 }
 
-// Close closes the compiled code, and the runtime if Compile made it. Shut the instances down
-// first: if the runtime is Compile's, Close ends them without warning.
+// Close shuts the module's instances down, and closes the compiled code, and the runtime if Compile
+// made it. If ctx ends first, or inside a call of one of the instances, Close does not wait for the
+// instances, and the last one frees the code when it ends.
 func (m *Module) Close(ctx context.Context) error {
-	if m.closed.Swap(true) {
+	m.mu.Lock()
+	m.closed = true
+	all := slices.Collect(maps.Keys(m.instances))
+	m.mu.Unlock()
+	for _, in := range all {
+		in.close(ctx, ErrShutdown)
+	}
+	for _, in := range all {
+		if err := in.Shutdown(ctx); err != nil {
+			return err
+		}
+	}
+	return m.free(ctx)
+}
+
+// add makes in one of the module's instances.
+func (m *Module) add(in *Instance) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return fmt.Errorf("guest: %s: Instantiate after Close", m.config.Name)
+	}
+	if m.instances == nil {
+		m.instances = map[*Instance]struct{}{}
+	}
+	m.instances[in] = struct{}{}
+	return nil
+}
+
+// remove forgets an instance that has ended. The last one of a closed module frees the code.
+func (m *Module) remove(ctx context.Context, in *Instance) {
+	m.mu.Lock()
+	delete(m.instances, in)
+	m.mu.Unlock()
+	m.free(ctx)
+}
+
+// free closes the code, if the module is closed and has no instance.
+func (m *Module) free(ctx context.Context) error {
+	m.mu.Lock()
+	last := m.closed && len(m.instances) == 0 && !m.freed
+	m.freed = m.freed || last
+	m.mu.Unlock()
+	switch {
+	case !last:
 		return nil
-	}
-	if m.owned {
+	case m.owned:
 		return m.runtime.Close(ctx)
-	}
-	if m.compiled != nil {
+	case m.compiled != nil:
 		return m.compiled.Close(ctx)
 	}
 	return nil
@@ -121,9 +170,6 @@ func (m *Module) Close(ctx context.Context) error {
 // is the main function of a command, does not run: Spawn or Call it. config may be nil; its start
 // functions are ignored.
 func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*Instance, error) {
-	if m.closed.Load() {
-		return nil, fmt.Errorf("guest: %s: Instantiate after Close", m.config.Name)
-	}
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")
 	}
@@ -134,10 +180,14 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 	if m.config.Deterministic {
 		in.turns.rng = rand.New(rand.NewPCG(m.config.Seed, 0))
 	}
+	if err := m.add(in); err != nil {
+		return nil, err
+	}
 	err := in.loop(ctx).Run(ctx, m.config.Name+".start", func(ctx context.Context) error {
 		return in.start(ctx, config.WithStartFunctions().WithNanosleep(in.nanosleep))
 	})
 	if err != nil {
+		in.close(ctx, err)
 		return nil, fmt.Errorf("guest: %s: %w", m.config.Name, err)
 	}
 	if m.config.Deterministic {
@@ -151,6 +201,10 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 	a := &activation{Context: ctx, in: in, function: &export{name: "start"}, g: goroutine.ID()}
 	a.account = &a.own
 	a.account.set(&in.module.config, nil)
+	if err := in.join(a); err != nil {
+		return err
+	}
+	defer in.part(a)
 	if err := a.enter(); err != nil {
 		return err
 	}
@@ -165,9 +219,6 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 	}
 	if f := in.module.exports["_initialize"]; f != nil && f.params == 0 {
 		_, err = in.run(ctx, &activation{in: in, function: f}, nil)
-	}
-	if err != nil {
-		err = errors.Join(err, in.api.Close(ctx))
 	}
 	return err
 }

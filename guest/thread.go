@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -121,16 +122,30 @@ func (t *Thread) Account() cocoon.Account {
 // Task returns the thread's task, or nil if the thread has not started yet.
 func (t *Thread) Task() *cocoon.Task { return t.task.Load() }
 
-// SetSlice changes Config.Slice for the thread, from its next slice on.
-func (t *Thread) SetSlice(d time.Duration) { t.account.slice.Store(int64(sliceOf(max(d, leastSlice)))) }
+// SetSlice changes Config.Slice for the thread, from its next slice on. A positive value below the
+// minimum means the minimum.
+func (t *Thread) SetSlice(d time.Duration) {
+	if d > 0 {
+		d = max(d, leastSlice)
+	}
+	t.account.slice.Store(int64(sliceOf(d)))
+}
 
 // SetFuelSlice changes Config.FuelSlice for the thread, from its next slice on.
 func (t *Thread) SetFuelSlice(n int64) { t.account.fuelSlice.Store(max(n, 0)) }
 
-// AddFuel adds to the thread's budget. It has no effect on a thread without a budget.
+// AddFuel adds to the thread's budget. It has no effect on a thread without a budget. A negative n
+// takes from the budget; a budget that is used up ends the thread at its next safe point.
 func (t *Thread) AddFuel(n int64) {
-	if t.account.budget.Load() != 0 {
-		t.account.budget.Add(n)
+	for {
+		was := t.account.budget.Load()
+		if was == 0 {
+			return
+		}
+		now := max(was+min(n, math.MaxInt64-was), 1) // 0 would be no bound
+		if t.account.budget.CompareAndSwap(was, now) {
+			return
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ type code struct {
 	file     *file
 	name     string        // such as "(*T).M", and "(*T).M.func1" for its first literal
 	decl     *ast.FuncDecl // nil for a literal
+	outer    *code         // the function around a literal; it is no code of the package for a variable
+	lit      *ast.FuncLit  // nil for a declaration
+	use      use           // of the literal
 	typ      *ast.FuncType
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""
@@ -32,7 +35,8 @@ type code struct {
 	moved    []span      // tokens that have another line's number
 	weight   int         // its cost, see bound
 	inner    int         // number of literals so far
-	nodes    int         // syntax nodes, counted at its first poll
+	order    []visit     // what walk visits
+	deepest  int         // the largest depth in order
 	inlining int         // lower bound of the inliner's count, see leastUnits; 0: unknown
 }
 
@@ -80,9 +84,23 @@ func (r *rewriter) collect(f *file) {
 }
 
 func (r *rewriter) add(c *code) {
-	c.held = append(c.held, r.heldIn(c)...)
-	c.owed = append(c.owed, owedIn(c.body)...)
+	if c.lit != nil && c.use != started {
+		c.owed = spansAround(c.outer.owed, c.lit)
+	}
+	c.owed = append(c.owed, owedIn(c.body, r.lockNodes(c.body))...)
 	r.codes = append(r.codes, c)
+}
+
+// holdLocks finds the stretches in which the functions hold locks.
+func (r *rewriter) holdLocks() {
+	for _, c := range r.codes { // a literal comes after the function around it
+		if c.lit != nil && c.use != started {
+			if h := c.outer.heldAt(c.lit.Pos()); h != nil {
+				c.held = []hold{{span{c.lit.Pos(), c.lit.End()}, h.what, h.released}}
+			}
+		}
+		c.held = append(c.held, r.heldIn(c)...)
+	}
 }
 
 // collectLiterals finds the literals in n, which belongs to outer. always is the reason why all of
@@ -94,19 +112,16 @@ func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 			return true
 		}
 		outer.inner++
-		c := &code{file: outer.file, name: outer.name + ".func" + strconv.Itoa(outer.inner), typ: lit.Type, body: lit.Body, exempt: always}
-		switch use := useOf(lit, stack); {
-		case always != "":
-		case use == deferred:
-			c.exempt = "it is deferred, and may run while a throw unwinds"
-		case use == called:
-			c.exempt = outer.exempt
+		c := &code{
+			file: outer.file, name: outer.name + ".func" + strconv.Itoa(outer.inner), typ: lit.Type, body: lit.Body, exempt: always,
+			outer: outer, lit: lit, use: useOf(lit, stack),
 		}
-		if useOf(lit, stack) != started {
-			if h := outer.heldAt(lit.Pos()); h != nil {
-				c.held = []hold{{span{lit.Pos(), lit.End()}, h.what, h.released}}
-			}
-			c.owed = spansAround(outer.owed, lit)
+		switch {
+		case always != "":
+		case c.use == deferred:
+			c.exempt = "it is deferred, and may run while a throw unwinds"
+		case c.use == called:
+			c.exempt = outer.exempt
 		}
 		r.add(c)
 		r.literals[lit] = c
@@ -188,15 +203,37 @@ func nameOf(fn *ast.FuncDecl) string {
 	return name + "." + fn.Name.Name
 }
 
+// visit is a node, with the number of its enclosing nodes.
+type visit struct {
+	node  ast.Node
+	depth int
+}
+
 // walk visits the nodes of c's body, each with its enclosing nodes, and omits nodes of literals.
-func (c *code) walk(visit func(n ast.Node, stack []ast.Node)) {
-	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
-		if _, ok := n.(*ast.FuncLit); ok {
-			return false
-		}
-		visit(n, stack)
-		return true
-	})
+// Each function is walked some ten times, so walk remembers the order: ast.PreorderStack takes
+// several times as long.
+func (c *code) walk(see func(n ast.Node, stack []ast.Node)) {
+	order := c.inOrder()
+	stack := make([]ast.Node, 0, c.deepest+1)
+	for _, v := range order {
+		stack = stack[:v.depth]
+		see(v.node, stack)
+		stack = append(stack, v.node)
+	}
+}
+
+func (c *code) inOrder() []visit {
+	if c.order == nil {
+		ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
+			if _, ok := n.(*ast.FuncLit); ok {
+				return false
+			}
+			c.order = append(c.order, visit{n, len(stack)})
+			c.deepest = max(c.deepest, len(stack))
+			return true
+		})
+	}
+	return c.order
 }
 
 // isStuck reports whether a lock is held at p that would stay locked after a throw.

@@ -1,9 +1,6 @@
 package instrument
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // edits are changes to a text. None may contain a newline, so line numbers stay the same.
 type edits []edit
@@ -21,13 +18,16 @@ func (e *edits) replace(at, end int, text string) { *e = append(*e, edit{at, end
 func (e edits) apply(src []byte) []byte {
 	sorted := slices.Clone(e)
 	slices.SortStableFunc(sorted, func(a, b edit) int { return a.at - b.at })
-	var out strings.Builder
+	size := len(src)
+	for _, c := range sorted {
+		size += len(c.text)
+	}
+	out := make([]byte, 0, size)
 	done := 0
 	for _, c := range sorted {
-		out.Write(src[done:c.at])
-		out.WriteString(c.text)
+		out = append(out, src[done:c.at]...)
+		out = append(out, c.text...)
 		done = c.end
 	}
-	out.Write(src[done:])
-	return []byte(out.String())
+	return append(out, src[done:]...)
 }

@@ -3,7 +3,6 @@ package instrument
 import (
 	"bytes"
 	"fmt"
-	"go/parser"
 	"go/token"
 	"path/filepath"
 	"strings"
@@ -13,11 +12,13 @@ import (
 func (r *rewriter) decide() {
 	r.choosePrefix()
 	r.check()
-	r.collectAll()
+	for _, f := range r.files {
+		r.collect(f)
+	}
 	if r.passLocks() {
 		r.findReleasers()
-		r.collectAll()
 	}
+	r.holdLocks()
 	r.distrust()
 	r.beCareful()
 	for _, c := range r.codes {
@@ -48,14 +49,6 @@ func (r *rewriter) decide() {
 	r.freshCalls()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
-}
-
-// collectAll finds the functions of the package.
-func (r *rewriter) collectAll() {
-	r.codes = nil
-	for _, f := range r.files {
-		r.collect(f)
-	}
 }
 
 // choosePrefix finds a prefix that no name of the package has.
@@ -91,7 +84,7 @@ func (r *rewriter) replace(f *file, from, to token.Pos, text string) {
 
 func (r *rewriter) insert(f *file, p token.Pos, text string) { f.edits.insert(r.offset(p), text) }
 
-func (r *rewriter) result() (*Result, error) {
+func (r *rewriter) result() *Result {
 	res := &Result{Files: map[string][]byte{}}
 	for _, f := range r.files {
 		if len(f.edits) == 0 {
@@ -100,18 +93,14 @@ func (r *rewriter) result() (*Result, error) {
 		if r.pkg.Moved {
 			r.insert(f, f.tree.Package, lineDirective(r.set.Position(f.tree.Package)))
 		}
-		text := f.edits.apply(f.src)
-		if _, err := parser.ParseFile(token.NewFileSet(), f.path, text, parser.SkipObjectResolution); err != nil {
-			return nil, fmt.Errorf("instrument: the rewritten text does not parse, which is a mistake of this package: %w", err)
-		}
-		res.Files[f.path] = text
+		res.Files[f.path] = f.edits.apply(f.src)
 	}
 	// even without a poll of its own: its callees have polls
 	if len(res.Files) > 0 || len(r.toldLines()) > 0 {
 		r.link(res)
 	}
 	res.Stats, res.Mistaken = r.stats, r.mistaken
-	return res, nil
+	return res
 }
 
 // lineDirective names a position. The position may itself come from a line directive: directives of

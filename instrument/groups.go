@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // owedIn returns the stretches in which the body owes goroutines to a wait group, and will wait for
@@ -18,8 +19,11 @@ import (
 //
 // A stretch goes from an Add to the next go statement, or to the end of the loops around that
 // statement. Without a go statement it goes to the end of the body. Groups are recognised by their
-// method names, like locks.
-func owedIn(body *ast.BlockStmt) (owed []span) {
+// method names, like locks. nodes are the body's, see lockNodes.
+func owedIn(body *ast.BlockStmt, nodes []lockNode) (owed []span) {
+	if !slices.ContainsFunc(nodes, lockNode.isDeferredWait) {
+		return nil
+	}
 	type add struct {
 		group string
 		at    token.Pos
@@ -34,13 +38,14 @@ func owedIn(body *ast.BlockStmt) (owed []span) {
 		case *ast.GoStmt:
 			starts = append(starts, startOf(n, stack))
 		case *ast.CallExpr:
-			if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok {
-				group := types.ExprString(sel.X)
-				if sel.Sel.Name == "Add" {
-					// a poll may stand directly before it
-					adds = append(adds, add{group, n.Pos() + 1})
-				}
-				waited[group] = waited[group] || sel.Sel.Name == "Wait" && isDeferred(stack)
+			sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
+			switch {
+			case !ok:
+			case sel.Sel.Name == "Add":
+				// a poll may stand directly before it
+				adds = append(adds, add{types.ExprString(sel.X), n.Pos() + 1})
+			case sel.Sel.Name == "Wait" && isDeferred(stack):
+				waited[types.ExprString(sel.X)] = true
 			}
 		}
 		return true
@@ -51,6 +56,15 @@ func owedIn(body *ast.BlockStmt) (owed []span) {
 		}
 	}
 	return owed
+}
+
+func (n lockNode) isDeferredWait() bool {
+	call, ok := n.node.(*ast.CallExpr)
+	if !ok || n.by == nil {
+		return false
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "Wait"
 }
 
 // start is a go statement with its enclosing loops, outermost first.

@@ -99,8 +99,5 @@ func (r *rewriter) staysInline(c *code, replaced int) bool {
 // 5000 of the compiler's nodes, which are more than the syntax nodes, it inlines nothing above 20
 // units.
 func (c *code) isLarge() bool {
-	if c.nodes == 0 {
-		c.walk(func(ast.Node, []ast.Node) { c.nodes++ })
-	}
-	return c.nodes > 2500
+	return len(c.inOrder()) > 2500
 }

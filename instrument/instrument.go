@@ -99,7 +99,7 @@ func Rewrite(p Package, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.result()
+	return r.result(), nil
 }
 
 // decided returns the package with all decisions about it.
@@ -111,7 +111,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
 		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, written: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, busy: map[place]bool{}, ends: map[place]bool{},
-		fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
+		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
 	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
@@ -144,6 +144,7 @@ type rewriter struct {
 	written   map[types.Object]bool  // whether a function writes through its parameter
 	passing   map[types.Object]*passes
 	releasers map[types.Object]lockCall // variables that contain functions which release locks
+	locking   map[*ast.BlockStmt][]lockNode
 	// lines on which something other than a deferred call may call a poll
 	busy  map[place]bool
 	ends  map[place]bool // lines on which deferred calls run

@@ -28,7 +28,7 @@ type lockFlow struct {
 // again, the caller will release it. The release of a free lock ends the program.
 func (r *rewriter) heldIn(c *code) (held []hold) {
 	body := c.body
-	calls := lockCalls(body, r.lockCallOf, r.leftBy(c))
+	calls := lockCalls(r.lockNodes(body), r.lockCallOf, r.leftBy(c))
 	if len(calls) == 0 {
 		return nil
 	}

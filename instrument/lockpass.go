@@ -57,7 +57,7 @@ func (r *rewriter) passLocks() bool {
 }
 
 func (r *rewriter) passesOf(c *code) *passes {
-	all := allLockCalls(c.body, r.lockCallOf)
+	all := allLockCalls(r.lockNodes(c.body), r.lockCallOf)
 	for _, call := range all {
 		if slices.ContainsFunc(all, func(other lockCall) bool { return other.what == call.what && other.acquires != call.acquires }) ||
 			call.acquires && call.deferred || r.handsOn(c, call.what) {
@@ -164,7 +164,7 @@ func (r *rewriter) handsOn(c *code, what string) (found bool) {
 }
 
 func frees(lit *ast.FuncLit, what string) bool {
-	return slices.ContainsFunc(allLockCalls(lit.Body, lockCallOf), func(c lockCall) bool { return !c.acquires && c.what == what })
+	return slices.ContainsFunc(allLockCalls(lockNodesIn(lit.Body), lockCallOf), func(c lockCall) bool { return !c.acquires && c.what == what })
 }
 
 // releaserOf returns the index of the function's first result of function type, if a returned
@@ -201,7 +201,7 @@ func (r *rewriter) releaserOf(c *code, what string) int {
 func (r *rewriter) isReleased(acquired lockCall) bool {
 	at := r.object(ast.Unparen(lockedExpr(acquired.node)))
 	return at != nil && slices.ContainsFunc(r.codes, func(c *code) bool {
-		return slices.ContainsFunc(allLockCalls(c.body, lockCallOf), func(call lockCall) bool {
+		return slices.ContainsFunc(allLockCalls(r.lockNodes(c.body), lockCallOf), func(call lockCall) bool {
 			on := lockedExpr(call.node)
 			return !call.acquires && call.paired && on != nil && r.object(ast.Unparen(on)) == at
 		})

@@ -51,11 +51,11 @@ type lockCall struct {
 	unsure   bool // it is deferred, and may not happen: it is in a branch of a literal
 }
 
-// lockCalls returns the acquisitions and releases in the body, and the releases in deferred
-// literals, except for locks that the literal itself has acquired. of returns the effect of a node.
-// left names a semaphore that counts even if the body does not release it.
-func lockCalls(body *ast.BlockStmt, of lockCallOfNode, left string) []lockCall {
-	all := allLockCalls(body, of)
+// lockCalls returns the acquisitions and releases in a body, and the releases in deferred literals,
+// except for locks that the literal itself has acquired. nodes are the body's, and of returns the
+// effect of a node. left names a semaphore that counts even if the body does not release it.
+func lockCalls(nodes []lockNode, of lockCallOfNode, left string) []lockCall {
+	all := allLockCalls(nodes, of)
 	return slices.DeleteFunc(slices.Clone(all), func(c lockCall) bool { return c.paired && c.what != left && !isPaired(c.what, all) })
 }
 
@@ -63,37 +63,67 @@ func lockCalls(body *ast.BlockStmt, of lockCallOfNode, left string) []lockCall {
 // functions.
 type lockCallOfNode func(n ast.Node) (c lockCall, ok bool)
 
+// lockNode is a node that may acquire or release a lock: a call, or a channel operation.
+type lockNode struct {
+	node ast.Node
+	by   *ast.DeferStmt // the statement that defers the node; nil if none does
+}
+
+// lockNodes returns the nodes of a function's body, without its literals except deferred ones.
+func (r *rewriter) lockNodes(body *ast.BlockStmt) []lockNode {
+	nodes, ok := r.locking[body]
+	if !ok {
+		nodes = lockNodesIn(body)
+		r.locking[body] = nodes
+	}
+	return nodes
+}
+
+func lockNodesIn(body *ast.BlockStmt) (all []lockNode) {
+	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			// defer func() { mu.Unlock() }() releases this function's
+			return useOf(n, stack) == deferred
+		case *ast.SendStmt, *ast.ExprStmt, *ast.CallExpr:
+			node := lockNode{node: n}
+			for _, around := range stack {
+				if d, ok := around.(*ast.DeferStmt); ok && ast.Unparen(d.Call.Fun) != n {
+					node.by = d
+				}
+			}
+			all = append(all, node)
+		}
+		return true
+	})
+	return all
+}
+
 // allLockCalls is lockCalls plus the semaphores that lockCalls omits.
-func allLockCalls(body *ast.BlockStmt, of lockCallOfNode) (all []lockCall) {
+func allLockCalls(nodes []lockNode, of lockCallOfNode) (all []lockCall) {
 	type deferredLock struct {
 		by   *ast.DeferStmt
 		what string
 	}
-	own := map[deferredLock]bool{}
-	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
-		if lit, ok := n.(*ast.FuncLit); ok {
-			// defer func() { mu.Unlock() }() releases this function's
-			return useOf(lit, stack) == deferred
-		}
-		c, ok := of(n)
+	var own map[deferredLock]bool
+	for _, n := range nodes {
+		c, ok := of(n.node)
 		if !ok {
-			return true
+			continue
 		}
-		var by *ast.DeferStmt
-		for _, around := range stack {
-			if d, ok := around.(*ast.DeferStmt); ok && ast.Unparen(d.Call.Fun) != n {
-				by, c.deferred = d, true
-				c.unsure = !isSure(n, d)
-			}
+		if n.by != nil {
+			c.deferred, c.unsure = true, !isSure(n.node, n.by)
 		}
-		switch key := (deferredLock{by, c.what}); {
+		switch key := (deferredLock{n.by, c.what}); {
 		case c.deferred && c.acquires:
+			if own == nil {
+				own = map[deferredLock]bool{}
+			}
 			own[key] = true
 		case !own[key]:
 			all = append(all, c)
 		}
-		return true
-	})
+	}
 	slices.SortStableFunc(all, func(a, b lockCall) int {
 		// acquire()() acquires first
 		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End()))

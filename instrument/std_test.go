@@ -160,8 +160,12 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, ok := res.Files[path]; ok && bytes.Count(text, []byte("\n")) != bytes.Count(src, []byte("\n")) {
+		text, ok := res.Files[path]
+		if ok && bytes.Count(text, []byte("\n")) != bytes.Count(src, []byte("\n")) {
 			t.Fatalf("lines moved:\n%s", text)
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution); ok && err != nil {
+			t.Fatalf("%v:\n%s", err, text)
 		}
 	})
 }

@@ -13,15 +13,18 @@ import (
 // worst case: a call of anything, an endless loop. So check ignores errors; the compiler reports
 // them with their positions.
 func (r *rewriter) check() {
-	r.info = &types.Info{
-		Types:      map[ast.Expr]types.TypeAndValue{},
-		Defs:       map[*ast.Ident]types.Object{},
-		Uses:       map[*ast.Ident]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{},
-	}
 	var trees []*ast.File
+	size := 0
 	for _, f := range r.files {
 		trees = append(trees, f.tree)
+		size += len(f.src)
+	}
+	// The sizes are usual for so many bytes of source. Growing maps would take a third of the time.
+	r.info = &types.Info{
+		Types:      make(map[ast.Expr]types.TypeAndValue, size/16),
+		Defs:       make(map[*ast.Ident]types.Object, size/150),
+		Uses:       make(map[*ast.Ident]types.Object, size/24),
+		Selections: make(map[*ast.SelectorExpr]*types.Selection, size/250),
 	}
 	conf := types.Config{
 		Importer:    exports{importer.ForCompiler(r.set, "gc", r.open), r.pkg.ImportMap},

@@ -60,6 +60,7 @@ func TestDocTables(t *testing.T) {
 		"mode":    docModes,
 		"stub":    func(*testing.T, [][]string) {}, // TestDocStubs
 		"of":      func(*testing.T, [][]string) {}, // TestDocBounds
+		"warning": func(*testing.T, [][]string) {}, // TestDocErrors of package analyzer
 		"subverb": func(*testing.T, [][]string) {}, // of the command cocoon, which compares it
 	}
 	for _, table := range docTables(t) {

@@ -27,28 +27,28 @@ func specOf(limits []TimeLimit, i int) (Spec, error) {
 // list of the names that the other policies match.
 const maxDefaults = 64
 
-// matchOthers makes the policies that match Default match the tasks that no other policy does.
-func matchOthers(specs []Spec) error {
+// matchOthers makes the policies that match Default match the tasks that no other policy does. An
+// error is about the policy at.
+func matchOthers(specs []Spec) (at int, err error) {
 	var named []string // by some policy
 	defaults := 0
-	for _, s := range specs {
+	for i, s := range specs {
 		if slices.Contains(s.Match.Except, Default) {
-			return fmt.Errorf("policy %q: match: except: %s stands for tasks in match.tasks only; list the names to leave out", s.Name, Default)
+			return i, fmt.Errorf("policy %q: match: except: %s stands for tasks in match.tasks only; list the names to leave out", s.Name, Default)
 		}
 		if slices.Contains(s.Match.Tasks, Default) {
 			if slices.Contains(s.Match.Tasks, "*") {
-				return fmt.Errorf(`policy %q: match: tasks: "*" includes %s; write one of them`, s.Name, Default)
+				return i, fmt.Errorf(`policy %q: match: tasks: "*" includes %s; write one of them`, s.Name, Default)
 			}
-			defaults++
+			if defaults++; defaults > maxDefaults {
+				return i, fmt.Errorf("more than %d policies match %s", maxDefaults, Default)
+			}
 		}
 		for _, name := range s.Match.Tasks {
 			if name != Default && name != "*" {
 				named = append(named, name)
 			}
 		}
-	}
-	if defaults > maxDefaults {
-		return fmt.Errorf("%d policies match %s, and %d may", defaults, Default, maxDefaults)
 	}
 	slices.Sort(named)
 	named = slices.Compact(named)
@@ -69,5 +69,5 @@ func matchOthers(specs []Spec) error {
 			}
 		}
 	}
-	return nil
+	return 0, nil
 }

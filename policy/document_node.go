@@ -140,12 +140,15 @@ func readDuration(n *yaml.Node, to *time.Duration) error {
 		return hint
 	}
 	d, err := time.ParseDuration(n.Value)
-	if err != nil {
+	if err != nil || !hasUnit(n.Value) {
 		return hint
 	}
 	*to = d
 	return nil
 }
+
+// hasUnit reports whether a duration has a unit. Go takes 0 for a duration without one.
+func hasUnit(duration string) bool { return strings.Trim(duration, "+-0") != "" }
 
 func readStrings(n *yaml.Node, what string, to *[]string) error {
 	items, err := sequence(n, what)
@@ -203,8 +206,11 @@ func stateValue(n *yaml.Node) (any, error) {
 			err := n.Decode(&f)
 			return f, err
 		case "!!str":
-			if d, err := time.ParseDuration(n.Value); err == nil {
+			if d, err := time.ParseDuration(n.Value); err == nil && hasUnit(n.Value) {
 				return d, nil
+			}
+			if _, err := strconv.ParseFloat(n.Value, 64); err == nil {
+				return nil, lineError(n, "a state is %s; write the number without quotes, or a duration like 100ms", nodeKind(n))
 			}
 		}
 	}

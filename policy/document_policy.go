@@ -33,7 +33,7 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 			{name: "func", required: true, read: func(n *yaml.Node) error { return readString(n, &l.Func) }},
 			{name: "limit", required: true, read: func(n *yaml.Node) error { return readDuration(n, &l.Limit) }},
 			{name: "interval", read: func(n *yaml.Node) error { return readInterval(n, &l.Interval) }},
-			{name: "reason", read: func(n *yaml.Node) error { return readString(n, &l.Reason) }},
+			{name: "reason", read: func(n *yaml.Node) error { return readReason(n, &l.Reason) }},
 			{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &l.Mode) }},
 			{name: "force", read: func(n *yaml.Node) error { return readBool(n, &l.Force) }},
 		})
@@ -49,6 +49,10 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		if err != nil {
 			return lineError(item, "%v", err)
 		}
+		if lower := lowerLimit(limits, i); lower >= 0 {
+			return lineError(item, "the limit %v of %q has no effect, because the limit %v of %q in line %d applies to all its tasks and sections; raise that one, or leave this one out",
+				limits[i].Limit, limits[i].Func, limits[lower].Limit, limits[lower].Func, items[lower].Line)
+		}
 		if err := d.add(item, s, fmt.Sprintf("limit of %q", limits[i].Func)); err != nil {
 			return err
 		}
@@ -59,6 +63,25 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// lowerLimit returns a limit that ends all tasks and sections of the limit i before that does; -1 if
+// there is none. A dry run of another limit is none.
+func lowerLimit(limits []TimeLimit, i int) int {
+	l := limits[i]
+	own, _ := ParsePattern(l.Func)
+	return slices.IndexFunc(limits, func(o TimeLimit) bool {
+		p, _ := ParsePattern(o.Func)
+		return o.Func != l.Func && o.Func != Default && l.Func != Default && o.Mode == l.Mode && o.Limit < l.Limit && p.Covers(own)
+	})
+}
+
+func readReason(n *yaml.Node, to *string) error {
+	err := readString(n, to)
+	if err == nil && *to == "" {
+		err = lineError(n, "the reason is empty; leave it out for the name and the limit")
+	}
+	return err
 }
 
 func (d *documentReader) readPreemption(n *yaml.Node) error {
@@ -98,8 +121,8 @@ func (d *documentReader) readPolicies(n *yaml.Node) error {
 			written[i] = &s.Match
 		}
 	}
-	if err := matchOthers(specs); err != nil {
-		return lineError(n, "%v", err)
+	if i, err := matchOthers(specs); err != nil {
+		return lineError(items[i], "%v", err)
 	}
 	for i, item := range items {
 		if err := d.add(item, specs[i], ""); err != nil {

@@ -11,12 +11,12 @@ func (d *documentReader) readTenants(n *yaml.Node) error {
 	err := decodeMap(n, "tenants", []key{
 		{name: "label", required: true, read: func(n *yaml.Node) error { return readString(n, &t.Label) }},
 		{name: "shares", read: func(n *yaml.Node) error { return readShares(n, t.Shares) }},
-		{name: "max", read: func(n *yaml.Node) error { return readInt(n, &most) }},
+		{name: "max", read: func(n *yaml.Node) error { return readAccounts(n, &most) }},
 	})
 	if err != nil {
 		return err
 	}
-	t.Max = int(min(max(most, -1), MaxTenants+1)) // fits an int, and stays invalid
+	t.Max = int(most)
 	if err := t.Validate(); err != nil {
 		return lineError(n, "%v", err)
 	}
@@ -24,11 +24,22 @@ func (d *documentReader) readTenants(n *yaml.Node) error {
 	return nil
 }
 
+func readAccounts(n *yaml.Node, to *int64) error {
+	err := readInt(n, to)
+	if err == nil && (*to < 1 || *to > MaxTenants) {
+		err = lineError(n, "a loop keeps 1 to %d accounts of tenants, and not %d; leave max out for 1024", MaxTenants, *to)
+	}
+	return err
+}
+
 func readShares(n *yaml.Node, to map[string]int) error {
 	if _, err := mapping(n, "shares"); err != nil {
 		return err
 	}
 	for i := 0; i < len(n.Content); i += 2 {
+		if p, err := ParsePattern(n.Content[i].Value); err != nil || !p.one() {
+			return lineError(n.Content[i], "the name of a tenant is no pattern; name each tenant with a share, or write \\* for a star")
+		}
 		var share int64
 		if err := readInt(n.Content[i+1], &share); err != nil {
 			return err
@@ -36,7 +47,8 @@ func readShares(n *yaml.Node, to map[string]int) error {
 		if share < 1 || share > MaxShare {
 			return lineError(n.Content[i+1], "a share is 1 to %d, and this is %d", MaxShare, share)
 		}
-		to[n.Content[i].Value] = int(share)
+		name, _ := ParsePattern(n.Content[i].Value)
+		to[name.parts[0]] = int(share)
 	}
 	return nil
 }

@@ -150,6 +150,7 @@ type Program struct {
 	Sets    []Set
 	Choices []*Node                 // the OpIf nodes for choices in the text
 	Repeats [][2]int                // the places in the text of constants that their list has already
+	Dropped []*Node                 // quotients of constants that have dropped a fraction
 	Names   map[stubs.NameID]string // the string constants
 	Unused  []*Node                 // the places of let names that nothing uses
 }

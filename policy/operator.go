@@ -161,7 +161,11 @@ func (l *lowerer) quotient(n *ast.BinaryNode, a, b value) value {
 		return value{node: l.folded(n, OpDiv, stubs.Float, l.float(n.Left, a.node), l.float(n.Right, b.node))}
 	case at == bt:
 		l.numeric(n, a)
-		return value{node: l.folded(n, OpDiv, at, a.node, b.node)}
+		q := l.folded(n, OpDiv, at, a.node, b.node)
+		if at == stubs.Int && q.Op == OpConst && int64(a.node.Imm)%int64(b.node.Imm) != 0 {
+			l.prog.Dropped = append(l.prog.Dropped, q)
+		}
+		return value{node: q}
 	case unit(at) && bt == stubs.Int:
 		return value{node: l.folded(n, OpDiv, at, a.node, l.retype(n.Right, b.node, at))}
 	case unit(at) && bt == stubs.Float:

@@ -74,6 +74,30 @@ func (p Pattern) Matches(name string) bool {
 	return strings.HasSuffix(rest, p.parts[last])
 }
 
+// Overlaps reports whether some name matches both p and q.
+func (p Pattern) Overlaps(q Pattern) bool {
+	switch {
+	case p.one():
+		return q.Matches(p.parts[0])
+	case q.one():
+		return p.Matches(q.parts[0])
+	}
+	// A name that begins with the longer beginning and ends with the longer end can have all other
+	// parts in between.
+	begins := func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+	ends := func(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
+	return begins(p.parts[0], q.parts[0]) && ends(p.parts[len(p.parts)-1], q.parts[len(q.parts)-1])
+}
+
+// Covers reports whether p matches every name that q matches.
+func (p Pattern) Covers(q Pattern) bool {
+	// no name of a policy has the character, so only a star of p matches it
+	return p.Matches(strings.Join(q.parts, "\x00"))
+}
+
+// Sample returns a name that the pattern matches.
+func (p Pattern) Sample() string { return strings.Join(p.parts, "x") }
+
 // isAll reports whether a name, or a pattern of names, matches all names.
 func isAll(text string) bool {
 	p, _ := ParsePattern(text)

@@ -10,7 +10,7 @@ import (
 // longer than Limit. Running time counts; waiting does not.
 type TimeLimit struct {
 	Func  string        // the name of a section or a task, or a pattern of names, see Pattern
-	Limit time.Duration // > 0
+	Limit time.Duration // MinInterval or more
 	// the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
 	Interval time.Duration
 	Reason   string // the reason of the throw; "": "FUNC ran longer than LIMIT"
@@ -72,8 +72,8 @@ func (l TimeLimit) validate() error {
 	if _, err := ParsePattern(l.Func); err != nil {
 		return err
 	}
-	if l.Limit <= 0 {
-		return fmt.Errorf("the limit of %q is %v; want more than 0", l.Func, l.Limit)
+	if l.Limit < MinInterval {
+		return fmt.Errorf("the limit of %q is %v; want %v or more, which the runtime can tell apart", l.Func, l.Limit, MinInterval)
 	}
 	if err := Every(l.Interval).validate(); err != nil {
 		return err

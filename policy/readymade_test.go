@@ -80,7 +80,7 @@ func TestTimeLimit(t *testing.T) {
 
 func TestTimeLimitDefaults(t *testing.T) {
 	for limit, want := range map[time.Duration]time.Duration{
-		1: 50 * time.Microsecond, time.Millisecond: 50 * time.Microsecond, 100 * time.Millisecond: time.Millisecond,
+		MinInterval: 50 * time.Microsecond, time.Millisecond: 50 * time.Microsecond, 100 * time.Millisecond: time.Millisecond,
 		time.Hour: 10 * time.Millisecond, math.MaxInt64: 10 * time.Millisecond,
 	} {
 		s, err := TimeLimit{Func: "f", Limit: limit}.Spec()
@@ -116,14 +116,14 @@ func TestReadymadeRefuses(t *testing.T) {
 	_, zero := RoundRobin(0)
 	for want, err := range map[string]error{
 		"time limit: the name of the section or task is empty":          limit(TimeLimit{Limit: 1}),
-		"time limit: the limit of \"f\" is 0s; want more than 0":        limit(TimeLimit{Func: "f"}),
+		"time limit: the limit of \"f\" is 0s; want 5µs or more":        limit(TimeLimit{Func: "f"}),
 		"the limit of \"f\" is -1s":                                     limit(TimeLimit{Func: "f", Limit: -time.Second}),
 		"no printable text":                                             limit(TimeLimit{Func: "a\x00b", Limit: 1}),
 		`"\xff" is no printable text`:                                   limit(TimeLimit{Func: "\xff", Limit: 1}),
 		"2000 bytes, and 1024":                                          limit(TimeLimit{Func: strings.Repeat("x", 2000), Limit: 1}),
-		"the interval 1ns is not between":                               limit(TimeLimit{Func: "f", Limit: 1, Interval: 1}),
-		"the reason has 300 bytes, and 256":                             limit(TimeLimit{Func: "f", Limit: 1, Reason: strings.Repeat("x", 300)}),
-		"the reason \"a\\nb\" is no printable text":                     limit(TimeLimit{Func: "f", Limit: 1, Reason: "a\nb"}),
+		"the interval 1ns is not between":                               limit(TimeLimit{Func: "f", Limit: 1e9, Interval: 1}),
+		"the reason has 300 bytes, and 256":                             limit(TimeLimit{Func: "f", Limit: 1e9, Reason: strings.Repeat("x", 300)}),
+		"the reason \"a\\nb\" is no printable text":                     limit(TimeLimit{Func: "f", Limit: 1e9, Reason: "a\nb"}),
 		"the quantum 1µs is shorter than 100µs":                         short,
 		"the quantum 0s is shorter":                                     zero,
 		"overload alarm: no bound is set; set Queue, Wait or both":      alarm(OverloadAlarm{State: "s"}),

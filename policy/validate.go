@@ -115,18 +115,23 @@ func (m Match) validate() error {
 	return m.contradiction()
 }
 
-// contradiction returns an error if except leaves nothing of an entry of tasks. Two entries contend
-// only if they are equally specific, and then the exception counts.
+// contradiction returns an error if except leaves nothing of an entry of tasks, or has an entry that
+// is about none of them. Two entries contend only if they are equally specific, and then the exception counts.
 func (m Match) contradiction() error {
+	tasks := make([]Pattern, len(m.Tasks))
+	for i, text := range m.Tasks {
+		tasks[i], _ = ParsePattern(text)
+	}
 	for _, text := range m.Except {
 		excepted, _ := ParsePattern(text)
-		if len(m.Tasks) == 0 && isAll(text) {
+		if len(tasks) == 0 && isAll(text) {
 			return fmt.Errorf("match.except: %q excepts every task, so the policy is about none; remove it, or name tasks in match.tasks", text)
 		}
-		for _, task := range m.Tasks {
-			if p, _ := ParsePattern(task); p.same(excepted) {
-				return fmt.Errorf("match: %q stands in tasks and in except, so it matches no task; remove one of the two", task)
-			}
+		if i := slices.IndexFunc(tasks, excepted.same); i >= 0 {
+			return fmt.Errorf("match: %q stands in tasks and in except, so it matches no task; remove one of the two", m.Tasks[i])
+		}
+		if len(tasks) > 0 && !slices.ContainsFunc(tasks, excepted.Overlaps) {
+			return fmt.Errorf("match.except: %q excepts nothing, because match.tasks has no such task; correct the name, or remove it", text)
 		}
 	}
 	return nil

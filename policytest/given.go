@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -37,4 +38,99 @@ func (s *suite) readsLabel(path string) error {
 		return fmt.Errorf("no policy reads %s, nor any other label", path)
 	}
 	return fmt.Errorf("no policy reads %s; the policies read %s", path, strings.Join(others, ", "))
+}
+
+// impossible returns an error about a given value that the policy reads, and that no server has on
+// the event.
+func (w *world) impossible(c *compiled) error {
+	for i, r := range c.program.Reads {
+		b, bounded := analyzer.On(c.program, r.Stub, w.on)
+		if !bounded {
+			continue
+		}
+		name := r.Name().String()
+		for path, v := range w.given {
+			ofPattern := r.Pattern != "" && strings.HasPrefix(path, stubs.Catalogue[stubs.TaskSections].Path+"[") && r.Stub == stubs.TaskSections
+			if path != c.keys[i] && path != name && !ofPattern || b.Has(v) {
+				continue
+			}
+			can := fmt.Sprintf("%d or more", b.Least)
+			switch v.(type) {
+			case string, []string:
+				can = "empty"
+			default:
+				if b.Most == 0 {
+					can = "0"
+				}
+			}
+			return &badTest{w.places[path], fmt.Errorf("policy %q reads %s on %v, where it is %s: %s; and this is %v", c.spec.Name, path, w.on, can, b.Why, v)}
+		}
+	}
+	return nil
+}
+
+// always are the stubs that a test may give although no policy reads them: the server selects
+// policies by them.
+var always = []stubs.ID{stubs.TaskName, stubs.TaskKind, stubs.ArrivingName, stubs.ArrivingKind, stubs.LoopName, stubs.RuntimeUptime}
+
+// readsStub refuses a stub without a key that no policy reads: it is most likely another stub than
+// the policy's.
+func (s *suite) readsStub(path string) error {
+	stub, ok := stubs.Lookup(path)
+	if !ok || slices.Contains(always, stub.ID) {
+		return nil
+	}
+	_, field, _ := strings.Cut(path, ".")
+	var others []string
+	for _, c := range s.policies {
+		for _, r := range c.program.Reads {
+			if r.OfState() || r.Stub == stubs.Draw {
+				continue
+			}
+			other := stubs.Catalogue[r.Stub].Path
+			if r.Stub == stub.ID {
+				return nil
+			}
+			if _, f, _ := strings.Cut(other, "."); f == field && !slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+	}
+	if len(others) > 0 {
+		return fmt.Errorf("no policy reads %s; the policies read %s", path, strings.Join(others, ", "))
+	}
+	return fmt.Errorf("no policy reads %s, so it changes nothing; leave it out, or give what a policy reads", path)
+}
+
+// hears refuses a custom event that no policy is evaluated on.
+func (s *suite) hears(event string) error {
+	var names []string
+	for _, c := range s.policies {
+		switch t := c.spec.On; {
+		case t.Events&stubs.Custom == 0:
+		case t.Custom == "" || t.Custom == event:
+			return nil
+		default:
+			names = append(names, t.Custom)
+		}
+	}
+	return fmt.Errorf("no policy is evaluated on the event %q; the policies have %s", event, list(names))
+}
+
+// says refuses a count of 0 of a throw that is in no policy; another count fails by itself.
+func (s *suite) says(counts map[string]int) error {
+	for verdict, count := range counts {
+		if count > 0 || !strings.HasPrefix(verdict, "throw(") {
+			continue
+		}
+		has := slices.ContainsFunc(s.policies, func(c *compiled) bool {
+			return slices.ContainsFunc(c.program.Reasons, func(reason string) bool {
+				return strings.HasPrefix(verdict, strings.TrimSuffix(policy.ThrowText(reason, 0), ")"))
+			})
+		})
+		if !has {
+			return fmt.Errorf("no policy says %s", verdict)
+		}
+	}
+	return nil
 }

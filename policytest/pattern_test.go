@@ -17,7 +17,7 @@ policies:
     expr: throw("rest")
   - {name: off, on: enqueue, mode: off, expr: throw("off")}
   - name: open
-    on: start
+    on: block
     expr: 'task.sections[pattern("re*")] > duration("1ms") ? switch() : continue()'
   - name: counts
     event: count
@@ -37,8 +37,8 @@ func TestPatternsAndWrites(t *testing.T) {
 		{"the default", `{at: 0s, on: enqueue, given: {arriving.name: GET /b}, expect: {asked: [rest], verdict: throw("rest")}}`, ""},
 		{"why not", `{at: 0s, on: enqueue, given: {arriving.name: GET /admin/ping}, expect: continue()}`, `it matches GET /admin/* but GET /admin/ping alone, and arriving.name is "GET /admin/ping"`},
 		{"off", `{at: 0s, on: enqueue, given: {arriving.name: GET /admin/ping}, expect: continue()}`, `policy "off" is not asked: its mode is off`},
-		{"sections", `{at: 0s, on: start, given: {task.sections: {regex: 2ms, other: 9ms}}, expect: switch()}`, ""},
-		{"other sections", `{at: 0s, on: start, given: {task.sections: {other: 9ms}}, expect: switch()}`, `task.sections[pattern("re*")] = 0s (not given)`},
+		{"sections", `{at: 0s, on: block, given: {task.sections: {regex: 2ms, other: 9ms}}, expect: switch()}`, ""},
+		{"other sections", `{at: 0s, on: block, given: {task.sections: {other: 9ms}}, expect: switch()}`, `task.sections[pattern("re*")] = 0s (not given)`},
 		{"writes", `{at: 0s, event: count, expect: {effects: ['add("n", 2)', 'add("n", 1)', 'max("most", 4)', 'min("n", 7)'], states: {n: 7, most: 4}}}`, ""},
 		{"all or none", `{at: 0s, event: overflow, expect: {error: overflow, states: {n: 5}}}`, ""},
 	} {

@@ -88,7 +88,6 @@ func TestEvents(t *testing.T) {
 		{"when to retry", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less", 2s)'}`, ""},
 		{"when to retry, as a policy writes it", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: {counts: {'throw("less", duration("2000ms"))': 1}}}`, ""},
 		{"another time", `- {at: 0s, event: deploy, given: {event.value: -2}, expect: 'throw("less")'}`, `the verdict is throw("less", 2s); want throw("less")`},
-		{"another custom event", `- {at: 0s, event: other, expect: continue()}`, `it is evaluated on the event "deploy"`},
 		{"the background", `- {at: 0s, on: enqueue, given: {arriving.name: backup}, expect: {asked: [background, shed], effects: [background()]}}`, ""},
 		{"an error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: continue()}`, `p.yaml:22:12: policy "sum": integer overflow`},
 		{"an expected error", `- {at: 0s, on: exit, given: {task.priority: 2}, expect: {error: integer overflow}}`, ""},
@@ -112,6 +111,7 @@ func TestEvents(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct{ name, head, events, want string }{
 		{"a stub", "", `- {at: 0s, on: start, given: {queue.lenght: 1}, expect: continue()}`, "6:37: there is no state stub queue.lenght; did you mean queue.length?"},
+		{"another custom event", "", `- {at: 0s, event: other, expect: continue()}`, `6:9: no policy is evaluated on the event "other"; the policies have [deploy]`},
 		{"a group", "", `- {at: 0s, on: start, given: {length: 1}, expect: continue()}`, "write it as a policy does, as in queue.length or state.NAME"},
 		{"a key", "", `- {at: 0s, on: start, given: {task.labels.tier: gold}, expect: continue()}`, "write task.labels: {tier: ...}"},
 		{"a range", "", `- {at: 0s, on: start, given: {queue.length: -1}, expect: continue()}`, "6:51: queue.length is 0 to 1099511627776, and this is -1"},

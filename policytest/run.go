@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -53,7 +54,10 @@ func (s *suite) run(test *policy.Test, place func(line, col int) string) (failur
 		if err := w.give(e.Given, false); err != nil {
 			return nil, err
 		}
-		if err := s.unknown(e.Want); err != nil {
+		if err := s.hears(e.Custom); e.On == stubs.Custom && err != nil {
+			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
+		}
+		if err := cmp.Or(s.unknown(e.Want), s.says(e.Want.Counts)); err != nil {
 			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
 		}
 		found, err := w.event(e)
@@ -86,7 +90,9 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 	}
 	for i := range e.Times {
 		w.now = e.At + time.Duration(i)*e.Every
-		last = w.tell()
+		if last, err = w.tell(); err != nil {
+			return nil, err
+		}
 		for observing, of := range counts {
 			verdict, _ := together(last, observing)
 			of[verdict]++
@@ -122,18 +128,21 @@ func (w *world) moment(e *policy.TestEvent, i int) string {
 
 // tell evaluates all policies that match the event, one after the other: each reads the states that
 // the earlier ones have set. After a throw on enqueue, which refuses the task, it evaluates no more
-// policies.
-func (w *world) tell() (all []evaluation) {
+// policies. An error is about a given value.
+func (w *world) tell() (all []evaluation, err error) {
 	for _, c := range w.suite.policies {
 		if w.concerns(c) != "" {
 			continue
+		}
+		if err := w.impossible(c); err != nil {
+			return nil, err
 		}
 		ev := w.evaluate(c)
 		if all = append(all, ev); w.on == stubs.Enqueue && ev.out.Decision == stubs.Throw && !c.observing() {
 			break
 		}
 	}
-	return all
+	return all, nil
 }
 
 // evaluate evaluates a policy with both evaluators, and carries out its effects.

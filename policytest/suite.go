@@ -111,7 +111,7 @@ func (s *suite) reads(path string, v any) error {
 		return s.readsLabel(path)
 	}
 	if !strings.HasSuffix(path, ")") {
-		return nil
+		return s.readsStub(path)
 	}
 	_, typ, _ := stubs.Word(v)
 	head, _, _ := strings.Cut(path, "(")

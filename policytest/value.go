@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -113,6 +114,9 @@ func (w *world) value(key string, r policy.Read) (v any, from string) {
 	}
 	stub := stubs.Catalogue[r.Stub]
 	least := max(stub.Min, min(0, stub.Max))
+	if b, ok := analyzer.On(nil, r.Stub, w.on); ok {
+		least = b.Least
+	}
 	switch {
 	case given:
 		return v, ""

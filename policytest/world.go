@@ -15,8 +15,9 @@ import (
 type world struct {
 	suite      *suite
 	given      map[string]any
-	uptime     time.Duration // runtime.uptime at the start of the test
-	now        time.Duration // since then
+	places     map[string]policy.Placed // of the values in given
+	uptime     time.Duration            // runtime.uptime at the start of the test
+	now        time.Duration            // since then
 	on         stubs.Event
 	custom     string // the name of a custom event
 	registered map[string]byLoop
@@ -31,7 +32,7 @@ type byLoop map[string]*variable
 
 func (s *suite) world(test *policy.Test) *world {
 	loops := loopsOf(test)
-	w := &world{suite: s, given: map[string]any{}, registered: newStates(s.registered, loops), private: map[*compiled]map[string]byLoop{},
+	w := &world{suite: s, given: map[string]any{}, places: map[string]policy.Placed{}, registered: newStates(s.registered, loops), private: map[*compiled]map[string]byLoop{},
 		failures: map[*compiled]int{}, out: map[*compiled]string{}, draws: map[drawer]*stubs.Draws{}}
 	for _, c := range s.policies {
 		w.private[c] = newStates(c.spec.State, loops)
@@ -76,6 +77,7 @@ func (w *world) give(given map[string]policy.Placed, everywhere bool) error {
 		if err := w.giveOne(path, given[path].Value, everywhere); err != nil {
 			return &badTest{given[path], err}
 		}
+		w.places[path] = given[path]
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ var libraries = []library{
 	{name: "jsoniter", kind: "codec", module: "github.com/json-iterator/go@v1.1.12"},
 
 	{name: "gorm", kind: "orm", module: "gorm.io/gorm@v1.31.2", with: []string{sqlite}},
-	{name: "xorm", kind: "orm", module: "xorm.io/xorm@v1.4.3", with: []string{driver}},
+	{name: "bun", kind: "orm", module: "github.com/uptrace/bun@v1.2.15", pkg: "schema",
+		with: []string{"github.com/uptrace/bun/dialect/sqlitedialect@v1.2.15", driver}},
 
 	{name: "chi", kind: "router", module: "github.com/go-chi/chi/v5@v5.5.0"},
 	{name: "gin", kind: "router", module: "github.com/gin-gonic/gin@v1.12.0"},

@@ -17,6 +17,7 @@ import (
 	"github.com/cocoon-go/cocoon/guest"
 	"github.com/cocoon-go/cocoon/guest/meter"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
 )
 
@@ -186,13 +187,30 @@ func (g *guestRun) call(ctx context.Context, wasm []byte, args []string, s strea
 	begin := time.Now()
 	thread := in.Spawn(ctx, g.invoke, params...)
 	results, err := thread.Wait(context.WithoutCancel(ctx))
-	for _, v := range results {
-		fmt.Fprintln(s.out, int64(v))
+	if f := in.Module().ExportedFunction(g.invoke); f != nil {
+		printResults(s.out, results, f.Definition().ResultTypes())
 	}
 	if g.stats {
 		g.report(s.err, thread, time.Since(begin))
 	}
 	return err
+}
+
+// printResults prints a function's results by their types. The upper half of a result of 32 bits may
+// hold anything.
+func printResults(w io.Writer, results []uint64, types []api.ValueType) {
+	for i, v := range results {
+		switch types[i] {
+		case api.ValueTypeI32:
+			fmt.Fprintln(w, int32(v))
+		case api.ValueTypeF32:
+			fmt.Fprintln(w, api.DecodeF32(v))
+		case api.ValueTypeF64:
+			fmt.Fprintln(w, api.DecodeF64(v))
+		default:
+			fmt.Fprintln(w, int64(v))
+		}
+	}
 }
 
 // params returns the parameters of the function that -invoke names. A command gets the arguments

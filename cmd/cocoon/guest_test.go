@@ -32,6 +32,7 @@ func TestGuest(t *testing.T) {
 		{"run -mechanism fuel -stats -invoke fib " + fib + " 20", 0, "6765\n", ", fuel "},
 		{"run -fuel 100000 -invoke spin " + fib, 1, "", "guest.spin has used 1000"},
 		{"run -timeout 50ms -invoke spin " + fib, 1, "", "guest.spin ran longer than 50ms"},
+		{"run -invoke grow ../../guest/testdata/wasi.wasm 1000", 0, "-1\n", ""},
 		{"run -invoke nothing " + fib, 1, "", `guest exports no function "nothing"`},
 		{"run -invoke fib " + fib, 1, "", "guest.fib takes 1 parameters, and got 0"},
 		{"run -invoke fib " + fib + " x", 2, "", `the argument "x" of fib is no integer`},

@@ -16,7 +16,7 @@ func command(in string, args ...string) (code int, out, err string) {
 }
 
 const document = `version: 1
-states: {overloaded: false}
+states: {overloaded: true}
 tasks: {a: safe}
 policies:
   - name: good
@@ -40,7 +40,7 @@ func TestCommandLines(t *testing.T) {
 	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
 	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
 	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
-	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n")
+	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n  - {name: sets, on: exit, expr: 'set(\"overloaded\", queue.length > 9)'}\n")
 	fairer := file("fairer.yaml", "version: 1\npolicies:\n  - {name: fairer, on: enqueue, expr: 'tenant.queued > 3 ? throw(\"x\") : continue()'}\n")
 	idle := file("idle.yaml", `version: 1
 states: {unused: 0, late: false, limit: 3}

@@ -28,6 +28,9 @@ func (t together) reports() (all []report) {
 		maps.Copy(tasks, d.Tasks)
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
+	if t.whole {
+		remarks = append(remarks, analyzer.Flows(t.members, t.declared())...)
+	}
 	for _, d := range t.documents {
 		r := report{File: d.file}
 		for _, remark := range slices.Concat(remarks, t.idle(d.Document)) {
@@ -47,15 +50,28 @@ func (t together) idle(d *policy.Document) (remarks []analyzer.Remark) {
 	if !t.whole {
 		return nil
 	}
-	states := map[string]policy.State{}
-	for name, declared := range d.States {
-		states[name], _ = policy.StateOf(declared)
-	}
-	remarks = analyzer.Idle(t.members, states)
+	remarks = analyzer.Idle(t.members, statesOf(d))
 	if d.Tenants != nil && len(d.Tenants.Shares) > 0 {
 		if err := analyzer.IdleShares(t.members); err != nil {
 			remarks = append(remarks, analyzer.Remark{Part: policy.Part{Kind: "tenants"}, Err: err})
 		}
 	}
 	return remarks
+}
+
+// declared returns what all documents declare.
+func (t together) declared() analyzer.Declared {
+	all := analyzer.Declared{States: map[string]policy.State{}}
+	for _, d := range t.documents {
+		maps.Copy(all.States, statesOf(d.Document))
+		if d.Tenants != nil {
+			all.Tenant = d.Tenants.Label
+		}
+	}
+	return all
+}
+
+func statesOf(d *policy.Document) map[string]policy.State {
+	states, _ := policy.StatesOf(d.States) // the document's reader has checked them
+	return states
 }

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // client speaks HTTP/2 frame by frame.
@@ -23,13 +25,13 @@ type client struct {
 
 func dial(t testing.TB, to *net.TCPAddr, settings ...http2.Setting) *client {
 	conn, err := net.DialTCP("tcp", nil, to)
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(tasktest.Patience))
 	io.WriteString(conn, http2.ClientPreface)
 	c := &client{t, conn, http2.NewFramer(conn, conn)}
 	c.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-	must(t, c.WriteSettings(settings...))
+	tasktest.Must(t, c.WriteSettings(settings...))
 	return c
 }
 
@@ -41,7 +43,7 @@ func (c *client) ask(stream uint32, method, path string, end bool, more ...strin
 	for f := range slices.Chunk(fields, 2) {
 		e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
 	}
-	must(c.t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: end, EndHeaders: true}))
+	tasktest.Must(c.t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: end, EndHeaders: true}))
 }
 
 func (c *client) trailers(stream uint32, fields ...string) {
@@ -50,7 +52,7 @@ func (c *client) trailers(stream uint32, fields ...string) {
 	for f := range slices.Chunk(fields, 2) {
 		e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
 	}
-	must(c.t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}))
+	tasktest.Must(c.t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}))
 }
 
 // heard describes what came on each of the first streams until all of them have ended, without

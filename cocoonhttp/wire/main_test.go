@@ -12,27 +12,18 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
-
-const patience = 20 * time.Second
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // tasks returns a handler that runs as tasks.
 func tasks(t testing.TB, h http.Handler) http.Handler {
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
 		defer cancel()
 		if err := rt.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -44,7 +35,7 @@ func tasks(t testing.TB, h http.Handler) http.Handler {
 // serve serves HTTP/2 without TLS, and returns the address.
 func serve(t testing.TB, h http.Handler) *net.TCPAddr {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	tasktest.Must(t, err)
 	s := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0), Protocols: new(http.Protocols)}
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go s.Serve(l)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestHeaderWhileHintsAreWritten checks that the header is not changed while the server's own
@@ -32,6 +33,6 @@ func TestHeaderWhileHintsAreWritten(t *testing.T) {
 	c.ask(1, "GET", "/", true)
 	<-begun
 	time.Sleep(10 * time.Millisecond)
-	must(t, c.WriteRSTStream(1, http2.ErrCodeCancel))
+	tasktest.Must(t, c.WriteRSTStream(1, http2.ErrCodeCancel))
 	<-ended
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // script uses a database in the usual ways, and returns the results.
@@ -36,11 +37,11 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 	exec("no such thing")
 
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{})
-	must(t, err)
+	tasktest.Must(t, err)
 	st, err := tx.PrepareContext(ctx, "select id, name, price from items where id >= "+d.parameter(1)+" order by id")
-	must(t, err)
+	tasktest.Must(t, err)
 	rows, err := st.QueryContext(ctx, 0)
-	must(t, err)
+	tasktest.Must(t, err)
 	types, err := rows.ColumnTypes()
 	for _, c := range types {
 		length, hasLength := c.Length()
@@ -58,30 +59,21 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 	tell("rollback", err, tx.Rollback())
 	odd, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelLinearizable})
 	if tell("odd isolation", err != nil); err == nil {
-		must(t, odd.Rollback())
+		tasktest.Must(t, odd.Rollback())
 	}
 
 	// A transaction after the end of its context: the driver's interfaces decide whether
 	// database/sql keeps the connection.
 	gone, cancel := context.WithCancel(ctx)
 	tx, err = db.BeginTx(gone, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	cancel()
-	eventually(t, "the transaction's end", func() bool { return db.Stats().InUse == 0 })
+	tasktest.Eventually(t, "the transaction's end", func() bool { return db.Stats().InUse == 0 })
 	tell("kept", db.Stats().OpenConnections, tx.Commit() != nil)
 	var n int
 	tell("rest", db.QueryRowContext(ctx, "select count(*) from items").Scan(&n), n)
 	exec("drop table items")
 	return seen.String()
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain for ", what)
-		}
-	}
 }
 
 // TestDriversAreTheSame checks that a program gets the same results from a wrapped driver, in a
@@ -93,7 +85,7 @@ func TestDriversAreTheSame(t *testing.T) {
 		if got := script(context.Background(), t, d, opened(t, cocoonsql.Open, d.driver, dsn)); got != want {
 			t.Errorf("wrapped:\n%s\nplain:\n%s", got, want)
 		}
-		must(t, rt.Run(context.Background(), "script", func(ctx context.Context) error {
+		tasktest.Must(t, rt.Run(context.Background(), "script", func(ctx context.Context) error {
 			if got := script(ctx, t, d, opened(t, cocoonsql.Open, d.driver, dsn)); got != want {
 				t.Errorf("wrapped, in a task:\n%s\nplain:\n%s", got, want)
 			}
@@ -110,25 +102,25 @@ func TestDriversOwnConnections(t *testing.T) {
 		var own reflect.Type
 		var want [4]bool
 		plain, err := opened(t, sql.Open, d.driver, dsn).Conn(ctx)
-		must(t, err)
+		tasktest.Must(t, err)
 		defer plain.Close()
-		must(t, plain.Raw(func(c any) error { own, want = reflect.TypeOf(c), claims(c); return nil }))
+		tasktest.Must(t, plain.Raw(func(c any) error { own, want = reflect.TypeOf(c), claims(c); return nil }))
 		wrapped, err := opened(t, cocoonsql.Open, d.driver, dsn).Conn(ctx)
-		must(t, err)
+		tasktest.Must(t, err)
 		defer wrapped.Close()
-		must(t, wrapped.Raw(func(c any) error {
+		tasktest.Must(t, wrapped.Raw(func(c any) error {
 			if got := claims(c); got != want {
 				t.Errorf("claims %v, the driver %v", got, want)
 			}
 			return nil
 		}))
-		must(t, cocoonsql.Raw(ctx, wrapped, func(c any) error {
+		tasktest.Must(t, cocoonsql.Raw(ctx, wrapped, func(c any) error {
 			if got := reflect.TypeOf(c); got != own {
 				t.Errorf("Raw gives a %v, want %v", got, own)
 			}
 			return nil
 		}))
-		must(t, cocoonsql.Raw(ctx, plain, func(c any) error {
+		tasktest.Must(t, cocoonsql.Raw(ctx, plain, func(c any) error {
 			if got := reflect.TypeOf(c); got != own {
 				t.Errorf("Raw of a plain one gives a %v, want %v", got, own)
 			}
@@ -153,11 +145,11 @@ func TestThrowCostsNoConnection(t *testing.T) {
 		db := opened(t, cocoonsql.Open, d.driver, dsn)
 		db.SetMaxOpenConns(1)
 		_, err := db.Exec("drop table if exists thrown")
-		must(t, err)
+		tasktest.Must(t, err)
 		_, err = db.Exec("create table thrown (id integer primary key)")
-		must(t, err)
+		tasktest.Must(t, err)
 		_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
-		must(t, err)
+		tasktest.Must(t, err)
 		connections := map[any]bool{}
 		for i := range 20 {
 			err := rt.Run(context.Background(), "job", func(ctx context.Context) error {
@@ -186,7 +178,7 @@ func TestThrowCostsNoConnection(t *testing.T) {
 			}
 		}
 		var n int
-		must(t, db.QueryRow("select count(*) from thrown").Scan(&n))
+		tasktest.Must(t, db.QueryRow("select count(*) from thrown").Scan(&n))
 		if n != 0 {
 			t.Errorf("%d rows of transactions that were thrown out of", n)
 		}
@@ -205,10 +197,10 @@ func TestCleanUpDuringAThrow(t *testing.T) {
 		db := opened(t, cocoonsql.Open, d.driver, dsn)
 		for _, q := range []string{"drop table if exists locks", "create table locks (id integer primary key)", "insert into locks values (1)"} {
 			_, err := db.Exec(q)
-			must(t, err)
+			tasktest.Must(t, err)
 		}
 		_, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
-		must(t, err)
+		tasktest.Must(t, err)
 		var cleaned error
 		err = rt.Run(context.Background(), "job", func(ctx context.Context) error {
 			defer func() { _, cleaned = db.ExecContext(context.WithoutCancel(ctx), "delete from locks") }()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/servers"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
@@ -65,15 +66,8 @@ func (l *lazy) address(t testing.TB) string {
 	if errors.Is(err, servers.ErrMissing) {
 		t.Skip(err)
 	}
-	must(t, err)
+	tasktest.Must(t, err)
 	return s.Address
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // database is a driver of database/sql, and how to use its database.
@@ -107,7 +101,7 @@ func runtimeOf(t testing.TB, c cocoon.Config) *cocoon.Runtime {
 	t.Helper()
 	c.Logger = slog.New(slog.DiscardHandler)
 	rt, err := cocoon.New(c)
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -122,7 +116,7 @@ func runtimeOf(t testing.TB, c cocoon.Config) *cocoon.Runtime {
 func opened(t testing.TB, open func(driver, dsn string) (*sql.DB, error), driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := open(driver, dsn)
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/internal/longtest"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestPoolsAreNotUnwound checks that throws into clients with pools lose nothing in programs that
@@ -71,7 +73,7 @@ func redirecting(t testing.TB) string {
 // memcacheServer starts a server that knows the commands set and gets of memcached.
 func memcacheServer(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	var values sync.Map
 	go func() {

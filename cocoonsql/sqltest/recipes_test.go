@@ -10,6 +10,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/recipes"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 )
@@ -17,10 +18,10 @@ import (
 // TestGuideShowsRecipes checks that docs/guide.md shows the recipes unchanged.
 func TestGuideShowsRecipes(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/guide.md")
-	must(t, err)
+	tasktest.Must(t, err)
 	for _, name := range []string{"redis.go", "pgx.go"} {
 		text, err := os.ReadFile("recipes/" + name)
-		must(t, err)
+		tasktest.Must(t, err)
 		_, code, _ := strings.Cut(string(text), ")\n\n") // after the imports
 		if !strings.Contains(string(guide), "```go\n"+code+"```\n") {
 			t.Errorf("docs/guide.md does not show recipes/%s as it is", name)
@@ -33,7 +34,7 @@ func TestGuideShowsRecipes(t *testing.T) {
 func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
 	rt := runtimeOf(t, cocoon.Config{})
 	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	must(t, err)
+	tasktest.Must(t, err)
 	return rt, loop
 }
 
@@ -49,8 +50,8 @@ func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) 
 	<-began
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	must(t, loop.Run(ctx, "releases", release))
-	must(t, h.Wait(ctx))
+	tasktest.Must(t, loop.Run(ctx, "releases", release))
+	tasktest.Must(t, h.Wait(ctx))
 }
 
 // TestRedisHook checks that all calls of go-redis give the slot back: commands, pipelines,
@@ -87,7 +88,7 @@ func TestRedisHookAndThrows(t *testing.T) {
 	defer c.Close()
 	c.AddHook(recipes.RedisHook{})
 	ctx := context.Background()
-	must(t, c.Set(ctx, "lock", 1, 0).Err())
+	tasktest.Must(t, c.Set(ctx, "lock", 1, 0).Err())
 	var inPipe *redis.StringCmd
 	err := loop.Run(ctx, "job", func(ctx context.Context) error {
 		defer c.Del(context.WithoutCancel(ctx), "lock")
@@ -112,10 +113,10 @@ func TestRedisHookAndThrows(t *testing.T) {
 
 func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
 	config, err := pgxpool.ParseConfig(postgres.address(t))
-	must(t, err)
+	tasktest.Must(t, err)
 	config.MaxConns = size
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(pool.Close)
 	return pool
 }
@@ -128,9 +129,9 @@ func TestPgxSlots(t *testing.T) {
 	db := recipes.Slots{Of: pool}
 	ctx := context.Background()
 	hold, err := pool.Acquire(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	_, err = hold.Exec(ctx, "select pg_advisory_lock(7)")
-	must(t, err)
+	tasktest.Must(t, err)
 	waitsAside(t, loop, func(ctx context.Context) error {
 		var none any
 		return db.QueryRow(ctx, "select pg_advisory_lock(7)").Scan(&none)
@@ -139,7 +140,7 @@ func TestPgxSlots(t *testing.T) {
 		return err
 	})
 	last, err := pool.Acquire(ctx)
-	must(t, err)
+	tasktest.Must(t, err)
 	waitsAside(t, loop, func(ctx context.Context) error {
 		_, err := db.Exec(ctx, "select 1")
 		return err
@@ -151,10 +152,10 @@ func TestPgxInTx(t *testing.T) {
 	pool := pgxPool(t, 1)
 	ctx := context.Background()
 	_, err := pool.Exec(ctx, "drop table if exists pgxtx; create table pgxtx (id int primary key)")
-	must(t, err)
+	tasktest.Must(t, err)
 	rt := runtimeOf(t, cocoon.Config{Slots: 1})
 	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
-	must(t, err)
+	tasktest.Must(t, err)
 	for i := range 20 {
 		err := rt.Run(ctx, "job", func(ctx context.Context) error {
 			return recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
@@ -170,14 +171,14 @@ func TestPgxInTx(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, rt.Run(ctx, "well", func(ctx context.Context) error {
+	tasktest.Must(t, rt.Run(ctx, "well", func(ctx context.Context) error {
 		return recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
 			_, err := tx.Exec(ctx, "insert into pgxtx values (100)")
 			return err
 		})
 	}))
 	var n int
-	must(t, pool.QueryRow(ctx, "select count(*) from pgxtx").Scan(&n))
+	tasktest.Must(t, pool.QueryRow(ctx, "select count(*) from pgxtx").Scan(&n))
 	if n != 1 {
 		t.Errorf("%d rows, want that of the transaction that committed", n)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonhttp"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -52,14 +53,14 @@ func newSoakServer(t *testing.T, rt *cocoon.Runtime, db *sql.DB, cache *redis.Cl
 		"create table soak_ledger (id bigint primary key, payer int, payee int)",
 	} {
 		_, err := db.Exec(q)
-		must(t, err)
+		tasktest.Must(t, err)
 	}
-	must(t, rt.LoadPolicies(strings.NewReader(soakLimits)))
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader(soakLimits)))
 	s.back = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, strings.Repeat("from behind\n", 1000), "end\n")
 	}))
 	behind, err := url.Parse(s.back.URL)
-	must(t, err)
+	tasktest.Must(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	proxy.Transport = &cocoonhttp.Transport{}
 	proxy.ErrorLog = discard

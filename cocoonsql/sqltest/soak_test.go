@@ -19,6 +19,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql"
 	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/recipes"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -102,7 +103,7 @@ func (s *soakServer) ask(t *testing.T, client *http.Client, o *outcomes, query s
 		method = "POST"
 	}
 	r, err := http.NewRequest(method, s.front.URL+path+query, nil)
-	must(t, err)
+	tasktest.Must(t, err)
 	answer, err := client.Do(r)
 	if err != nil {
 		o.cut.Add(1)
@@ -121,7 +122,7 @@ func (s *soakServer) ask(t *testing.T, client *http.Client, o *outcomes, query s
 		o.whole.Add(1)
 		var id int64
 		if _, err := fmt.Sscan(string(body), &id); path == "/transfer" {
-			must(t, err)
+			tasktest.Must(t, err)
 			o.mu.Lock()
 			o.transfers = append(o.transfers, id)
 			o.mu.Unlock()
@@ -138,20 +139,20 @@ type rest struct {
 // settled waits until all resources of the requests are released, and returns what is left.
 func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Client) rest {
 	ctx := context.Background()
-	eventually(t, "all tasks to end", func() bool { return rt.Stats().Tasks == 0 })
-	eventually(t, "all connections to be free", func() bool { return s.db.Stats().InUse == 0 })
-	eventually(t, "Redis's to be free", func() bool {
+	tasktest.Eventually(t, "all tasks to end", func() bool { return rt.Stats().Tasks == 0 })
+	tasktest.Eventually(t, "all connections to be free", func() bool { return s.db.Stats().InUse == 0 })
+	tasktest.Eventually(t, "Redis's to be free", func() bool {
 		p := s.cache.PoolStats()
 		return p.TotalConns == p.IdleConns
 	})
 	keys, err := s.cache.Keys(ctx, "lock:*").Result()
-	must(t, err)
+	tasktest.Must(t, err)
 	if len(keys) != 0 {
 		t.Errorf("locks are left in the cache: %q", keys)
 	}
-	eventually(t, "PostgreSQL to have as many connections as the pool", func() bool {
+	tasktest.Eventually(t, "PostgreSQL to have as many connections as the pool", func() bool {
 		var busy, all, locks int
-		must(t, s.db.QueryRow(`select count(*) filter (where state <> 'idle' and pid <> pg_backend_pid()), count(*),
+		tasktest.Must(t, s.db.QueryRow(`select count(*) filter (where state <> 'idle' and pid <> pg_backend_pid()), count(*),
 			(select count(*) from pg_locks l join pg_stat_activity a using (pid) where application_name = 'soak' and pid <> pg_backend_pid())
 			from pg_stat_activity where application_name = 'soak'`).Scan(&busy, &all, &locks))
 		return busy == 0 && locks == 0 && all == s.db.Stats().OpenConnections
@@ -169,21 +170,21 @@ func (s *soakServer) settled(t *testing.T, rt *cocoon.Runtime, client *http.Clie
 // got.
 func (s *soakServer) checkBooks(t *testing.T, admin *sql.DB, o *outcomes) {
 	var wrong, entries int
-	must(t, admin.QueryRow(`select count(*) from soak_accounts a where money <> 1000
+	tasktest.Must(t, admin.QueryRow(`select count(*) from soak_accounts a where money <> 1000
 		- (select count(*) from soak_ledger where payer = a.id) + (select count(*) from soak_ledger where payee = a.id)`).Scan(&wrong))
 	if wrong != 0 {
 		t.Errorf("%d accounts do not have what the ledger says", wrong)
 	}
 	rows, err := admin.Query("select id from soak_ledger")
-	must(t, err)
+	tasktest.Must(t, err)
 	defer rows.Close()
 	done := map[int64]bool{}
 	for ; rows.Next(); entries++ {
 		var id int64
-		must(t, rows.Scan(&id))
+		tasktest.Must(t, rows.Scan(&id))
 		done[id] = true
 	}
-	must(t, rows.Err())
+	tasktest.Must(t, rows.Err())
 	for _, id := range o.transfers {
 		if !done[id] {
 			t.Errorf("transfer %d was answered as done, and is not in the ledger", id)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // open returns a database, and a loop with one slot that the runtime never lends: a task that waits
@@ -19,43 +20,43 @@ import (
 func open(t *testing.T) (*cocoon.Loop, *sql.DB) {
 	t.Helper()
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
+	tasktest.Must(t, err)
 	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	must(t, err)
+	tasktest.Must(t, err)
 	db, err := cocoonsql.Open("sqlite", filepath.Join(t.TempDir(), "test.db")+"?_pragma=busy_timeout(20000)")
-	must(t, err)
+	tasktest.Must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(db.Close(), rt.Shutdown(context.Background())); err != nil {
 			t.Error(err)
 		}
 	})
 	_, err = db.Exec("create table items (id integer primary key, name text not null, price real)")
-	must(t, err)
+	tasktest.Must(t, err)
 	return loop, db
 }
 
 // TestSQLite checks that statements, named parameters, transactions, column types and errors work.
 func TestSQLite(t *testing.T) {
 	loop, db := open(t)
-	must(t, loop.Run(context.Background(), "use", func(ctx context.Context) error {
+	tasktest.Must(t, loop.Run(context.Background(), "use", func(ctx context.Context) error {
 		tx, err := db.BeginTx(ctx, nil)
-		must(t, err)
+		tasktest.Must(t, err)
 		insert, err := tx.PrepareContext(ctx, "insert into items (name, price) values (:name, :price)")
-		must(t, err)
+		tasktest.Must(t, err)
 		for i := range 100 {
 			r, err := insert.ExecContext(ctx, sql.Named("name", fmt.Sprint("item ", i)), sql.Named("price", float64(i)/4))
-			must(t, err)
+			tasktest.Must(t, err)
 			if id, err := r.LastInsertId(); err != nil || id != int64(i+1) {
 				t.Errorf("id %d, %v; want %d", id, err, i+1)
 			}
 		}
-		must(t, insert.Close())
-		must(t, tx.Commit())
+		tasktest.Must(t, insert.Close())
+		tasktest.Must(t, tx.Commit())
 		rows, err := db.QueryContext(ctx, "select id, name, price from items where price > ? order by id", 20)
-		must(t, err)
+		tasktest.Must(t, err)
 		defer rows.Close()
 		types, err := rows.ColumnTypes()
-		must(t, err)
+		tasktest.Must(t, err)
 		if got := fmt.Sprint(types[0].DatabaseTypeName(), types[1].DatabaseTypeName(), types[2].DatabaseTypeName()); got != "INTEGERTEXTREAL" {
 			t.Errorf("types %s", got)
 		}
@@ -64,12 +65,12 @@ func TestSQLite(t *testing.T) {
 			var id int64
 			var name string
 			var price float64
-			must(t, rows.Scan(&id, &name, &price))
+			tasktest.Must(t, rows.Scan(&id, &name, &price))
 			if name != fmt.Sprint("item ", id-1) || price != float64(id-1)/4 {
 				t.Errorf("%d %q %v", id, name, price)
 			}
 		}
-		must(t, rows.Err())
+		tasktest.Must(t, rows.Err())
 		if n != 19 {
 			t.Errorf("%d rows; want 19", n)
 		}
@@ -96,11 +97,11 @@ func TestThrowEndsAQuery(t *testing.T) {
 		}
 	}
 	// It has no slot.
-	must(t, loop.Run(context.Background(), "other", func(context.Context) error { return nil }))
+	tasktest.Must(t, loop.Run(context.Background(), "other", func(context.Context) error { return nil }))
 	h.Cancel()
 	if err := h.Wait(context.Background()); err == nil {
 		t.Error("the query ended by itself")
 	}
 	var one int
-	must(t, db.QueryRow("select 1").Scan(&one))
+	tasktest.Must(t, db.QueryRow("select 1").Scan(&one))
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // standardFiles are files of the module in which package database/sql is tested with each connector
@@ -64,26 +66,26 @@ func TestStandardLibrary(t *testing.T) {
 		t.Skip("it builds and tests a package of its own")
 	}
 	root, err := filepath.Abs("../..")
-	must(t, err)
+	tasktest.Must(t, err)
 	dir := t.TempDir()
 	write := func(name string, text []byte) {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
-		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
+		tasktest.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		tasktest.Must(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 	}
 	for name, text := range standardFiles {
 		write(name, []byte(text))
 	}
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	must(t, err)
+	tasktest.Must(t, err)
 	sources, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(goroot)), "src/database/sql/*.go"))
-	must(t, err)
+	tasktest.Must(t, err)
 	applied := make([]bool, len(standardEdits))
 	for _, path := range sources {
 		if strings.HasPrefix(filepath.Base(path), "example") {
 			continue
 		}
 		text, err := os.ReadFile(path)
-		must(t, err)
+		tasktest.Must(t, err)
 		for i, e := range standardEdits {
 			was := text
 			text = regexp.MustCompile(e.from).ReplaceAll(text, []byte(e.to))
@@ -97,9 +99,9 @@ func TestStandardLibrary(t *testing.T) {
 		}
 	}
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	must(t, err)
+	tasktest.Must(t, err)
 	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	must(t, err)
+	tasktest.Must(t, err)
 	mod = regexp.MustCompile(`(?m)^module .*`).ReplaceAll(mod, []byte("module standard"))
 	const self = "github.com/cocoon-go/cocoon"
 	write("go.mod", append(mod, "\nrequire "+self+" v0.0.0\n\nreplace "+self+" => "+root+"\n"...))

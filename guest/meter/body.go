@@ -6,7 +6,7 @@ type body struct {
 	w       *writer
 	out     []byte
 	copied  int // the module's bytes are written up to here
-	frames  []frame
+	frames  []opened
 	made    int      // number of constructs that were opened
 	charges []charge // those to come
 	labels  int32    // that are open in what is written
@@ -16,22 +16,14 @@ type body struct {
 	left    uint32 // the local that has what is left
 }
 
-// A frame is an open construct.
-type frame struct {
-	label  int32  // its label's number in what is written
-	cost   uint32 // of what leads to its label
-	labels int32  // 2 if the loop became two
-	dead   bool   // the code before it is never reached
-	loop   bool
-}
-
 // function writes a function, whose head c has read, at the end of what is written.
 func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	s := &w.survey
 	if err := s.look(w, c); err != nil {
 		return nil, err
 	}
-	b := &body{w: w, code: c, out: out, copied: c.at, charges: s.charges, local: s.local, frames: w.frames[:0]}
+	b := &body{w: w, code: c, out: out, copied: c.at, charges: s.charges, local: s.local, frames: w.opened[:0]}
+	b.reserve(c.at - c.head)
 	b.left = uint32(c.locals)
 	groups := c.groups
 	if b.local {
@@ -43,9 +35,10 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 		b.out = append(b.out, 1, 0x7e) // one i64
 	}
 	b.entry(w.flags[c.function]&checked != 0)
-	b.frames = append(b.frames, frame{})
+	b.frames = append(b.frames, opened{})
 	b.labels, b.made = 1, 1
 	for b.more() {
+		b.reserve(0)
 		b.flushCharge()
 		b.code.next()
 		b.step()
@@ -53,15 +46,34 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	w.frames = b.frames
 	b.flush(b.end)
 	return b.out, nil
 }
 
 // flush copies what is read up to a place.
 func (b *body) flush(to int) {
+	b.reserve(to - b.copied)
 	b.out = append(b.out, b.data[b.copied:to]...)
 	b.copied = to
+}
+
+// room is more than what the meter writes for one instruction.
+const room = 256
+
+// reserve makes room for so many bytes and one instruction more. What is written grows in few steps,
+// because a step needs memory for both.
+func (b *body) reserve(n int) {
+	if n += room; cap(b.out)-len(b.out) >= n {
+		return
+	}
+	limit := 4*len(b.data) + 1<<16
+	if len(b.out)+n > limit {
+		b.fail(b.at, "the metered module would have more than four times the size: the code has very many loops, branches or tables")
+		return
+	}
+	grown := make([]byte, len(b.out), min(limit, max(len(b.out)+n, 3*cap(b.out))))
+	copy(grown, b.out)
+	b.out = grown
 }
 
 // instead leaves out the instruction that was read; what replaces it is written next.
@@ -86,9 +98,9 @@ func (b *body) step() {
 		b.begin()
 	case opElse:
 		f := &b.frames[len(b.frames)-1]
-		cost := f.cost
+		cost := uint32(f.cost)
 		b.join(f)
-		b.cost, b.dead = cost, f.dead
+		b.cost, b.dead = cost, f.state&wasDead != 0
 	case opEnd:
 		b.finish()
 	case opBr, opBrIf, opBrOnNull, opBrOnNonNull:

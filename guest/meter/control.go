@@ -27,20 +27,25 @@ func (b *body) bound() {
 
 // begin writes the head of a construct.
 func (b *body) begin() {
-	f := frame{label: b.labels, labels: 1, dead: b.dead}
+	f := opened{label: b.labels}
+	if b.dead {
+		f.state = wasDead
+	}
 	switch b.op {
 	case opIf:
-		f.cost = b.cost
+		f.cost = uint16(b.cost)
 	case opLoop:
-		f.loop = true
+		f.state |= wasLoop
 		b.instead()
-		f.labels = b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made])
-		f.label += f.labels - 1
+		if b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]) {
+			f.state |= twofold
+			f.label++
+		}
 	case opTryTable:
 		b.tryTable()
 	}
 	b.made++
-	b.labels += f.labels
+	b.labels = f.label + 1
 	b.frames = append(b.frames, f)
 }
 
@@ -65,27 +70,28 @@ func (b *body) finish() {
 		b.save()
 	}
 	b.frames = b.frames[:top]
-	b.labels -= max(f.labels, 1)
-	if f.labels == 2 {
+	b.labels = f.label
+	if f.state&twofold != 0 {
+		b.labels--
 		b.flush(b.at)
 		b.emit(opEnd)
 	}
-	if !f.loop {
+	if f.state&wasLoop == 0 {
 		b.join(&f)
-		b.cost = f.cost
+		b.cost = uint32(f.cost)
 	}
-	b.dead = f.dead
+	b.dead = f.state&wasDead != 0
 }
 
 // join notes that this code leads to the end of a construct.
-func (b *body) join(f *frame) {
+func (b *body) join(f *opened) {
 	if !b.dead {
-		f.cost = max(f.cost, b.cost)
+		f.cost = max(f.cost, uint16(b.cost))
 	}
 }
 
 // target returns the frame of a label. The survey has found that it exists.
-func (b *body) target(label uint32) *frame { return &b.frames[len(b.frames)-1-int(label)] }
+func (b *body) target(label uint32) *opened { return &b.frames[len(b.frames)-1-int(label)] }
 
 // relabel writes a label that stands at a place of the module, and ends before another.
 func (b *body) relabel(label uint32, at, end int) {

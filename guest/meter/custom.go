@@ -22,7 +22,7 @@ func (w *writer) custom(out []byte, s section) []byte {
 	} else {
 		out = append(out, w.data[r.at:s.end]...)
 	}
-	finish(&out, at)
+	fill(&out, at)
 	return out
 }
 
@@ -66,7 +66,7 @@ func (w *writer) names(out []byte, r *reader) []byte {
 				r.err = sub.err
 				return out
 			}
-			finish(&out, at)
+			fill(&out, at)
 			out[head] = id
 		default:
 			out = appendU32(append(out, id), uint32(size))
@@ -100,90 +100,12 @@ func (w *writer) nameMap(out []byte, r *reader, nested bool) []byte {
 	return out
 }
 
-// findStack looks for the shadow stack pointer by its name, if it is not exported.
-func (w *writer) findStack() {
-	for _, s := range w.sections {
-		r := w.reader(s)
-		if s.id != customSection || w.stack != none || string(r.name()) != "name" {
-			continue
-		}
-		for r.more() {
-			id := r.byte()
-			size := int(r.u32())
-			start := r.at
-			r.skip(size)
-			if r.err != nil || id != globalNames {
-				continue
-			}
-			sub := &reader{data: r.data, at: start, end: r.at}
-			for n := sub.count("names"); n > 0 && sub.err == nil; n-- {
-				g := sub.u32()
-				if string(sub.name()) == "__stack_pointer" && int(g) < w.globals && w.mutable[g] {
-					w.stack = g
-				}
-			}
-		}
-	}
-}
-
 // mark writes the section that says that the module is metered.
 func (w *writer) mark(out []byte) []byte {
 	at := begin(&out, customSection)
 	out = appendName(out, SectionName)
 	out = appendU32(append(out, Version, byte(w.mechanism)), w.safepoint)
-	out = appendU32(out, w.counter)
-	finish(&out, at)
+	out = appendU32(appendU32(out, w.counter), w.private())
+	fill(&out, at)
 	return out
-}
-
-// Info says how a module is metered.
-type Info struct {
-	Mechanism Mechanism
-	Version   int
-	Safepoint uint32 // the index of the imported function, among all functions
-	Counter   uint32 // the index of the global that the host sets, among all globals
-	Export    string // the name under which that global is exported
-	Stack     bool   // the module exports its shadow stack pointer as StackExport
-}
-
-// Inspect reports whether a module is metered, and how. It reads no code, and does not say whether
-// the module is valid. An error is an *Error.
-func Inspect(wasm []byte) (Info, bool, error) {
-	m := &module{data: wasm}
-	if err := m.split(); err != nil {
-		return Info{}, false, err
-	}
-	var info Info
-	found := false
-	for _, s := range m.sections {
-		r := m.reader(s)
-		switch {
-		case s.id == customSection && string(r.name()) == SectionName:
-			found = true
-			at := r.at
-			info.Version = int(r.byte())
-			info.Mechanism = Mechanism(r.byte())
-			info.Safepoint, info.Counter = r.u32(), r.u32()
-			info.Export = info.Mechanism.export()
-			if r.err == nil && (info.Version != Version || info.Mechanism > Fuel) {
-				r.fail(at, "metered in form %d by mechanism %d; want form %d: meter the original anew",
-					info.Version, int(info.Mechanism), Version)
-			}
-		case s.id == exportSection:
-			for n := r.count("exports"); n > 0 && r.err == nil; n-- {
-				info.Stack = string(r.name()) == StackExport || info.Stack
-				r.byte()
-				r.u32()
-			}
-		default:
-			continue
-		}
-		if r.err != nil {
-			return Info{}, false, r.err
-		}
-	}
-	if !found {
-		return Info{}, false, nil
-	}
-	return info, true, nil
 }

@@ -3,13 +3,16 @@ package meter
 // A graph holds the calls of a module. Its nodes are the functions, then one for each type, which
 // stands for an indirect call of that type, and last one for the host.
 type graph struct {
-	m      *module
-	first  []uint32 // where the calls of each node start in calls
-	calls  []uint32
-	size   []uint32 // of each function, in bytes
-	worst  []uint32 // by node: a bound of what runs in it without a safe point, up to most
-	heads  []bool   // by node: a cycle is broken here
-	byType bool     // calls by reference may come from other modules
+	m         *module
+	first     []uint32 // where the calls of each node start in calls
+	calls     numbers
+	size      []uint32 // of each function, in bytes
+	worst     []uint32 // by node: a bound of what runs in it without a safe point, up to most
+	heads     []bool   // by node: a cycle is broken here
+	extent    extent
+	busy      int // the number of functions that call
+	prologues prologues
+	byType    bool // calls by reference may come from other modules
 }
 
 // most bounds what runs between two safe points where there is no loop, in units of Cost.
@@ -59,7 +62,9 @@ func (g *graph) scan(u *use) error {
 			}
 			at = c.end
 			f++
-			g.first[f] = uint32(len(g.calls))
+			if g.first[f] = g.calls.len; g.first[f] > g.first[f-1] {
+				g.busy++
+			}
 		}
 		if at != s.end {
 			r.fail(at, "%d bytes follow the last function", s.end-at)
@@ -76,22 +81,29 @@ func (g *graph) scan(u *use) error {
 
 func (g *graph) scanBody(c *code, u *use) {
 	m := g.m
+	head := c.at
+	n := count{}
+	defer func() { g.extent.take(&n) }()
 	for c.more() {
 		c.next()
 		if c.err != nil {
 			return
 		}
+		g.prologues.see(c, head)
+		n.see(c, m.mechanism == Fuel)
 		switch c.op {
+		case opGlobalSet:
+			m.state[c.first] |= written
 		case opCall, opReturnCall:
 			to := c.first
 			if int(to) < m.imported {
 				to = m.host()
 			}
-			g.calls = append(g.calls, to)
+			g.calls.add(to)
 		case opCallIndirect, opReturnCallIndirect:
-			g.calls = append(g.calls, m.node(c.first))
+			g.calls.add(m.node(c.first))
 		case opCallRef, opReturnCallRef:
-			g.calls = append(g.calls, m.node(c.first))
+			g.calls.add(m.node(c.first))
 			g.byType = true
 		case opRefFunc:
 			m.flags[c.first] |= escapes
@@ -117,16 +129,36 @@ func (g *graph) references() {
 		}
 	}
 	for t := range m.params {
-		g.calls = append(g.calls, byType[t]...)
-		if m.foreign || g.byType {
-			g.calls = append(g.calls, m.host())
+		for _, f := range byType[t] {
+			g.calls.add(f)
 		}
-		g.first[functions+t+1] = uint32(len(g.calls))
+		if m.foreign || g.byType {
+			g.calls.add(m.host())
+		}
+		g.first[functions+t+1] = g.calls.len
 	}
 	for f, flags := range m.flags {
 		if f >= m.imported && (flags&exported != 0 || flags&escapes != 0 && (m.foreign || g.byType)) {
-			g.calls = append(g.calls, uint32(f))
+			g.calls.add(uint32(f))
 		}
 	}
-	g.first[len(g.first)-1] = uint32(len(g.calls))
+	g.first[len(g.first)-1] = g.calls.len
 }
+
+// numbers is a list that grows without being copied.
+type numbers struct {
+	chunks [][]uint32
+	len    uint32
+}
+
+const chunk = 1 << 12
+
+func (n *numbers) add(v uint32) {
+	if n.len%chunk == 0 {
+		n.chunks = append(n.chunks, make([]uint32, chunk))
+	}
+	n.chunks[n.len/chunk][n.len%chunk] = v
+	n.len++
+}
+
+func (n *numbers) at(i uint32) uint32 { return n.chunks[i/chunk][i%chunk] }

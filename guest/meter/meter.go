@@ -67,8 +67,9 @@ type Config struct {
 // Rewrite refuses a module that is metered already.
 //
 // Rewrite does not validate code: the engine that compiles the result does, and refuses it exactly
-// if it refuses the original. Rewrite needs time in proportion to the module's size, and at most ten
-// times the module's size in memory.
+// if it refuses the original. Rewrite needs time in proportion to the module's size, and at most half a
+// megabyte and ten times the module's size in memory. It refuses a module that would become more than
+// four times as large (and 64 KiB), which only code made of nothing but loops or branches would.
 func Rewrite(wasm []byte, c Config) ([]byte, error) {
 	if c.Mechanism < Epoch || c.Mechanism > Fuel {
 		return nil, fmt.Errorf("meter: unknown mechanism %v: use Epoch or Fuel", c.Mechanism)

@@ -52,6 +52,14 @@ const (
 	checked // it has a safe point at its entry
 )
 
+// What is known of a global.
+const (
+	isI32 = 1 << iota
+	mutable
+	public  // imported or exported
+	written // by the module's code
+)
+
 // A module is what the meter knows of a module before it writes it anew.
 type module struct {
 	mechanism Mechanism
@@ -71,7 +79,7 @@ type module struct {
 	memory    bool
 	datas     []uint32 // lengths of data segments
 	elements  []uint32 // lengths of element segments
-	mutable   []bool   // by global: it is a mutable i32
+	state     []uint8  // by global
 }
 
 func (m *module) reader(s section) *reader {
@@ -85,13 +93,16 @@ func parse(data []byte) (*module, error) {
 		return nil, err
 	}
 	for _, s := range m.sections {
+		if r := m.reader(s); s.id == customSection && string(r.name()) == SectionName {
+			r.fail(s.start, "the module is metered already: meter the original")
+			return nil, r.err
+		}
+	}
+	for _, s := range m.sections {
 		r := m.reader(s)
 		switch s.id {
 		case customSection:
-			if string(r.name()) == SectionName && r.err == nil {
-				r.fail(s.start, "the module is metered already")
-			}
-			if r.err == nil {
+			if r.name(); r.err == nil {
 				continue
 			}
 		case typeSection:
@@ -238,7 +249,7 @@ func (m *module) readImports(r *reader) {
 			r.limits()
 			m.memory = true
 		case kindGlobal:
-			m.addGlobal(r)
+			m.addGlobal(r, public)
 		case kindTag:
 			r.byte()
 			r.u32()
@@ -258,12 +269,22 @@ func (m *module) addFunction(r *reader) {
 	m.flags = append(m.flags, 0)
 }
 
-func (m *module) addGlobal(r *reader) {
+func (m *module) addGlobal(r *reader, state uint8) {
 	at := r.at
 	r.valueType()
-	i32 := r.data[at] == 0x7f
-	m.mutable = append(m.mutable, r.byte() == 1 && i32)
+	if r.err == nil && r.data[at] == i32Type[0] {
+		state |= isI32
+	}
+	if r.byte() == 1 {
+		state |= mutable
+	}
+	m.state = append(m.state, state)
 	m.globals++
+}
+
+// isStack reports whether a global may be a stack pointer by its type.
+func (m *module) isStack(g uint32) bool {
+	return int(g) < m.globals && m.state[g]&(isI32|mutable) == isI32|mutable
 }
 
 func (m *module) addTable(r *reader) {
@@ -284,11 +305,7 @@ func (m *module) readFunctions(r *reader) {
 
 func (m *module) readGlobals(r *reader) {
 	for n := r.count("globals"); n > 0 && r.err == nil; n-- {
-		if r.at >= r.end {
-			r.fail(r.at, "unexpected end")
-			return
-		}
-		m.addGlobal(r)
+		m.addGlobal(r, 0)
 		m.constant(r, nil)
 	}
 }
@@ -311,8 +328,11 @@ func (m *module) readExports(r *reader) {
 		case kindGlobal:
 			if r.err == nil && int(index) >= m.globals {
 				r.fail(at, "global %d does not exist", index)
-			} else if name == "__stack_pointer" && r.err == nil && m.mutable[index] {
-				m.stack = index
+			} else if r.err == nil {
+				m.state[index] |= public
+				if name == "__stack_pointer" && m.isStack(index) {
+					m.stack = index
+				}
 			}
 		}
 	}

@@ -40,6 +40,7 @@ const (
 	opI32GtU             Opcode = 0x4b
 	opI64LtS             Opcode = 0x53
 	opI64GtU             Opcode = 0x56
+	opI64GeS             Opcode = 0x59
 	opI32Add             Opcode = 0x6a
 	opI32Sub             Opcode = 0x6b
 	opI32Or              Opcode = 0x72

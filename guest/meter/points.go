@@ -64,17 +64,18 @@ func (b *body) subtract(cost uint32) {
 	b.set()
 }
 
-// due puts on the stack whether the guest must call the host.
-func (b *body) due() {
+// due puts on the stack the result of comparing what is left with 0.
+func (b *body) due(compare Opcode) {
 	b.get()
 	b.i64(0)
-	b.emit(opI64LtS)
+	b.emit(compare)
 }
 
-// check writes a safe point.
+// check writes a safe point. The call stands in the second branch: wazero keeps values in the
+// registers in which the first branch leaves them.
 func (b *body) check() {
-	b.due()
-	b.emit(opIf, empty)
+	b.due(opI64GeS)
+	b.emit(opIf, empty, opElse)
 	b.save()
 	b.with(opCall, b.w.safepoint)
 	b.load()
@@ -103,14 +104,32 @@ func (b *body) entry(checked bool) {
 	}
 }
 
+// light is a cost that is small beside that of a call with a safe point.
+const light = 64
+
+// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a function
+// that has one. Epochs leave out what is small beside the call.
+func (b *body) loopCharge() {
+	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
+		b.charges = b.charges[1:]
+	}
+	b.chargeHere()
+}
+
 // loop writes the head of a loop, whose type is the bytes given. A loop in which nothing takes long
 // becomes two: a call in the inner loop would make the engine keep the loop's values in memory, so
 // that the inner loop only looks, and the outer loop calls.
-func (b *body) loop(blockType []byte, k uint8) (labels int32) {
+func (b *body) loop(blockType []byte, k uint8) (two bool) {
 	if k&(isLoop|repeats) != isLoop|repeats || b.dead {
 		b.emit(opLoop)
 		b.out = append(b.out, blockType...)
-		return 1
+		return false
+	}
+	if !isOpen(k) {
+		b.emit(opLoop)
+		b.out = append(b.out, blockType...)
+		b.loopCharge()
+		return false
 	}
 	b.cost = 0
 	if !isLean(k) {
@@ -118,15 +137,21 @@ func (b *body) loop(blockType []byte, k uint8) (labels int32) {
 		b.out = append(b.out, blockType...)
 		b.chargeHere()
 		b.check()
-		return 1
+		return false
 	}
 	b.emit(opLoop)
 	b.out = append(b.out, blockType...)
 	b.check()
 	b.emit(opLoop)
 	b.out = append(b.out, blockType...)
-	b.due()
-	b.with(opBrIf, 1)
+	b.due(opI64LtS)
+	if b.w.takes(blockType) {
+		b.with(opBrIf, 1)
+	} else { // wazero compares and branches in one instruction here
+		b.emit(opIf, empty)
+		b.with(opBr, 2)
+		b.emit(opEnd)
+	}
 	b.chargeHere()
-	return 2
+	return true
 }

@@ -27,7 +27,10 @@ func (g *graph) order() {
 	n := len(g.first) - 1
 	g.worst = make([]uint32, n)
 	g.heads = make([]bool, n)
-	s := &search{graph: g, state: make([]uint8, n), index: make([]uint32, n), low: make([]uint32, n)}
+	depth := g.busy + len(g.m.params) + 2
+	s := &search{graph: g}
+	s.state, s.index, s.low = make([]uint8, n), make([]uint32, n), make([]uint32, n)
+	s.path, s.next, s.stack = make([]uint32, 0, depth), make([]uint32, 0, depth), make([]uint32, 0, depth)
 	for f := range n {
 		if s.state[f] == unseen {
 			s.from(uint32(f))
@@ -35,7 +38,13 @@ func (g *graph) order() {
 	}
 }
 
-func (s *search) enter(v uint32) {
+// visit begins with a node. One that calls nothing is complete at once.
+func (s *search) visit(v uint32) {
+	if s.first[v] == s.first[v+1] {
+		s.worst[v] = s.bound(v)
+		s.state[v] = complete
+		return
+	}
 	s.state[v] = onPath
 	s.index[v], s.low[v] = s.count, s.count
 	s.count++
@@ -45,14 +54,14 @@ func (s *search) enter(v uint32) {
 }
 
 func (s *search) from(root uint32) {
-	for s.enter(root); len(s.path) > 0; {
+	for s.visit(root); len(s.path) > 0; {
 		top := len(s.path) - 1
 		v := s.path[top]
 		if i := s.next[top]; i < s.first[v+1] {
 			s.next[top]++
-			switch to := s.calls[i]; s.state[to] {
+			switch to := s.calls.at(i); s.state[to] {
 			case unseen:
-				s.enter(to)
+				s.visit(to)
 			case onPath:
 				s.heads[to] = true
 				fallthrough
@@ -101,7 +110,8 @@ func (s *search) bound(v uint32) uint32 {
 	if isFunction {
 		worst = min(most, s.size[v])
 	}
-	for _, to := range s.calls[s.first[v]:s.first[v+1]] {
+	for i := s.first[v]; i < s.first[v+1]; i++ {
+		to := s.calls.at(i)
 		if s.state[to] != complete {
 			continue
 		}
@@ -120,7 +130,8 @@ func (s *search) cut(v, first uint32) {
 		s.m.flags[v] |= checked
 		return
 	}
-	for _, to := range s.calls[s.first[v]:s.first[v+1]] {
+	for i := s.first[v]; i < s.first[v+1]; i++ {
+		to := s.calls.at(i)
 		if s.state[to] != left || s.index[to] < s.index[first] {
 			continue
 		}

@@ -9,7 +9,7 @@ func (w *writer) section(out []byte, s section) ([]byte, error) {
 	case memorySection, dataSection, countSection, tagSection:
 		at := begin(&out, s.id)
 		out = append(out, w.data[s.start:s.end]...)
-		finish(&out, at)
+		fill(&out, at)
 		return out, nil
 	case codeSection:
 		return w.code(out, r)
@@ -33,7 +33,7 @@ func (w *writer) section(out []byte, s section) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	finish(&out, at)
+	fill(&out, at)
 	return out, nil
 }
 
@@ -106,22 +106,28 @@ func (w *writer) code(out []byte, r *reader) ([]byte, error) {
 	n := r.count("functions")
 	out = appendU32(out, uint32(n+len(w.use.keys)))
 	at := r.at
-	var body []byte
 	for f := w.imported; f < len(w.functions); f++ {
 		c := w.open(f, at, r.end)
-		end := c.end
+		at = c.end
+		out = append(out, hole...)
+		start := len(out)
 		var err *Error
-		if body, err = w.function(body[:0], c); err != nil {
+		if out, err = w.function(out, c); err != nil {
 			return nil, err
 		}
-		out = append(appendU32(out, uint32(len(body))), body...)
-		at = end
+		fill(&out, start)
 	}
 	for _, key := range w.use.keys {
-		body = w.bulkBody(body[:0], key)
-		out = append(appendU32(out, uint32(len(body))), body...)
+		out = append(out, hole...)
+		start := len(out)
+		out = w.bulkBody(out, key)
+		fill(&out, start)
+		if len(out) > 4*len(w.data)+1<<16 {
+			r.fail(r.end, "the metered module would have more than four times the size: bulk instructions on very many tables")
+			return nil, r.err
+		}
 	}
-	finish(&out, start)
+	fill(&out, start)
 	return out, nil
 }
 

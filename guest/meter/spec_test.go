@@ -162,8 +162,8 @@ func parse(t *testing.T, text, kind string) uint64 {
 	return n
 }
 
-// A run is a script that runs.
-type run struct {
+// A session is a script that runs.
+type session struct {
 	*testing.T
 	runtime wazero.Runtime
 	folder  string
@@ -184,7 +184,7 @@ func runScript(t *testing.T, root, file string, config wazero.RuntimeConfig, rew
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	r := &run{t, wazero.NewRuntimeWithConfig(ctx, config), filepath.Dir(file), rewrite, map[string]api.Module{}, nil}
+	r := &session{t, wazero.NewRuntimeWithConfig(ctx, config), filepath.Dir(file), rewrite, map[string]api.Module{}, nil}
 	defer r.runtime.Close(ctx)
 	provideHost(t, r.runtime)
 	environment, err := os.ReadFile(filepath.Join(root, "testdata", "spectest.wasm"))
@@ -208,11 +208,7 @@ func runScript(t *testing.T, root, file string, config wazero.RuntimeConfig, rew
 // provideHost provides a safe point that gives small slices.
 func provideHost(t *testing.T, r wazero.Runtime) {
 	safepoint := func(_ context.Context, guest api.Module) {
-		for _, name := range []string{meter.FuelExport, meter.LeftExport} {
-			if g, ok := guest.ExportedGlobal(name).(api.MutableGlobal); ok {
-				g.Set(500)
-			}
-		}
+		counter(guest).Set(500)
 	}
 	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithFunc(safepoint).Export(meter.Safepoint).Instantiate(context.Background())
 	if err != nil {
@@ -220,7 +216,7 @@ func provideHost(t *testing.T, r wazero.Runtime) {
 	}
 }
 
-func (r *run) outcome(c command, as string) string {
+func (r *session) outcome(c command, as string) string {
 	switch {
 	case c.Type == "register", c.Format == "text":
 		return ""
@@ -261,7 +257,7 @@ func (r *run) outcome(c command, as string) string {
 	return fmt.Sprintf("%x", results)
 }
 
-func (r *run) instantiate(name, as string) (api.Module, error) {
+func (r *session) instantiate(name, as string) (api.Module, error) {
 	wasm, err := os.ReadFile(filepath.Join(r.folder, name))
 	if err != nil {
 		r.Fatal(err)

@@ -9,7 +9,8 @@ type survey struct {
 	charges    []charge // in the order of their places
 	local      bool     // what is left is kept in a local
 	try        bool
-	frames     []outline
+	frames     []frame
+	passed     int32 // the innermost frame since whose start a safe point was certainly passed
 }
 
 // A charge is a cost, and the place in the module where it is subtracted.
@@ -24,17 +25,17 @@ const (
 	nests               // a loop repeats in it
 	calls               // it calls, or works on a length
 	isLoop
+	open // a loop: some way from its head back to it has no safe point
 )
 
-// An outline is an open construct.
-type outline struct {
-	construct int32
-	region    int32 // the charge in which the code before it is summed up, or dead
-	escape    int32 // the lowest frame to which a branch in it goes
-	own       int32 // of a loop: the charge of its body
-}
+const (
+	dead       = -1
+	nowhere    = -1
+	everywhere = math.MaxInt32
+)
 
-const dead = -1
+// isOpen reports whether a construct is a loop that needs a safe point at its head.
+func isOpen(k uint8) bool { return k&(isLoop|repeats|open) == isLoop|repeats|open }
 
 // isLean reports whether a construct is a loop that repeats, and neither calls nor has another such
 // loop in it: what happens in it happens often.
@@ -44,8 +45,9 @@ func isLean(k uint8) bool { return k&(isLoop|repeats|nests|calls) == isLoop|repe
 func (s *survey) look(w *writer, c code) *Error {
 	s.constructs = append(s.constructs[:0], 0)
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
-	s.frames = append(s.frames[:0], outline{escape: 1})
+	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
 	s.try = false
+	s.passed = nowhere
 	region := int32(0)
 	for c.more() {
 		if len(s.frames) == 0 {
@@ -57,6 +59,9 @@ func (s *survey) look(w *writer, c code) *Error {
 			break
 		}
 		region = s.step(w, &c, region)
+		if w.each && region != dead && int(s.charges[len(s.charges)-1].at) != c.at {
+			region = s.region(w, &c, region, false)
+		}
 	}
 	if c.err == nil && len(s.frames) > 0 {
 		c.fail(c.at, "the function has no end")
@@ -81,7 +86,7 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	top := len(s.frames) - 1
 	switch c.op {
 	case opBlock, opLoop, opIf, opTryTable:
-		s.frames = append(s.frames, outline{int32(len(s.constructs)), region, int32(top + 1), dead})
+		s.frames = append(s.frames, frame{construct: int32(len(s.constructs)), region: region, escape: int32(top + 1), passed: everywhere})
 		s.constructs = append(s.constructs, 0)
 		if c.op == opLoop {
 			s.constructs[len(s.constructs)-1] = isLoop
@@ -95,16 +100,22 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		}
 		if (c.op == opLoop || c.op == opIf) && region != dead {
 			region = s.region(w, c, region, c.op == opLoop)
-			s.frames[top+1].own = region
+			if c.op == opIf {
+				s.frames[top+1].passed = s.passed
+			}
 			return region
 		}
 	case opElse:
-		if start := s.frames[top].region; start != dead {
+		f := &s.frames[top]
+		was := f.passed
+		s.join(region, f)
+		s.passed = was
+		if start := f.region; start != dead {
 			return s.region(w, c, start, false)
 		}
 		return dead
 	case opEnd:
-		return s.end(w, c)
+		return s.end(w, c, region)
 	case opBr:
 		s.branch(c, region, c.first, top)
 		return dead
@@ -130,6 +141,9 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	}
 	if region != dead && (w.isCall(c.op) || w.isBulk(c)) {
 		s.constructs[s.frames[top].construct] |= calls
+		if w.isChecked(c) {
+			s.passed = int32(top)
+		}
 	}
 	return region
 }
@@ -145,6 +159,10 @@ func (s *survey) branch(c *code, region int32, label uint32, top int) {
 		return
 	}
 	s.constructs[s.frames[to].construct] |= repeats // of a loop; it means nothing for others
+	if s.passed < int32(to) {
+		s.constructs[s.frames[to].construct] |= open
+	}
+	s.frames[to].passed = min(s.frames[to].passed, s.passed)
 	s.frames[top].escape = min(s.frames[top].escape, int32(to))
 }
 
@@ -164,7 +182,7 @@ func (s *survey) add(region int32, cost uint32) {
 
 // end takes in the end of the innermost construct. The code after it belongs to the charge of the
 // code before it, if it is certain that the construct comes to its end.
-func (s *survey) end(w *writer, c *code) int32 {
+func (s *survey) end(w *writer, c *code, region int32) int32 {
 	top := len(s.frames) - 1
 	f := s.frames[top]
 	s.frames = s.frames[:top]
@@ -174,15 +192,28 @@ func (s *survey) end(w *writer, c *code) int32 {
 	up := &s.frames[top-1]
 	up.escape = min(up.escape, f.escape)
 	k := s.constructs[f.construct]
+	if k&isLoop == 0 {
+		s.join(region, &f)
+		s.passed = min(f.passed, int32(top-1))
+	} else {
+		s.passed = min(s.passed, int32(top-1))
+		if isOpen(k) {
+			s.passed = int32(top - 1) // at its head
+		}
+	}
 	if k&(isLoop|repeats) == isLoop|repeats {
 		s.constructs[up.construct] |= nests
-	} else if k&isLoop != 0 && w.mechanism == Epoch && f.region != dead {
-		s.add(f.region, s.charges[f.own].cost)
-		s.charges[f.own].cost = 0
 	}
 	s.constructs[up.construct] |= k & (nests | calls)
 	if f.region == dead || w.mechanism != Fuel || f.escape >= int32(top) {
 		return f.region
 	}
 	return s.region(w, c, f.region, false)
+}
+
+// join notes that this code leads to the end of a construct.
+func (s *survey) join(region int32, f *frame) {
+	if region != dead {
+		f.passed = min(f.passed, s.passed)
+	}
 }

@@ -1,7 +1,5 @@
 package meter
 
-import "slices"
-
 // A writer writes a metered module.
 type writer struct {
 	*module
@@ -9,14 +7,28 @@ type writer struct {
 	use       *use
 	added     []string // types, in the order of their indices
 	survey    survey
-	frames    []frame // reused by each function
-	safepoint uint32  // the function that the host provides
-	counter   uint32  // the global that has what is left
+	opened    []opened // reused by each function
+	safepoint uint32   // the function that the host provides
+	counter   uint32   // the global that has what is left
+	each      bool     // each instruction is charged alone: for tests
+}
+
+// takes reports whether a construct of this type takes values from the stack.
+func (w *writer) takes(blockType []byte) bool {
+	r := reader{data: blockType, end: len(blockType)}
+	t := r.signed(5)
+	return t >= 0 && w.params[t] > 0
 }
 
 // isCall reports whether an instruction calls.
 func (w *writer) isCall(op Opcode) bool {
 	return opCall <= op && op <= opReturnCallRef
+}
+
+// isChecked reports whether the instruction calls a function that certainly passes a safe point at
+// once. What is called by its type, or by the host, may not.
+func (w *writer) isChecked(c *code) bool {
+	return c.op == opCall && w.flags[c.first]&checked != 0
 }
 
 // callee returns the node that an instruction calls, or none.
@@ -60,7 +72,18 @@ func (w *writer) write() ([]byte, error) {
 	w.safepoint, w.counter = uint32(w.imported), uint32(w.globals)
 	w.added = w.newTypes()
 	w.findStack()
-	out := make([]byte, 0, len(w.data)+len(w.data)/4+256)
+	e := g.extent
+	w.survey = survey{frames: make([]frame, 0, e.depth), constructs: make([]uint8, 0, e.constructs), charges: make([]charge, 0, e.charges)}
+	w.opened = make([]opened, 0, e.depth)
+	for _, flags := range w.flags {
+		if w.mechanism == Fuel {
+			e.more += 9
+		}
+		if flags&checked != 0 {
+			e.more += 18
+		}
+	}
+	out := make([]byte, 0, min(4*len(w.data), len(w.data)+e.more)+4*room)
 	out = append(out, preamble...)
 	done := 0
 	for _, s := range w.sections {
@@ -83,7 +106,7 @@ func (w *writer) missing(out []byte, after, before int) []byte {
 			r := &reader{data: []byte{0}, end: 1}
 			at := begin(&out, id)
 			out = w.add(out, id, r)
-			finish(&out, at)
+			fill(&out, at)
 		}
 	}
 	return out
@@ -91,15 +114,15 @@ func (w *writer) missing(out []byte, after, before int) []byte {
 
 // begin starts a section. Its size is written when it ends.
 func begin(out *[]byte, id int) int {
-	*out = append(*out, byte(id), 0, 0, 0, 0, 0)
+	*out = append(append(*out, byte(id)), hole...)
 	return len(*out)
 }
 
-// finish ends a section, and writes its size in as few bytes as it needs.
-func finish(out *[]byte, at int) {
-	size := len(*out) - at
-	head := appendU32((*out)[:at-5], uint32(size))
-	if n := at - len(head); n > 0 {
-		*out = slices.Delete(*out, len(head), at)
-	}
+// hole is where a size is written later.
+const hole = "\x00\x00\x00\x00\x00"
+
+// fill writes the size of what follows a hole, in as few bytes as it needs.
+func fill(out *[]byte, at int) {
+	head := appendU32((*out)[:at-len(hole)], uint32(len(*out)-at))
+	*out = append(head, (*out)[at:]...)
 }

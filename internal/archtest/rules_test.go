@@ -37,6 +37,7 @@ var below = map[string]string{
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
 	"internal/longtest":  "", // for tests
+	"internal/tasktest":  "cocoon",
 	"examples/":          "*",
 }
 

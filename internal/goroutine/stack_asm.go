@@ -14,3 +14,10 @@ func StackSum() (sum uint64, ok bool) {
 // stackSum returns 0 where it fails. The runtime does not interrupt assembly, so the stack stays
 // where it is meanwhile.
 func stackSum() (sum uint64)
+
+// stackFrames stores the frames without their callers, as many as fit, and returns how many there
+// are, or 0 where it fails.
+func stackFrames(into []Frame) (n int)
+
+// stackHas looks for a frame.
+func stackHas(depth, place, caller uintptr) bool

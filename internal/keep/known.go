@@ -24,6 +24,7 @@ var Libraries = []Library{
 	{Rule{"github.com/bradfitz/gomemcache/memcache", true}, "the next call gets the answer to this one"},
 	{Rule{"github.com/valyala/fasthttp.(*HostClient).*", true}, "the connection of the call stays taken"},
 	{Rule{"modernc.org/sqlite/lib", true}, "it is C that was translated to Go: its locks stay locked"},
+	{Rule{"zombiezen.com/go/sqlite/...", true}, "the connection never comes back to its pool, whose `Put` panics if a row of a query is left"},
 	{Rule{".../singleflight", true}, "those who wait for the call get the panic, or wait without end"},
 	{Rule{"gorm.io/gorm/schema.ParseWithSpecialTableName", true},
 		"the schema is in the cache before its relations are: each later query of the model fails, `unsupported relations for schema`"},

@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	text := victim.Text(4_000)
+	text := victim.Text(40_000)
 	victim.Run(func(context.Context) (any, error) {
 		var b bytes.Buffer
 		w, err := xz.NewWriter(&b)

@@ -1,0 +1,68 @@
+package analyzer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// condition quotes a condition. The comparison with an element of a list has the position of the
+// element.
+func (r *review) condition(n *policy.Node) string {
+	if isElement(n) {
+		return r.text(n.A) + " == " + r.text(n.B)
+	}
+	return r.text(n)
+}
+
+// isElement reports whether n is the comparison with an element of x in [...].
+func isElement(n *policy.Node) bool {
+	return n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
+}
+
+// because returns the values of the variable operand, in words. chance() and take() compare a
+// number that has no text of its own, so there is nothing to say about it.
+func (r *review) because(n *policy.Node) string {
+	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
+		return ""
+	}
+	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
+		return ": both sides are the same"
+	}
+	where := "here"
+	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
+		where = "after the elements before it"
+	}
+	values := r.values
+	if always := r.catalogued(n); always != nil {
+		values, where = always, "here"
+	}
+	for _, operand := range []*policy.Node{n.A, n.B} {
+		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
+			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(values[operand]), where)
+		}
+	}
+	return ""
+}
+
+// catalogued returns the values of the operands of n according to the catalogue, if they decide the
+// comparison n without the conditions around it; otherwise nil.
+func (r *review) catalogued(n *policy.Node) map[*policy.Node]value {
+	values := map[*policy.Node]value{}
+	for _, operand := range []*policy.Node{n.A, n.B} {
+		switch operand.Op {
+		case policy.OpRead:
+			values[operand] = readValue(r.reads[operand.Index])
+		case policy.OpConst:
+			values[operand] = constant(operand.Type, operand.Imm)
+		default:
+			return nil
+		}
+	}
+	if v, _ := apply(n.Op, n.Type, values[n.A], values[n.B]); n.Type != stubs.Bool || !v.truth.constant() {
+		return nil
+	}
+	return values
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// guestEffort is how much section guest measures.
+type guestEffort struct {
+	effort
+	vector   int // values of each vector of the dot product
+	requests int // to suspend a guest, for each workload
+	crowd    int // suspended guests
+}
+
+// guestSection measures WebAssembly guests of package guest beside the same guests on plain wazero
+// and on wasmtime.
+func guestSection(ctx context.Context, r *report) error {
+	return guestWith(ctx, r, guestEffort{
+		effort: effort{rounds: 11, span: 100 * time.Millisecond},
+		vector: 4096 * 4096, requests: 500, crowd: 10_000,
+	})
+}
+
+func guestWith(ctx context.Context, r *report, e guestEffort) error {
+	for _, m := range []struct {
+		name    string
+		measure func(context.Context, *report, guestEffort) error
+	}{
+		{"overhead", guestOverhead}, {"coremark", guestCoreMark}, {"call", guestCall}, {"switch", guestSwitch},
+		{"crowd", guestCrowd}, {"stop", guestStop}, {"world", guestWorld}, {"rewrite", guestRewrite},
+	} {
+		r.progress("%s", m.name)
+		if err := m.measure(ctx, r, e); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return nil
+}

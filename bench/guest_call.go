@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/guest"
+)
+
+// guestCall measures a call of a function that adds one: by guest.Call as a task of its own, by
+// guest.Call inside a task, and by wazero.
+func guestCall(ctx context.Context, r *report, e guestEffort) error {
+	wasm, err := readGuest(smallGuest)
+	if err != nil {
+		return err
+	}
+	own := func(ctx context.Context, e effort) (figures, error) { return guestCallSide(ctx, e, wasm, false) }
+	inside := func(ctx context.Context, e effort) (figures, error) { return guestCallSide(ctx, e, wasm, true) }
+	plain := func(ctx context.Context, e effort) (figures, error) { return wazeroCallSide(ctx, e, wasm) }
+	got, err := medians(ctx, e.effort, own, inside, plain)
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{"call", "call in a task"} {
+		r.add(result{Name: name, Metric: "ns", Value: got[i][ns], Unit: "ns", Peer: "wazero", PeerValue: got[2][ns]}, claim{})
+		r.add(result{Name: name, Metric: "allocs", Value: got[i][allocs], Unit: "allocs", Peer: "wazero", PeerValue: got[2][allocs]}, claim{})
+	}
+	return nil
+}
+
+func guestCallSide(ctx context.Context, e effort, wasm []byte, inTask bool) (f figures, err error) {
+	w, err := openWard(cocoon.Config{}, guest.Config{}, wasm)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	in, err := w.module.Instantiate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	measure := func(ctx context.Context) (err error) {
+		f = perOperation(e.span, func(n int) {
+			for range n {
+				if _, e := in.Call(ctx, "one", 41); e != nil {
+					err = e
+				}
+			}
+		})
+		return err
+	}
+	if inTask {
+		return f, w.runtime.Run(ctx, "caller", measure)
+	}
+	return f, measure(ctx)
+}
+
+func wazeroCallSide(ctx context.Context, e effort, wasm []byte) (f figures, err error) {
+	rt := wazero.NewRuntime(ctx)
+	defer rt.Close(ctx)
+	_, err = rt.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(func() {}).Export("yield").Instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := rt.Instantiate(ctx, wasm)
+	if err != nil {
+		return nil, err
+	}
+	one := in.ExportedFunction("one")
+	f = perOperation(e.span, func(n int) {
+		for range n {
+			if _, e := one.Call(ctx, 41); e != nil {
+				err = e
+			}
+		}
+	})
+	return f, err
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/guest"
+	"github.com/cocoon-go/cocoon/guest/meter"
+)
+
+// guestStop measures how long it takes from a request to suspend a guest until the guest is
+// suspended: a task arrives, a policy lets it in, and it runs on the guest's slot.
+func guestStop(ctx context.Context, r *report, e guestEffort) error {
+	wasm, err := readGuest(workloadsGuest)
+	if err != nil {
+		return err
+	}
+	for _, load := range tableOne(e) {
+		for _, mechanism := range []meter.Mechanism{guest.Epoch, guest.Fuel} {
+			late, err := load.stops(ctx, e.requests, mechanism, wasm)
+			if err != nil {
+				return fmt.Errorf("%s, %v: %w", load.name, mechanism, err)
+			}
+			name := load.name + ", " + mechanism.String()
+			r.add(result{Name: name, Metric: "suspended_p50", Value: late[0], Unit: "µs"}, claim{})
+			r.add(result{Name: name, Metric: "suspended_p99", Value: late[1], Unit: "µs"}, upTo(200))
+		}
+	}
+	return nil
+}
+
+// stops returns the median and the 99th percentile of the times from request to suspension, in µs.
+func (load workload) stops(ctx context.Context, n int, mechanism meter.Mechanism, wasm []byte) (late figures, err error) {
+	w, err := openWard(cocoon.Config{Slots: 1, StallAfter: -1}, guest.Config{Name: "load", Mechanism: mechanism, Slice: -1}, wasm)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.runtime.RegisterPreemptibleFunc("load"); err != nil {
+		return nil, err
+	}
+	if err := w.runtime.RegisterSafeFunc("urgent"); err != nil {
+		return nil, err
+	}
+	if _, err := w.runtime.RegisterDefaultPreemption(cocoon.OnEnqueue); err != nil {
+		return nil, err
+	}
+	in, err := w.module.Instantiate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	running := make(chan struct{})
+	h := w.runtime.Go(ctx, "load", func(ctx context.Context) error { return load.repeat(ctx, in, running) })
+	select {
+	case <-running:
+	case <-h.Done():
+		return nil, h.Wait(ctx)
+	}
+	var all []time.Duration
+	for range n {
+		time.Sleep(time.Duration(rand.IntN(int(2 * time.Millisecond))))
+		var begun time.Time
+		at := time.Now()
+		if err := w.runtime.Run(ctx, "urgent", func(context.Context) error { begun = time.Now(); return nil }); err != nil {
+			return nil, err
+		}
+		all = append(all, begun.Sub(at))
+	}
+	h.Cancel()
+	<-h.Done()
+	if h.Account().Preemptions < int64(n)*9/10 {
+		return nil, fmt.Errorf("%d of %d requests suspended the guest", h.Account().Preemptions, n)
+	}
+	late, err = lateness(all)
+	return late[:2], err
+}
+
+// repeat calls the workload in the instance until ctx ends.
+func (load workload) repeat(ctx context.Context, in *guest.Instance, running chan struct{}) error {
+	args := load.args
+	if load.vector > 0 {
+		at, err := only(in.Call(ctx, "vectors", uint64(load.vector)))
+		if err != nil {
+			return err
+		}
+		args = []int32{int32(at), int32(load.vector)}
+	}
+	close(running)
+	for {
+		if _, err := in.Call(ctx, load.function, arguments(args)...); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// CoreMark's configuration for a WebAssembly guest without a libc. The host measures the time.
+#ifndef CORE_PORTME_H
+#define CORE_PORTME_H
+
+#define HAS_FLOAT 1
+#define HAS_TIME_H 0
+#define USE_CLOCK 0
+#define HAS_STDIO 0
+#define HAS_PRINTF 0
+#define SEED_METHOD SEED_VOLATILE
+#define MEM_METHOD MEM_STATIC
+#define MULTITHREAD 1
+#define MAIN_HAS_NOARGC 1
+#define MAIN_HAS_NORETURN 0
+#define COMPILER_VERSION "clang"
+#define COMPILER_FLAGS "-O2"
+#define MEM_LOCATION "static"
+
+typedef signed short ee_s16;
+typedef unsigned short ee_u16;
+typedef signed int ee_s32;
+typedef double ee_f32;
+typedef unsigned char ee_u8;
+typedef unsigned int ee_u32;
+typedef ee_u32 ee_ptr_int;
+typedef __SIZE_TYPE__ ee_size_t;
+typedef ee_u32 CORE_TICKS;
+
+#define NULL ((void *)0)
+#define align_mem(x) (void *)(4 + (((ee_ptr_int)(x)-1) & ~3))
+
+typedef struct CORE_PORTABLE_S {
+  ee_u8 portable_id;
+} core_portable;
+
+extern ee_u32 default_num_contexts;
+void portable_init(core_portable *p, int *argc, char *argv[]);
+void portable_fini(core_portable *p);
+int ee_printf(const char *format, ...);
+
+#endif

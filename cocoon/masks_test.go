@@ -1,0 +1,62 @@
+package cocoon
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// tree polls with 2^depth stacks.
+func tree(depth int) {
+	if depth == 0 {
+		safepoint.Poll()
+		return
+	}
+	tree(depth - 1)
+	tree(depth - 1)
+}
+
+// While a request is pending, code under a lock polls about as fast as before, however many stacks
+// it polls with: the frame that holds the lock is found, and the stack is not walked.
+func TestManyStacksUnderALock(t *testing.T) {
+	noteLocked()
+	noteCleaningUp()
+	rt := start(t, Config{Slots: 1})
+	for name, hold := range map[string]func(func()){"a lock": locked, "a deferred call": cleaningUp} {
+		t.Run(name, func(t *testing.T) {
+			preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+				TaskOf(ctx).Cancel()
+				hold(func() {
+					tree(12)
+					m := &strandOf(ctx).stacks.masked
+					if walks := m.next; !m.by.IsHere() || walks == 0 || walks > 4096/anew+20 {
+						t.Errorf("%d walks for 4096 stacks; want one for %d of them", walks, anew)
+					}
+				})
+				return spinForever(ctx)
+			}))
+		})
+	}
+}
+
+// The frame of a released lock masks nothing.
+func TestMaskingFrameEnds(t *testing.T) {
+	noteLocked()
+	rt := start(t, Config{Slots: 1})
+	for range 100 {
+		inside := false
+		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
+			TaskOf(ctx).Cancel()
+			for range 3 {
+				locked(func() { tree(3) })
+				if inside {
+					t.Error("the first safe point after the lock is masked")
+				}
+				inside = true
+				safepoint.Poll()
+			}
+			return nil
+		}))
+	}
+}
