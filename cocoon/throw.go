@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
 )
 
 // throwRequest is a pending throw.
@@ -57,6 +58,9 @@ func (s *strand) throw(p *throwRequest) {
 		t := s.task
 		p.ends = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
 	}
+	if s.throwing == nil {
+		safepoint.Unwinds(1)
+	}
 	s.throwing = p
 	p.tell(err.Where)
 	panic(err)
@@ -67,6 +71,7 @@ func (s *strand) throw(p *throwRequest) {
 func (s *strand) landed() {
 	if p := s.throwing; p != nil {
 		s.throwing = nil
+		safepoint.Unwinds(-1)
 		p.ends.Stop()
 	}
 }

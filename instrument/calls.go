@@ -9,11 +9,11 @@ import (
 
 // call is a call through which a function may reach itself again, and which no loop polls for.
 type call struct {
-	at     token.Pos
-	to     *code   // the callee, or nil if the call may lead back from anywhere
-	given  bool    // it calls a parameter of the function
-	known  bool    // all functions passed by the call are known:
-	passed []*code // these
+	at     token.Pos // of a deferred call, its closing parenthesis
+	to     *code     // the callee, or nil if the call may lead back from anywhere
+	given  bool      // it calls a parameter of the function
+	known  bool      // all functions passed by the call are known:
+	passed []*code   // these
 }
 
 // callsOf finds the relevant calls of a function: calls of this package's functions, and calls that
@@ -30,6 +30,9 @@ func (r *rewriter) callsOf(c *code) {
 		if rng, ok := n.(*ast.RangeStmt); ok && !r.plain(rng.X) {
 			c.calls = append(c.calls, &call{at: rng.Pos()})
 		}
+		if d, ok := n.(*ast.DeferStmt); ok {
+			c.defers = append(c.defers, d)
+		}
 		node, ok := n.(*ast.CallExpr)
 		if !ok || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
 			return
@@ -37,18 +40,22 @@ func (r *rewriter) callsOf(c *code) {
 		if g, ok := stack[len(stack)-1].(*ast.GoStmt); ok && g.Call == node {
 			return
 		}
+		at := node.Pos()
+		if isLater(node, stack) {
+			at = node.Rparen
+		}
 		switch way, to, _ := r.callee(node); way {
 		case own:
 			passed, known := r.passed(node)
-			c.calls = append(c.calls, &call{at: node.Pos(), to: to, known: known, passed: passed})
+			c.calls = append(c.calls, &call{at: at, to: to, known: known, passed: passed})
 		case away:
 			if passed, known := r.passed(node); known && r.isLogarithmic(node) {
 				for _, to := range passed {
-					c.calls = append(c.calls, &call{at: node.Pos(), to: to})
+					c.calls = append(c.calls, &call{at: at, to: to})
 				}
 				return
 			}
-			c.calls = append(c.calls, &call{at: node.Pos(), given: r.isGiven(c, node.Fun)})
+			c.calls = append(c.calls, &call{at: at, given: r.isGiven(c, node.Fun)})
 		}
 	})
 }

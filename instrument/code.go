@@ -24,6 +24,9 @@ type code struct {
 	// stretches in which it, or the function around it, owes goroutines to a wait group
 	owed     []span
 	kept     []keptStretch
+	defers   []*ast.DeferStmt
+	loose    []looseStretch // nodes
+	heads    []looseStretch // loops
 	loops    []*loop
 	calls    []*call
 	polls    []token.Pos // statements with a poll before them, other than in loops

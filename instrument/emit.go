@@ -29,6 +29,7 @@ func (r *rewriter) decide() {
 	}
 	for _, c := range r.codes {
 		r.callsOf(c)
+		r.looseStretches(c)
 	}
 	r.cut()
 	for _, c := range r.codes {
@@ -42,6 +43,8 @@ func (r *rewriter) decide() {
 		r.returnsOf(c)
 		r.leftIn(c)
 		r.keepPublished(c)
+		r.keepLoose(c)
+		r.failuresOf(c)
 	}
 	r.freshCalls()
 	r.stats.Functions = len(r.codes)
@@ -126,6 +129,9 @@ func (r *rewriter) link(res *Result) {
 	text := linkText
 	if len(r.bulks) > 0 {
 		text += bulkText
+	}
+	if r.fails {
+		text += failText
 	}
 	if r.pulls {
 		text = strings.Replace(text, "import ", "import PREFIX_iter \"iter\"\nimport ", 1) + pullText

@@ -9,14 +9,14 @@ import (
 // enter makes a function poll before it makes any of the calls. The polls stand where the paths to
 // the calls diverge, so a path without such a call does not poll.
 func (r *rewriter) enter(c *code, calls []token.Pos) {
-	at := places(c.body.List, calls)
+	at, ok := c.places(c.body.List, calls)
 	const tooMany = 4 // each place has a copy of the code
-	if len(at) > tooMany || c.jumps() {
-		at = []token.Pos{c.body.List[0].Pos()}
+	if !ok || len(at) > tooMany || c.jumps() {
+		at = c.entry()
 	}
-	first := c.body.List[0].Pos()
-	if c.whyNot(first) == "" && slices.ContainsFunc(at, func(p token.Pos) bool { return c.whyNot(p) != "" || c.heldAt(p) != nil }) {
-		at = []token.Pos{first} // before the lock
+	underLock := func(p token.Pos) bool { return c.whyNot(p) != "" || c.heldAt(p) != nil }
+	if first := c.body.List[0]; c.whyNot(first.Pos()) == "" && !c.isBehindAcquisition(first) && slices.ContainsFunc(at, underLock) {
+		at = []token.Pos{first.Pos()} // before the lock
 	}
 	for _, p := range at {
 		if why := c.whyNot(p); why != "" {
@@ -30,6 +30,21 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	}
 }
 
+// entry returns the first statement of the body to poll before. If there is none, the deferred calls
+// are all that the function does, and it polls at its beginning.
+func (c *code) entry() []token.Pos {
+	for _, s := range c.body.List {
+		if !c.isBehindAcquisition(s) {
+			return []token.Pos{s.Pos()}
+		}
+	}
+	return []token.Pos{c.body.List[0].Pos()}
+}
+
+// isBehindAcquisition reports whether a throw before the statement would lose a resource, which a
+// following defer statement releases.
+func (c *code) isBehindAcquisition(s ast.Stmt) bool { return c.isLoose(s.Pos()) }
+
 // jumps reports whether the function has a goto, which could jump past a poll.
 func (c *code) jumps() (found bool) {
 	c.walk(func(n ast.Node, _ []ast.Node) {
@@ -40,54 +55,55 @@ func (c *code) jumps() (found bool) {
 }
 
 // places returns the statements to poll before, so that each path to a call contains a poll before
-// the call.
-func places(list []ast.Stmt, calls []token.Pos) []token.Pos {
+// the call. It reports false if the list has no statement before which a throw would be harmless.
+func (c *code) places(list []ast.Stmt, calls []token.Pos) (at []token.Pos, ok bool) {
 	first := slices.IndexFunc(list, func(s ast.Stmt) bool { return countIn(s, calls) > 0 })
 	if first < 0 {
-		return nil
+		return nil, true
 	}
-	n := countIn(list[first], calls)
-	if n == len(calls) {
-		var at []token.Pos
-		for _, b := range branches(list[first]) {
-			var inside []token.Pos
-			for _, p := range calls {
-				if len(b) > 0 && b[0].Pos() <= p && p < b[len(b)-1].End() {
-					inside = append(inside, p)
-				}
-			}
-			n -= len(inside)
-			at = append(at, places(b, inside)...)
-		}
-		if n == 0 {
-			return at
+	if countIn(list[first], calls) == len(calls) {
+		if at, ok := c.placesInBranches(list[first], calls); ok {
+			return at, true
 		}
 	}
-	if n == 1 && len(calls) > 0 {
-		if behind := behindDefers(list[first:]); behind != nil {
-			return []token.Pos{behind.Pos()}
+	// a poll before a call that is only deferred can stand behind the statement
+	for i := first; i < len(list) && defersOnly(list[i], calls); i++ {
+		if i+1 < len(list) && !c.isBehindAcquisition(list[i+1]) {
+			return []token.Pos{list[i+1].Pos()}, true
 		}
 	}
-	return []token.Pos{list[first].Pos()}
+	for _, s := range slices.Backward(list[:first+1]) {
+		if !c.isBehindAcquisition(s) {
+			return []token.Pos{s.Pos()}, true
+		}
+	}
+	return nil, false
 }
 
-// behindDefers returns the statement after the leading defer statements of the list, or nil if it
-// starts with none. A poll cannot stand just before them: a throw there would lose the resources
-// that they release.
-func behindDefers(list []ast.Stmt) ast.Stmt {
-	for i, s := range list {
-		d, ok := s.(*ast.DeferStmt)
-		if !ok {
-			if i == 0 {
-				return nil
+// placesInBranches returns the places in the branches of a statement, if all calls are there.
+func (c *code) placesInBranches(s ast.Stmt, calls []token.Pos) (all []token.Pos, ok bool) {
+	n := len(calls)
+	for _, b := range branches(s) {
+		var inside []token.Pos
+		for _, p := range calls {
+			if len(b) > 0 && b[0].Pos() <= p && p < b[len(b)-1].End() {
+				inside = append(inside, p)
 			}
-			return s
 		}
-		if _, twice := ast.Unparen(d.Call.Fun).(*ast.CallExpr); twice {
-			return nil // one of the calls happens immediately
+		n -= len(inside)
+		at, ok := c.places(b, inside)
+		if !ok {
+			return nil, false
 		}
+		all = append(all, at...)
 	}
-	return nil
+	return all, n == 0
+}
+
+// defersOnly reports whether a statement defers a call, and makes none of the calls immediately.
+func defersOnly(s ast.Stmt, calls []token.Pos) bool {
+	d, ok := s.(*ast.DeferStmt)
+	return ok && !slices.ContainsFunc(calls, func(p token.Pos) bool { return d.Pos() <= p && p < d.Call.Rparen })
 }
 
 func countIn(s ast.Stmt, calls []token.Pos) (n int) {

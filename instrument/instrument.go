@@ -110,7 +110,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
-		pollers: map[*code]bool{}, written: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, busy: map[place]bool{}, ends: map[place]bool{},
+		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, written: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, busy: map[place]bool{}, ends: map[place]bool{},
 		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
 	}
 	for _, path := range p.Files {
@@ -139,6 +139,7 @@ type rewriter struct {
 	exempt    string // the reason why nothing polls, or ""
 	carrier   map[types.Type]bool
 	bulks     map[*ast.CallExpr]bool // calls that run in pieces
+	assigned  map[*types.Var]bool    // whether a call assigns a variable
 	pollers   map[*code]bool         // whether a function may reach a poll
 	written   map[types.Object]bool  // whether a function writes through its parameter
 	passing   map[types.Object]*passes
@@ -148,6 +149,7 @@ type rewriter struct {
 	busy  map[place]bool
 	ends  map[place]bool // lines on which deferred calls run
 	pulls bool           // a file uses iter.Pull
+	fails bool           // a deferred call learns of throws
 	// lines with a method call on an unshared value of the function
 	fresh   map[place]bool
 	makers  map[maker]bool // results with new values only

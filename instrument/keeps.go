@@ -10,8 +10,8 @@ type Kept struct {
 }
 
 // Keeps returns the stretches of the package, as Rewrite returns it, in which a task is not unwound
-// because the function has published a value and will write to it again. Arguments and errors are
-// the same as for Rewrite.
+// because the function has published a value and will write to it again, or has acquired a resource
+// and not yet deferred its release. Arguments and errors are the same as for Rewrite.
 func Keeps(p Package, o Options) (all []Kept, err error) {
 	r, err := decided(p, o)
 	if err != nil {
@@ -21,6 +21,7 @@ func Keeps(p Package, o Options) (all []Kept, err error) {
 		for _, k := range c.kept {
 			all = append(all, Kept{c.name, r.set.Position(k.by.node.Pos()), k.why(r)})
 		}
+		all = append(all, r.keptLoose(c)...)
 	}
 	return all, nil
 }

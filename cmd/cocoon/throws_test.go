@@ -30,7 +30,7 @@ func TestThrowsOutOfEngines(t *testing.T) {
 	}
 	const want = "SafePoint\ndeferred literal\ndeferred variable\nend\nin a loop\niterator\nliteral\nliteral with a call behind it\nnamed result\none line\n" +
 		"out of an iterator's loop\nresult on heap\nreturn\nreturn a call\ntype parameter\none line that does not return\n" +
-		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.RWMutex\na machine's lock\nsync.WaitGroup\ndatabase/sql\nsingleflight\nsync.Map\n-cocoon.keep\nsemaphore\nlock of another function\niter.Pull\niter.Pull2\nrecover\n"
+		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.RWMutex\na machine's lock\nsync.WaitGroup\ndatabase/sql\nsingleflight\nsync.Map\n-cocoon.keep\nsemaphore\nlock of another function\nfailures\nacquisition\niter.Pull\niter.Pull2\nrecover\n"
 	if !bytes.Equal(out, []byte(want)) {
 		t.Errorf("it printed %q; want %q", out, want)
 	}

@@ -22,6 +22,7 @@ var Libraries = []Library{
 	{Rule{"github.com/redis/go-redis/v9.(*baseClient).*", true}, "the connection stays taken, or the next call gets the answer to this one"},
 	{Rule{"github.com/gomodule/redigo/redis", true}, "the connection stays taken, or the next call gets the answer to this one"},
 	{Rule{"github.com/bradfitz/gomemcache/memcache", true}, "the next call gets the answer to this one"},
+	{Rule{"github.com/valyala/fasthttp.(*HostClient).*", true}, "the connection of the call stays taken"},
 	{Rule{"modernc.org/sqlite/lib", true}, "it is C that was translated to Go: its locks stay locked"},
 	{Rule{"zombiezen.com/go/sqlite/...", true}, "the connection never comes back to its pool, whose `Put` panics if a row of a query is left"},
 	{Rule{".../singleflight", true}, "those who wait for the call get the panic, or wait without end"},

@@ -88,7 +88,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return append(deferring(), []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), machines(), forking(), database(), flight(), cached(), named(), seated(), opened(), pulled(), pulledPairs(), recovering(),
+		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), machines(), forking(), database(), flight(), cached(), named(), seated(), opened(), failing(), acquiring(), pulled(), pulledPairs(), recovering(),
 	}...)
 }
 
