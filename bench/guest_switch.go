@@ -42,7 +42,7 @@ func guestSwitch(ctx context.Context, r *report, e guestEffort) error {
 func guestSwitches(ctx context.Context, e effort, wasm []byte, shared bool) (f figures, err error) {
 	w, err := openWard(
 		cocoon.Config{Slots: 1, KeepProcs: true, Breath: -1, StallAfter: -1, MaxBypass: -1},
-		guest.Config{Mechanism: guest.Fuel, FuelSlice: switchFuel}, wasm)
+		guest.Config{Mechanism: guest.Fuel, FuelSlice: switchFuel, Threads: true}, wasm)
 	if err != nil {
 		return nil, err
 	}

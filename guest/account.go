@@ -66,13 +66,11 @@ func (acc *account) exhausted() bool {
 	return b != 0 && acc.used.Load() >= b
 }
 
-// fuelChunk is how much fuel the guest gets at once: it must call the host from time to time, so
-// that the Go runtime can stop the world. The constant is part of what makes runs repeatable.
-const fuelChunk = 50_000
-
-// chunk returns how much fuel the guest gets now.
-func (acc *account) chunk() int64 {
-	n, used := int64(fuelChunk), acc.used.Load()
+// chunk returns how much fuel the guest gets now: n, unless a slice or the budget ends before. The
+// guest must call the host from time to time, but where it does so changes nothing else: a slice and
+// the budget end at the first check behind their last unit.
+func (acc *account) chunk(n int64) int64 {
+	used := acc.used.Load()
 	if acc.fuelSlice.Load() != 0 {
 		n = min(n, acc.fuelUntil-used)
 	}
@@ -82,7 +80,9 @@ func (acc *account) chunk() int64 {
 	return max(n, 0)
 }
 
-// pace is how far an epoch guest runs until it calls the host: about period, by the clock.
+// pace is how far a guest runs until it calls the host: about period, by the clock. Calls of one
+// instance continue at its pace, so that a guest that calls slow host functions is not late in each
+// call anew.
 type pace struct {
 	units int64
 	since int64

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -23,16 +24,27 @@ type activation struct {
 	owned    bool // the task was made for this call
 	known    bool // it is among the instance's live calls
 	g        uintptr
-	sp       uint64 // the guest's stack pointer, while another thread has the turn
-	stack    stack  // what was allocated for it
-	given    int64  // what the guest's counter held when the guest went on
-	stopped  error  // why the guest was stopped, by other means than a throw
-	pace     pace
+	sp       uint64      // the guest's stack pointer, while another thread has the turn
+	stack    stack       // what was allocated for it
+	stopped  error       // why the guest was stopped, by other means than a throw
+	halted   bool        // it was stopped half-way
+	began    bool        // it runs or has run; guarded by the instance's lock
 	waits    inside.Call // a function of WASI that may wait is in progress
 	slept    bool        // poll_oneoff has slept
 
+	kept     *activation   // a call of the instance that this one is nested in, and that has the turn for it
 	ready    chan struct{} // gets a value with the turn; made under the instance's lock
 	reserved bool          // it was queued for the turn before it began
+	waitsFor *Instance     // whose turn it waits for; guarded by waits
+	inner    *activation   // the call nested in this one; guarded by waits
+
+	ending atomic.Pointer[ending]
+}
+
+// ending is a context that ends with a call that is a section of a task with more to do.
+type ending struct {
+	context.Context
+	cancel context.CancelCauseFunc
 }
 
 type activationKey struct{}
@@ -42,7 +54,46 @@ func (a *activation) Value(key any) any {
 	if key == (activationKey{}) {
 		return a
 	}
+	if e := a.ending.Load(); e != nil {
+		return e.Value(key)
+	}
 	return a.Context.Value(key)
+}
+
+// Done implements context.Context. The channel is closed when the task's context ends, or the
+// instance is closed.
+func (a *activation) Done() <-chan struct{} {
+	if a.owned {
+		return a.Context.Done() // closing the instance cancels the task
+	}
+	e := a.ending.Load()
+	if e == nil {
+		e = new(ending)
+		e.Context, e.cancel = context.WithCancelCause(a.Context)
+		if !a.ending.CompareAndSwap(nil, e) {
+			e.cancel(nil)
+			e = a.ending.Load()
+		}
+		if err := a.in.refusal(); err != nil {
+			e.cancel(err)
+		}
+	}
+	return e.Done()
+}
+
+// Err implements context.Context.
+func (a *activation) Err() error {
+	if e := a.ending.Load(); e != nil {
+		return e.Context.Err()
+	}
+	return a.Context.Err()
+}
+
+// end ends the context of the call.
+func (a *activation) end(cause error) {
+	if e := a.ending.Load(); e != nil {
+		e.cancel(cause)
+	}
 }
 
 // activationOf returns the call of a guest that ctx belongs to, if the calling goroutine makes it.
@@ -71,12 +122,15 @@ func (a *activation) within(in *Instance) *activation {
 }
 
 // cancel throws into the call's task, if it was made for the call. Another task may have more to do
-// than this call: the call then ends at its next safe point.
-func (a *activation) cancel() {
-	if t := a.account.thread; t != nil {
-		t.Cancel()
-	} else if a.owned {
+// than this call: then only the call's context ends, and the call at its next safe point.
+func (a *activation) cancel(cause error) {
+	switch {
+	case a.account.thread != nil:
+		a.account.thread.Cancel()
+	case a.owned:
 		cocoon.TaskOf(a.Context).Cancel()
+	default:
+		a.end(cause)
 	}
 }
 
@@ -90,13 +144,13 @@ func (a *activation) look() {
 		inside.Happen(a.Context, FuelEvent, float64(a.account.used.Load()))
 	}
 	if safepoint.Raised() && inside.Asked(a.Context) {
-		a.apart(func() { cocoon.SafePoint(a.Context) })
+		a.keeper().apart(func() { cocoon.SafePoint(a.Context) })
 	} else {
 		cocoon.SafePoint(a.Context)
 	}
 	a.heedContext()
 	now := notify.Now()
-	a.pace.passed(now)
+	a.in.pace.passed(now)
 	if a.account.over(now) {
 		a.pass()
 	}
@@ -130,22 +184,32 @@ func (a *activation) stop(err error) {
 
 // charge takes what the guest has used since the last time from its account.
 func (a *activation) charge() {
-	if a.in.left == nil || a.in.module.config.Mechanism != Fuel {
+	in := a.in
+	if in.left == nil || in.module.config.Mechanism != Fuel {
 		return
 	}
-	left := int64(a.in.left.Get())
-	a.account.used.Add(a.given - left)
-	a.given = left
+	left := int64(in.left.Get())
+	a.account.used.Add(in.given - left)
+	in.given = left
+}
+
+// soon makes the guest look at its next safe point, because a function of the host may have taken
+// long. With fuel it would look there only if the fuel ended, and what it has left is its own.
+func (a *activation) soon() {
+	if a.in.left != nil && a.in.module.config.Mechanism == Epoch {
+		a.in.left.Set(0)
+	}
 }
 
 // refill sets how far the guest runs until it looks again.
 func (a *activation) refill() {
-	if a.in.left == nil {
+	in := a.in
+	if in.left == nil {
 		return
 	}
-	a.given = a.pace.units
-	if a.in.module.config.Mechanism == Fuel {
-		a.given = a.account.chunk()
+	in.given = in.pace.units
+	if in.module.config.Mechanism == Fuel {
+		in.given = a.account.chunk(in.given)
 	}
-	a.in.left.Set(uint64(a.given))
+	in.left.Set(uint64(in.given))
 }

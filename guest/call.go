@@ -57,12 +57,22 @@ func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (resu
 	if a.outer == nil {
 		return a.call(args)
 	}
-	a.outer.apart(func() { results, err = a.call(args) })
+	a.nest()
+	defer a.unnest()
+	a.outer.keeper().apart(func() { results, err = a.call(args) })
 	return results, err
 }
 
 // call runs the guest when it is its turn.
 func (a *activation) call(args []uint64) ([]uint64, error) {
+	defer a.end(nil)
+	if below := a.outer.within(a.in); below != nil && !a.in.shares() {
+		a.kept = below.keeper()
+		below.charge()
+		a.refill()
+		defer a.charge()
+		return a.invoke(args)
+	}
 	if err := a.enter(); err != nil {
 		return nil, err
 	}
@@ -70,8 +80,22 @@ func (a *activation) call(args []uint64) ([]uint64, error) {
 	if err := a.place(); err != nil {
 		return nil, err
 	}
+	return a.invoke(args)
+}
+
+// invoke runs the guest.
+func (a *activation) invoke(args []uint64) ([]uint64, error) {
 	fn := a.in.take(a.function)
 	defer a.in.putBack(a.function, fn)
+	if sp := a.in.sp; sp != nil {
+		// When a call is stopped half-way, the guest does not give its stack frames back.
+		was := sp.Get()
+		defer func() {
+			if a.halted {
+				sp.Set(was)
+			}
+		}()
+	}
 	results, err := fn.Call(a, args...)
 	if err != nil {
 		err = a.outcome(err)
@@ -140,6 +164,7 @@ func (a *activation) reason(err error) error {
 
 // spoil closes the instance after the call was stopped half-way, unless it may be.
 func (a *activation) spoil(cause error) {
+	a.halted = true
 	if !a.function.reusable {
 		a.in.close(a.Context, fmt.Errorf("%s was stopped half-way: %w", a.function.name, cause))
 	}

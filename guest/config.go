@@ -54,6 +54,15 @@ type Config struct {
 	// safe point. When a throw unwinds another function, the instance is closed.
 	Reusable []string
 
+	// Threads lets the calls of one instance interleave: at any safe point another call may go on.
+	// The guest must be written for that. An allocator or a library that was compiled for one thread
+	// does not expect a second call while the first is half-way, and breaks the memory. Calls beyond
+	// the first get stacks of their own, made by memory.grow, so the guest's allocator must not take
+	// all memory for its own, as Emscripten's does. Without Threads, a call of an instance begins
+	// when the one before has ended; only a call from a host function of the instance's own call
+	// begins at once.
+	Threads bool
+
 	// StackSize is the size of the stack in linear memory that a thread gets when another thread of
 	// its instance uses the first stack, in bytes. 0 means 256 KiB.
 	StackSize uint32
@@ -61,6 +70,7 @@ type Config struct {
 	// Deterministic makes the interleaving of an instance's threads depend on nothing but Seed and
 	// their fuel: a thread lets another run only when its FuelSlice is used up and when it ends,
 	// and Seed decides which thread is next. An instance is then paused until Resume or RunFor.
+	// Deterministic implies Threads.
 	Deterministic bool
 	Seed          uint64
 }
@@ -89,6 +99,7 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("guest: Config.StackSize is %d bytes; want at most %d", c.StackSize, math.MaxInt32)
 	}
 	c.Slice = sliceOf(c.Slice)
+	c.Threads = c.Threads || c.Deterministic
 	if c.StackSize == 0 {
 		c.StackSize = defaultStackSize
 	}

@@ -12,7 +12,7 @@ import (
 // BenchmarkCall is one call of a guest's function: outside of tasks, inside one, by wazero alone.
 func BenchmarkCall(b *testing.B) {
 	rt := start(b, cocoon.Config{Slots: 1})
-	in := instance(b, compiled(b, Config{Loop: rt.Loop()}, nil))
+	in := instance(b, compiled(b, Config{Threads: true, Loop: rt.Loop()}, nil))
 	b.Run("task", func(b *testing.B) {
 		for b.Loop() {
 			in.Call(background, "fib", 1)
@@ -37,7 +37,7 @@ func BenchmarkCall(b *testing.B) {
 // BenchmarkTurn is one change between two threads of an instance that spin, on one slot.
 func BenchmarkTurn(b *testing.B) {
 	rt := start(b, cocoon.Config{Slots: 1})
-	in := instance(b, compiled(b, Config{Loop: rt.Loop(), Mechanism: Fuel, FuelSlice: 1}, func(_ context.Context, _ api.Module, x uint32) uint32 { return x }))
+	in := instance(b, compiled(b, Config{Threads: true, Loop: rt.Loop(), Mechanism: Fuel, FuelSlice: 1}, func(_ context.Context, _ api.Module, x uint32) uint32 { return x }))
 	in.Pause()
 	n := uint64(b.N)
 	x, y := in.Spawn(background, "count", n), in.Spawn(background, "count", n)

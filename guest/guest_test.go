@@ -82,7 +82,7 @@ func each(t *testing.T, test func(t *testing.T, rt *cocoon.Runtime, c Config)) {
 	for _, m := range mechanisms {
 		t.Run(m.String(), func(t *testing.T) {
 			rt := start(t, cocoon.Config{Slots: 1, QuietThrows: true})
-			test(t, rt, Config{Mechanism: m, Loop: rt.Loop()})
+			test(t, rt, Config{Mechanism: m, Loop: rt.Loop(), Threads: true})
 		})
 	}
 }

@@ -83,15 +83,15 @@ func (in *Instance) bind(mod api.Module) {
 	in.sp, _ = mod.ExportedGlobal(meter.StackExport).(api.MutableGlobal)
 }
 
-// Block is cocoon.Block for host functions: while fn runs, other tasks have the slot, and other
-// threads may run in the instance. So fn must not use the guest's memory, and views of it from
-// before are void afterwards. An instance with Config.Deterministic keeps its turn. Without a guest's
-// call in ctx, Block is cocoon.Block.
+// Block is cocoon.Block for host functions: while fn runs, other tasks have the slot, and with
+// Config.Threads other threads may run in the instance. Then fn must not use the guest's memory, and
+// views of it from before are void afterwards. An instance with Config.Deterministic keeps its turn.
+// Without a guest's call in ctx, Block is cocoon.Block.
 func Block(ctx context.Context, fn func() error) (err error) {
 	a := activationOf(ctx)
 	if a == nil {
 		return cocoon.Block(ctx, fn)
 	}
-	a.apart(func() { err = cocoon.Block(a.Context, fn) })
+	a.keeper().apart(func() { err = cocoon.Block(a.Context, fn) })
 	return err
 }

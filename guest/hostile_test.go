@@ -183,7 +183,7 @@ func TestLimits(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1, QuietThrows: true})
 	for _, budget := range []int64{0, 1, math.MaxInt64} {
 		for _, slice := range []int64{0, 1, math.MaxInt64} {
-			in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, FuelSlice: slice}, nil))
+			in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, FuelSlice: slice}, nil))
 			th := in.Spawn(background, "count", 2000)
 			th.AddFuel(0)
 			_, err := th.Wait(background)
@@ -193,7 +193,7 @@ func TestLimits(t *testing.T) {
 			}
 		}
 	}
-	in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: 1000}, nil))
+	in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: 1000}, nil))
 	th := in.Spawn(background, "count", 1_000_000)
 	th.AddFuel(math.MaxInt64)
 	th.AddFuel(math.MaxInt64)
@@ -233,7 +233,7 @@ func TestMemoryBound(t *testing.T) {
 	if _, err := r.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(func(x uint32) uint32 { return x }).Export("host").Instantiate(background); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Compile(background, threads, Config{Runtime: r, Loop: rt.Loop(), Slice: 100 * time.Microsecond})
+	m, err := Compile(background, threads, Config{Threads: true, Runtime: r, Loop: rt.Loop(), Slice: 100 * time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestMemoryBound(t *testing.T) {
 // TestInstancesComeAndGo: instances leave neither memory nor goroutines behind.
 func TestInstancesComeAndGo(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
-	m := compiled(t, Config{Loop: rt.Loop()}, nil)
+	m := compiled(t, Config{Threads: true, Loop: rt.Loop()}, nil)
 	round := func(n int) {
 		for i := range n {
 			in, err := m.Instantiate(background, nil)
@@ -323,7 +323,7 @@ func TestCallStartsNothing(t *testing.T) {
 // TestTwoRuntimes: tasks of two runtimes of Cocoon use one module, and one instance of it.
 func TestTwoRuntimes(t *testing.T) {
 	for _, mechanism := range mechanisms {
-		m := compiled(t, Config{Mechanism: mechanism, Slice: 100 * time.Microsecond}, nil)
+		m := compiled(t, Config{Threads: true, Mechanism: mechanism, Slice: 100 * time.Microsecond}, nil)
 		shared := instance(t, m)
 		var wait sync.WaitGroup
 		for range 2 {
@@ -360,7 +360,7 @@ func TestTwoRuntimes(t *testing.T) {
 // TestDeterministicSlices: time ends no slice of a deterministic instance.
 func TestDeterministicSlices(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 1})
-	in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 1 << 60, Deterministic: true, Slice: leastSlice}, nil))
+	in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 1 << 60, Deterministic: true, Slice: leastSlice}, nil))
 	all := []*Thread{in.Spawn(background, "trace", 1, 2_000_000), in.Spawn(background, "trace", 2, 2_000_000)}
 	for _, th := range all {
 		th.SetSlice(leastSlice)

@@ -2,7 +2,6 @@ package guest
 
 import (
 	"context"
-
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,13 +10,17 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Instance is an instantiated guest. Any number of threads may call its functions: they take
-// turns, and only at safe points. All methods are safe for concurrent use.
+// Instance is an instantiated guest. Any number of tasks may call its functions: the calls run one
+// after the other, or with Config.Threads in turns. All methods are safe for concurrent use.
 type Instance struct {
 	module *Module
 	api    api.Module
 	left   api.MutableGlobal // what the guest may use until it must call the host
 	sp     api.MutableGlobal // the pointer of the stack in linear memory; nil: the guest has none
+
+	// Owned by the call that has the turn.
+	given int64 // what left held when the guest went on
+	pace  pace
 
 	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
@@ -77,7 +80,7 @@ func (in *Instance) RunFor(ctx context.Context, d time.Duration) (left int, err 
 	defer in.Pause()
 	end := time.NewTimer(d)
 	defer end.Stop()
-	err = cocoon.Block(ctx, func() error {
+	err = Block(ctx, func() error {
 		select {
 		case <-in.allEnded():
 			return nil
@@ -101,7 +104,7 @@ func (in *Instance) Shutdown(ctx context.Context) error {
 	if a := activationOf(ctx); a != nil && a.inside(in) {
 		return nil
 	}
-	return cocoon.Block(ctx, func() error {
+	return Block(ctx, func() error {
 		select {
 		case <-in.ended:
 			return nil
@@ -128,7 +131,7 @@ func (in *Instance) close(ctx context.Context, cause error) {
 	last := in.last()
 	in.mu.Unlock()
 	for _, a := range live {
-		a.cancel()
+		a.cancel(cause)
 	}
 	if last {
 		in.free(context.WithoutCancel(ctx))
@@ -150,7 +153,7 @@ func (in *Instance) join(a *activation) error {
 func (in *Instance) part(a *activation) {
 	in.mu.Lock()
 	delete(in.live, a)
-	in.stacks.put(a.stack)
+	in.stacks.put(a.stack, a.sp)
 	if len(in.live) == 0 {
 		in.quiet()
 	}

@@ -169,7 +169,7 @@ func (m *Module) free(ctx context.Context) error {
 // Instantiate makes an instance: a memory, globals and tables of its own. Its start function and
 // its _initialize, if it has one, run as a task of ctx before Instantiate returns. A _start, which
 // is the main function of a command, does not run: Spawn or Call it. config may be nil; its start
-// functions are ignored.
+// functions are ignored, and its Nanosleep is replaced by one that a throw can end.
 func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*Instance, error) {
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")

@@ -6,7 +6,7 @@ import "fmt"
 // stack cannot hold. The guest has one. A thread that begins while another one uses it gets a stack
 // from the host. A call nested in another call of the instance continues on the same stack.
 type stacks struct {
-	base  uint64 // the guest's own stack pointer, when no call is in progress
+	base  uint64 // the guest's own stack pointer, as the last call on that stack has left it
 	taken bool   // the guest's own is in use
 	free  []uint64
 }
@@ -17,11 +17,12 @@ type stack struct {
 	own     bool   // it is the guest's
 }
 
-// put gives the stack of a call back. Called under the instance's lock.
-func (s *stacks) put(k stack) {
+// put gives the stack of a call back, which has left its pointer at end. Called under the instance's
+// lock.
+func (s *stacks) put(k stack, end uint64) {
 	switch {
 	case k.own:
-		s.taken = false
+		s.taken, s.base = false, end
 	case k.pointer != 0:
 		s.free = append(s.free, k.pointer)
 	}
@@ -43,8 +44,8 @@ func (s *stacks) take() (k stack, ok bool) {
 // place puts the call on a stack. The call has the turn.
 func (a *activation) place() error {
 	in := a.in
-	if in.sp == nil {
-		return nil
+	if !in.separate() {
+		return in.alone(a)
 	}
 	if below := a.outer.within(in); below != nil {
 		a.sp = below.sp
@@ -65,5 +66,26 @@ func (a *activation) place() error {
 	}
 	a.stack, a.sp = k, k.pointer
 	in.sp.Set(a.sp)
+	return nil
+}
+
+// separate reports whether threads have stacks of their own.
+func (in *Instance) separate() bool { return in.sp != nil && in.module.config.Threads }
+
+// alone refuses a thread of a guest whose stack pointer is not known, while another thread is
+// half-way: they might share one stack.
+func (in *Instance) alone(a *activation) error {
+	if n := in.module.info.Private; !in.module.config.Threads || in.sp != nil || n == 0 {
+		return nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for other := range in.live {
+		if other != a && other.began && !a.inside(in) {
+			return fmt.Errorf("guest: %s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+
+				"its stack pointer; export it as __stack_pointer, or set Config.Threads to false", in.module.config.Name, in.module.info.Private)
+		}
+	}
+	a.began = true
 	return nil
 }

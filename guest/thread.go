@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 // Thread is a call of a guest's function that runs as a task of its own. All methods are safe for
 // concurrent use.
 type Thread struct {
+	in      *Instance
 	account account
 	cancel  context.CancelCauseFunc
 	task    atomic.Pointer[cocoon.Task] // nil: it has not started
@@ -28,7 +30,7 @@ type Thread struct {
 // waits for a slot of the loop and for its turn in the instance. If it cannot start, Wait returns
 // the reason.
 func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) *Thread {
-	t := &Thread{done: make(chan struct{})}
+	t := &Thread{in: in, done: make(chan struct{})}
 	t.account.set(&in.module.config, t)
 	ctx, t.cancel = context.WithCancelCause(ctx)
 	a := &activation{in: in, account: &t.account, owned: true}
@@ -82,9 +84,18 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 func (t *Thread) Done() <-chan struct{} { return t.done }
 
 // Wait waits until the thread has ended, and returns what Call would return. If ctx ends first,
-// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile.
+// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile, as Block does.
+// Inside a call of the thread's own instance, Wait needs Config.Threads: otherwise the thread begins
+// when that call has ended, and Wait returns an error.
 func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
-	err := cocoon.Block(ctx, func() error {
+	if a := activationOf(ctx); a.inside(t.in) && !t.in.shares() {
+		select {
+		case <-t.done:
+		default:
+			return nil, fmt.Errorf("guest: Wait inside a call of the thread's own instance, which begins when that call has ended; see Config.Threads")
+		}
+	}
+	err := Block(ctx, func() error {
 		select {
 		case <-t.done:
 			return nil

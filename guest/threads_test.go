@@ -28,7 +28,7 @@ func TestThreadsTakeTurns(t *testing.T) {
 	for _, slots := range []int{1, 3} {
 		for _, m := range mechanisms {
 			rt := start(t, cocoon.Config{Slots: slots})
-			in := instance(t, compiled(t, Config{Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
+			in := instance(t, compiled(t, Config{Threads: true, Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
 			var all []*Thread
 			for id := range uint64(3) {
 				all = append(all, in.Spawn(background, "trace", id, 30_000_000))
@@ -80,7 +80,7 @@ func TestStacks(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	order := func(seed uint64, slots int) string {
 		rt := start(t, cocoon.Config{Slots: slots})
-		in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 10_000, Deterministic: true, Seed: seed}, nil))
+		in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 10_000, Deterministic: true, Seed: seed}, nil))
 		var all []*Thread
 		for id := range uint64(5) {
 			all = append(all, in.Spawn(background, "trace", id, 20_000))
@@ -205,7 +205,7 @@ func TestShutdown(t *testing.T) {
 // it gets more. A policy on the event "fuel" can stop it earlier.
 func TestFuel(t *testing.T) {
 	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
-	m := compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: 1_000_000, FuelSlice: 30_000}, nil)
+	m := compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: 1_000_000, FuelSlice: 30_000}, nil)
 	var used int64
 	for i := range 5 {
 		in := instance(t, m)

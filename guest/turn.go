@@ -52,6 +52,12 @@ func (a *activation) await() error {
 			a.giveUp()
 		}
 	}()
+	if a.outer != nil && !a.outer.in.shares() {
+		if err := a.waitFor(); err != nil {
+			return err
+		}
+		defer a.waitedFor()
+	}
 	return cocoon.Block(a.Context, func() error {
 		select {
 		case <-a.ready:
@@ -114,9 +120,15 @@ func (a *activation) must(regain func() error) {
 	has = true
 }
 
+// shares reports whether a call lets others run in its instance while it waits. A deterministic
+// call waits with the turn, because others would run for a time that depends on the machine.
+func (in *Instance) shares() bool {
+	return in.module.config.Threads && !in.module.config.Deterministic
+}
+
 // apart runs fn while other threads of the instance may run.
 func (a *activation) apart(fn func()) {
-	if a.in.module.config.Deterministic {
+	if !a.in.shares() {
 		fn()
 		return
 	}
@@ -132,42 +144,68 @@ func (a *activation) apart(fn func()) {
 	a.must(a.enter)
 }
 
-// pass lets other threads of the instance, and other tasks of the loop, go first.
+// pass lets other threads of the instance, and other tasks of the loop, go first. It waits while the
+// instance is paused.
 func (a *activation) pass() {
-	a.save()
+	k := a.keeper()
+	k.save()
+	next := k.hand()
+	switch {
+	case next != k:
+		k.must(k.await)
+		k.proceed()
+	case a.in.shares():
+		k.apart(func() { cocoon.Yield(a.Context) })
+	default:
+		if !a.in.module.config.Deterministic {
+			cocoon.Yield(a.Context)
+		}
+		k.proceed()
+	}
+}
+
+// hand hands the turn on, if another thread may have it, and returns the thread that has it now.
+func (a *activation) hand() (next *activation) {
 	a.in.mu.Lock()
-	next := a.in.turns.pass(a)
+	defer a.in.mu.Unlock()
+	a.listen()
+	switch u := &a.in.turns; {
+	case a.in.module.config.Threads:
+		next = u.pass(a)
+	case u.paused:
+		next = u.retire(a)
+	default:
+		return a
+	}
 	if next != a {
-		a.listen()
 		next.wake()
 	}
-	a.in.mu.Unlock()
-	switch {
-	case next != a:
-		a.must(a.await)
-		a.proceed()
-	case a.in.module.config.Deterministic:
-		a.proceed()
-	default:
-		a.apart(func() { cocoon.Yield(a.Context) })
+	return next
+}
+
+// keeper returns the call that has the turn for a: a, or a call that a is nested in.
+func (a *activation) keeper() *activation {
+	if a.kept != nil {
+		return a.kept
 	}
+	return a
 }
 
 // save keeps what is a's of the guest's globals.
 func (a *activation) save() {
 	a.charge()
-	if a.in.sp != nil {
+	if a.in.separate() {
 		a.sp = a.in.sp.Get()
 	}
 }
 
 // proceed prepares the guest's globals for a, which has got the turn.
 func (a *activation) proceed() {
-	if a.in.sp != nil {
+	if a.in.separate() && a.sp != 0 {
 		a.in.sp.Set(a.sp)
 	}
 	now := notify.Now()
 	a.account.begin(now)
-	a.pace.restart(now)
+	a.in.pace.restart(now)
 	a.refill()
 }

@@ -78,6 +78,13 @@ func (u *turns[T]) pass(t T) (next T) {
 	return u.leave()
 }
 
+// retire puts t, which has the turn, in front of the threads that do not unwind, and returns the
+// thread that has the turn now.
+func (u *turns[T]) retire(t T) (next T) {
+	u.waiting = slices.Insert(u.waiting, u.urgent, t)
+	return u.leave()
+}
+
 // withdraw takes t, which does not unwind, out of the queue.
 func (u *turns[T]) withdraw(t T) {
 	if i := slices.Index(u.waiting, t); i >= 0 {

@@ -55,6 +55,7 @@ func (waiting) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinitio
 func (waiting) After(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64) {
 	if a := activationOf(ctx); a != nil {
 		a.waited()
+		a.soon()
 	}
 }
 
@@ -90,17 +91,20 @@ func (w polling) Before(ctx context.Context, mod api.Module, f api.FunctionDefin
 
 func (w polling) After(ctx context.Context, mod api.Module, f api.FunctionDefinition, results []uint64) {
 	if a := activationOf(ctx); a != nil {
-		a.slept = false
+		a.keeper().slept = false
 	}
 	w.waiting.After(ctx, mod, f, results)
 }
+
+// mostClocks bounds the work of sleepOf. More subscriptions are left to wazero.
+const mostClocks = 1024
 
 // sleepOf returns how long a poll_oneoff with these parameters sleeps. It is not ok if the guest
 // waits for more than clocks, or if wazero will refuse the call.
 func sleepOf(mem api.Memory, params []uint64) (d time.Duration, ok bool) {
 	const size = 48 // of a subscription: user data 0, tag 8, clock 16, timeout 24, precision 32, flags 40
 	in, n := uint32(params[0]), uint32(params[2])
-	if mem == nil || n == 0 || n > math.MaxUint32/size {
+	if mem == nil || n == 0 || n > mostClocks {
 		return 0, false
 	}
 	b, ok := mem.Read(in, n*size)
@@ -120,14 +124,14 @@ func sleepOf(mem api.Memory, params []uint64) (d time.Duration, ok bool) {
 // sleep sleeps while other threads of the instance, and other tasks, run. The end of the task's
 // context, or of the instance, ends the sleep and the call.
 func (a *activation) sleep(d time.Duration) {
-	a.slept = true
+	a.keeper().slept = true
 	if d == 0 {
 		return
 	}
 	end := time.NewTimer(d)
 	defer end.Stop()
 	over := false
-	a.apart(func() {
+	a.keeper().apart(func() {
 		cocoon.Block(a.Context, func() error {
 			select {
 			case <-end.C:
@@ -145,9 +149,7 @@ func (a *activation) sleep(d time.Duration) {
 
 // nanosleep is how the instance's guest sleeps inside poll_oneoff, which has the turn.
 func (in *Instance) nanosleep(ns int64) {
-	in.mu.Lock()
-	a := in.turns.holder
-	in.mu.Unlock()
+	a := in.holder()
 	if a != nil && a.slept {
 		return
 	}

@@ -45,7 +45,8 @@ func (w *writer) private() uint32 {
 //
 //	global.get $sp; i32.const 16; i32.sub; local.tee 2; global.set $sp
 //
-// with local.set and local.get in place of local.tee in code that is not optimized.
+// with local.set and local.get in place of local.tee in code that is not optimized. Frames are
+// multiples of 16 bytes: a counter that a function lowers is no stack pointer.
 type prologues struct {
 	count map[uint32]int
 	step  int
@@ -62,7 +63,7 @@ func (p *prologues) see(c *code, head int) {
 	case p.step == 0 || c.start == head:
 		p.step = 0
 		return
-	case p.step == 1 && c.op == opI32Const, p.step == 2 && c.op == opI32Sub:
+	case p.step == 1 && c.op == opI32Const && c.data[c.immediate]&0xf == 0, p.step == 2 && c.op == opI32Sub:
 		p.step++
 		return
 	case p.step == 3 && c.op == opLocalSet:

@@ -44,6 +44,10 @@
           (i32.store (i32.const 4092) (i32.add (local.get $len) (i32.const 1)))))
       (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1))))))
 
+  ;; takes n bytes of the stack and keeps them, like Emscripten's stackAlloc
+  (func (export "alloc") (param $n i32)
+    (global.set $sp (i32.sub (global.get $sp) (local.get $n))))
+
   ;; keeps n on the stack in memory while it counts, and returns it
   (func (export "onstack") (param $n i64) (result i64) (local $i i64)
     (global.set $sp (i32.sub (global.get $sp) (i32.const 16)))
