@@ -37,7 +37,6 @@ func TestPoolsAreNotUnwound(t *testing.T) {
 		"go-redis":                redisd.address,
 		"redigo":                  redisd.address,
 		"memcache":                memcacheServer,
-		"fasthttp":                redirecting,
 	} {
 		t.Run(client, func(t *testing.T) { command(t, pools, client, address(t)) })
 	}

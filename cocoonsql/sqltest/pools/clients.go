@@ -17,12 +17,11 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
 	goredis "github.com/redis/go-redis/v9"
-	"github.com/valyala/fasthttp"
 )
 
 // clients open the clients by name.
 var clients = map[string]func(address string) (client, error){
-	"pgxpool": pgxPool, "go-redis": goRedis, "redigo": redigo, "memcache": memcached, "http": httpClient, "fasthttp": fastClient,
+	"pgxpool": pgxPool, "go-redis": goRedis, "redigo": redigo, "memcache": memcached, "http": httpClient,
 	"database/sql with pgx":   sqlOpens("pgx", "select $1::text"),
 	"database/sql with pq":    sqlOpens("postgres", "select $1::text"),
 	"database/sql with mysql": sqlOpens("mysql", "select cast(? as char)"),
@@ -209,25 +208,5 @@ func httpClient(address string) (client, error) {
 			return same(string(got), id)
 		},
 		closed: func() error { transport.CloseIdleConnections(); return nil },
-	}, nil
-}
-
-// fastClient uses a client that knows no contexts.
-func fastClient(address string) (client, error) {
-	c := &fasthttp.HostClient{Addr: strings.TrimPrefix(address, "http://"), MaxConns: places, MaxConnWaitTimeout: patience}
-	return client{
-		use: func(ctx context.Context, id string) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			long := strings.Repeat(id+".", 1000)
-			_, got, err := c.Get(nil, address+"/?"+long)
-			if err != nil {
-				return err
-			}
-			return same(string(got), long)
-		},
-		in:     c.PendingRequests,
-		closed: func() error { c.CloseIdleConnections(); return nil },
 	}, nil
 }
