@@ -25,10 +25,11 @@ type analysis struct {
 	kinds      nameSet                 // of the tasks to which verdicts apply
 	kind       *policy.Read            // of task.kind; or nil
 	idle       []idleSwitch            // reached
-	lenient    bool                    // a policy that can only continue gets a warning, not an error
-	err        error                   // the first
-	warnings   []Warning
-	late       []Warning // added after the walk
+	// a policy that can only continue gets a warning, not an error
+	lenient  bool
+	err      error // the first
+	warnings []Warning
+	late     []Warning // added after the walk
 }
 
 func newAnalysis(p *policy.Program, interval time.Duration) *analysis {

@@ -27,10 +27,11 @@ func TestLostEffects(t *testing.T) {
 		`add("n", 1); add("n", 1)`:                                             "",
 		`queue.length > 3 ? rank(1) : rank(2)`:                                 "",
 		`set("n", state.limit)`:                                                "",
-		`set("k", "a", state.k["a"])`:                                          "", // the key is kept for longer
-		`set("n", state.n)`:                                                    `set("n", state.n) changes nothing: it is the value that the state has`,
-		`add("d", duration("0s"))`:                                             `add("d", duration("0s")) changes nothing: it adds 0`,
-		`take("bucket", 0.0) ? throw("x") : rank(1)`:                           `take("bucket", 0.0) takes nothing, and is always true`,
+		// the key is kept for longer
+		`set("k", "a", state.k["a"])`:                "",
+		`set("n", state.n)`:                          `set("n", state.n) changes nothing: it is the value that the state has`,
+		`add("d", duration("0s"))`:                   `add("d", duration("0s")) changes nothing: it adds 0`,
+		`take("bucket", 0.0) ? throw("x") : rank(1)`: `take("bucket", 0.0) takes nothing, and is always true`,
 	} {
 		got := warning(t, policy.Spec{On: policy.On(stubs.Enqueue), Expr: expr})
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {

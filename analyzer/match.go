@@ -18,8 +18,8 @@ func narrowed(p *policy.Program, limits Limits, all []Warning) []Warning {
 	return followed(p, limits, all, &limits.Match)
 }
 
-// followed follows the program once more, with the facts of the events and, unless match is nil, with
-// those of the match. It returns all if there are no such facts.
+// followed follows the program once more, with the facts of the events and, unless match is nil,
+// with those of the match. It returns all if there are no such facts.
 func followed(p *policy.Program, limits Limits, all []Warning, match *policy.Match) []Warning {
 	a := newAnalysis(p, limits.Interval)
 	a.declared = limits.Match

@@ -24,7 +24,8 @@ func guestCrowd(ctx context.Context, r *report, e guestEffort) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	before := alive()
-	for range e.crowd { // all before the first thread, because threads that spin would delay the rest
+	// all before the first thread, because threads that spin would delay the rest
+	for range e.crowd {
 		if _, err := w.instantiate(ctx); err != nil {
 			return err
 		}

@@ -16,7 +16,8 @@ import (
 // engine runs one instance of a guest, in one of the ways that section guest compares.
 type engine struct {
 	name string
-	// call calls a function with parameters of type i32. The result is an i32, or the bits of an f64.
+	// call calls a function with parameters of type i32. The result is an i32, or the bits of an
+	// f64.
 	call  func(function string, args ...int32) (uint64, error)
 	close func() error
 }

@@ -27,8 +27,8 @@ func tableOne(e guestEffort) []workload {
 	}
 }
 
-// ways are the ways to run a guest, in the order of the table. The constants are places in it; those
-// of wasmtime come last, because it may be missing.
+// ways are the ways to run a guest, in the order of the table. The constants are places in it;
+// those of wasmtime come last, because it may be missing.
 func ways() []opener {
 	return append([]opener{openPlain, openGuest(guest.Epoch), openGuest(guest.Fuel), openInterruptible}, wasmtimes...)
 }
@@ -207,8 +207,8 @@ func beats(bound, peer float64) claim {
 	return c
 }
 
-// reportMeans adds the geometric means of all workloads. A ratio below 1 counts as 1: it shows where
-// the engine has placed its code, not what a mechanism costs.
+// reportMeans adds the geometric means of all workloads. A ratio below 1 counts as 1: it shows
+// where the engine has placed its code, not what a mechanism costs.
 func reportMeans(r *report, all []overheads) {
 	mean := func(way int) float64 {
 		logs := 0.0

@@ -10,10 +10,10 @@ import (
 	"github.com/cocoon-go/cocoon/guest"
 )
 
-// guestWorld measures how long the Go runtime takes to stop the world while a guest runs: the longest
-// of some tens of calls of runtime.ReadMemStats. Go cannot interrupt a guest's code, so on wazero
-// alone it waits until the guest returns. The guest multiplies matrices, because one that spins
-// would never return.
+// guestWorld measures how long the Go runtime takes to stop the world while a guest runs: the
+// longest of some tens of calls of runtime.ReadMemStats. Go cannot interrupt a guest's code, so on
+// wazero alone it waits until the guest returns. The guest multiplies matrices, because one that
+// spins would never return.
 func guestWorld(ctx context.Context, r *report, e guestEffort) error {
 	wasm, err := readGuest(workloadsGuest)
 	if err != nil {

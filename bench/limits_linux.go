@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -13,9 +14,9 @@ import (
 
 // limits measures how much processor time a task has had when a limit on its running time throws
 // it: alone, and beside busy goroutines that Cocoon does not know. The task counts, and the time is
-// how long a goroutine alone takes to count as far, by the processor time of its thread. The runtime
-// knows only the processor time of the process, and shares it among what was running. Less than the
-// limit means that the task was thrown early.
+// how long a goroutine alone takes to count as far, by the processor time of its thread. The
+// runtime knows only the processor time of the process, and shares it among what was running. Less
+// than the limit means that the task was thrown early.
 func limits(ctx context.Context, r *report) error {
 	perMilli := countPerMilli()
 	e := effort{rounds: 9}
@@ -40,18 +41,13 @@ func limitBeside(n int, perMilli float64) side {
 			if _, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "spin", Limit: limitOf}); err != nil {
 				return nil, err
 			}
-			end := make(chan struct{})
+			var over atomic.Bool
 			var all sync.WaitGroup
 			defer all.Wait()
-			defer close(end)
+			defer over.Store(true)
 			for range n {
 				all.Go(func() {
-					for {
-						select {
-						case <-end:
-							return
-						default:
-						}
+					for !over.Load() {
 					}
 				})
 			}

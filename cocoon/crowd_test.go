@@ -37,8 +37,8 @@ func perMillisecond() int64 {
 
 var sink atomic.Int64
 
-// TestInnocentsInACrowd: tasks that have run for a fifth of their limit are not thrown, however many
-// goroutines of the program compete for the processors. A task that goes on is.
+// TestInnocentsInACrowd: tasks that have run for a fifth of their limit are not thrown, however
+// many goroutines of the program compete for the processors. A task that goes on is.
 func TestInnocentsInACrowd(t *testing.T) {
 	withProcs(t, 2)
 	rt := start(t, Config{Slots: 2, QuietThrows: true})
@@ -76,8 +76,9 @@ func TestInnocentsInACrowd(t *testing.T) {
 	}
 }
 
-// TestOneSlotOnOneProc: on a loop of one slot, and with one P, a task that never passes a safe point
-// loses its slot after StallAfter. When the timer looks, the task never runs: the timer has its P.
+// TestOneSlotOnOneProc: on a loop of one slot, and with one P, a task that never passes a safe
+// point loses its slot after StallAfter. When the timer looks, the task never runs: the timer has
+// its P.
 func TestOneSlotOnOneProc(t *testing.T) {
 	withProcs(t, 1)
 	rt := start(t, Config{KeepProcs: true})

@@ -18,7 +18,8 @@ func failed() error {
 		return nil
 	}
 	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])]) // from the caller of the deferred function
+	// from the caller of the deferred function
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()

@@ -29,7 +29,8 @@ func TestManyStacksUnderALock(t *testing.T) {
 				TaskOf(ctx).Cancel()
 				hold(func() {
 					s := strandOf(ctx)
-					for s.stacks == nil || !s.stacks.masked.by.IsHere() { // the word is not raised yet
+					// the word is not raised yet
+					for s.stacks == nil || !s.stacks.masked.by.IsHere() {
 						safepoint.Poll()
 					}
 					tree(12)

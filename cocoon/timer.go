@@ -153,9 +153,9 @@ func (s *strand) polls() bool {
 // as plain Go takes the processor from it, and nothing is reported.
 //
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
-// StallAfter, and at least for starvedFor. Then the slot is lent without a report: in plain Go, too,
-// the waiting task would compete for the processors. If no more goroutines want a processor than
-// there are Ps, the holder runs, and only the timer has its P at the moment.
+// StallAfter, and at least for starvedFor. Then the slot is lent without a report: in plain Go,
+// too, the waiting task would compete for the processors. If no more goroutines want a processor
+// than there are Ps, the holder runs, and only the timer has its P at the moment.
 func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 	limit := int64(l.rt.cfg.StallAfter)
 	if limit <= 0 || l.cfg.Exclusive || !l.core.Wanted() {

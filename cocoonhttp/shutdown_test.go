@@ -193,7 +193,8 @@ func TestShutdownEndsHijacked(t *testing.T) {
 	if err := tasktest.Receive(t, "the handler", ended); !errors.Is(err, cocoon.ErrCancelled) || time.Since(begin) > tasktest.Patience/2 {
 		t.Errorf("the handler ended with %v after %v", err, time.Since(begin))
 	}
-	tasktest.Eventually(t, "the task to be forgotten", func() bool { // its server's goroutine does that, after the task has ended
+	// its server's goroutine does that, after the task has ended
+	tasktest.Eventually(t, "the task to be forgotten", func() bool {
 		taken.mu.Lock()
 		defer taken.mu.Unlock()
 		return len(taken.of[s.Config]) == 0

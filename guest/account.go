@@ -67,8 +67,8 @@ func (acc *account) exhausted() bool {
 }
 
 // chunk returns how much fuel the guest gets now: n, unless a slice or the budget ends before. The
-// guest must call the host from time to time, but where it does so changes nothing else: a slice and
-// the budget end at the first check behind their last unit.
+// guest must call the host from time to time, but where it does so changes nothing else: a slice
+// and the budget end at the first check behind their last unit.
 func (acc *account) chunk(n int64) int64 {
 	used := acc.used.Load()
 	if acc.fuelSlice.Load() != 0 {

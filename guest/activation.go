@@ -12,7 +12,8 @@ import (
 )
 
 // activation is one call of a guest's function. It is the context that the guest's host functions
-// get, so that the host finds it in one step. Its goroutine owns it, but for the fields of the turn.
+// get, so that the host finds it in one step. Its goroutine owns it, but for the fields of the
+// turn.
 type activation struct {
 	context.Context // the task's
 
@@ -32,7 +33,8 @@ type activation struct {
 	waits    inside.Call // a function of WASI that may wait is in progress
 	slept    bool        // poll_oneoff has slept
 
-	kept     *activation   // a call of the instance that this one is nested in, and that has the turn for it
+	// a call of the instance that this one is nested in, and that has the turn for it
+	kept     *activation
 	ready    chan struct{} // gets a value with the turn; made under the instance's lock
 	reserved bool          // it was queued for the turn before it began
 	waitsFor *Instance     // whose turn it waits for; guarded by waits

@@ -38,7 +38,8 @@ func TestTwoCaches(t *testing.T) {
 	if err := all[0].Close(background); err != nil {
 		t.Error(err)
 	}
-	if _, err := th.Wait(background); err == nil { // a throw, or ErrShutdown if the guest saw that first
+	// a throw, or ErrShutdown if the guest saw that first
+	if _, err := th.Wait(background); err == nil {
 		t.Error("the guest of the closed module ended without an error")
 	}
 	runtime.GC()

@@ -55,12 +55,12 @@ type Config struct {
 	Reusable []string
 
 	// Threads lets the calls of one instance interleave: at any safe point another call may go on.
-	// The guest must be written for that. An allocator or a library that was compiled for one thread
-	// does not expect a second call while the first is half-way, and breaks the memory. Calls beyond
-	// the first get stacks of their own, made by memory.grow, so the guest's allocator must not take
-	// all memory for its own, as Emscripten's does. Without Threads, a call of an instance begins
-	// when the one before has ended; only a call from a host function of the instance's own call
-	// begins at once.
+	// The guest must be written for that. An allocator or a library that was compiled for one
+	// thread does not expect a second call while the first is half-way, and breaks the memory.
+	// Calls beyond the first get stacks of their own, made by memory.grow, so the guest's allocator
+	// must not take all memory for its own, as Emscripten's does. Without Threads, a call of an
+	// instance begins when the one before has ended; only a call from a host function of the
+	// instance's own call begins at once.
 	Threads bool
 
 	// StackSize is the size of the stack in linear memory that a thread gets when another thread of

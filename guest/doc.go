@@ -14,21 +14,22 @@
 // # Threads
 //
 // Each call is a task: Call's is its caller's, Spawn's is new. The calls of one instance share its
-// memory, so they run one after the other. With Config.Threads they take turns: a call lets the next
-// one run at a safe point when its slice is over, when it is suspended, and in Block. Each thread
-// has its own stack in linear memory, if the guest has one there (see meter.StackExport). Calls of
-// different instances run in parallel, on the loop's slots. The order of calls that wait for a slot
-// is the loop's, by its ranks. The order of calls of one instance that wait for their turn is that
-// of their arrival, so use a loop with one slot where ranks must order the threads of an instance.
+// memory, so they run one after the other. With Config.Threads they take turns: a call lets the
+// next one run at a safe point when its slice is over, when it is suspended, and in Block. Each
+// thread has its own stack in linear memory, if the guest has one there (see meter.StackExport).
+// Calls of different instances run in parallel, on the loop's slots. The order of calls that wait
+// for a slot is the loop's, by its ranks. The order of calls of one instance that wait for their
+// turn is that of their arrival, so use a loop with one slot where ranks must order the threads of
+// an instance.
 //
 // This is the system of Yang and Muxlow, "Prototype Preemptive Threading in Wasmtime":
-// spawn_wasm_thread is Spawn, run_wasm_threads_for is RunFor, shutdown_wasm_threads is Shutdown, and
-// preemptive_yield is what happens at a safe point. docs/guests.md compares the two.
+// spawn_wasm_thread is Spawn, run_wasm_threads_for is RunFor, shutdown_wasm_threads is Shutdown,
+// and preemptive_yield is what happens at a safe point. docs/guests.md compares the two.
 //
 // # Host functions
 //
 // A host function of wazero gets a context that leads to the call's task: cocoon.Block gives the
 // slot back while it waits, and Block of this package lets other threads of the instance run in
-// addition, with Config.Threads. A host function may call guests. A throw unwinds host functions with their deferred
-// calls.
+// addition, with Config.Threads. A host function may call guests. A throw unwinds host functions
+// with their deferred calls.
 package guest

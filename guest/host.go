@@ -84,9 +84,9 @@ func (in *Instance) bind(mod api.Module) {
 }
 
 // Block is cocoon.Block for host functions: while fn runs, other tasks have the slot, and with
-// Config.Threads other threads may run in the instance. Then fn must not use the guest's memory, and
-// views of it from before are void afterwards. An instance with Config.Deterministic keeps its turn.
-// Without a guest's call in ctx, Block is cocoon.Block.
+// Config.Threads other threads may run in the instance. Then fn must not use the guest's memory,
+// and views of it from before are void afterwards. An instance with Config.Deterministic keeps its
+// turn. Without a guest's call in ctx, Block is cocoon.Block.
 func Block(ctx context.Context, fn func() error) (err error) {
 	a := activationOf(ctx)
 	if a == nil {

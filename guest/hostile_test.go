@@ -45,8 +45,8 @@ func TestCallsInLoop(t *testing.T) {
 }
 
 // TestBlocksInWASI: guests that wait in WASI without end leave the slot to others. A throw ends a
-// sleep at once. It ends the rest when the file that they wait for is ready or closed, and a function
-// that passes no safe point after that returns.
+// sleep at once. It ends the rest when the file that they wait for is ready or closed, and a
+// function that passes no safe point after that returns.
 func TestBlocksInWASI(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
 		r, input, err := os.Pipe()
@@ -108,7 +108,8 @@ func TestTrapAmongOthers(t *testing.T) {
 				t.Errorf("the trap: %v", err)
 			}
 			if i > 0 {
-				continue // a recursion takes long: wazero's stack grows to 50 MB, and is then unwound
+				// a recursion takes long: wazero's stack grows to 50 MB, and is then unwound
+				continue
 			}
 			if _, err := in.Call(background, "recurse", 0); err == nil || !strings.Contains(err.Error(), "stack overflow") {
 				t.Errorf("the recursion: %v", err)

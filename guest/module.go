@@ -174,7 +174,8 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")
 	}
-	if !importsWASI(m.compiled) { // it cannot ask for random bytes; wazero's default source has 5 KB
+	// it cannot ask for random bytes; wazero's default source has 5 KB
+	if !importsWASI(m.compiled) {
 		config = config.WithRandSource(crand.Reader)
 	}
 	in := &Instance{module: m,

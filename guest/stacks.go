@@ -17,8 +17,8 @@ type stack struct {
 	own     bool   // it is the guest's
 }
 
-// put gives the stack of a call back, which has left its pointer at end. Called under the instance's
-// lock.
+// put gives the stack of a call back, which has left its pointer at end. Called under the
+// instance's lock.
 func (s *stacks) put(k stack, end uint64) {
 	switch {
 	case k.own:

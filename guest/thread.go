@@ -84,9 +84,9 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 func (t *Thread) Done() <-chan struct{} { return t.done }
 
 // Wait waits until the thread has ended, and returns what Call would return. If ctx ends first,
-// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile, as Block does.
-// Inside a call of the thread's own instance, Wait needs Config.Threads: otherwise the thread begins
-// when that call has ended, and Wait returns an error.
+// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile, as Block
+// does. Inside a call of the thread's own instance, Wait needs Config.Threads: otherwise the thread
+// begins when that call has ended, and Wait returns an error.
 func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
 	if a := activationOf(ctx); a.inside(t.in) && !t.in.shares() {
 		select {

@@ -143,8 +143,8 @@ func TestRunFor(t *testing.T) {
 	})
 }
 
-// TestShutdown: Shutdown ends threads that run, are suspended, wait for their turn or for a slot, or
-// block, and leaves nothing behind.
+// TestShutdown: Shutdown ends threads that run, are suspended, wait for their turn or for a slot,
+// or block, and leaves nothing behind.
 func TestShutdown(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("", func(t *testing.T) {
@@ -181,7 +181,8 @@ func TestShutdown(t *testing.T) {
 					case <-time.After(time.Second):
 						t.Fatal("a thread has not ended")
 					}
-					// the first may return: its host function does, and there is no safe point after it
+					// the first may return: its host function does, and there is no safe point
+					// after it
 					if _, err := th.Wait(background); err == nil && i > 0 {
 						t.Error("a thread that was shut down has no error")
 					}

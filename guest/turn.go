@@ -144,8 +144,8 @@ func (a *activation) apart(fn func()) {
 	a.must(a.enter)
 }
 
-// pass lets other threads of the instance, and other tasks of the loop, go first. It waits while the
-// instance is paused.
+// pass lets other threads of the instance, and other tasks of the loop, go first. It waits while
+// the instance is paused.
 func (a *activation) pass() {
 	k := a.keeper()
 	k.save()

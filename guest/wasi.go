@@ -102,7 +102,8 @@ const mostClocks = 1024
 // sleepOf returns how long a poll_oneoff with these parameters sleeps. It is not ok if the guest
 // waits for more than clocks, or if wazero will refuse the call.
 func sleepOf(mem api.Memory, params []uint64) (d time.Duration, ok bool) {
-	const size = 48 // of a subscription: user data 0, tag 8, clock 16, timeout 24, precision 32, flags 40
+	// of a subscription: user data 0, tag 8, clock 16, timeout 24, precision 32, flags 40
+	const size = 48
 	in, n := uint32(params[0]), uint32(params[2])
 	if mem == nil || n == 0 || n > mostClocks {
 		return 0, false

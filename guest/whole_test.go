@@ -20,8 +20,8 @@ func whole(t *testing.T, test func(t *testing.T, rt *cocoon.Runtime, c Config)) 
 	})
 }
 
-// TestCallsAreWhole: without Threads, a call of an instance begins when the one before has ended, also
-// while that one is paused.
+// TestCallsAreWhole: without Threads, a call of an instance begins when the one before has ended,
+// also while that one is paused.
 func TestCallsAreWhole(t *testing.T) {
 	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
 		c.Slice = 100 * time.Microsecond

@@ -22,7 +22,8 @@ func (r *rewriter) looseStretches(c *code) {
 	loose := map[ast.Node]looseStretch{}
 	for _, d := range c.defers {
 		if _, later := ast.Unparen(d.Call.Fun).(*ast.CallExpr); !later {
-			loose[d] = looseStretch{node: d} // the text may not show what the previous statement acquires
+			// the text may not show what the previous statement acquires
+			loose[d] = looseStretch{node: d}
 		}
 	}
 	released := r.releases(c)
@@ -74,8 +75,9 @@ type looseFlow struct {
 	of       resource
 	by       []*ast.DeferStmt
 	acquired map[*cfg.Block]bool // it may be acquired at the block's beginning
-	awaited  map[*cfg.Block]bool // a defer statement may follow the block, before another acquisition
-	got      map[ast.Node]bool
+	// a defer statement may follow the block, before another acquisition
+	awaited map[*cfg.Block]bool
+	got     map[ast.Node]bool
 }
 
 // follow adds the nodes to loose at which the resource is acquired and a defer statement follows,
@@ -197,8 +199,8 @@ func (f *looseFlow) isErrorOf(nodes []ast.Node, err types.Object) bool {
 	return always
 }
 
-// keepLoose registers the lines on which a poll in a loose stretch, or in a call there, would throw.
-// A task can be suspended there.
+// keepLoose registers the lines on which a poll in a loose stretch, or in a call there, would
+// throw. A task can be suspended there.
 func (r *rewriter) keepLoose(c *code) {
 	for i := range c.heads {
 		s := &c.heads[i]

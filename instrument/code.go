@@ -10,12 +10,13 @@ import (
 
 // code is the body of one function declaration or literal, without the literals inside it.
 type code struct {
-	file     *file
-	name     string        // such as "(*T).M", and "(*T).M.func1" for its first literal
-	decl     *ast.FuncDecl // nil for a literal
-	outer    *code         // the function around a literal; it is no code of the package for a variable
-	lit      *ast.FuncLit  // nil for a declaration
-	use      use           // of the literal
+	file *file
+	name string        // such as "(*T).M", and "(*T).M.func1" for its first literal
+	decl *ast.FuncDecl // nil for a literal
+	// the function around a literal; it is no code of the package for a variable
+	outer    *code
+	lit      *ast.FuncLit // nil for a declaration
+	use      use          // of the literal
 	typ      *ast.FuncType
 	body     *ast.BlockStmt
 	exempt   string // why it never polls, or ""

@@ -30,8 +30,8 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	}
 }
 
-// entry returns the first statement of the body to poll before. If there is none, the deferred calls
-// are all that the function does, and it polls at its beginning.
+// entry returns the first statement of the body to poll before. If there is none, the deferred
+// calls are all that the function does, and it polls at its beginning.
 func (c *code) entry() []token.Pos {
 	for _, s := range c.body.List {
 		if !c.isBehindAcquisition(s) {

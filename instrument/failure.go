@@ -32,9 +32,9 @@ var PREFIX_failed func() error
 func PREFIX_unwinds() bool { return PREFIX_throws != 0 }
 `
 
-// failuresOf makes the deferred calls of a function learn of throws: a literal at its beginning, and
-// another function that gets the address of the variable by one more deferred literal, which runs
-// before it.
+// failuresOf makes the deferred calls of a function learn of throws: a literal at its beginning,
+// and another function that gets the address of the variable by one more deferred literal, which
+// runs before it.
 func (r *rewriter) failuresOf(c *code) {
 	if c.exempt != "" || c.careful > 0 || len(c.defers) == 0 || !r.hasPoll(c) {
 		return
@@ -61,8 +61,8 @@ func (r *rewriter) failure(v *types.Var) string {
 	return fmt.Sprintf("if %s() && %s == nil { %[2]s = %s() };", r.name("unwinds"), v.Name(), r.name("failed"))
 }
 
-// errorsReadIn returns the function's error variables, declared outside of the defer statement, that
-// a part of the statement reads.
+// errorsReadIn returns the function's error variables, declared outside of the defer statement,
+// that a part of the statement reads.
 func (r *rewriter) errorsReadIn(c *code, d *ast.DeferStmt, n ast.Node) (all []*types.Var) {
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
 		id, ok := n.(*ast.Ident)

@@ -65,8 +65,8 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	return nil
 }
 
-// lowerLimit returns a limit that ends all tasks and sections of the limit i before that does; -1 if
-// there is none. A dry run of another limit is none.
+// lowerLimit returns a limit that ends all tasks and sections of the limit i before that does; -1
+// if there is none. A dry run of another limit is none.
 func lowerLimit(limits []TimeLimit, i int) int {
 	l := limits[i]
 	own, _ := ParsePattern(l.Func)

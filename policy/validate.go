@@ -115,8 +115,9 @@ func (m Match) validate() error {
 	return m.contradiction()
 }
 
-// contradiction returns an error if except leaves nothing of an entry of tasks, or has an entry that
-// is about none of them. Two entries contend only if they are equally specific, and then the exception counts.
+// contradiction returns an error if except leaves nothing of an entry of tasks, or has an entry
+// that is about none of them. Two entries contend only if they are equally specific, and then the
+// exception counts.
 func (m Match) contradiction() error {
 	tasks := make([]Pattern, len(m.Tasks))
 	for i, text := range m.Tasks {

@@ -196,8 +196,8 @@ func (g *guestRun) call(ctx context.Context, wasm []byte, args []string, s strea
 	return err
 }
 
-// printResults prints a function's results by their types. The upper half of a result of 32 bits may
-// hold anything.
+// printResults prints a function's results by their types. The upper half of a result of 32 bits
+// may hold anything.
 func printResults(w io.Writer, results []uint64, types []api.ValueType) {
 	for i, v := range results {
 		switch types[i] {

@@ -1,7 +1,7 @@
 // Guests shows a server that runs its tenants' scripts as WebAssembly guests.
 //
-// Three tenants run scripts, from four clients each, on two slots: gold and silver count primes, and
-// mallory's scripts never end. In addition, a short urgent script arrives every 25 ms. The
+// Three tenants run scripts, from four clients each, on two slots: gold and silver count primes,
+// and mallory's scripts never end. In addition, a short urgent script arrives every 25 ms. The
 // experiment runs twice: without policies, where scripts take turns, and with policies.yaml, which
 // gives the tenants shares of the slots, stops scripts that exceed their budget, and runs urgent
 // scripts at once.

@@ -76,8 +76,8 @@ func (b *body) flush(to int) {
 // room is more than what the meter writes for one instruction.
 const room = 256
 
-// reserve makes room for so many bytes and one instruction more. What is written grows in few steps,
-// because a step needs memory for both.
+// reserve makes room for so many bytes and one instruction more. What is written grows in few
+// steps, because a step needs memory for both.
 func (b *body) reserve(n int) {
 	if n += room; cap(b.out)-len(b.out) >= n {
 		return

@@ -16,7 +16,8 @@ import (
 const threeI32 = "\x60\x03\x7f\x7f\x7f\x00"
 
 // ranged is a module with a memory of 32 pages and functions (d, s, n): copy, fill and init, the
-// last of a passive segment of 300,000 bytes; and tcopy, tfill, tsum for a table of 100,000 elements.
+// last of a passive segment of 300,000 bytes; and tcopy, tfill, tsum for a table of 100,000
+// elements.
 func ranged() []byte {
 	operands := "\x20\x00\x20\x01\x20\x02"
 	segment := strings.Repeat("abcdefghij", 30_000)
@@ -103,8 +104,8 @@ func TestBulkStops(t *testing.T) {
 	}
 }
 
-// TestGrow demands that memory.grow and table.grow are charged what they clear, and nothing for what
-// cannot be.
+// TestGrow demands that memory.grow and table.grow are charged what they clear, and nothing for
+// what cannot be.
 func TestGrow(t *testing.T) {
 	wasm := simple(i32ToI32, body("\x00", "\x20\x00\x40\x00"))
 	for _, mechanism := range mechanisms {

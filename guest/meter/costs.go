@@ -13,14 +13,14 @@ func Cost(op Opcode) int64 {
 
 // Costs that depend on more than the opcode.
 const (
-	// A bulk instruction on memory costs one more for each 1<<ByteShift bytes, rounded down. So does
-	// memory.grow, for the bytes of the new pages.
+	// A bulk instruction on memory costs one more for each 1<<ByteShift bytes, rounded down. So
+	// does memory.grow, for the bytes of the new pages.
 	ByteShift = 4
 	// A bulk instruction on a table and table.grow cost this more for each element.
 	ElementCost = 1
-	// A direct call of an imported function costs this more: a call of the host takes 0.1 µs and up.
-	// What the host does is not charged. Calls of imported functions through tables and references
-	// cost what other such calls do.
+	// A direct call of an imported function costs this more: a call of the host takes 0.1 µs and
+	// up. What the host does is not charged. Calls of imported functions through tables and
+	// references cost what other such calls do.
 	HostCost = 200
 )
 

@@ -42,8 +42,8 @@ const (
 	globalNames   = 7
 )
 
-// names writes the subsections of the name section. Labels have new numbers, so that their names are
-// left out.
+// names writes the subsections of the name section. Labels have new numbers, so that their names
+// are left out.
 func (w *writer) names(out []byte, r *reader) []byte {
 	for r.more() {
 		id := r.byte()

@@ -4,9 +4,9 @@
 //
 // A safe point looks at a global of the guest, from which the guest subtracts what it costs. If the
 // global is negative, the guest calls the imported function "cocoon" "safepoint", in which the host
-// does what it likes: it lets another guest run, or unwinds the guest by a panic. Before it returns,
-// it sets the global to 0 or more; a guest whose global stays negative calls it again and again.
-// There are two mechanisms, see Mechanism.
+// does what it likes: it lets another guest run, or unwinds the guest by a panic. Before it
+// returns, it sets the global to 0 or more; a guest whose global stays negative calls it again and
+// again. There are two mechanisms, see Mechanism.
 //
 // # What a metered module has in addition
 //

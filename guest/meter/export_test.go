@@ -1,7 +1,7 @@
 package meter
 
-// RewriteEach meters a module by fuel, with a charge for each instruction before it. It is slow, and
-// too simple to be wrong: other tests compare it with Rewrite.
+// RewriteEach meters a module by fuel, with a charge for each instruction before it. It is slow,
+// and too simple to be wrong: other tests compare it with Rewrite.
 func RewriteEach(wasm []byte) ([]byte, error) {
 	m, err := parse(wasm)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	twofold // a loop that became two
 )
 
-// An extent is how much of each kind the code has: for slices, the most of any function, and for what
-// is written, the sum of all. With it, memory is taken once.
+// An extent is how much of each kind the code has: for slices, the most of any function, and for
+// what is written, the sum of all. With it, memory is taken once.
 type extent struct {
 	depth, constructs, charges int // the most in one function
 	more                       int // an estimate of what is added, in bytes

@@ -26,12 +26,12 @@ type Mechanism int
 
 const (
 	// Epoch counts coarsely: it charges only where it looks, about the most that may run until it
-	// looks again. So the guest calls the host after a bounded amount of work. The host can adapt the
-	// amount by the clock.
+	// looks again. So the guest calls the host after a bounded amount of work. The host can adapt
+	// the amount by the clock.
 	//
-	// There is no mechanism that looks at a word which the host sets: the Go runtime cannot stop the
-	// code of a guest, so that such a guest would hold up a garbage collection, and with it every
-	// goroutine that might set the word.
+	// There is no mechanism that looks at a word which the host sets: the Go runtime cannot stop
+	// the code of a guest, so that such a guest would hold up a garbage collection, and with it
+	// every goroutine that might set the word.
 	Epoch Mechanism = iota
 	// Fuel counts instructions by the table of Cost, and calls the host when none is left. The same
 	// program with the same fuel stops at the same instruction on every machine.
@@ -62,14 +62,15 @@ type Config struct {
 	Mechanism Mechanism
 }
 
-// Rewrite returns the module with safe points. It does not change its argument, and it may be called
-// from several goroutines. An error is an *Error: it says what is wrong with the module, and where.
-// Rewrite refuses a module that is metered already.
+// Rewrite returns the module with safe points. It does not change its argument, and it may be
+// called from several goroutines. An error is an *Error: it says what is wrong with the module, and
+// where. Rewrite refuses a module that is metered already.
 //
 // Rewrite does not validate code: the engine that compiles the result does, and refuses it exactly
-// if it refuses the original. Rewrite needs time in proportion to the module's size, and at most half a
-// megabyte and ten times the module's size in memory. It refuses a module that would become more than
-// four times as large (and 64 KiB), which only code made of nothing but loops or branches would.
+// if it refuses the original. Rewrite needs time in proportion to the module's size, and at most
+// half a megabyte and ten times the module's size in memory. It refuses a module that would become
+// more than four times as large (and 64 KiB), which only code made of nothing but loops or branches
+// would.
 func Rewrite(wasm []byte, c Config) ([]byte, error) {
 	if c.Mechanism < Epoch || c.Mechanism > Fuel {
 		return nil, fmt.Errorf("meter: unknown mechanism %v: use Epoch or Fuel", c.Mechanism)

@@ -15,10 +15,11 @@ import (
 // custom is a custom section.
 func custom(b builder, name, content string) builder { return b.section(0, text(name)+content) }
 
-// names has a name section and a few other custom sections, an import, a start function and a shadow
-// stack pointer that only the name section or the code shows.
+// names has a name section and a few other custom sections, an import, a start function and a
+// shadow stack pointer that only the name section or the code shows.
 func names(stack string) []byte {
-	frame := "\x23\x00\x41\x10\x6b\x22\x00\x24\x00\x20\x00\x41\x10\x6a\x24\x00" // takes a frame and gives it back
+	// takes a frame and gives it back
+	frame := "\x23\x00\x41\x10\x6b\x22\x00\x24\x00\x20\x00\x41\x10\x6a\x24\x00"
 	b := newModule().section(1, list(toNothing)).section(2, list(text("env")+text("log")+"\x00\x00")).
 		section(3, list("\x00", "\x00")).section(6, list("\x7f\x01\x41\x80\x08\x0b", "\x7f\x01\x41\x00\x0b")).
 		section(7, list(text("f")+"\x00\x01")).section(8, "\x02").

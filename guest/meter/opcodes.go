@@ -65,8 +65,8 @@ const (
 	opV128Const          Opcode = 0xfd0c
 )
 
-// isSimple reports whether an instruction only computes, or reads or writes one place: no control, no
-// call, nothing that takes long.
+// isSimple reports whether an instruction only computes, or reads or writes one place: no control,
+// no call, nothing that takes long.
 func isSimple(op Opcode) bool { return op >= opLocalGet && op <= 0xc4 && op != opMemoryGrow }
 
 // A form is what follows an opcode.
@@ -136,7 +136,8 @@ var forms = func() (f [256]form) {
 var miscForms = [...]form{
 	plain, plain, plain, plain, plain, plain, plain, plain, // conversions that saturate
 	twoIndex, anIndex, twoIndex, anIndex, // memory.init, data.drop, memory.copy, memory.fill
-	twoIndex, anIndex, twoIndex, anIndex, anIndex, anIndex, // table.init, elem.drop, .copy, .grow, .size, .fill
+	// table.init, elem.drop, .copy, .grow, .size, .fill
+	twoIndex, anIndex, twoIndex, anIndex, anIndex, anIndex,
 }
 
 // vectorForms are of opcodes after 0xfd.

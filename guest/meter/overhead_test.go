@@ -54,8 +54,8 @@ func invoke(t testing.TB, m api.Module, name string, args ...uint64) uint64 {
 	return results[0]
 }
 
-// TestOverhead prints what the mechanisms cost: the median of ratios of interleaved runs. It demands
-// nothing, because other work on the machine would decide.
+// TestOverhead prints what the mechanisms cost: the median of ratios of interleaved runs. It
+// demands nothing, because other work on the machine would decide.
 func TestOverhead(t *testing.T) {
 	if os.Getenv("METER_OVERHEAD") == "" {
 		t.Skip("METER_OVERHEAD=1 measures")

@@ -7,8 +7,8 @@ const (
 	length
 )
 
-// parts writes an operation on a range. A short one, and one that traps, is done at once. A long one
-// is done in parts with a safe point before each, from the end if the ranges may overlap so.
+// parts writes an operation on a range. A short one, and one that traps, is done at once. A long
+// one is done in parts with a safe point before each, from the end if the ranges may overlap so.
 func (b *body) parts(key bulk) {
 	b.out = append(b.out, 0) // no locals
 	memory := key.op == opMemoryCopy || key.op == opMemoryFill || key.op == opMemoryInit

@@ -59,7 +59,8 @@ func (b *body) subtract(cost uint32) {
 		return
 	}
 	if b.w.mechanism == Epoch {
-		cost = min(cost, most) // longer code has more safe points, and each charges what is before it
+		// longer code has more safe points, and each charges what is before it
+		cost = min(cost, most)
 	}
 	b.get()
 	b.i64(int64(cost))
@@ -90,9 +91,10 @@ func (b *body) look() {
 	b.load()
 }
 
-// exit writes what a function ends with, before the instruction that was read. The return from a deep
-// recursion would pass no safe point: therefore a function whose entry has called the host comes to
-// another one when it returns. Between two such functions lies no more than what one slice entered.
+// exit writes what a function ends with, before the instruction that was read. The return from a
+// deep recursion would pass no safe point: therefore a function whose entry has called the host
+// comes to another one when it returns. Between two such functions lies no more than what one slice
+// entered.
 func (b *body) exit() {
 	if b.deep && b.entered && !b.dead {
 		b.flush(b.start)
@@ -137,8 +139,8 @@ func (b *body) entry(checked bool) {
 // light is a cost that is small beside that of a call with a safe point.
 const light = 64
 
-// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a function
-// that has one. Epochs leave out what is small beside the call.
+// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a
+// function that has one. Epochs leave out what is small beside the call.
 func (b *body) loopCharge() {
 	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
 		b.charges = b.charges[1:]

@@ -267,7 +267,8 @@ func random(seed uint64, throws bool) []byte {
 	}
 	return newModule().section(1, list("\x60\x02\x7f\x7e\x01\x7f", "\x60\x01\x7f\x00")).section(3, list(types...)).
 		section(4, list("\x70\x00\x04")).section(5, list("\x01\x02\x10")).section(13, list("\x00\x01")).
-		section(6, list("\x7f\x01\x41\xdc\x0b\x0b")). // a budget of 1500: less than the interpreter's stack
+		// a budget of 1500: less than the interpreter's stack
+		section(6, list("\x7f\x01\x41\xdc\x0b\x0b")).
 		section(7, list(text("f")+"\x00\x00", text("memory")+"\x02\x00", text("budget")+"\x03\x00")).
 		section(9, list("\x00\x41\x00\x0b"+list("\x00", "\x01", "\x02", "\x03"))).section(10, list(bodies...))
 }

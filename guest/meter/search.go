@@ -21,8 +21,8 @@ type search struct {
 	stack []uint32 // nodes whose component is not complete
 }
 
-// order follows all calls. A call to a node of the path closes a cycle, and every cycle has one: that
-// node is a head. Components are complete after those that they call.
+// order follows all calls. A call to a node of the path closes a cycle, and every cycle has one:
+// that node is a head. Components are complete after those that they call.
 func (g *graph) order() {
 	n := len(g.first) - 1
 	g.worst = make([]uint32, n)

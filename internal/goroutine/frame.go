@@ -13,8 +13,8 @@ type Frame struct {
 // PC returns the place of the call that the function makes, as runtime.Frame.PC does.
 func (f Frame) PC() uintptr { return f.place - 1 }
 
-// Frames returns the frames of the calling goroutine, the innermost first. It takes some nanoseconds
-// a frame. It returns none where StackSum fails.
+// Frames returns the frames of the calling goroutine, the innermost first. It takes some
+// nanoseconds a frame. It returns none where StackSum fails.
 func Frames() []Frame {
 	all := make([]Frame, stackFrames(nil))
 	stackFrames(all)

@@ -49,6 +49,6 @@ var Here func(ctx context.Context) bool
 // are evaluated for this task only, or once if they refer to no task.
 var Happen func(ctx context.Context, name string, value float64)
 
-// Asked reports whether the runtime asks something of the task of ctx, on its own goroutine, so that
-// a safe point may suspend the task or throw into it.
+// Asked reports whether the runtime asks something of the task of ctx, on its own goroutine, so
+// that a safe point may suspend the task or throw into it.
 var Asked func(ctx context.Context) bool

@@ -1,4 +1,5 @@
-// Plugins calls functions of a WebAssembly plugin: GET /fib?n=20 calls fib(20). docs/guide.md has it.
+// Plugins calls functions of a WebAssembly plugin: GET /fib?n=20 calls fib(20). docs/guide.md has
+// it.
 package main
 
 import (
