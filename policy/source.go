@@ -182,7 +182,7 @@ func (s *source) syntaxHint(i int) string {
 	case t.Is(lexer.Operator, "&"), t.Is(lexer.Operator, "|"):
 		return "write and, or"
 	case t.Is(lexer.Operator, "#"):
-		return "# is the element of any, all, none and count, inside their second argument"
+		return "comments begin with //; # is the element of any, all, none and count, inside their second argument"
 	case t.Is(lexer.Operator, "if"), t.Is(lexer.Operator, "let"):
 		return "put it in parentheses"
 	case t.Kind == lexer.Identifier || t.Is(lexer.Operator, "let"):

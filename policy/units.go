@@ -94,6 +94,14 @@ func article(t stubs.Type) string {
 	return "a " + t.String()
 }
 
+// likelySize returns the unit that a bare number of a size probably has: a large one is in bytes.
+func likelySize(text string) string {
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 1<<20 {
+		return "B"
+	}
+	return "MiB"
+}
+
 // unitHint suggests how to give the bare number or string v, as written in text, the unit of type
 // t. It is empty when there is no suggestion.
 func unitHint(v value, text string, t stubs.Type) string {
@@ -105,7 +113,7 @@ func unitHint(v value, text string, t stubs.Type) string {
 	case plain && t == stubs.Duration:
 		return fmt.Sprintf("write duration(%q)", text+"ms")
 	case plain && t == stubs.Bytes:
-		return fmt.Sprintf("write bytes(%q)", text+"MiB")
+		return fmt.Sprintf("write bytes(%q)", text+likelySize(text))
 	case plain && t == stubs.Name:
 		return fmt.Sprintf("write %q", text)
 	case v.constText && t == stubs.Duration:
