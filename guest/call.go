@@ -16,10 +16,10 @@ import (
 // task the call is a section of the task, named like Config.Name + "." + function; otherwise it is
 // a task of that name. Limits and policies find it by that name.
 //
-// A throw unwinds the guest and its host functions with their deferred calls, and Call returns an
-// error that wraps the *cocoon.PreemptedError; the instance is closed afterwards, unless
-// Config.Reusable names the function. Other errors are a *FuelError, a *ClosedError, a trap, and a
-// *sys.ExitError of wazero if the guest exits with another code than 0.
+// Call is a safe point at its beginning. A throw unwinds the guest and its host functions with their
+// deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the instance is
+// closed afterwards, unless Config.Reusable names the function. Other errors are a *FuelError, a
+// *ClosedError, a trap, and a *sys.ExitError of wazero if the guest exits with another code than 0.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
 	f, err := in.module.export(function, args)
 	if err != nil {
@@ -40,6 +40,7 @@ func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (
 
 // run makes a call inside the task of ctx.
 func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (results []uint64, err error) {
+	cocoon.SafePoint(ctx) // many short calls in a row may never look
 	a.Context, a.g = ctx, goroutine.ID()
 	if a.outer = activationOf(ctx); a.outer != nil && a.account == nil {
 		a.account = a.outer.account

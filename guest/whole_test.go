@@ -204,3 +204,28 @@ func TestWaitForOneself(t *testing.T) {
 		}
 	})
 }
+
+// TestShortCalls: a loop of calls, each too short for a safe point, is stopped.
+func TestShortCalls(t *testing.T) {
+	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		running := make(chan struct{})
+		var once sync.Once
+		h := rt.Go(background, "load", func(ctx context.Context) error {
+			for {
+				if _, err := in.Call(ctx, "count", 100); err != nil {
+					return err
+				}
+				once.Do(func() { close(running) })
+			}
+		})
+		<-running
+		h.Cancel()
+		select {
+		case <-h.Done():
+		case <-time.After(10 * time.Second):
+			t.Error("the task goes on after Cancel")
+			in.Shutdown(background)
+		}
+	})
+}
