@@ -57,7 +57,7 @@ func TestGaps(t *testing.T) {
 		{args: []string{"-cocoon.pkgs=", "."}, code: 2, err: "has an empty pattern; want package patterns"},
 		{args: []string{"./nosuch"}, code: 1, err: "nosuch"},
 		{args: []string{"."}, out: "and "},
-		{args: []string{"."}, out: "unbounded  main.go:"},
+		{args: []string{"-n", "0", "."}, out: "unbounded  main.go:"},
 		{args: []string{"-n", "0", "-cocoon.pkgs=sort", "sort"}, out: "sort.insertionSort  code: as far as line"},
 		{args: []string{"-n=1", "-deps", "-cocoon.pkgs=sort,math/bits", "sort"}, out: "and "},
 	} {
