@@ -291,7 +291,7 @@ func outcome(m api.Module) string {
 func TestRandom(t *testing.T) {
 	ctx := context.Background()
 	ends := map[bool]int{}
-	for seed := range uint64(longtest.Count(10_000, 120)) {
+	for seed := range uint64(longtest.Count(400, 120)) {
 		wasm := random(seed, true)
 		engine := wazero.NewRuntimeConfigInterpreter() // it starts faster
 		if seed%6 == 0 {
@@ -330,7 +330,7 @@ func TestRandom(t *testing.T) {
 func TestFuelIsExact(t *testing.T) {
 	engine := wazero.NewRuntimeConfigInterpreter()
 	compared := 0
-	for seed := range uint64(longtest.Count(20_000, 500)) {
+	for seed := range uint64(longtest.Count(800, 500)) {
 		wasm := random(seed, false)
 		g := startIn(t, engine, wasm, meter.Fuel, 1<<50)
 		result := outcome(g)
