@@ -195,9 +195,11 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: 1000}, nil))
+	in.Pause()
 	th := in.Spawn(background, "count", 1_000_000)
 	th.AddFuel(math.MaxInt64)
 	th.AddFuel(math.MaxInt64)
+	in.Resume()
 	result(t, th)
 	in.Pause()
 	th = in.Spawn(background, "spin")

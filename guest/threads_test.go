@@ -221,8 +221,10 @@ func TestFuel(t *testing.T) {
 		used = e.Used
 	}
 	in := instance(t, m)
+	in.Pause()
 	th := in.Spawn(background, "count", 1_000_000)
 	th.AddFuel(1 << 40)
+	in.Resume()
 	if _, err := th.Wait(background); err != nil {
 		t.Errorf("with more fuel: %v", err)
 	}
