@@ -3,38 +3,38 @@ package analyzer
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // apply computes the values of an operation from the values of its operands; unary operations
 // ignore b. It leaves out operands for which the operation is a run-time error. never reports that
-// all operands are such, or would be if durations did not saturate.
-func apply(op policy.Op, of stubs.Type, a, b value) (v value, never bool) {
+// the operation is an error for all operands, or would be one if durations did not saturate.
+func apply(op ir.Op, of stubs.Type, a, b value) (v value, never bool) {
 	switch op {
-	case policy.OpNot:
+	case ir.OpNot:
 		return boolValue(a.truth.not()), false
-	case policy.OpAnd:
+	case ir.OpAnd:
 		return boolValue(truth{a.truth.yes && b.truth.yes, a.truth.no || b.truth.no}), false
-	case policy.OpOr:
+	case ir.OpOr:
 		return boolValue(truth{a.truth.yes || b.truth.yes, a.truth.no && b.truth.no}), false
-	case policy.OpEq:
+	case ir.OpEq:
 		return boolValue(a.equal(b)), false
-	case policy.OpNe:
+	case ir.OpNe:
 		return boolValue(a.equal(b).not()), false
-	case policy.OpLt:
+	case ir.OpLt:
 		return boolValue(a.less(b)), false
-	case policy.OpGt:
+	case ir.OpGt:
 		return boolValue(b.less(a)), false
-	case policy.OpLe:
+	case ir.OpLe:
 		return boolValue(a.lessOrEqual(b)), false
-	case policy.OpGe:
+	case ir.OpGe:
 		return boolValue(b.lessOrEqual(a)), false
-	case policy.OpRetype:
+	case ir.OpRetype:
 		return a.retyped(of), false
-	case policy.OpFloat:
+	case ir.OpFloat:
 		return floatValue(a.ints.toFloats()), false
-	case policy.OpInt:
+	case ir.OpInt:
 		i, never := a.floats.toInts()
 		return intValue(of, i), never
 	}
@@ -45,43 +45,46 @@ func apply(op policy.Op, of stubs.Type, a, b value) (v value, never bool) {
 	return intValue(of, i), never
 }
 
-func applyInts(op policy.Op, a, b interval) (interval, bool) {
+func applyInts(op ir.Op, a, b interval) (interval, bool) {
 	switch op {
-	case policy.OpNeg:
+	case ir.OpNeg:
 		return a.neg()
-	case policy.OpAdd:
+	case ir.OpAdd:
 		return a.add(b)
-	case policy.OpSub:
+	case ir.OpSub:
 		return a.sub(b)
-	case policy.OpMul:
+	case ir.OpMul:
 		return a.mul(b)
-	case policy.OpDiv:
+	case ir.OpDiv:
 		return a.div(b)
-	case policy.OpMod:
+	case ir.OpMod:
 		return a.mod(b), false
-	case policy.OpMix:
+	case ir.OpMix:
+		if a.single() && b.single() {
+			return exactly(int64(ir.Mix(uint64(a.lo), uint64(b.lo)))), false
+		}
 		return interval{lo: 0, hi: math.MaxInt64}, false
 	}
 	return anyInt, false
 }
 
-func applyFloats(op policy.Op, a, b floats) floats {
+func applyFloats(op ir.Op, a, b floats) floats {
 	switch op {
-	case policy.OpNeg:
+	case ir.OpNeg:
 		return a.neg()
-	case policy.OpSqrt:
+	case ir.OpSqrt:
 		return a.sqrt()
-	case policy.OpAdd:
+	case ir.OpAdd:
 		return a.add(b)
-	case policy.OpSub:
+	case ir.OpSub:
 		return a.add(b.neg())
-	case policy.OpMul:
+	case ir.OpMul:
 		return a.mul(b)
-	case policy.OpDiv:
+	case ir.OpDiv:
 		return a.div(b)
-	case policy.OpMin:
+	case ir.OpMin:
 		return a.neg().max(b.neg()).neg()
-	case policy.OpMax:
+	case ir.OpMax:
 		return a.max(b)
 	}
 	return anyFloat

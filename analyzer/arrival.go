@@ -1,11 +1,10 @@
 package analyzer
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -13,36 +12,47 @@ import (
 // runs. Its author most likely means arriving.*.
 type arrivals struct {
 	*analysis
-	locals map[int]*policy.Node // by local: an operation in its value that reads task.*
-	does   string               // what the policy does, if it is found
+	uses map[*ir.Node]tasksIn // by expression
+	does string               // what the policy does, if it is found
+}
+
+// tasksIn are the reads of both tasks in an expression.
+type tasksIn struct {
+	running  []taskRead
+	arriving []ir.Read // except where the expression asks only whether a name is empty
+}
+
+// taskRead is an operation and what it reads of task.*.
+type taskRead struct {
+	*ir.Node
+	ir.Read
 }
 
 // arrivals warns, once a policy, of a throw, a rank or a move to the background on enqueue that
-// depends on task.*. A policy that may switch is about running tasks, too, and one that reads the
-// same property of both tasks compares them: they get no warning.
+// depends on task.*. A policy that may switch is about running tasks, too, and one in which an act
+// depends on the same property of both tasks compares them: they get no warning.
 func (a *analysis) arrivals() {
 	if a.p.On&stubs.Enqueue == 0 || !a.p.AsksRunning() || a.p.MaySwitch() {
 		return
 	}
-	r := arrivals{analysis: a, locals: map[int]*policy.Node{}}
-	n := r.statement(a.p.Root, nil)
-	if n == nil {
+	r := arrivals{analysis: a, uses: map[*ir.Node]tasksIn{}}
+	found, ok := r.statement(a.p.Root, nil)
+	if !ok {
 		return
 	}
-	read, _ := r.ofTask(n)
-	name := read.Name().String()
+	name := found.Read.Name().String()
 	hint := "evaluate the policy on start, or on ticks, to throw into that task; or read arriving.*"
-	switch _, has := arriving(read); {
+	switch _, has := arriving(found.Read); {
 	case a.p.On != stubs.Enqueue:
 		hint = "make two policies of it; the one on enqueue reads arriving.*"
 	case has:
 		hint = "write arriving." + strings.TrimPrefix(name, "task.")
 	}
-	a.warn(n, hint, "on enqueue %s the arriving task, and %s is about a task that runs", r.does, name)
+	a.warn(found.Node, hint, "on enqueue %s the arriving task, and %s is about a task that runs", r.does, name)
 }
 
 // arriving returns the stub of the arriving task for a stub of task.*.
-func arriving(task policy.Read) (*stubs.Stub, bool) {
+func arriving(task ir.Read) (*stubs.Stub, bool) {
 	_, field, _ := strings.Cut(stubs.Catalogue[task.Stub].Path, ".")
 	return stubs.Lookup("arriving." + field)
 }
@@ -50,94 +60,116 @@ func arriving(task policy.Read) (*stubs.Stub, bool) {
 // acts are the effects on the arriving task.
 var acts = map[stubs.Effect]string{stubs.Rank: "rank() orders", stubs.Background: "background() moves"}
 
-// statement returns an operation that reads task.*, on which an act in n depends, or nil. about is
-// such an operation of the conditions around n, or nil.
-func (r *arrivals) statement(n, about *policy.Node) *policy.Node {
+// statement returns an operation that reads task.*, on which an act in n depends. conds are the
+// conditions around n.
+func (r *arrivals) statement(n *ir.Node, conds []*ir.Node) (found taskRead, ok bool) {
 	switch n.Op {
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		if stubs.Decision(n.Imm) == stubs.Throw && r.reached[n] {
-			r.does = "throw() refuses"
-			return about
+			return r.alone(conds, "throw() refuses")
 		}
-	case policy.OpEffect:
+	case ir.OpEffect:
 		if does := acts[r.p.Sites[n.Index].Effect]; does != "" {
-			r.does = does
-			return cmp.Or(about, r.about(n.A))
+			if n.A != nil {
+				conds = append(conds[:len(conds):len(conds)], n.A)
+			}
+			return r.alone(conds, does)
 		}
-	case policy.OpSeq:
-		return r.first(about, n.A, n.B)
-	case policy.OpLet:
-		r.locals[n.Index] = r.about(n.A)
-		return r.statement(n.B, about)
-	case policy.OpIf:
-		about = cmp.Or(about, r.about(n.A))
-		return r.first(about, n.B, n.C)
+	case ir.OpSeq:
+		return r.first(conds, n.A, n.B)
+	case ir.OpLet:
+		return r.statement(n.B, conds)
+	case ir.OpIf:
+		return r.first(append(conds[:len(conds):len(conds)], n.A), n.B, n.C)
 	}
-	return nil
+	return found, false
 }
 
 // first returns the first operation that statement finds.
-func (r *arrivals) first(about *policy.Node, statements ...*policy.Node) *policy.Node {
+func (r *arrivals) first(conds []*ir.Node, statements ...*ir.Node) (found taskRead, ok bool) {
 	for _, n := range statements {
-		if found := r.statement(n, about); found != nil {
-			return found
+		if found, ok = r.statement(n, conds); ok {
+			return found, true
 		}
 	}
-	return nil
+	return found, false
 }
 
-// about returns the first operation of an expression that reads task.*, or nil.
-func (r *arrivals) about(n *policy.Node) *policy.Node {
-	if n == nil {
-		return nil
+// alone returns the first read of task.* in some expressions that do not read the same of the
+// arriving task; if the arriving task has no such property, that read nothing of it.
+func (r *arrivals) alone(all []*ir.Node, does string) (found taskRead, ok bool) {
+	var arrives []ir.Read
+	for _, n := range all {
+		arrives = append(arrives, r.tasksIn(n).arriving...)
 	}
-	switch n.Op {
-	case policy.OpLocal:
-		return r.locals[n.Index]
-	case policy.OpLet:
-		r.locals[n.Index] = r.about(n.A)
+	for _, n := range all {
+		for _, read := range r.tasksIn(n).running {
+			stub, has := arriving(read.Read)
+			if !slices.ContainsFunc(arrives, func(x ir.Read) bool { return !has || x.Stub == stub.ID && x.Key == read.Key }) {
+				r.does = does
+				return read, true
+			}
+		}
 	}
-	if _, ok := r.ofTask(n); ok {
-		return n
-	}
-	return cmp.Or(r.about(n.A), r.about(n.B), r.about(n.C))
+	return found, false
 }
 
-// ofTask returns what an operation reads of task.* alone: by itself, in the key of a state, or as
+// tasksIn returns what an expression reads of both tasks: by itself, in the keys of states, or as
 // the list of a quantifier.
-func (r *arrivals) ofTask(n *policy.Node) (policy.Read, bool) {
-	var by *policy.KeyOf
+func (r *arrivals) tasksIn(n *ir.Node) tasksIn {
+	in, known := r.uses[n]
+	if !known {
+		r.follow(n, &in, map[int]bool{})
+		r.uses[n] = in
+	}
+	return in
+}
+
+// follow adds what n reads. locals are the locals that it has followed.
+func (r *arrivals) follow(n *ir.Node, in *tasksIn, locals map[int]bool) {
+	if n == nil || r.asksForAny(n) {
+		return
+	}
+	var by *ir.KeyOf
 	switch {
-	case n.Op == policy.OpRead:
-		if read := r.reads[n.Index]; r.alone(read) {
-			return read, true
-		}
+	case n.Op == ir.OpLocal && !locals[n.Index]:
+		locals[n.Index] = true
+		r.follow(r.lets()[n.Index], in, locals)
+	case n.Op == ir.OpRead:
+		in.add(n, r.reads[n.Index])
 		by = r.reads[n.Index].By
-	case n.Op == policy.OpTake:
+	case n.Op == ir.OpTake:
 		by = r.p.Sites[n.Index].By
 	case n.Source.List:
-		read := r.reads[n.Source.Offset]
-		return read, r.alone(read)
+		in.add(n, r.reads[n.Source.Offset])
 	}
 	for i := 0; by != nil && i < len(by); i++ {
-		if read := r.reads[by[i].Offset]; !by[i].Constant && by[i].Type != stubs.Invalid && r.alone(read) {
-			return read, true
+		if !by[i].Constant && by[i].Type != stubs.Invalid {
+			in.add(n, r.reads[by[i].Offset])
 		}
 	}
-	return policy.Read{}, false
+	r.follow(n.A, in, locals)
+	r.follow(n.B, in, locals)
+	r.follow(n.C, in, locals)
 }
 
-// alone reports whether a read is of task.*, in a policy that does not read the same of the
-// arriving task; if the arriving task has no such property, in one that reads nothing of it.
-func (r *arrivals) alone(read policy.Read) bool {
-	if read.Stub > stubs.TaskSlice {
+// asksForAny reports whether n compares a name of the arriving task with "".
+func (r *arrivals) asksForAny(n *ir.Node) bool {
+	if n.Op != ir.OpEq && n.Op != ir.OpNe || n.A.Op != ir.OpRead && n.B.Op != ir.OpRead {
 		return false
 	}
-	stub, has := arriving(read)
-	return !slices.ContainsFunc(r.p.Reads, func(x policy.Read) bool {
-		if has {
-			return x.Stub == stub.ID && x.Key == read.Key
-		}
-		return stubs.ArrivingName <= x.Stub && x.Stub <= stubs.ArrivingLabels
-	})
+	x, y := n.A, n.B
+	if x.Op == ir.OpConst {
+		x, y = y, x
+	}
+	return x.Op == ir.OpRead && r.reads[x.Index].Stub >= stubs.ArrivingName && y.Op == ir.OpConst && y.Type == stubs.Name && y.Imm == 0
+}
+
+func (in *tasksIn) add(n *ir.Node, r ir.Read) {
+	switch {
+	case r.Stub <= stubs.TaskSlice:
+		in.running = append(in.running, taskRead{n, r})
+	case r.Stub <= stubs.ArrivingLabels:
+		in.arriving = append(in.arriving, r)
+	}
 }

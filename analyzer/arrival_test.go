@@ -52,7 +52,14 @@ func TestThrowOnEnqueueAboutAnotherTask(t *testing.T) {
 		{stubs.Enqueue, `rank(-task.priority)`, `on enqueue rank() orders the arriving task, and task.priority is about a task that runs; write arriving.priority`},
 		{stubs.Enqueue, `task.priority < 0 ? background() : continue()`, `on enqueue background() moves the arriving task, and task.priority is about a task that runs; write arriving.priority`},
 
-		{stubs.Enqueue, `rank(arriving.priority - task.priority)`, ""},
+		{stubs.Enqueue, `task.name == "a" and arriving.name != "" ? throw("x") : continue()`, about + `task.name is about a task that runs; write arriving.name`},
+		{stubs.Enqueue, `task.name == "a" ? throw("x") : set("k", arriving.name, 1)`, about + `task.name is about a task that runs; write arriving.name`},
+		{stubs.Enqueue, `hash(task.labels.user) % 100 < state.n and "" != arriving.labels.user ? throw("x") : continue()`, about + `task.labels["user"] is about a task that runs; write arriving.labels["user"]`},
+		{stubs.Enqueue, `task.cancelled ? throw("x") : rank(arriving.priority < 0 ? 1 : 0)`, about + "task.cancelled" + later},
+
+		{stubs.Enqueue, `let one = arriving.name; task.name == "backup" and one == "restore" ? throw("x") : continue()`, ""},
+		{stubs.Enqueue, `state.k[arriving.name] > 3 and task.name == "a" ? throw("x") : continue()`, ""},
+		{stubs.Enqueue, `rank(task.priority - arriving.priority)`, ""},
 		{stubs.Enqueue, `arriving.priority < task.priority ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.elapsed > duration("1s") and arriving.priority < 0 ? throw("x") : continue()`, ""},
 		{stubs.Enqueue, `task.priority < 0 ? switch() : queue.length > 9 ? throw("x") : continue()`, ""},
@@ -74,6 +81,10 @@ func TestChainsOfNames(t *testing.T) {
 	s := policy.Spec{On: policy.On(stubs.Enqueue), Expr: chain + `x60 > 3 ? throw("x") : set("n", x60)`}
 	if got := warning(t, s); !strings.Contains(got, "throw() refuses the arriving task, and task.priority") {
 		t.Error(got)
+	}
+	for _, end := range []string{`rank(x60)`, `x60 > x59 ? rank(-x60) : rank(x60)`, `chance(float(x60)) ? throw("x") : continue()`, `x60 > 3 ? add("n", x60) : set("n", max(1, state.n + x60))`} {
+		up, down := on(stubs.Enqueue, strings.ReplaceAll(chain, "task.priority", "arriving.priority")+end), on(stubs.Ends, chain+`x60 > 9 ? add("n", -x60) : add("n", -1)`)
+		flows(members(t, declared, up, down))
 	}
 	flows(members(t, declared, s))
 }

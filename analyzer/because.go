@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // condition quotes a condition. The comparison with an element of a list has the position of the
 // element.
-func (r *review) condition(n *policy.Node) string {
+func (r *review) condition(n *ir.Node) string {
 	if isElement(n) {
 		return r.text(n.A) + " == " + r.text(n.B)
 	}
@@ -18,18 +18,21 @@ func (r *review) condition(n *policy.Node) string {
 }
 
 // isElement reports whether n is the comparison with an element of x in [...].
-func isElement(n *policy.Node) bool {
-	return n.Op == policy.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
+func isElement(n *ir.Node) bool {
+	return n.Op == ir.OpEq && n.Pos == n.B.Pos && n.End == n.B.End
 }
 
 // because returns the values of the variable operand, in words. chance() and take() compare a
 // number that has no text of its own, so there is nothing to say about it.
-func (r *review) because(n *policy.Node) string {
-	if n.Op == policy.OpNot || n.B == nil || n.A == nil {
+func (r *review) because(n *ir.Node) string {
+	if n.Op == ir.OpNot || n.B == nil || n.A == nil {
 		return ""
 	}
 	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
 		return ": both sides are the same"
+	}
+	if text, _ := r.relation(n); text != "" && r.lenient {
+		return ": " + text
 	}
 	where := "here"
 	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
@@ -39,8 +42,8 @@ func (r *review) because(n *policy.Node) string {
 	if always := r.catalogued(n); always != nil {
 		values, where = always, "here"
 	}
-	for _, operand := range []*policy.Node{n.A, n.B} {
-		if operand.Op != policy.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
+	for _, operand := range []*ir.Node{n.A, n.B} {
+		if operand.Op != ir.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
 			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(values[operand]), where)
 		}
 	}
@@ -49,13 +52,13 @@ func (r *review) because(n *policy.Node) string {
 
 // catalogued returns the values of the operands of n according to the catalogue, if they decide the
 // comparison n without the conditions around it; otherwise nil.
-func (r *review) catalogued(n *policy.Node) map[*policy.Node]value {
-	values := map[*policy.Node]value{}
-	for _, operand := range []*policy.Node{n.A, n.B} {
+func (r *review) catalogued(n *ir.Node) map[*ir.Node]value {
+	values := map[*ir.Node]value{}
+	for _, operand := range []*ir.Node{n.A, n.B} {
 		switch operand.Op {
-		case policy.OpRead:
+		case ir.OpRead:
 			values[operand] = readValue(r.reads[operand.Index])
-		case policy.OpConst:
+		case ir.OpConst:
 			values[operand] = constant(operand.Type, operand.Imm)
 		default:
 			return nil

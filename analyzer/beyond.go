@@ -1,14 +1,14 @@
 package analyzer
 
-import "github.com/cocoon-go/cocoon/policy"
+import "github.com/cocoon-go/cocoon/internal/ir"
 
 // beyond warns of x in lo..hi if x is never as great as hi: of clock.weekday in 1..7, where the
 // author takes 7 for Sunday. A range with a low bound below all values works as x <= hi.
-func (r *review) beyond(n *policy.Node) {
-	whole := func(part *policy.Node, op policy.Op) bool {
+func (r *review) beyond(n *ir.Node) {
+	whole := func(part *ir.Node, op ir.Op) bool {
 		return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End
 	}
-	if n.Op != policy.OpAnd || !whole(n.A, policy.OpGe) || !whole(n.B, policy.OpLe) || r.values[n].truth.constant() {
+	if n.Op != ir.OpAnd || !whole(n.A, ir.OpGe) || !whole(n.B, ir.OpLe) || r.values[n].truth.constant() {
 		return
 	}
 	x, high := r.values[n.B.A], r.values[n.B.B]

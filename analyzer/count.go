@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -40,7 +40,7 @@ type tally struct {
 // counting is an effect that counts.
 type counting struct {
 	Member
-	effect *policy.Node
+	effect *ir.Node
 	sign   int
 }
 
@@ -50,19 +50,26 @@ func drifts(members []Member, d Declared) (all []Remark) {
 	counts := countsOf(members)
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		c := counts[state]
+		lowered := c.lowered(d)
 		switch {
+		case lowered != nil:
+			all = append(all, lowered...)
 		case !c.moves && c.rises != c.falls:
 			all = append(all, c.oneWay(members, d)...)
 		case c.moves:
-			all = append(all, c.latched(members)...)
+			all = append(all, c.latched(members, d)...)
 		case c.other || c.up&c.down != 0 || c.up == 0 || c.down == 0:
-		case !c.pairs():
+		case !c.pairs(), c.down == stubs.Leave && c.by[0].expires(d): // a returned quota
 		default:
-			drift := c.drift()
-			if drift == nil {
-				drift = c.others(members)
+			for _, look := range []func() []Remark{
+				func() []Remark { return c.forgotten(d) }, func() []Remark { return c.apart(d) }, func() []Remark { return c.full(d) }, c.drift,
+				func() []Remark { return c.refusedLater(members) }, func() []Remark { return c.unequal(members) }, func() []Remark { return c.uneven(members) },
+			} {
+				if drift := look(); drift != nil {
+					all = append(all, drift...)
+					break
+				}
 			}
-			all = append(all, drift...)
 		}
 	}
 	return all
@@ -82,10 +89,7 @@ func (c *tally) pairs() bool {
 
 // drift warns of tasks that are counted up more often than down, or the reverse.
 func (c *tally) drift() []Remark {
-	first := 1 // of a count of free places, which goes down first, -1
-	if (c.down & -c.down) < (c.up & -c.up) {
-		first = -1
-	}
+	first := c.first()
 	for _, l := range lives {
 		up, down := l.events&c.up, l.events&c.down
 		sum := (bits.OnesCount16(uint16(up)) - bits.OnesCount16(uint16(down))) * first
@@ -138,8 +142,8 @@ func countsOf(members []Member) map[string]*tally {
 	counts := map[string]*tally{}
 	for _, m := range members {
 		p := m.Verified.program
-		p.Root.Any(func(n *policy.Node) bool {
-			if (n.Op != policy.OpEffect && n.Op != policy.OpTake) || !p.Sites[n.Index].Effect.Writes() {
+		p.Root.Any(func(n *ir.Node) bool {
+			if (n.Op != ir.OpEffect && n.Op != ir.OpTake) || !p.Sites[n.Index].Effect.Writes() {
 				return false
 			}
 			name := m.own(p.Sites[n.Index].Name)
@@ -158,7 +162,7 @@ func countsOf(members []Member) map[string]*tally {
 func (c *tally) add(by counting) {
 	p := by.Verified.program
 	number := math.NaN()
-	if site := p.Sites[by.effect.Index]; site.Effect == stubs.Add && by.effect.A.Op == policy.OpConst {
+	if site := p.Sites[by.effect.Index]; site.Effect == stubs.Add && by.effect.A.Op == ir.OpConst {
 		number = math.Abs(float64(int64(by.effect.A.Imm)))
 		if site.Type == stubs.Float {
 			number = math.Abs(math.Float64frombits(by.effect.A.Imm))
@@ -170,7 +174,7 @@ func (c *tally) add(by counting) {
 		c.one = math.NaN()
 	}
 	c.by = append(c.by, by)
-	switch effect := p.Sites[by.effect.Index].Effect; {
+	switch effect := by.extreme(p.Sites[by.effect.Index].Effect); {
 	case by.sign > 0, effect == stubs.Max:
 		c.rises = true
 	case by.sign < 0, effect == stubs.Min:

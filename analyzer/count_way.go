@@ -1,9 +1,10 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -15,6 +16,12 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 		way = "down"
 	}
 	name := by.state()
+	if strict := c.stricter(members); strict != nil && !c.idle() {
+		return strict
+	}
+	if c.saturates() || c.idle() {
+		return nil
+	}
 	written := countsOf(members)
 	for _, m := range members {
 		if m.own(name) != by.own(name) || by.expires(d) {
@@ -28,13 +35,37 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	return nil
 }
 
+// saturates reports whether the policies themselves stop counting at a number, as in
+// state.n < 100 ? add("n", 1) : continue(). Such a count is meant to be decided some day.
+func (c *tally) saturates() bool {
+	return !slices.ContainsFunc(c.by, func(by counting) bool {
+		f := c.follow(by, property{stub: stubs.Draw}, "")
+		f.statement(by.Verified.program.Root)
+		return !f.bounded || by.Verified.program.Root.Any(throws)
+	})
+}
+
+// idle reports whether no effect changes the state, because of the events of the policies.
+func (c *tally) idle() bool {
+	return !slices.ContainsFunc(c.by, func(by counting) bool {
+		a := newAnalysis(by.Verified.program, 0)
+		a.lenient = true
+		a.learnEvents()
+		a.statement(a.p.Root)
+		return !a.nothing(by.effect)
+	})
+}
+
 // latched warns of a state without keys that all effects set to one constant, and that another
 // policy reads: nothing sets it back.
-func (c *tally) latched(members []Member) []Remark {
+func (c *tally) latched(members []Member, d Declared) []Remark {
 	by, value := c.by[0], c.by[0].effect.A
+	if s, ok := by.declaration(d); ok && value.Op == ir.OpConst && value.Imm == s.First {
+		return nil // Idle has a warning
+	}
 	for _, other := range c.by {
 		site := other.Verified.program.Sites[other.effect.Index]
-		if site.Effect != stubs.Set || site.By != nil || value.Op != policy.OpConst || other.effect.A.Op != policy.OpConst || other.effect.A.Imm != value.Imm {
+		if site.Effect != stubs.Set || site.By != nil || value.Op != ir.OpConst || other.effect.A.Op != ir.OpConst || other.effect.A.Imm != value.Imm {
 			return nil
 		}
 	}
@@ -42,54 +73,66 @@ func (c *tally) latched(members []Member) []Remark {
 	if !reader || by.own(by.state()) != by.state() {
 		return nil
 	}
-	return []Remark{by.remark(by.effect, "let a policy set it back", "%s is all that policies do with the state %s: nothing sets it back", by.text(by.effect), by.state())}
+	hint := "let a policy set it back"
+	clock := func(m Member) bool {
+		return m.readOf(by.state()) != nil && slices.ContainsFunc(m.Verified.program.Reads, source{stub: stubs.RuntimeUptime}.reads)
+	}
+	if value.Type == stubs.Duration && slices.ContainsFunc(members, clock) { // instead of a moment
+		hint = fmt.Sprintf("write set(%q, runtime.uptime + %s)", by.state(), by.text(value))
+	}
+	return []Remark{by.remark(by.effect, hint, "%s is all that policies do with the state %s: nothing sets it back", by.text(by.effect), by.state())}
 }
 
 // expires reports whether the keys of the counted state end by themselves.
 func (c counting) expires(d Declared) bool {
-	s := d.States[c.state()]
-	if declared, private := c.Spec.State[c.state()]; private {
-		s, _ = policy.StateOf(declared)
-	}
+	s, _ := c.declaration(d)
 	return s.TTL > 0
 }
 
-func (m Member) text(n *policy.Node) string { return (&analysis{p: m.Verified.program}).text(n) }
+func (m Member) text(n *ir.Node) string { return (&analysis{p: m.Verified.program}).text(n) }
 
-// compared returns a comparison of a state with a number that does not follow other states, time or
-// load: a constant, the slots of the loop, or a state that is fixed.
-func (m Member) compared(state string, fixed func(state string) bool) (found *policy.Node) {
-	p := m.Verified.program
-	reads := map[int]policy.Read{}
-	for _, r := range p.Reads {
-		reads[r.Offset] = r
+// compared returns a comparison that a state decides some day if it only rises, or only falls: the
+// other numbers in it are constants, the slots of the loop, or states that are fixed.
+func (m Member) compared(state string, fixed func(state string) bool) (found *ir.Node) {
+	a := newAnalysis(m.Verified.program, 0)
+	of := source{stubs.State, state}
+	if !slices.ContainsFunc(a.p.Reads, of.reads) {
+		return nil
 	}
-	locals := map[int]*policy.Node{}
-	is := func(n *policy.Node) bool {
-		for n.Op == policy.OpFloat || n.Op == policy.OpRetype || n.Op == policy.OpLocal && locals[n.Index] != nil {
-			if n.Op == policy.OpLocal {
-				n = locals[n.Index]
-			} else {
-				n = n.A
-			}
-		}
-		r := reads[n.Index]
-		return n.Op == policy.OpRead && r.Stub == stubs.State && r.Key == state
-	}
-	moves := func(n *policy.Node) bool {
-		return n.Op == policy.OpLocal || n.Op == policy.OpRead && reads[n.Index].Stub != stubs.LoopSlots &&
-			!(reads[n.Index].Stub == stubs.State && fixed(reads[n.Index].Key))
-	}
-	p.Root.Any(func(n *policy.Node) bool {
+	a.statement(a.p.Root)
+	ofMax := lowered(a.p.Root)
+	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {
-		case policy.OpLet:
-			locals[n.Index] = n.A
-		case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
-			if is(n.A) && !n.B.Any(moves) || is(n.B) && !n.A.Any(moves) {
+		case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
+			if s := a.slope(n, of); (s == rising || s == falling) && !ofMax[n] && (!a.moves(n, state, fixed) || a.passes(n, of, s)) {
 				found = n
 			}
 		}
 		return found != nil
 	})
 	return found
+}
+
+// moves reports whether a comparison with a state follows other states that change, time, load or
+// chance.
+func (a *analysis) moves(n *ir.Node, state string, fixed func(state string) bool) bool {
+	g := grounds{}
+	a.readsIn(n, map[int]bool{}, &g)
+	return g.about(func(r ir.Read) bool {
+		return r.Stub != stubs.LoopSlots && !(r.Stub == stubs.State && (r.Key == state || fixed(r.Key)))
+	})
+}
+
+// maxLimit is the greatest number that a count passes some day.
+const maxLimit = 1 << 20
+
+// passes reports whether one side of a comparison is the state, and the other has a greatest value
+// although it moves, as a limit of the hour has.
+func (a *analysis) passes(n *ir.Node, of source, s slope) bool {
+	x, limit := n.A, n.B
+	if greater := n.Op == ir.OpGt || n.Op == ir.OpGe; greater != (s == rising) {
+		x, limit = limit, x
+	}
+	v := a.values[limit]
+	return x.Op == ir.OpRead && of.reads(a.reads[x.Index]) && v.of == stubs.Int && v.ints.hi < maxLimit
 }

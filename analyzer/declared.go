@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Mismatched returns warnings about policies that name tasks of kinds for which they do nothing.
-// tasks are the declarations of the documents, as in policy.Document.
-func Mismatched(members []Member, tasks map[string]policy.Class) (all []Remark) {
+// tasks are the declarations of the documents, as in document.Document.
+func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark) {
 	for _, m := range members {
 		match, p := m.Spec.Match, m.Verified.program
 		switches := p.On&stubs.Enqueue == 0 && p.MaySwitch()
@@ -30,7 +30,7 @@ func Mismatched(members []Member, tasks map[string]policy.Class) (all []Remark) 
 }
 
 func (m Member) about(format string, args ...any) Remark {
-	return Remark{policy.Part{Kind: "policy", Name: m.Spec.Name}, fmt.Errorf(format, args...)}
+	return Remark{document.Part{Kind: "policy", Name: m.Spec.Name}, fmt.Errorf(format, args...)}
 }
 
 // possibleKinds returns the kinds that a task may have if a document declares its kind: code may

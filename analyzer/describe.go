@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -16,7 +17,7 @@ import (
 const maxQuote = 40
 
 // text returns the source text of n, on one line.
-func (a *analysis) text(n *policy.Node) string {
+func (a *analysis) text(n *ir.Node) string {
 	text := strings.Join(strings.Fields(a.p.Text[n.Pos:n.End]), " ")
 	if text == "" {
 		return "this"
@@ -46,8 +47,11 @@ func (a *analysis) describe(v value) string {
 const large = 1 << 40
 
 func number(t stubs.Type, n int64) string {
-	if t == stubs.Duration {
+	switch t {
+	case stubs.Duration:
 		return time.Duration(n).String()
+	case stubs.Bytes:
+		return lang.Size(n)
 	}
 	return fmt.Sprint(n)
 }

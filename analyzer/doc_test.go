@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -69,11 +70,11 @@ func TestDocErrors(t *testing.T) {
 		t.Fatalf("found %d lines", len(lines))
 	}
 	for _, d := range lines {
-		env := policy.Env{On: d.on, Funcs: map[string]bool{"Alarm": true}, States: map[string]stubs.Type{
+		env := lang.Env{On: d.on, Funcs: map[string]bool{"Alarm": true}, States: map[string]stubs.Type{
 			"overloaded": stubs.Bool, "served": stubs.Int, "ratio": stubs.Float, "budget": stubs.Duration}}
-		env.Declare("spent", policy.State{Type: stubs.Duration, Keys: 1, By: policy.KeyTypes{stubs.Name}})
-		env.Declare("shards", policy.State{Type: stubs.Duration, Keys: 1, By: policy.KeyTypes{stubs.Name, stubs.Int}})
-		env.Declare("bucket", policy.State{Type: stubs.Float, Bucket: policy.Bucket{Rate: 10, Burst: 5}})
+		env.Declare("spent", stubs.Duration, lang.Table{Keyed: true, By: ir.KeyTypes{stubs.Name}})
+		env.Declare("shards", stubs.Duration, lang.Table{Keyed: true, By: ir.KeyTypes{stubs.Name, stubs.Int}})
+		env.Declare("bucket", stubs.Float, lang.Table{Burst: 5})
 		got := reasons(d, env)
 		i := slices.IndexFunc(got, func(reason string) bool { return strings.HasPrefix(reason, d.reason) })
 		if i < 0 {
@@ -92,13 +93,13 @@ func TestDocErrors(t *testing.T) {
 }
 
 // reasons returns why the policy is refused, or what it is warned about.
-func reasons(d documented, env policy.Env) (all []string) {
-	p, err := policy.Parse(d.text, env)
+func reasons(d documented, env lang.Env) (all []string) {
+	p, err := lang.Parse(d.text, env)
 	var v Verified
 	if err == nil {
 		v, err = Verify(p, Limits{Interval: time.Millisecond})
 	}
-	var e *policy.Error
+	var e *ir.Error
 	if errors.As(err, &e) && !d.warning {
 		return []string{e.Reason}
 	}

@@ -1,6 +1,6 @@
 package analyzer
 
-import "github.com/cocoon-go/cocoon/policy"
+import "github.com/cocoon-go/cocoon/internal/ir"
 
 // facts holds the possible values of each term on the current path of the analysis. Facts are only
 // ever added, and undone together at the end of a branch, so facts uses one array and an undo log
@@ -11,9 +11,11 @@ type facts struct {
 	index  map[shape]term
 	trail  []change
 	dead   bool // the facts contradict each other: nothing executes here
-	sets   []policy.Set
-	ties   map[term]*tie // of reads; for warnings alone
+	sets   []ir.Set
+	ties   map[term]*tie // of reads; for warnings alone, as related
 	fuel   int           // the remaining work of refinement; at 0 the analysis proves less
+
+	related map[term][]related
 }
 
 // change is an entry of the undo log: a replaced fact.
@@ -26,7 +28,7 @@ type change struct {
 // make it exponential. Real policies need some hundreds.
 const maxFuel = 1 << 16
 
-func newFacts(sets []policy.Set) *facts {
+func newFacts(sets []ir.Set) *facts {
 	return &facts{index: map[shape]term{}, sets: sets, fuel: maxFuel}
 }
 
@@ -71,6 +73,7 @@ func (f *facts) learn(t term, v value) bool {
 	f.known[t] = now
 	f.dead = f.dead || now.empty()
 	f.pull(t)
+	f.follow(t)
 	return true
 }
 
@@ -115,9 +118,9 @@ func (f *facts) value(t term, reach int) value {
 	}
 	f.fuel--
 	var computed value
-	if s.op == policy.OpIn {
+	if s.op == ir.OpIn {
 		computed = boolValue(withinSet(f.value(s.a, reach-1), f.sets[s.imm]))
-	} else if s.op == policy.OpIf {
+	} else if s.op == ir.OpIf {
 		computed = f.value(s.b, reach-1).join(f.value(s.c, reach-1))
 	} else {
 		a := f.value(s.a, reach-1)

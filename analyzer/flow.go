@@ -3,6 +3,7 @@ package analyzer
 import (
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -10,21 +11,28 @@ import (
 // analysis follows every path of a well-formed program once, in the order of evaluation, with the
 // facts of the path.
 type analysis struct {
-	p          *policy.Program
+	p          *ir.Program
 	interval   time.Duration
 	facts      *facts
-	reads      map[int]policy.Read     // by offset
+	reads      map[int]ir.Read         // by offset
 	locals     []term                  // by local: the term of its value
-	values     map[*policy.Node]value  // of reached expressions: every possible value
-	reached    map[*policy.Node]bool   // verdicts and effects, including takes
+	values     map[*ir.Node]value      // of reached expressions: every possible value
+	reached    map[*ir.Node]bool       // verdicts and effects, including takes
 	taking     func()                  // if not nil, called where tokens may be taken
+	firing     func(*ir.Node)          // if not nil, called at each effect that is reached
+	letsOf     map[int]*ir.Node        // see lets
+	slopes     map[localSource]slope   // of locals
 	matched    map[stubs.NameID]string // the names of a match that the program lacks
 	declared   policy.Match            // of the policy
+	machine    int                     // the number of processors, or 0
+	base       int                     // of the program's sets among the sets of facts
 	noSections bool                    // the list of open sections is empty
 	match      *policy.Match           // of which there are facts; or nil
 	kinds      nameSet                 // of the tasks to which verdicts apply
-	kind       *policy.Read            // of task.kind; or nil
+	kind       *ir.Read                // of task.kind; or nil
 	idle       []idleSwitch            // reached
+	partsLeft  int                     // conditions that partsOf may still look at
+	alwaysTrue map[int]bool            // the places of conditions with a warning that they are
 	// a policy that can only continue gets a warning, not an error
 	lenient  bool
 	err      error // the first
@@ -32,10 +40,11 @@ type analysis struct {
 	late     []Warning // added after the walk
 }
 
-func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
+func newAnalysis(p *ir.Program, interval time.Duration) *analysis {
 	a := &analysis{
-		p: p, interval: interval, facts: newFacts(p.Sets), reads: map[int]policy.Read{}, locals: make([]term, len(p.Locals)),
-		values: map[*policy.Node]value{}, reached: map[*policy.Node]bool{}, kinds: anyName,
+		p: p, interval: interval, facts: newFacts(p.Sets), reads: map[int]ir.Read{}, locals: make([]term, len(p.Locals)),
+		values: map[*ir.Node]value{}, reached: map[*ir.Node]bool{}, kinds: anyName,
+		alwaysTrue: map[int]bool{}, slopes: map[localSource]slope{},
 	}
 	for _, r := range p.Reads {
 		a.reads[r.Offset] = r
@@ -47,37 +56,40 @@ func newAnalysis(p *policy.Program, interval time.Duration) *analysis {
 }
 
 // refuse records an error about n, unless there is an earlier one.
-func (a *analysis) refuse(n *policy.Node, hint, format string, args ...any) {
+func (a *analysis) refuse(n *ir.Node, hint, format string, args ...any) {
 	if a.err == nil {
 		a.err = a.p.Errorf(n, hint, format, args...)
 	}
 }
 
 // statement follows a node of type Unit or Verdict.
-func (a *analysis) statement(n *policy.Node) {
+func (a *analysis) statement(n *ir.Node) {
 	if a.facts.dead {
 		return
 	}
 	switch n.Op {
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		if n.A != nil {
 			a.eval(n.A)
 		}
 		a.reached[n] = !a.facts.dead
 		a.checkSwitch(n)
-	case policy.OpEffect:
+	case ir.OpEffect:
 		if n.A != nil {
 			_, v := a.eval(n.A)
 			a.checkInterval(n, v)
 		}
 		a.reached[n] = !a.facts.dead
-	case policy.OpSeq:
+		if a.firing != nil {
+			a.firing(n)
+		}
+	case ir.OpSeq:
 		a.statement(n.A)
 		a.statement(n.B)
-	case policy.OpLet:
+	case ir.OpLet:
 		a.locals[n.Index], _ = a.eval(n.A)
 		a.statement(n.B)
-	case policy.OpIf:
+	case ir.OpIf:
 		cond, v := a.eval(n.A)
 		if v.truth.yes {
 			a.facts.assume(cond, true, func() { a.statement(n.B) })
@@ -89,7 +101,7 @@ func (a *analysis) statement(n *policy.Node) {
 }
 
 // eval follows an expression, and returns its term and values.
-func (a *analysis) eval(n *policy.Node) (term, value) {
+func (a *analysis) eval(n *ir.Node) (term, value) {
 	t, v := a.compute(n)
 	a.facts.learn(t, v)
 	if now := a.facts.known[t]; !now.empty() {
@@ -102,39 +114,39 @@ func (a *analysis) eval(n *policy.Node) (term, value) {
 	return t, v
 }
 
-func (a *analysis) compute(n *policy.Node) (term, value) {
+func (a *analysis) compute(n *ir.Node) (term, value) {
 	switch n.Op {
-	case policy.OpConst:
+	case ir.OpConst:
 		t := a.facts.constant(n.Type, n.Imm)
 		return t, a.facts.known[t]
-	case policy.OpRead:
+	case ir.OpRead:
 		t := a.facts.read(a.reads[n.Index])
 		return t, a.facts.known[t]
-	case policy.OpLocal:
+	case ir.OpLocal:
 		t := a.locals[n.Index]
 		return t, a.facts.value(t, reach)
-	case policy.OpLet:
+	case ir.OpLet:
 		a.locals[n.Index], _ = a.eval(n.A)
 		return a.eval(n.B)
-	case policy.OpIn:
+	case ir.OpIn:
 		x, v := a.eval(n.A)
-		return a.facts.in(x, n.Index), boolValue(withinSet(v, a.p.Sets[n.Index]))
-	case policy.OpAnd:
+		return a.facts.in(x, a.base+n.Index), boolValue(withinSet(v, a.p.Sets[n.Index]))
+	case ir.OpAnd:
 		return a.junction(n, true)
-	case policy.OpOr:
+	case ir.OpOr:
 		return a.junction(n, false)
-	case policy.OpIf:
+	case ir.OpIf:
 		return a.choice(n)
-	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+	case ir.OpAny, ir.OpAll, ir.OpNone, ir.OpCount:
 		return a.quantifier(n)
-	case policy.OpTake:
+	case ir.OpTake:
 		return a.take(n)
 	}
 	return a.operation(n)
 }
 
 // junction follows "and" and "or": the second operand is evaluated only when the first is b.
-func (a *analysis) junction(n *policy.Node, b bool) (term, value) {
+func (a *analysis) junction(n *ir.Node, b bool) (term, value) {
 	x, vx := a.eval(n.A)
 	if vx.only(!b) {
 		return x, vx
@@ -145,9 +157,9 @@ func (a *analysis) junction(n *policy.Node, b bool) (term, value) {
 	return a.facts.operation(n.Op, n.Type, x, y), v
 }
 
-func (a *analysis) choice(n *policy.Node) (term, value) {
+func (a *analysis) choice(n *ir.Node) (term, value) {
 	cond, v := a.eval(n.A)
-	branch := func(n *policy.Node, b bool) (t term, v value) {
+	branch := func(n *ir.Node, b bool) (t term, v value) {
 		a.facts.assume(cond, b, func() { t, v = a.eval(n) })
 		return t, v
 	}
@@ -163,7 +175,7 @@ func (a *analysis) choice(n *policy.Node) (term, value) {
 }
 
 // quantifier follows a predicate once, for all elements.
-func (a *analysis) quantifier(n *policy.Node) (term, value) {
+func (a *analysis) quantifier(n *ir.Node) (term, value) {
 	length, element := interval{lo: 0, hi: int64(n.Source.Bound())}, nameValue(anyName)
 	if !n.Source.List {
 		length.lo, element = length.hi, intValue(stubs.Int, interval{lo: n.Source.Lo, hi: n.Source.Hi})
@@ -184,15 +196,15 @@ func (a *analysis) quantifier(n *policy.Node) (term, value) {
 
 // quantified returns the possible values of a quantifier over length elements; holds has the
 // predicate's possible values.
-func quantified(op policy.Op, length interval, holds truth) value {
+func quantified(op ir.Op, length interval, holds truth) value {
 	some := truth{yes: holds.yes, no: length.lo == 0 || holds.no} // any
 	every := truth{yes: length.lo == 0 || holds.yes, no: holds.no}
 	switch op {
-	case policy.OpAny:
+	case ir.OpAny:
 		return boolValue(some)
-	case policy.OpNone:
+	case ir.OpNone:
 		return boolValue(some.not())
-	case policy.OpAll:
+	case ir.OpAll:
 		return boolValue(every)
 	}
 	if !holds.yes {
@@ -205,7 +217,7 @@ func quantified(op policy.Op, length interval, holds truth) value {
 }
 
 // operation follows an operation that evaluates all its operands.
-func (a *analysis) operation(n *policy.Node) (term, value) {
+func (a *analysis) operation(n *ir.Node) (term, value) {
 	x, vx := a.eval(n.A)
 	y, vy := none, vx
 	if n.B != nil {
@@ -218,7 +230,7 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 	}
 	if x == y && n.Type == stubs.Bool && !(vx.of == stubs.Float && vx.floats.nan) {
 		// x is compared with itself
-		v = known(n.Op == policy.OpEq || n.Op == policy.OpLe || n.Op == policy.OpGe)
+		v = known(n.Op == ir.OpEq || n.Op == ir.OpLe || n.Op == ir.OpGe)
 	}
 	a.checkResolution(n, x, y)
 	return a.facts.operation(n.Op, n.Type, x, y), v
@@ -226,8 +238,8 @@ func (a *analysis) operation(n *policy.Node) (term, value) {
 
 // probe finds that a condition is always true or always false, because its opposite contradicts the
 // facts. It tries only elementary conditions.
-func (a *analysis) probe(n *policy.Node, t term, v value) value {
-	if v.truth.constant() || n.Op != policy.OpLocal && (n.B == nil || n.A == nil || n.A.Type == stubs.Bool || n.Op == policy.OpLet) {
+func (a *analysis) probe(n *ir.Node, t term, v value) value {
+	if v.truth.constant() || n.Op != ir.OpLocal && (n.B == nil || n.A == nil || n.A.Type == stubs.Bool || n.Op == ir.OpLet) {
 		return v
 	}
 	refined := truth{a.facts.possible(t, true), a.facts.possible(t, false)}

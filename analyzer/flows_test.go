@@ -1,12 +1,14 @@
 package analyzer
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -39,81 +41,6 @@ func checkFlows(t *testing.T, d Declared, cases []flowCase) {
 	}
 }
 
-// A count that misses tasks on the way up or down.
-func TestCountsThatDrift(t *testing.T) {
-	const start, block, unblock, exit, leave, enqueue = stubs.Start, stubs.Block, stubs.Unblock, stubs.Exit, stubs.Leave, stubs.Enqueue
-	up := func(events stubs.Event) policy.Spec { return on(events, `add("n", 1)`) }
-	down := func(events stubs.Event) policy.Spec { return on(events, `add("n", -1)`) }
-	const ends, waits, blocks = ": a task that ends while it has a slot ", ": a task that ends while it waits ", ": a task that blocks "
-	checkFlows(t, Declared{}, []flowCase{
-		{"running tasks", []policy.Spec{up(start), down(exit)}, ""},
-		{"tasks", []policy.Spec{up(enqueue), down(exit | leave)}, ""},
-		{"waiting tasks", []policy.Spec{up(enqueue), down(start | leave)}, ""},
-		{"blocked tasks", []policy.Spec{up(block), down(unblock)}, ""},
-		{"tasks in slots", []policy.Spec{up(start | unblock), down(block | exit)}, ""},
-		{"free places", []policy.Spec{down(enqueue), up(exit | leave)}, ""},
-		{"from start to leave", []policy.Spec{up(start), down(leave)}, "the state n goes up on start and down on leave" + ends + "stays counted"},
-		{"from start to both ends", []policy.Spec{up(start), down(exit | leave)}, "down on exit+leave" + waits + "is taken off, and was never counted"},
-		{"from start to block", []policy.Spec{up(start), down(block)}, "down on block" + ends + "stays counted"},
-		{"block, never back", []policy.Spec{up(start), down(block | exit)}, "down on block+exit" + blocks + "is taken off more often than it is counted"},
-		{"from block to exit", []policy.Spec{up(block), down(exit)}, "goes up on block and down on exit" + ends + "is taken off, and was never counted"},
-		{"twice", []policy.Spec{up(enqueue | start), down(exit | leave)}, "goes up on enqueue+start and down on exit+leave" + ends + "stays counted"},
-		{"free places that are lost", []policy.Spec{down(enqueue), up(exit)}, "the state n goes up on exit and down on enqueue" + waits + "stays counted"},
-		{"a limit", []policy.Spec{up(exit), down(leave)}, ""},
-		{"a limit of one policy", []policy.Spec{on(exit, `task.elapsed > duration("1s") ? add("n", -1) : add("n", 1)`)}, ""},
-		{"a reset", []policy.Spec{up(enqueue), down(exit), {On: policy.Every(1e9), Expr: `set("n", 0)`}}, ""},
-		{"a leak", []policy.Spec{up(enqueue), {On: policy.Every(1e9), Expr: `add("n", -1)`}}, ""},
-		{"only up", []policy.Spec{on(enqueue, `state.n >= 10 ? throw("x") : add("n", 1)`)}, "the state n only goes up, so state.n >= 10 is decided for good some day"},
-		{"only up, read elsewhere", []policy.Spec{up(start), on(enqueue, `let n = float(state.n); n > 3 ? throw("x") : continue()`)}, "the state n only goes up"},
-		{"only down", []policy.Spec{down(enqueue), on(enqueue, `state.n < state.limit ? throw("x") : continue()`)}, "the state n only goes down, so state.n < state.limit is decided"},
-		{"a rate", []policy.Spec{up(enqueue), on(enqueue, `rate("n", duration("1m")) > 3 ? throw("x") : continue()`)}, ""},
-		{"the greatest so far", []policy.Spec{on(exit, `max("n", queue.length)`), on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up, so state.n > 10 is decided for good some day"},
-		{"on ticks", []policy.Spec{{On: policy.Every(1e9), Expr: `add("n", 1)`}, on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up"},
-		{"a latch", []policy.Spec{on(exit, `queue.length > 9 ? set("n", 1) : continue()`), on(enqueue, `state.n == 1 ? throw("x") : continue()`)}, `set("n", 1) is all that policies do with the state n: nothing sets it back`},
-		{"a latch that is set back", []policy.Spec{on(exit, `queue.length > 9 ? set("n", 1) : set("n", 0)`), on(enqueue, `state.n == 1 ? throw("x") : continue()`)}, ""},
-		{"once", []policy.Spec{on(exit, `queue.length > 9 and state.n == 0 ? set("n", 1) : continue()`)}, ""},
-		{"a watched key", []policy.Spec{on(exit, `set("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] == 1 ? throw("x") : continue()`)}, ""},
-		{"every tenth", []policy.Spec{on(enqueue, `add("n", 1); state.n % 10 == 0 ? throw("x") : continue()`)}, ""},
-		{"a share", []policy.Spec{up(enqueue), on(start, `add("limit", 1)`), on(enqueue, `state.n > state.limit * 2 ? throw("x") : continue()`)}, ""},
-	})
-	states := map[string]policy.State{}
-	for name, ttl := range map[string]time.Duration{"k": 0, "ttl": time.Minute} {
-		states[name], _ = policy.StateOf(policy.Keyed{First: 0, Keys: 5, TTL: ttl})
-	}
-	checkFlows(t, Declared{States: states}, []flowCase{
-		{"keys that end", []policy.Spec{on(exit, `add("ttl", task.name, 1)`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},
-		{"keys that stay", []policy.Spec{on(exit, `add("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] > 3 ? throw("x") : continue()`)}, "the state k only goes up, so state.k[arriving.name] > 3 is decided"},
-	})
-}
-
-// A count that goes up for some tasks and down for others.
-func TestCountsOfOtherTasks(t *testing.T) {
-	tasks := func(names ...string) policy.Match { return policy.Match{Tasks: names} }
-	up, down := on(stubs.Enqueue, `add("n", 1)`), on(stubs.Ends, `add("n", -1)`)
-	when := func(cond string, events stubs.Event, effect string) policy.Spec {
-		return on(events, cond+` ? `+effect+` : continue()`)
-	}
-	checkFlows(t, Declared{}, []flowCase{
-		{"the same", []policy.Spec{of(tasks("a", "b*"), up), of(tasks("a", "b*"), down)}, ""},
-		{"all down", []policy.Spec{of(tasks("a"), up), down}, "the state n goes down and not up for tasks with any other task.name"},
-		{"all up", []policy.Spec{up, of(tasks("a"), down)}, "the state n goes up and not down for tasks with any other task.name"},
-		{"other names", []policy.Spec{of(tasks("a"), up), of(tasks("b"), down)}, `the state n goes up and not down for tasks with task.name == "a"`},
-		{"a narrower pattern", []policy.Spec{of(tasks("GET *"), up), of(tasks("GET /a*"), down)}, `for tasks with task.name == "GET x"`},
-		{"an exception", []policy.Spec{up, of(policy.Match{Except: []string{"a"}}, down)}, `for tasks with task.name == "a"`},
-		{"kinds", []policy.Spec{of(policy.Match{Kinds: []string{"safe"}}, up), down}, `for tasks with task.kind == "atomic"`},
-		{"loops", []policy.Spec{of(policy.Match{Loops: []string{"bulk"}}, up), down}, "for tasks with any other loop.name"},
-		{"match and condition", []policy.Spec{of(tasks("GET *"), up), when(`task.name in pattern("GET *")`, stubs.Ends, `add("n", -1)`)}, ""},
-		{"labels", []policy.Spec{when(`arriving.labels.tier == "gold"`, stubs.Enqueue, `add("n", 1)`), down}, `goes down and not up for tasks with any other task.labels["tier"]`},
-		{"the same labels", []policy.Spec{when(`arriving.labels.tier == "gold"`, stubs.Enqueue, `add("n", 1)`), when(`task.labels.tier == "gold"`, stubs.Ends, `add("n", -1)`)}, ""},
-		{"other labels", []policy.Spec{when(`arriving.labels.tier == "gold"`, stubs.Enqueue, `add("n", 1)`), when(`task.labels.tier == "tin"`, stubs.Ends, `add("n", -1)`)}, `for tasks with task.labels["tier"] == "gold"`},
-		{"a tenant", []policy.Spec{when(`tenant.name != "gold"`, stubs.Enqueue, `add("n", 1)`), down}, `goes down and not up for tasks with tenant.name == "gold"`},
-		{"refused", []policy.Spec{on(stubs.Enqueue, `arriving.name == "a" ? throw("x") : add("n", 1)`), down}, ""},
-		{"refused elsewhere", []policy.Spec{when(`arriving.name == "a"`, stubs.Enqueue, `throw("x")`), when(`arriving.name != "a"`, stubs.Enqueue, `add("n", 1)`), down}, ""},
-		{"by two policies", []policy.Spec{of(tasks("a"), up), of(tasks("b"), up), of(tasks("a", "b"), down)}, ""},
-		{"by the load", []policy.Spec{when(`queue.length > 3`, stubs.Enqueue, `add("n", 1)`), down}, ""},
-	})
-}
-
 // Writers that do not enforce write nothing that enforcing readers see.
 func TestShadowedStates(t *testing.T) {
 	write, read := on(stubs.Exit, `set("n", loop.busy)`), on(stubs.Enqueue, `state.n > 3 ? throw("x") : continue()`)
@@ -137,7 +64,7 @@ func TestShadowedStates(t *testing.T) {
 func TestStrangeKeys(t *testing.T) {
 	states := map[string]policy.State{}
 	for name, by := range map[string][]string{"k": nil, "i": {"int"}, "p": {"name", "name"}} {
-		states[name], _ = policy.StateOf(policy.Keyed{First: 0, Keys: 5, By: by})
+		states[name], _ = policy.StateOf(policy.Keyed{First: 0, Keys: 60, By: by})
 	}
 	states["b"], _ = policy.StateOf(policy.Keyed{First: policy.Bucket{Rate: 1, Burst: 5}, Keys: 5})
 	write := func(key string) policy.Spec { return on(stubs.Exit, `set("k", `+key+`, loop.busy)`) }
@@ -146,22 +73,22 @@ func TestStrangeKeys(t *testing.T) {
 	}
 	checkFlows(t, Declared{States: states, Tenant: "shop"}, []flowCase{
 		{"the same", []policy.Spec{write("task.name"), read("arriving.name")}, ""},
-		{"a let", []policy.Spec{on(stubs.Exit, `let t = tenant.name; set("k", t, 1)`), read("tenant.name")}, ""},
-		{"a tenant and a name", []policy.Spec{write("tenant.name"), read("arriving.name")}, "the state k is read by task.name, and written by tenant.name alone: the keys never meet"},
+		{"a let", []policy.Spec{on(stubs.Exit, `let t = tenant.name; set("k", t, loop.busy)`), read("tenant.name")}, ""},
+		{"a tenant and a name", []policy.Spec{write("tenant.name"), read("arriving.name")}, "the state k is read by arriving.name, and written by tenant.name alone: the keys never meet"},
 		{"of two writers one", []policy.Spec{write("tenant.name"), write("task.name"), read("arriving.name")}, ""},
 		{"a constant", []policy.Spec{write(`"gold"`), read("tenant.name")}, ""},
 		{"the label of the tenants", []policy.Spec{write("task.labels.shop"), read("tenant.name")}, ""},
 		{"another label", []policy.Spec{write("task.labels.user"), read("tenant.name")}, `read by tenant.name, and written by task.labels["user"] alone`},
-		{"two labels", []policy.Spec{write("task.labels.user"), read("arriving.labels.name")}, `read by task.labels["name"], and written by task.labels["user"]`},
+		{"two labels", []policy.Spec{write("task.labels.user"), read("arriving.labels.name")}, `read by arriving.labels["name"], and written by task.labels["user"]`},
 		{"a bucket", []policy.Spec{on(stubs.Enqueue, `take("b", arriving.name, 1) ? continue() : throw("x")`)}, ""},
 		{"a bucket that others take from", []policy.Spec{on(stubs.Start, `take("b", task.name, 1) ? continue() : throw("x")`), on(stubs.Enqueue, `state.b[tenant.name] < 1 ? throw("x") : continue()`)},
 			"the state b is read by tenant.name, and written by task.name alone"},
 		{"an event", []policy.Spec{on(stubs.Custom, `set("k", event.name, int(event.value))`), read("tenant.name")}, ""},
-		{"pairs", []policy.Spec{on(stubs.Exit, `set("p", tenant.name, task.name, 1)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)}, ""},
-		{"pairs the other way", []policy.Spec{on(stubs.Exit, `set("p", task.name, tenant.name, 1)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)},
-			"the state p is read by tenant.name and task.name, and written by task.name and tenant.name alone"},
-		{"ints", []policy.Spec{on(stubs.Exit, `set("i", clock.hour, 1)`), on(stubs.Enqueue, `state.i[clock.minute] > 3 ? throw("x") : continue()`)}, "read by clock.minute, and written by clock.hour alone"},
-		{"ints of labels", []policy.Spec{on(stubs.Exit, `set("i", int(task.labels.a), 1)`), on(stubs.Enqueue, `state.i[clock.minute] > 3 ? throw("x") : continue()`)}, ""},
+		{"pairs", []policy.Spec{on(stubs.Exit, `set("p", tenant.name, task.name, loop.busy)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)}, ""},
+		{"pairs the other way", []policy.Spec{on(stubs.Exit, `set("p", task.name, tenant.name, loop.busy)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)},
+			"the state p is read by tenant.name and arriving.name, and written by task.name and tenant.name alone"},
+		{"ints", []policy.Spec{on(stubs.Exit, `set("i", clock.hour, loop.busy)`), on(stubs.Enqueue, `state.i[clock.minute] > 3 ? throw("x") : continue()`)}, "read by clock.minute, and written by clock.hour alone"},
+		{"ints of labels", []policy.Spec{on(stubs.Exit, `set("i", int(task.labels.a), loop.busy)`), on(stubs.Enqueue, `state.i[clock.minute] > 3 ? throw("x") : continue()`)}, ""},
 	})
 	checkFlows(t, Declared{States: states}, []flowCase{
 		{"unknown tenants", []policy.Spec{write("task.labels.user"), read("tenant.name")}, ""},
@@ -178,6 +105,14 @@ func TestRanksOfOneQueue(t *testing.T) {
 		{"0 for some", []policy.Spec{of(gold, rank(`rank(0)`))}, "rank(0) changes nothing"},
 		{"a number for some", []policy.Spec{of(gold, rank(`rank(-1)`))}, ""},
 		{"a number at times", []policy.Spec{rank(`arriving.priority > 0 ? rank(-1) : continue()`)}, ""},
+		{"a bound of max", []policy.Spec{on(stubs.Enqueue, `let next = min(2 * state.d, duration("1m")); next > duration("1s") ? throw("x") : set("d", next)`)}, `next > duration("1s") is always false: state.d is always 0s, by all that policies write`},
+		{"keys of the arriving task", []policy.Spec{on(stubs.Enqueue, `add("k", arriving.labels.a, 1)`), on(stubs.Ends, `add("k", task.labels.b, -1)`)}, `goes up by the key arriving.labels["a"] and down by task.labels["b"]: the keys never meet`},
+		{"a take for nothing", []policy.Spec{on(stubs.Enqueue, `let ok = take("bucket", 1); not ok ? continue() : continue()`)}, `nothing depends on take("bucket", 1): the policy continues in both cases`},
+		{"a take for a bucket that is read", []policy.Spec{on(stubs.Exit, `take("bucket", 1) ? continue() : continue()`), on(stubs.Enqueue, `state.bucket < 1 ? throw("x") : continue()`)}, ""},
+		{"a take for another policy", []policy.Spec{of(gold, on(stubs.Enqueue, `take("bucket", 1) ? continue() : continue()`)), on(stubs.Enqueue, `take("bucket", 1) ? continue() : throw("x")`)}, ""},
+		{"two units of constants", []policy.Spec{rank(`rank(-arriving.priority)`), of(gold, rank(`queue.length > 9 ? throw("x") : rank(duration("1s"))`))}, `its ranks are of type duration, and those of the policy "p0" of type int`},
+		{"two units in one policy", []policy.Spec{rank(`arriving.labels.retry == "yes" ? rank(duration("1s")) : rank(-arriving.priority)`)}, `-arriving.priority is of type int, and other ranks of the policy are of type duration`},
+		{"a plain number behind durations", []policy.Spec{rank(`arriving.labels.retry == "yes" ? rank(-1) : rank(arriving.deadline)`)}, ""},
 		{"two units", []policy.Spec{rank(`rank(arriving.deadline)`), of(gold, rank(`rank(-arriving.priority)`))}, `its ranks are of type int, and those of the policy "p0" of type duration`},
 		{"a constant before all", []policy.Spec{rank(`rank(arriving.deadline)`), of(gold, rank(`rank(-1)`))}, ""},
 		{"the same tasks", []policy.Spec{rank(`rank(-arriving.priority)`), rank(`rank(task.priority - arriving.priority)`)}, `the policy "p0" ranks the same tasks, too: the last rank of a task counts`},
@@ -208,4 +143,39 @@ func TestFirstValuesAlone(t *testing.T) {
 	if got := warning(t, own); !strings.HasPrefix(got, "the policy gives the private state own its first value and no other") {
 		t.Error(got)
 	}
+}
+
+// The hint of a moment that lacks the time of the clock.
+func TestSpanForMoment(t *testing.T) {
+	writes := policy.Spec{Name: "go", On: policy.OnCustom("go"), Match: policy.Match{Loops: []string{"default"}}, Expr: `set("d", duration("10m"))`}
+	for cond, want := range map[string]string{
+		`runtime.uptime < state.d`: `write set("d", runtime.uptime + duration("10m"))`,
+		`queue.oldest > state.d`:   "let a policy set it back",
+	} {
+		all := flows(members(t, declared, writes, on(stubs.Enqueue, cond+` ? throw("x") : continue()`)))
+		var e *ir.Error
+		if len(all) != 1 || !errors.As(all[0].Err, &e) || e.Hint != want {
+			t.Errorf("%s: %+v; want the hint %s", cond, all, want)
+		}
+	}
+}
+
+// One constant as the only key of a table, and time spans where the clock is.
+func TestOneKeyAndMoments(t *testing.T) {
+	states := maps.Clone(declared)
+	states["b"], _ = policy.StateOf(policy.Keyed{First: policy.Bucket{Rate: 1, Burst: 5}, Keys: 500})
+	take := on(stubs.Enqueue, `take("b", "x", 1) ? continue() : throw("x")`)
+	open := on(stubs.Exit, `queue.length > 9 ? set("d", runtime.uptime + duration("1s")) : continue()`)
+	read := on(stubs.Enqueue, `runtime.uptime < state.d ? throw("x") : continue()`)
+	checkFlows(t, Declared{States: states}, []flowCase{
+		{"one key", []policy.Spec{take}, `the only key of the state b is "x": it keeps 500 keys, and policies use one`},
+		{"two keys", []policy.Spec{take, on(stubs.Enqueue, `take("b", "y", 1) ? continue() : throw("x")`)}, ""},
+		{"a key and a name", []policy.Spec{take, on(stubs.Enqueue, `take("b", tenant.name, 1) ? continue() : throw("x")`)}, ""},
+		{"a moment", []policy.Spec{open, read}, ""},
+		{"a moment, and a span", []policy.Spec{open, on(stubs.Exit, `set("d", duration("10s"))`), read}, `the state d is compared with runtime.uptime, and set("d", duration("10s")) gives it a time span`},
+		{"a moment, and a running time", []policy.Spec{open, on(stubs.Exit, `set("d", task.running)`), on(stubs.Enqueue, `runtime.uptime - state.d < duration("1s") ? throw("x") : continue()`)},
+			`set("d", task.running) gives it a time span`},
+		{"a moment that ends", []policy.Spec{open, on(stubs.Exit, `set("d", duration("0s"))`), read}, ""},
+		{"a span of its own", []policy.Spec{on(stubs.Exit, `set("d", task.running)`), on(stubs.Enqueue, `queue.oldest > state.d ? throw("x") : continue()`)}, ""},
+	})
 }

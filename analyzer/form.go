@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ErrMalformed is wrapped by the error about a program that policy.Parse cannot have made: no
+// ErrMalformed is wrapped by the error about a program that lang.Parse cannot have made: no
 // change of the policy's text would repair it.
 var ErrMalformed = errors.New("malformed program")
 
@@ -21,24 +21,24 @@ const (
 	maxTable = 1 << 12 // reads, locals and reasons each
 )
 
-// form checks that a program has the form documented in policy/ir.go. All later steps rely on the
-// form without checking it again.
+// form checks that a program has the form documented in internal/ir/ir.go. All later steps rely on
+// the form without checking it again.
 type form struct {
-	p     *policy.Program
-	reads map[int]policy.Read // by offset
-	scope []bool              // by local: bound here
-	seen  map[*policy.Node]bool
+	p     *ir.Program
+	reads map[int]ir.Read // by offset
+	scope []bool          // by local: bound here
+	seen  map[*ir.Node]bool
 	sites []bool // by site: used
 	loops int    // enclosing quantifiers
 }
 
 // checkForm reports the first error in the program's form, as a *policy.Error or as ErrMalformed.
-func checkForm(p *policy.Program) error {
+func checkForm(p *ir.Program) error {
 	if p == nil || p.Root == nil {
 		return malformed("there is no program")
 	}
 	f := &form{
-		p: p, reads: map[int]policy.Read{}, seen: map[*policy.Node]bool{},
+		p: p, reads: map[int]ir.Read{}, seen: map[*ir.Node]bool{},
 		scope: make([]bool, len(p.Locals)), sites: make([]bool, len(p.Sites)),
 	}
 	if err := f.tables(); err != nil {
@@ -52,12 +52,12 @@ func malformed(format string, args ...any) error {
 }
 
 // at is malformed with the position in the text.
-func at(n *policy.Node, format string, args ...any) error {
+func at(n *ir.Node, format string, args ...any) error {
 	return malformed("%s (operation %d at offset %d)", fmt.Sprintf(format, args...), n.Op, n.Pos)
 }
 
 // enter records a visit of the node; a second visit means that the program is not a tree.
-func (f *form) enter(n *policy.Node, depth int) error {
+func (f *form) enter(n *ir.Node, depth int) error {
 	switch {
 	case n == nil:
 		return malformed("an operand is missing")
@@ -77,7 +77,7 @@ func (f *form) enter(n *policy.Node, depth int) error {
 // statement checks a node of type Unit or Verdict, in which effects are allowed. Of the operations
 // with a value, only OpTake has an effect, and it may not be in a predicate. So no site fires
 // twice, because each occurs once in the program.
-func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
+func (f *form) statement(n *ir.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 		return at(n, "a %v where a %v belongs", n.Type, want)
 	}
 	switch n.Op {
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		return f.verdict(n, depth)
-	case policy.OpEffect:
+	case ir.OpEffect:
 		return f.effect(n, depth)
-	case policy.OpLet:
+	case ir.OpLet:
 		return f.let(n, depth, func() error { return f.statement(n.B, want, depth+1) })
-	case policy.OpSeq:
+	case ir.OpSeq:
 		if n.C != nil {
 			return at(n, "too many operands")
 		}
@@ -99,7 +99,7 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 			return err
 		}
 		return f.statement(n.B, want, depth+1)
-	case policy.OpIf:
+	case ir.OpIf:
 		if err := f.operand(n.A, stubs.Bool, depth); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (f *form) statement(n *policy.Node, want stubs.Type, depth int) error {
 	return at(n, "not a statement")
 }
 
-func (f *form) verdict(n *policy.Node, depth int) error {
+func (f *form) verdict(n *ir.Node, depth int) error {
 	throws := stubs.Decision(n.Imm) == stubs.Throw
 	switch {
 	case n.Type != stubs.Verdict || n.Imm > uint64(stubs.Switch):
@@ -126,7 +126,7 @@ func (f *form) verdict(n *policy.Node, depth int) error {
 	return nil
 }
 
-func (f *form) effect(n *policy.Node, depth int) error {
+func (f *form) effect(n *ir.Node, depth int) error {
 	if n.Index < 0 || n.Index >= len(f.sites) || n.Type != stubs.Unit || n.B != nil || n.C != nil {
 		return at(n, "no effect: site %d of %d", n.Index, len(f.sites))
 	}
@@ -146,7 +146,7 @@ func (f *form) effect(n *policy.Node, depth int) error {
 }
 
 // site records the site of n, and refuses a second node with the same site.
-func (f *form) site(n *policy.Node) error {
+func (f *form) site(n *ir.Node) error {
 	if f.sites[n.Index] {
 		return at(n, "effect %d is written twice", n.Index)
 	}
@@ -155,7 +155,7 @@ func (f *form) site(n *policy.Node) error {
 }
 
 // let checks a binding, and its body inside the local's scope.
-func (f *form) let(n *policy.Node, depth int, body func() error) error {
+func (f *form) let(n *ir.Node, depth int, body func() error) error {
 	if n.C != nil {
 		return at(n, "too many operands")
 	}
@@ -172,7 +172,7 @@ func (f *form) let(n *policy.Node, depth int, body func() error) error {
 
 // local checks that n may bind its local here: a binding must not hide another, because all
 // evaluators keep one word for each local.
-func (f *form) local(n *policy.Node, depth int) error {
+func (f *form) local(n *ir.Node, depth int) error {
 	if n.Index < 0 || n.Index >= len(f.scope) {
 		return at(n, "local %d of %d", n.Index, len(f.scope))
 	}

@@ -1,16 +1,16 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // stub checks the state stub of a read.
-func (f *form) stub(r policy.Read) (list bool, err error) {
+func (f *form) stub(r ir.Read) (list bool, err error) {
 	switch {
 	case r.Stub > stubs.Draw:
 		return false, malformed("there is no state stub %d", r.Stub)
-	case r.Taken > policy.TakenFloat || r.Taken != policy.TakenWhole && (r.Pattern != "" || r.Stub >= stubs.State):
+	case r.Taken > ir.TakenFloat || r.Taken != ir.TakenWhole && (r.Pattern != "" || r.Stub >= stubs.State):
 		return false, malformed("%d cannot be taken of the state stub %d", r.Taken, r.Stub)
 	}
 	if err := figure(r); err != nil {
@@ -28,7 +28,7 @@ func (f *form) stub(r policy.Read) (list bool, err error) {
 }
 
 // ofState checks the read of a state.
-func ofState(r policy.Read) error {
+func ofState(r ir.Read) error {
 	trend := r.Stub != stubs.State
 	if r.Key == "" || !scalar(r.Type) || trend && !r.Type.Numeric() || r.Stub == stubs.StateRate && r.Type != stubs.Float {
 		return malformed("the state %q has the type %v", r.Key, r.Type)
@@ -40,7 +40,7 @@ func ofState(r policy.Read) error {
 }
 
 // ofCatalogue checks the read of a stub of the catalogue.
-func (f *form) ofCatalogue(r policy.Read) (list bool, err error) {
+func (f *form) ofCatalogue(r ir.Read) (list bool, err error) {
 	stub := stubs.Catalogue[r.Stub]
 	if r.By != nil || r.Burst != 0 {
 		return false, malformed("%s is read as a keyed state or a bucket", stub.Path)
@@ -65,7 +65,7 @@ func (f *form) ofCatalogue(r policy.Read) (list bool, err error) {
 
 // readAs returns the type of a read of the catalogue, and whether it has a key. A pattern, or what
 // is taken of a text, replaces the name.
-func readAs(r policy.Read) (of stubs.Type, keyed bool, err error) {
+func readAs(r ir.Read) (of stubs.Type, keyed bool, err error) {
 	stub := stubs.Catalogue[r.Stub]
 	name := stub.Type == stubs.Name && !stub.Enum
 	switch {
@@ -75,11 +75,11 @@ func readAs(r policy.Read) (of stubs.Type, keyed bool, err error) {
 		return of, false, malformed("%s is compared with a pattern", stub.Path)
 	case r.Pattern != "":
 		return stubs.Bool, stub.Keyed, nil
-	case r.Taken != policy.TakenWhole && !name:
+	case r.Taken != ir.TakenWhole && !name:
 		return of, false, malformed("%s has no text", stub.Path)
-	case r.Taken == policy.TakenFloat:
+	case r.Taken == ir.TakenFloat:
 		return stubs.Float, stub.Keyed, nil
-	case r.Taken != policy.TakenWhole:
+	case r.Taken != ir.TakenWhole:
 		return stubs.Int, stub.Keyed, nil
 	}
 	return stub.Type, stub.Keyed, nil

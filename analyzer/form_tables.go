@@ -1,7 +1,8 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -48,11 +49,11 @@ func (f *form) tables() error {
 }
 
 // checkSets checks the properties of sets that look-ups rely on, and the number of their constants.
-func checkSets(sets []policy.Set) error {
+func checkSets(sets []ir.Set) error {
 	constants := 0
 	for i, s := range sets {
-		if constants += len(s.Words); constants > policy.MaxConstants {
-			return malformed("the sets have more than %d constants", policy.MaxConstants)
+		if constants += len(s.Words); constants > lang.MaxConstants {
+			return malformed("the sets have more than %d constants", lang.MaxConstants)
 		}
 		if len(s.Words) == 0 || s.Type != stubs.Name && !s.Type.Integral() {
 			return malformed("set %d has %d constants of type %v", i, len(s.Words), s.Type)
@@ -68,7 +69,7 @@ func checkSets(sets []policy.Set) error {
 
 func scalar(t stubs.Type) bool { return t == stubs.Bool || t == stubs.Name || t.Numeric() }
 
-func checkSite(on stubs.Event, i int, s policy.Site) error {
+func checkSite(on stubs.Event, i int, s ir.Site) error {
 	wrong := s.Type != stubs.Unit
 	switch s.Effect {
 	case stubs.Set:
@@ -122,13 +123,13 @@ func (f *form) layout() error {
 }
 
 // figure checks the quantile and the window of a read.
-func figure(r policy.Read) error {
+func figure(r ir.Read) error {
 	quantile := r.Stub < stubs.State && stubs.Catalogue[r.Stub].Quantile
 	windowed := quantile || r.OfState() && r.Stub != stubs.State
 	switch {
 	case quantile != (r.Quantile != 0), quantile && !(r.Quantile > 0 && r.Quantile < 1):
 		return malformed("read %v has the quantile %v", r, r.Quantile)
-	case windowed != (r.Window != 0), windowed && (r.Window < policy.MinWindow || r.Window > policy.MaxWindow):
+	case windowed != (r.Window != 0), windowed && (r.Window < ir.MinWindow || r.Window > ir.MaxWindow):
 		return malformed("read %v has the window %v", r, r.Window)
 	}
 	return nil

@@ -1,7 +1,7 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -10,7 +10,7 @@ import (
 const maxElements = 1 << 20
 
 // operand checks a node with a value of the type want, one level below depth.
-func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
+func (f *form) operand(n *ir.Node, want stubs.Type, depth int) error {
 	depth++
 	if err := f.enter(n, depth); err != nil {
 		return err
@@ -19,23 +19,23 @@ func (f *form) operand(n *policy.Node, want stubs.Type, depth int) error {
 		return at(n, "a %v where a %v belongs", n.Type, want)
 	}
 	switch n.Op {
-	case policy.OpConst, policy.OpRead, policy.OpLocal:
+	case ir.OpConst, ir.OpRead, ir.OpLocal:
 		return f.leaf(n)
-	case policy.OpLet:
+	case ir.OpLet:
 		return f.let(n, depth, func() error { return f.operand(n.B, want, depth) })
-	case policy.OpIf:
+	case ir.OpIf:
 		return f.operands(n, depth, stubs.Bool, want, want)
-	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+	case ir.OpAny, ir.OpAll, ir.OpNone, ir.OpCount:
 		return f.quantifier(n, depth)
-	case policy.OpTake:
+	case ir.OpTake:
 		return f.take(n, depth)
 	}
 	return f.operator(n, depth)
 }
 
 // operands checks that n has operands of exactly these types.
-func (f *form) operands(n *policy.Node, depth int, types ...stubs.Type) error {
-	for i, operand := range []*policy.Node{n.A, n.B, n.C} {
+func (f *form) operands(n *ir.Node, depth int, types ...stubs.Type) error {
+	for i, operand := range []*ir.Node{n.A, n.B, n.C} {
 		if i >= len(types) {
 			if operand != nil {
 				return at(n, "too many operands")
@@ -49,16 +49,16 @@ func (f *form) operands(n *policy.Node, depth int, types ...stubs.Type) error {
 	return nil
 }
 
-func (f *form) leaf(n *policy.Node) error {
+func (f *form) leaf(n *ir.Node) error {
 	if n.A != nil || n.B != nil || n.C != nil {
 		return at(n, "too many operands")
 	}
 	switch n.Op {
-	case policy.OpConst:
+	case ir.OpConst:
 		if n.Type == stubs.Bool && n.Imm > 1 {
 			return at(n, "%#x is no %v", n.Imm, n.Type)
 		}
-	case policy.OpRead:
+	case ir.OpRead:
 		if r, ok := f.reads[n.Index]; !ok || r.Type != n.Type {
 			return at(n, "no %v is read at word %d of the snapshot", n.Type, n.Index)
 		}
@@ -74,7 +74,7 @@ func (f *form) leaf(n *policy.Node) error {
 }
 
 // operator checks an operation that evaluates all its operands, or short-circuits them.
-func (f *form) operator(n *policy.Node, depth int) error {
+func (f *form) operator(n *ir.Node, depth int) error {
 	if n.A == nil {
 		return at(n, "an operand is missing")
 	}
@@ -82,36 +82,36 @@ func (f *form) operator(n *policy.Node, depth int) error {
 	ok := true
 	var types []stubs.Type
 	switch n.Op {
-	case policy.OpNot:
+	case ir.OpNot:
 		ok, types = t == stubs.Bool, []stubs.Type{stubs.Bool}
-	case policy.OpAnd, policy.OpOr:
+	case ir.OpAnd, ir.OpOr:
 		ok, types = t == stubs.Bool, []stubs.Type{stubs.Bool, stubs.Bool}
-	case policy.OpNeg:
+	case ir.OpNeg:
 		ok, types = t.Numeric(), []stubs.Type{t}
-	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv:
+	case ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv:
 		ok, types = t.Numeric(), []stubs.Type{t, t}
-	case policy.OpSqrt:
+	case ir.OpSqrt:
 		ok, types = t == stubs.Float, []stubs.Type{t}
-	case policy.OpMin, policy.OpMax:
+	case ir.OpMin, ir.OpMax:
 		ok, types = t == stubs.Float, []stubs.Type{t, t}
-	case policy.OpIn:
+	case ir.OpIn:
 		if n.Index < 0 || n.Index >= len(f.p.Sets) {
 			return at(n, "set %d of %d", n.Index, len(f.p.Sets))
 		}
 		ok, types = t == stubs.Bool, []stubs.Type{f.p.Sets[n.Index].Type}
-	case policy.OpMix:
+	case ir.OpMix:
 		ok, types = t == stubs.Int, []stubs.Type{t, t}
-	case policy.OpMod:
+	case ir.OpMod:
 		ok, types = t.Integral(), []stubs.Type{t, t}
-	case policy.OpEq, policy.OpNe:
+	case ir.OpEq, ir.OpNe:
 		ok, types = t == stubs.Bool && scalar(operand), []stubs.Type{operand, operand}
-	case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
+	case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
 		ok, types = t == stubs.Bool && operand.Numeric(), []stubs.Type{operand, operand}
-	case policy.OpFloat:
+	case ir.OpFloat:
 		ok, types = t == stubs.Float && operand.Integral(), []stubs.Type{operand}
-	case policy.OpInt:
+	case ir.OpInt:
 		ok, types = t.Integral(), []stubs.Type{stubs.Float}
-	case policy.OpRetype:
+	case ir.OpRetype:
 		ok, types = t.Integral() && operand.Integral(), []stubs.Type{operand}
 	default:
 		return at(n, "no operation with a value")
@@ -122,9 +122,9 @@ func (f *form) operator(n *policy.Node, depth int) error {
 	return f.operands(n, depth, types...)
 }
 
-func (f *form) quantifier(n *policy.Node, depth int) error {
+func (f *form) quantifier(n *ir.Node, depth int) error {
 	want, element := stubs.Bool, stubs.Int
-	if n.Op == policy.OpCount {
+	if n.Op == ir.OpCount {
 		want = stubs.Int
 	}
 	if n.Type != want || n.A != nil || n.C != nil {

@@ -183,6 +183,9 @@ func (i interval) mod(j interval) interval {
 		return anyInt
 	}
 	limit--
+	if i.single() && j.single() && j.lo != 0 && j.lo != -1 {
+		return exactly(i.lo % j.lo)
+	}
 	r := interval{}
 	if i.lo < 0 {
 		r.lo = -int64(min(magnitude(i.lo), limit, math.MaxInt64))

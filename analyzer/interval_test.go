@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -42,13 +42,13 @@ func sampleValues(t stubs.Type) (sets []value, words []uint64) {
 func (v value) has(word uint64) bool { return !v.meet(constant(v.of, word)).empty() }
 
 // compute runs one operation of the reference interpreter.
-func compute(op policy.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
-	p := &policy.Program{Locals: []stubs.Type{of}, Sites: []policy.Site{{Effect: stubs.Set, Type: of}}, Reasons: nil}
+func compute(op ir.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
+	p := &ir.Program{Locals: []stubs.Type{of}, Sites: []ir.Site{{Effect: stubs.Set, Type: of}}, Reasons: nil}
 	n := operation(op, of, literal(operand, a), literal(operand, b))
-	effect := operation(policy.OpEffect, stubs.Unit, n)
-	p.Root = operation(policy.OpSeq, stubs.Verdict, effect, operation(policy.OpVerdict, stubs.Verdict))
-	out, _, err := policy.Interpret(p, nil)
-	if errors.Is(err, policy.ErrNotANumber) {
+	effect := operation(ir.OpEffect, stubs.Unit, n)
+	p.Root = operation(ir.OpSeq, stubs.Verdict, effect, operation(ir.OpVerdict, stubs.Verdict))
+	out, _, err := ir.Interpret(p, nil)
+	if errors.Is(err, ir.ErrNotANumber) {
 		return math.Float64bits(math.NaN()), true
 	}
 	if err != nil {
@@ -58,8 +58,8 @@ func compute(op policy.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
 }
 
 func TestOperations(t *testing.T) {
-	comparisons := []policy.Op{policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe}
-	arithmetic := []policy.Op{policy.OpNeg, policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv}
+	comparisons := []ir.Op{ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}
+	arithmetic := []ir.Op{ir.OpNeg, ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv}
 	for _, operand := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Float} {
 		for _, op := range comparisons {
 			checkOperation(t, op, stubs.Bool, operand)
@@ -68,17 +68,17 @@ func TestOperations(t *testing.T) {
 			checkOperation(t, op, operand, operand)
 		}
 	}
-	checkOperation(t, policy.OpMod, stubs.Int, stubs.Int)
-	checkOperation(t, policy.OpFloat, stubs.Float, stubs.Int)
-	checkOperation(t, policy.OpInt, stubs.Int, stubs.Float)
-	checkOperation(t, policy.OpInt, stubs.Duration, stubs.Float)
-	checkOperation(t, policy.OpMin, stubs.Float, stubs.Float)
-	checkOperation(t, policy.OpMax, stubs.Float, stubs.Float)
+	checkOperation(t, ir.OpMod, stubs.Int, stubs.Int)
+	checkOperation(t, ir.OpFloat, stubs.Float, stubs.Int)
+	checkOperation(t, ir.OpInt, stubs.Int, stubs.Float)
+	checkOperation(t, ir.OpInt, stubs.Duration, stubs.Float)
+	checkOperation(t, ir.OpMin, stubs.Float, stubs.Float)
+	checkOperation(t, ir.OpMax, stubs.Float, stubs.Float)
 }
 
 // checkOperation checks that the result of members is a member of the result, and that what never
 // works does not; of durations never says that all come to the farthest.
-func checkOperation(t *testing.T, op policy.Op, of, operand stubs.Type) {
+func checkOperation(t *testing.T, op ir.Op, of, operand stubs.Type) {
 	t.Helper()
 	sets, words := sampleValues(operand)
 	type result struct {

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -11,8 +11,8 @@ import (
 // constant.
 type KeyRead struct {
 	Remark
-	Key string           // without quotes
-	By  []policy.Mention // the key as a value of each stub by which policies write the state
+	Key string       // without quotes
+	By  []ir.Mention // the key as a value of each stub by which policies write the state
 }
 
 // KeyReads returns the constant keys that nothing writes for certain. If By is empty, no policy
@@ -29,11 +29,11 @@ func KeyReads(members []Member) (all []KeyRead) {
 			}
 			k := KeyRead{Key: r.By[0].Text}
 			for _, stub := range w.by {
-				k.By = append(k.By, policy.Mention{Read: stub, Name: k.Key})
+				k.By = append(k.By, ir.Mention{Read: stub, Name: k.Key})
 			}
-			n := &policy.Node{Pos: r.Pos, End: r.Pos}
-			p.Root.Any(func(at *policy.Node) bool {
-				found := at.Op == policy.OpRead && at.Index == r.Offset
+			n := &ir.Node{Pos: r.Pos, End: r.Pos}
+			p.Root.Any(func(at *ir.Node) bool {
+				found := at.Op == ir.OpRead && at.Index == r.Offset
 				if found {
 					n = at
 				}
@@ -47,12 +47,12 @@ func KeyReads(members []Member) (all []KeyRead) {
 }
 
 // oneName is the type of keys with a single part, a name.
-var oneName = policy.KeyTypes{stubs.Name}
+var oneName = ir.KeyTypes{stubs.Name}
 
 // keyWriter holds the keys under which policies write a state.
 type keyWriter struct {
 	constant map[uint64]bool
-	by       []policy.Read
+	by       []ir.Read
 }
 
 func keyWriters(members []Member) map[string]*keyWriter {
@@ -72,7 +72,7 @@ func keyWriters(members []Member) map[string]*keyWriter {
 				w.constant[s.By[0].Word] = true
 				continue
 			}
-			i := slices.IndexFunc(p.Reads, func(r policy.Read) bool { return r.Offset == s.By[0].Offset })
+			i := slices.IndexFunc(p.Reads, func(r ir.Read) bool { return r.Offset == s.By[0].Offset })
 			w.by = append(w.by, p.Reads[i].Name())
 		}
 	}

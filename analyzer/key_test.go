@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -40,7 +41,7 @@ func TestUnwrittenKeys(t *testing.T) {
 
 // A policy whose match names tasks of other kinds than are declared is about none of them.
 func TestMismatchedKinds(t *testing.T) {
-	tasks := map[string]policy.Class{"A": {Kind: "atomic"}, "S": {Kind: "safe"}, "B": {Kind: "both"}, "W": {Kind: policy.Waits}, "N": {}, "P*": {Kind: "atomic"}}
+	tasks := map[string]document.Class{"A": {Kind: "atomic"}, "S": {Kind: "safe"}, "B": {Kind: "both"}, "W": {Kind: document.Waits}, "N": {}, "P*": {Kind: "atomic"}}
 	throws, switches := `throw("x")`, `queue.length > 3 ? switch() : continue()`
 	for _, c := range []struct {
 		on          stubs.Event

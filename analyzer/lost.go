@@ -1,7 +1,7 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -10,11 +10,11 @@ import (
 type target struct {
 	effect stubs.Effect // Rank, Interval, or Set for states
 	name   string
-	key    policy.KeyOf
+	key    ir.KeyOf
 }
 
 // targetOf returns the target of an effect; ok is false if the effect writes none.
-func targetOf(s policy.Site) (t target, ok bool) {
+func targetOf(s ir.Site) (t target, ok bool) {
 	switch s.Effect {
 	case stubs.Rank, stubs.Interval:
 		return target{effect: s.Effect}, true
@@ -31,16 +31,16 @@ func targetOf(s policy.Site) (t target, ok bool) {
 // lost warns of effects that a later effect on each path behind them overwrites. It returns the
 // targets that n overwrites on all its paths, with the last effect on each. An effect that another
 // one overwrites on some paths alone is a default, and gets no warning.
-func (a *analysis) lost(n *policy.Node) map[target]*policy.Node {
+func (a *analysis) lost(n *ir.Node) map[target]*ir.Node {
 	switch n.Op {
-	case policy.OpEffect:
+	case ir.OpEffect:
 		site := a.p.Sites[n.Index]
 		if t, ok := targetOf(site); ok && (site.Effect == stubs.Set || t.effect != stubs.Set) {
-			return map[target]*policy.Node{t: n}
+			return map[target]*ir.Node{t: n}
 		}
-	case policy.OpLet:
+	case ir.OpLet:
 		return a.lost(n.B)
-	case policy.OpIf:
+	case ir.OpIf:
 		one, other := a.lost(n.B), a.lost(n.C)
 		for t := range one {
 			if other[t] == nil {
@@ -48,13 +48,13 @@ func (a *analysis) lost(n *policy.Node) map[target]*policy.Node {
 			}
 		}
 		return one
-	case policy.OpSeq:
+	case ir.OpSeq:
 		first, then := a.lost(n.A), a.lost(n.B)
 		if len(then) == 0 {
 			return first
 		}
-		n.A.Any(func(n *policy.Node) bool {
-			if n.Op != policy.OpEffect {
+		n.A.Any(func(n *ir.Node) bool {
+			if n.Op != ir.OpEffect {
 				return false
 			}
 			if t, ok := targetOf(a.p.Sites[n.Index]); ok && then[t] != nil {
@@ -74,18 +74,31 @@ func (a *analysis) lost(n *policy.Node) map[target]*policy.Node {
 
 // vain warns of an effect that changes nothing: it adds or takes 0, or writes back the value that
 // it reads.
-func (r *review) vain(n *policy.Node) {
-	site, nothing := r.p.Sites[n.Index], n.A != nil && n.A.Op == policy.OpConst && r.zeroAt(n.A)
+func (r *review) vain(n *ir.Node) {
+	site := r.p.Sites[n.Index]
 	switch {
-	case site.Effect == stubs.Add && nothing:
-		r.warn(n, "", "%s changes nothing: it adds 0", r.text(n))
-	case site.Effect == stubs.Take && nothing:
+	case site.Effect == stubs.Add && r.nothing(n):
+		r.warn(n, r.hint(n.A), "%s changes nothing: it adds 0", r.text(n))
+	case site.Effect == stubs.Take && n.A.Op == ir.OpConst && constant(n.A.Type, n.A.Imm).hasZero():
 		r.warn(n, "", "%s takes nothing, and is always true", r.text(n))
-	case site.Effect == stubs.Set && n.A.Op == policy.OpRead && site.By == nil:
+	case site.Effect == stubs.Set && n.A.Op == ir.OpRead && site.By == nil:
 		if read := r.reads[n.A.Index]; read.Stub == stubs.State && read.Key == site.Name {
 			r.warn(n, "", "%s changes nothing: it is the value that the state has", r.text(n))
 		}
 	}
 }
 
-func (r *review) zeroAt(n *policy.Node) bool { return constant(n.Type, n.Imm).hasZero() }
+// nothing reports whether the operand of an effect is 0, if only by the events of the policy.
+func (a *analysis) nothing(n *ir.Node) bool {
+	v, reached := a.values[n.A]
+	switch {
+	case !reached:
+		return false
+	case v.of == stubs.Float:
+		return v.floats.equal(exactlyFloat(0)) == truth{yes: true}
+	case v.of == stubs.Duration && n.A.Op == ir.OpRead:
+		b, bounded := onAll(a.p, a.reads[n.A.Index].Stub)
+		return a.lenient && bounded && b.Most == 0
+	}
+	return v.of.Integral() && v.ints == exactly(0)
+}

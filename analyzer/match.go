@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -11,16 +13,16 @@ import (
 // narrowed returns the warnings about a verified program for the values that its events, its Match
 // and its custom event allow; all are the warnings without these. It follows the program once or
 // twice more: first with the facts of the events and of names that are compared with patterns, and
-// then with the names that the Match lets through. These facts are only for warnings: they serve no
-// proof.
-func narrowed(p *policy.Program, limits Limits, all []Warning) []Warning {
+// then with the names that the Match lets through; and once more if the program reads stubs that
+// are related. These facts are only for warnings: they serve no proof.
+func narrowed(p *ir.Program, limits Limits, all []Warning) []Warning {
 	all = followed(p, limits, all, nil)
-	return followed(p, limits, all, &limits.Match)
+	return besidesRelated(p, limits, followed(p, limits, all, &limits.Match))
 }
 
 // followed follows the program once more, with the facts of the events and, unless match is nil,
-// with those of the match. It returns all if there are no such facts.
-func followed(p *policy.Program, limits Limits, all []Warning, match *policy.Match) []Warning {
+// with the facts of the match. It returns all if there are no such facts.
+func followed(p *ir.Program, limits Limits, all []Warning, match *policy.Match) []Warning {
 	a := newAnalysis(p, limits.Interval)
 	a.declared = limits.Match
 	a.lenient, a.matched, a.match = true, map[stubs.NameID]string{}, match
@@ -51,7 +53,7 @@ func followed(p *policy.Program, limits Limits, all []Warning, match *policy.Mat
 
 // unmatched warns of a match of tasks that has no effect, because the policy has no task: it is
 // evaluated once for each loop.
-func unmatched(p *policy.Program, m policy.Match) []Warning {
+func unmatched(p *ir.Program, m policy.Match) []Warning {
 	on := p.On & (stubs.Tick | stubs.Custom) &^ p.ForEach()
 	if on == 0 || len(m.Tasks)+len(m.Except)+len(m.Kinds) == 0 {
 		return nil
@@ -66,7 +68,7 @@ func (a *analysis) learnMatch(m policy.Match) (some bool) {
 	if len(m.Kinds) > 0 && a.p.On&stubs.Enqueue == 0 && a.p.MaySwitch() {
 		a.kinds, some = kindsOf(m), true
 	}
-	learn := func(r policy.Read, v value) {
+	learn := func(r ir.Read, v value) {
 		a.facts.learn(a.facts.read(r), v)
 		some = true
 	}
@@ -96,7 +98,7 @@ func kindsOf(m policy.Match) nameSet {
 func (a *analysis) learnEvent(name string) (some bool) {
 	for _, r := range a.p.Reads {
 		if name != "" && r.Stub == stubs.EventName {
-			a.learnName(r, policy.Match{Tasks: []string{name}}, func(r policy.Read, v value) {
+			a.learnName(r, policy.Match{Tasks: []string{name}}, func(r ir.Read, v value) {
 				a.facts.learn(a.facts.read(r), v)
 				some = true
 			})
@@ -106,14 +108,17 @@ func (a *analysis) learnEvent(name string) (some bool) {
 }
 
 // hint says why a condition that n reads is constant in a narrowed analysis.
-func (a *analysis) hint(n *policy.Node) (why string) {
+func (a *analysis) hint(n *ir.Node) (why string) {
 	if !a.lenient {
 		return ""
 	}
-	n.Any(func(n *policy.Node) bool {
-		r := policy.Read{}
+	if _, why := a.relation(n); why != "" {
+		return why
+	}
+	n.Any(func(n *ir.Node) bool {
+		r := ir.Read{}
 		switch {
-		case n.Op == policy.OpRead:
+		case n.Op == ir.OpRead:
 			r = a.reads[n.Index]
 		case n.Source.List:
 			r = a.reads[n.Source.Offset]
@@ -151,7 +156,7 @@ func matchedOn(on stubs.Event, stub stubs.ID) stubs.ID {
 // learnName adds the facts of a match about a name, or about a pattern of it. If Tasks has
 // patterns, only some names are known that match, but of every name in the program it is known
 // whether it does.
-func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Read, value)) {
+func (a *analysis) learnName(r ir.Read, m policy.Match, learn func(ir.Read, value)) {
 	names, all := m.Tasks, len(m.Tasks) > 0 && !slices.ContainsFunc(m.Tasks, isPattern)
 	selects := m.Selector()
 	if selects != nil {
@@ -181,17 +186,17 @@ func (a *analysis) learnName(r policy.Read, m policy.Match, learn func(policy.Re
 // matches returns whether a task that the match lets through can match the pattern, and whether one
 // can fail to.
 func matches(pattern string, m policy.Match) (t truth) {
-	p, _ := policy.ParsePattern(pattern)
+	p, _ := lang.ParsePattern(pattern)
 	if t.yes, t.no = len(m.Tasks) == 0, len(m.Tasks) == 0; !t.yes {
 		for _, name := range m.Tasks {
-			task, _ := policy.ParsePattern(name)
+			task, _ := lang.ParsePattern(name)
 			t.yes, t.no = t.yes || p.Overlaps(task), t.no || !p.Covers(task)
 		}
 	}
 	for _, name := range m.Except {
-		except, _ := policy.ParsePattern(name)
+		except, _ := lang.ParsePattern(name)
 		within := func(name string) bool {
-			task, _ := policy.ParsePattern(name)
+			task, _ := lang.ParsePattern(name)
 			return p.Overlaps(task) && task.Precision() > except.Precision()
 		}
 		if except.Covers(p) && !slices.ContainsFunc(m.Tasks, within) {
@@ -207,7 +212,7 @@ func nameSetOf(ids []stubs.NameID) nameSet {
 }
 
 func isPattern(text string) bool {
-	p, _ := policy.ParsePattern(text)
+	p, _ := lang.ParsePattern(text)
 	_, whole := p.Name()
 	return !whole
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -79,7 +80,7 @@ func TestMatchContradicts(t *testing.T) {
 	} {
 		env := testEnv
 		env.On = c.on
-		p, err := policy.Parse(c.cond+` ? throw("x") : continue()`, env)
+		p, err := lang.Parse(c.cond+` ? throw("x") : continue()`, env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestMatchContradicts(t *testing.T) {
 
 // What holds for matched tasks alone is no fact of the proof.
 func TestMatchProvesNothing(t *testing.T) {
-	p, err := policy.Parse(`1 / (task.name == "a" ? 1 : 0) > 0 ? throw("x") : continue()`, testEnv)
+	p, err := lang.Parse(`1 / (task.name == "a" ? 1 : 0) > 0 ? throw("x") : continue()`, testEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestManyMatchedNames(t *testing.T) {
 		names = append(names, fmt.Sprint("task ", i))
 		quoted = append(quoted, fmt.Sprintf("%q", names[i]))
 	}
-	p, err := policy.Parse("task.name in ["+strings.Join(quoted[5000:], ", ")+`] ? throw("x") : continue()`, testEnv)
+	p, err := lang.Parse("task.name in ["+strings.Join(quoted[5000:], ", ")+`] ? throw("x") : continue()`, testEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -16,22 +16,22 @@ func (f *facts) narrow(t term, v value) {
 	v = f.known[t]
 	s := f.shapes[t]
 	switch {
-	case s.op == policy.OpNeg && s.of == stubs.Float:
+	case s.op == ir.OpNeg && s.of == stubs.Float:
 		f.narrow(s.a, floatValue(v.floats.neg()))
-	case s.op == policy.OpMax:
+	case s.op == ir.OpMax:
 		f.narrowExtreme(s.a, s.b, v.floats, greater)
-	case s.op == policy.OpMin:
+	case s.op == ir.OpMin:
 		f.narrowExtreme(s.a, s.b, v.floats, lesser)
-	case s.op == policy.OpNeg:
+	case s.op == ir.OpNeg:
 		i, _ := v.ints.neg()
 		f.narrow(s.a, intValue(s.of, i.open(s.of, v.ints.hi, v.ints.lo)))
-	case s.op == policy.OpRetype:
+	case s.op == ir.OpRetype:
 		f.narrow(s.a, v.retyped(f.shapes[s.a].of))
-	case s.op == policy.OpFloat:
+	case s.op == ir.OpFloat:
 		f.narrow(s.a, intValue(f.shapes[s.a].of, v.floats.integers()))
-	case s.op == policy.OpAdd && s.of.Integral():
+	case s.op == ir.OpAdd && s.of.Integral():
 		f.narrowSum(s.a, s.b, v.ints)
-	case s.op == policy.OpSub && s.of.Integral():
+	case s.op == ir.OpSub && s.of.Integral():
 		f.narrowDifference(s.a, s.b, v.ints)
 	}
 }

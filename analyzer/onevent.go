@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -39,8 +40,8 @@ var unrun = []stubs.ID{stubs.TaskRunning, stubs.TaskSlice, stubs.TaskBlocked, st
 var sections = []stubs.ID{stubs.TaskSection, stubs.TaskSectionRunning, stubs.TaskSections, stubs.TaskStack}
 
 // On returns the bounds of a stub on one event for a policy, or for any policy if p is nil; ok is
-// false if they are those of the catalogue.
-func On(p *policy.Program, id stubs.ID, on stubs.Event) (b Bounds, ok bool) {
+// false if they are the values of the catalogue.
+func On(p *ir.Program, id stubs.ID, on stubs.Event) (b Bounds, ok bool) {
 	if id == stubs.ArrivingRunning && on == stubs.Enqueue && p != nil && len(p.Reasons) > 0 {
 		// a policy with a throw is not evaluated for a task that returns from a block
 		return Bounds{0, 0, "a task that arrives has not run yet"}, true
@@ -69,7 +70,7 @@ func (b Bounds) Has(v any) bool {
 }
 
 // onAll returns the bounds of a stub on all events of a policy.
-func onAll(p *policy.Program, id stubs.ID) (all Bounds, ok bool) {
+func onAll(p *ir.Program, id stubs.ID) (all Bounds, ok bool) {
 	for event := stubs.Tick; event <= stubs.Custom; event <<= 1 {
 		if p.On&event == 0 {
 			continue
@@ -80,6 +81,9 @@ func onAll(p *policy.Program, id stubs.ID) (all Bounds, ok bool) {
 		}
 		if ok {
 			b.Least, b.Most = min(b.Least, all.Least), max(b.Most, all.Most)
+			if b.Why != all.Why {
+				b.Why = all.Why + ", and " + b.Why
+			}
 		}
 		all, ok = b, true
 	}
@@ -102,9 +106,9 @@ func (a *analysis) learnEvents() (some bool) {
 		case r.Type == stubs.NameList:
 			a.noSections = true
 		case r.Pattern != "" && r.Type == stubs.Bool:
-			pattern, _ := policy.ParsePattern(r.Pattern)
+			pattern, _ := lang.ParsePattern(r.Pattern)
 			a.facts.learn(t, known(pattern.Matches("")))
-		case r.Taken != policy.TakenWhole:
+		case r.Taken != ir.TakenWhole:
 			a.facts.learn(t, constant(r.Type, r.Take("")))
 		case r.Type == stubs.Name:
 			a.facts.learn(t, nameValue(exactName(0)))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -23,8 +25,8 @@ func TestValuesOnEvents(t *testing.T) {
 		{stubs.Enqueue, `class.tasks > 0`, `class.tasks > 0 is always true: class.tasks is 1 or more here; ` + itself + "enqueue"},
 		{stubs.Enqueue, `runtime.tasks < 1`, `runtime.tasks < 1 is always false`},
 		{stubs.Enqueue, `class.tasks > 1`, ""},
-		{stubs.Enqueue, `class.busy == 0`, ""},
-		{stubs.Enqueue, `loop.busy == 0`, ""},
+		{stubs.Enqueue, `class.busy > 0`, ""},
+		{stubs.Enqueue, `loop.busy > 0`, ""},
 		{stubs.Enqueue, `arriving.running > duration("1s")`, `arriving.running > duration("1s") is always false: arriving.running is 0s to 1ms here; a task that arrives has not run yet on enqueue`},
 		{stubs.Start, `loop.busy == 0`, `loop.busy == 0 is always false`},
 		{stubs.Start, `class.busy >= 1 and queue.length > 3`, `class.busy >= 1 is always true`},
@@ -35,12 +37,12 @@ func TestValuesOnEvents(t *testing.T) {
 		{stubs.Start, `count(task.stack, true) > 2`, `count(task.stack, true) > 2 is always false`},
 		{stubs.Exit, `task.section != ""`, `task.section != "" is always false`},
 		{stubs.Exit, `task.sections["a"] > duration("1s")`, `task.sections["a"] > duration("1s") is always false`},
-		{stubs.Exit | stubs.Leave, `"a" in task.stack`, `"a" in task.stack is always false; a task that has not run has no open section on exit+leave`},
+		{stubs.Exit | stubs.Leave, `"a" in task.stack`, `"a" in task.stack is always false; a task that ends has no open section, and a task that has not run has no open section on exit+leave`},
 		{stubs.Exit | stubs.Block, `task.section != ""`, ""},
 		{stubs.Exit, `queue.length == 0`, ""},
 		{stubs.Leave, `queue.length == 0`, `queue.length == 0 is always false`},
 		{stubs.Tick, `class.tasks < 1`, `class.tasks < 1 is always false`},
-		{stubs.Tick, `runtime.tasks < 1 and task.running > duration("1h")`, ""},
+		{stubs.Tick, `runtime.tasks >= 1 and task.running > duration("1h")`, ""},
 	} {
 		act := "throw"
 		if c.on&stubs.Ends != 0 {
@@ -68,7 +70,7 @@ func trigger(on stubs.Event) policy.Trigger {
 func TestEventsProveNothing(t *testing.T) {
 	env := testEnv
 	env.On = stubs.Enqueue
-	p, err := policy.Parse(`1 / class.tasks > 0 ? throw("x") : continue()`, env)
+	p, err := lang.Parse(`1 / class.tasks > 0 ? throw("x") : continue()`, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func TestDocEventBounds(t *testing.T) {
 			}
 		}
 	}
-	throws := &policy.Program{Reasons: []string{"x"}}
+	throws := &ir.Program{Reasons: []string{"x"}}
 	for _, stub := range stubs.Catalogue {
 		for event := stubs.Tick; event <= stubs.Custom; event <<= 1 {
 			if b, ok := On(throws, stub.ID, event); ok {

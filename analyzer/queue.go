@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -16,7 +16,7 @@ var queued = []stubs.ID{stubs.QueueLength, stubs.QueueSafe, stubs.QueueSuspended
 // Verified.
 func (v Verified) NeedsQueue() bool {
 	p := v.program
-	if p == nil || !slices.ContainsFunc(p.Reads, func(r policy.Read) bool { return slices.Contains(queued, r.Stub) }) {
+	if p == nil || !slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return slices.Contains(queued, r.Stub) }) {
 		return false
 	}
 	return onlyContinues(p, func(f *facts) {
@@ -30,12 +30,12 @@ func (v Verified) NeedsQueue() bool {
 
 // onlyContinues reports whether a verified program can only continue under the facts that assume
 // adds.
-func onlyContinues(p *policy.Program, assume func(*facts)) bool {
+func onlyContinues(p *ir.Program, assume func(*facts)) bool {
 	a := newAnalysis(p, 0)
 	assume(a.facts)
 	a.statement(p.Root)
 	for n, reached := range a.reached {
-		if reached && (n.Op != policy.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {
+		if reached && (n.Op != ir.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {
 			return false
 		}
 	}

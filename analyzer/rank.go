@@ -3,6 +3,7 @@ package analyzer
 import (
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -19,7 +20,7 @@ func ordered(members []Member) (all []Remark) {
 	return all
 }
 
-// ranks returns warnings about policies whose ranks order one queue without a ready-made order.
+// ranks returns warnings about policies that rank tasks of one queue without a ready-made order.
 func ranks(members []Member) (all []Remark) {
 	var ranking []Member
 	for _, m := range members {
@@ -36,13 +37,17 @@ func ranks(members []Member) (all []Remark) {
 			all = append(all, m.remark(at, "rank some tasks by another number",
 				"%s changes nothing: all tasks of the queue have this rank", m.text(at)))
 		}
+		if alone && m.ranksByArrival() {
+			all = append(all, m.remark(at, "remove it", "%s changes nothing: without it tasks start in the order of their arrival, too", m.text(at)))
+		}
 		all = append(all, m.besides(ranking[:i], at)...)
+		all = append(all, m.twoUnits()...)
 	}
 	return all
 }
 
 // besides returns a warning about the rank at of m and the ranks of earlier policies.
-func (m Member) besides(earlier []Member, at *policy.Node) []Remark {
+func (m Member) besides(earlier []Member, at *ir.Node) []Remark {
 	for _, o := range earlier {
 		mine, theirs := m.rankUnit(), o.rankUnit()
 		switch {
@@ -53,22 +58,26 @@ func (m Member) besides(earlier []Member, at *policy.Node) []Remark {
 		case m.alwaysRanks() && o.alwaysRanks() && sameTasks(m.Spec.Match, o.Spec.Match):
 			return []Remark{m.remark(at, "remove one of them; or rank in one policy, by a condition",
 				"the policy %q ranks the same tasks, too: the last rank of a task counts", o.Spec.Name)}
+		case m.alwaysRanks() && m.covers(o) && m.Spec.Mode == o.Spec.Mode:
+			at := o.effect(isRank)
+			return []Remark{o.remark(at, "let this policy come after the other, or leave these tasks out there",
+				"%s changes nothing: the policy %q is evaluated later and ranks these tasks, too, and the last rank counts", o.text(at), m.Spec.Name)}
 		}
 	}
 	return nil
 }
 
-func isRank(p *policy.Program, n *policy.Node) bool { return p.Sites[n.Index].Effect == stubs.Rank }
+func isRank(p *ir.Program, n *ir.Node) bool { return p.Sites[n.Index].Effect == stubs.Rank }
 
 func (m Member) ranks() bool {
-	return slices.ContainsFunc(m.Verified.program.Sites, func(s policy.Site) bool { return s.Effect == stubs.Rank })
+	return slices.ContainsFunc(m.Verified.program.Sites, func(s ir.Site) bool { return s.Effect == stubs.Rank })
 }
 
 // rankNodes returns the operands of the policy's ranks.
-func (m Member) rankNodes() (all []*policy.Node) {
+func (m Member) rankNodes() (all []*ir.Node) {
 	p := m.Verified.program
-	p.Root.Any(func(n *policy.Node) bool {
-		if n.Op == policy.OpEffect && isRank(p, n) {
+	p.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpEffect && isRank(p, n) {
 			all = append(all, n.A)
 		}
 		return false
@@ -76,15 +85,36 @@ func (m Member) rankNodes() (all []*policy.Node) {
 	return all
 }
 
-// rankUnit returns the type of the policy's ranks other than constants, which are before or behind
-// all others; Unit if all are constants.
+// rankUnit returns the type of the policy's first rank with a unit, which is not 0 and no plain
+// number: a plain number is before or behind all other ranks. It returns Int if no rank has a unit
+// and some rank is computed, and Unit if all ranks are plain numbers.
 func (m Member) rankUnit() stubs.Type {
+	unit := stubs.Unit
 	for _, n := range m.rankNodes() {
-		if n.Op != policy.OpConst {
+		switch {
+		case plainRank(n):
+		case n.Type != stubs.Int:
 			return n.Type
+		default:
+			unit = stubs.Int
 		}
 	}
-	return stubs.Unit
+	return unit
+}
+
+func plainRank(n *ir.Node) bool {
+	return n.Op == ir.OpConst && (n.Type == stubs.Int || n.Imm == 0)
+}
+
+// twoUnits returns a warning about ranks of several units in one policy.
+func (m Member) twoUnits() []Remark {
+	unit := m.rankUnit()
+	for _, n := range m.rankNodes() {
+		if !plainRank(n) && n.Type != unit {
+			return []Remark{m.remark(n, "rank by one unit", "%s is of type %v, and other ranks of the policy are of type %v: ranks compare as plain numbers", m.text(n), n.Type, unit)}
+		}
+	}
+	return nil
 }
 
 // alwaysRanks reports whether the policy ranks each task that it matches.
@@ -98,12 +128,25 @@ func (m Member) alwaysRanks() bool {
 func (m Member) ranksAlike() bool {
 	nodes := m.rankNodes()
 	for _, n := range nodes {
-		if n.Op != policy.OpConst || n.Imm != nodes[0].Imm {
+		if n.Op != ir.OpConst || n.Imm != nodes[0].Imm {
 			return false
 		}
 	}
 	match := m.Spec.Match
 	return nodes[0].Imm == 0 || m.alwaysRanks() && len(match.Tasks)+len(match.Except)+len(match.Kinds) == 0
+}
+
+// ranksByArrival reports whether the policy ranks all tasks by the time of their arrival alone.
+func (m Member) ranksByArrival() bool {
+	a := newAnalysis(m.Verified.program, 0)
+	for _, r := range a.p.Reads {
+		if r.Stub != stubs.RuntimeUptime {
+			return false
+		}
+	}
+	last := a.lastOf(target{effect: stubs.Rank})
+	match := m.Spec.Match
+	return last != nil && a.count(isRank) == 1 && a.slope(last.A, source{stub: stubs.RuntimeUptime}) == rising && len(match.Tasks)+len(match.Except)+len(match.Kinds) == 0
 }
 
 // sameTasks reports whether two matches have the same lists. A policy for all tasks and another for

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -42,8 +43,8 @@ func TestReadyMade(t *testing.T) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	p, err := policy.Parse(`let busy = loop.busy >= loop.slots; task.kind in ["preemptible", "both"] and busy and
-		task.elapsed > duration("0s") and task.running / task.elapsed > 0.5 ? switch() : continue()`, policy.Env{On: stubs.Tick})
+	p, err := lang.Parse(`let busy = loop.busy >= loop.slots; task.kind in ["preemptible", "both"] and busy and
+		task.elapsed > duration("0s") and task.running / task.elapsed > 0.5 ? switch() : continue()`, lang.Env{On: stubs.Tick})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -19,22 +19,22 @@ func (f *facts) refine(t term, b bool) {
 		return
 	}
 	switch s := f.shapes[t]; s.op {
-	case policy.OpNot:
+	case ir.OpNot:
 		f.refine(s.a, !b)
-	case policy.OpAnd:
+	case ir.OpAnd:
 		f.refineAnd(s.a, s.b, b)
-	case policy.OpIf:
+	case ir.OpIf:
 		f.either(
 			func() { f.refine(s.a, true); f.refine(s.b, b) },
 			func() { f.refine(s.a, false); f.refine(s.c, b) },
 		)
-	case policy.OpIn:
+	case ir.OpIn:
 		f.refineIn(s.a, f.sets[s.imm], b)
-	case policy.OpEq:
+	case ir.OpEq:
 		f.refineEqual(s.a, s.b, b)
-	case policy.OpLt:
+	case ir.OpLt:
 		f.refineLess(s.a, s.b, b)
-	case policy.OpLe:
+	case ir.OpLe:
 		f.refineLessOrEqual(s.a, s.b, b)
 	}
 }
@@ -155,8 +155,8 @@ func (f *facts) relate(x, y term, ints interval, fl floats) {
 	if of == stubs.Float {
 		v, w = floatValue(fl), floatValue(fl.neg())
 	}
-	f.learn(f.operation(policy.OpSub, of, x, y), v)
-	f.learn(f.operation(policy.OpSub, of, y, x), w)
+	f.learn(f.operation(ir.OpSub, of, x, y), v)
+	f.learn(f.operation(ir.OpSub, of, y, x), w)
 }
 
 // without removes w from v when w is one value.

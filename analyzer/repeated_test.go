@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -41,7 +41,7 @@ func TestWarnsOfRepeatedEffects(t *testing.T) {
 		{stubs.Custom, `task.running > duration("1s") ? ` + count + ` : continue()`, "it reads task.running"},
 		{stubs.Start | stubs.Exit, `task.running > duration("1s") ? ` + count + ` : continue()`, ""},
 	} {
-		p, err := policy.Parse(c.text, policy.Env{On: c.on, States: map[string]stubs.Type{"n": stubs.Int}, Funcs: map[string]bool{"F": true}})
+		p, err := lang.Parse(c.text, lang.Env{On: c.on, States: map[string]stubs.Type{"n": stubs.Int}, Funcs: map[string]bool{"F": true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,18 +3,18 @@ package analyzer
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // in numbers the expression "x is in the set".
 func (f *facts) in(x term, set int) term {
-	return f.term(shape{policy.OpIn, stubs.Bool, x, none, none, uint64(set)}, nil)
+	return f.term(shape{ir.OpIn, stubs.Bool, x, none, none, uint64(set)}, nil)
 }
 
 // withinSet returns whether one of the values can be in the set, and whether one can be outside.
 // For integers it uses the bounds alone.
-func withinSet(v value, s policy.Set) truth {
+func withinSet(v value, s ir.Set) truth {
 	if v.of == stubs.Name {
 		if v.names.except {
 			return truth{yes: true, no: true}
@@ -38,7 +38,7 @@ func withinSet(v value, s policy.Set) truth {
 
 // rangeOf returns the least and the greatest of a set's integers, which are sorted as unsigned
 // words.
-func rangeOf(s policy.Set) interval {
+func rangeOf(s ir.Set) interval {
 	i := interval{lo: math.MaxInt64, hi: math.MinInt64}
 	for _, w := range s.Words {
 		i.lo, i.hi = min(i.lo, int64(w)), max(i.hi, int64(w))
@@ -48,7 +48,7 @@ func rangeOf(s policy.Set) interval {
 }
 
 // namesOf returns a set's names.
-func namesOf(s policy.Set) nameSet {
+func namesOf(s ir.Set) nameSet {
 	ids := make([]stubs.NameID, len(s.Words))
 	for i, w := range s.Words {
 		ids[i] = stubs.NameID(w)
@@ -57,7 +57,7 @@ func namesOf(s policy.Set) nameSet {
 }
 
 // refineIn adds that x is in the set, or is not. It takes time proportional to the size of the set.
-func (f *facts) refineIn(x term, s policy.Set, b bool) {
+func (f *facts) refineIn(x term, s ir.Set, b bool) {
 	f.fuel -= len(s.Words) / 16
 	switch {
 	case s.Type == stubs.Name && b:

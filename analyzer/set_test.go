@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -25,7 +25,7 @@ func TestSets(t *testing.T) {
 		"1 / queue.length > 0 and queue.length in " + numbers + " ? switch() : continue()":                      "division by zero: queue.length may be 0 here",
 		"queue.length in " + numbers + " and 100 / queue.length > 20 or task.cancelled ? switch() : continue()": "",
 	} {
-		p, err := policy.Parse(text, testEnv)
+		p, err := lang.Parse(text, testEnv)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,11 +43,11 @@ func TestSets(t *testing.T) {
 // The greatest sets are verified in time, and a time policy about names has ticks for these alone.
 func TestGreatestSet(t *testing.T) {
 	var list strings.Builder
-	for i := range policy.MaxConstants {
+	for i := range lang.MaxConstants {
 		fmt.Fprintf(&list, "%q, ", fmt.Sprint("customer ", i))
 	}
 	text := "task.name in [" + list.String() + `] and task.running > duration("1s") or task.cancelled and task.name != "a" ? throw("x") : continue()`
-	p, err := policy.Parse(text, testEnv)
+	p, err := lang.Parse(text, testEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestGreatestSet(t *testing.T) {
 			}
 		}
 	}
-	if names != policy.MaxConstants {
+	if names != lang.MaxConstants {
 		t.Errorf("a way is for %d names", names)
 	}
 }

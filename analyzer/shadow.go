@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -67,14 +68,14 @@ func halves(members []Member, state string) []Remark {
 }
 
 // readOf returns a place where the policy reads the registered state, or nil.
-func (m Member) readOf(state string) (found *policy.Node) {
+func (m Member) readOf(state string) (found *ir.Node) {
 	p := m.Verified.program
 	if m.own(state) != state {
 		return nil
 	}
 	for _, r := range p.Reads {
 		if r.OfState() && r.Key == state {
-			return &policy.Node{Pos: r.Pos, End: min(r.Pos+len(r.String()), len(p.Text)), Type: stubs.Unit}
+			return &ir.Node{Pos: r.Pos, End: min(r.Pos+len(r.String()), len(p.Text)), Type: stubs.Unit}
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -12,25 +12,25 @@ var opNames = [...]string{"const", "read", "local", "let", "not", "neg", "and", 
 	"le", "gt", "ge", "if", "float", "int", "retype", "any", "all", "none", "count", "effect", "seq", "verdict"}
 
 // show prints a tree, for the messages of tests.
-func show(n *policy.Node) string {
+func show(n *ir.Node) string {
 	switch n.Op {
-	case policy.OpConst:
+	case ir.OpConst:
 		return fmt.Sprint(stubs.Value(n.Imm, n.Type))
-	case policy.OpRead:
+	case ir.OpRead:
 		return fmt.Sprintf("read%d", n.Index)
-	case policy.OpLocal:
+	case ir.OpLocal:
 		return fmt.Sprintf("local%d", n.Index)
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		return stubs.Decision(n.Imm).String()
 	}
 	parts := []string{opNames[n.Op]}
 	switch n.Op {
-	case policy.OpLet:
+	case ir.OpLet:
 		parts = append(parts, fmt.Sprintf("local%d", n.Index))
-	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+	case ir.OpAny, ir.OpAll, ir.OpNone, ir.OpCount:
 		parts = append(parts, fmt.Sprintf("local%d in %+v", n.Index, n.Source))
 	}
-	for _, operand := range []*policy.Node{n.A, n.B, n.C} {
+	for _, operand := range []*ir.Node{n.A, n.B, n.C} {
 		if operand != nil {
 			parts = append(parts, show(operand))
 		}

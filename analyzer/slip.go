@@ -1,12 +1,10 @@
 package analyzer
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -14,18 +12,30 @@ import (
 func (a *analysis) slips() {
 	a.everyTask()
 	a.atOnce(a.p.Root)
+	a.oneInterval()
+	a.apartFromNaN()
+	a.ofItself()
+	a.sums()
 	a.quoted()
-	a.p.Root.Any(func(n *policy.Node) bool {
+	a.everyName()
+	a.busyAlone()
+	weights := weightsIn(a.p.Root)
+	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {
-		case policy.OpIf:
+		case ir.OpDiv, ir.OpMul, ir.OpAdd, ir.OpSub:
+			a.vacuous(n, weights)
+		case ir.OpIf:
 			a.sameSides(n)
 			a.inverted(n)
-		case policy.OpEffect:
+		case ir.OpEffect:
 			a.urgency(n)
-		case policy.OpVerdict:
+			a.toItself(n)
+		case ir.OpVerdict:
 			a.retry(n)
-		case policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe, policy.OpEq, policy.OpNe:
+		case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe, ir.OpEq, ir.OpNe:
 			a.comparison(n)
+			a.misplaced(n)
+			a.oneRead(n)
 		}
 		return false
 	})
@@ -33,13 +43,13 @@ func (a *analysis) slips() {
 
 // everyTask warns of a throw into all running tasks: nothing in the policy is about a task.
 func (a *analysis) everyTask() {
-	about := func(r policy.Read) bool { return r.Stub <= stubs.ClassService || r.Stub == stubs.Draw || r.By != nil }
+	about := func(r ir.Read) bool { return r.Stub <= stubs.ClassService || r.Stub == stubs.Draw || r.By != nil }
 	m := a.declared
 	if a.interval == 0 || a.p.On != stubs.Tick || len(m.Tasks)+len(m.Except)+len(m.Kinds) > 0 || slices.ContainsFunc(a.p.Reads, about) {
 		return
 	}
-	a.p.Root.Any(func(n *policy.Node) bool {
-		throws := n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Throw && a.reached[n]
+	a.p.Root.Any(func(n *ir.Node) bool {
+		throws := n.Op == ir.OpVerdict && stubs.Decision(n.Imm) == stubs.Throw && a.reached[n]
 		if throws {
 			a.warn(n, "evaluate it on enqueue, to refuse tasks; or compare task.*, or limit it by match",
 				"%s ends all running tasks at once: nothing in the policy is about a task", a.text(n))
@@ -49,98 +59,80 @@ func (a *analysis) everyTask() {
 }
 
 // atOnce warns of a cancel() that no condition precedes.
-func (a *analysis) atOnce(n *policy.Node) {
+func (a *analysis) atOnce(n *ir.Node) {
 	switch n.Op {
-	case policy.OpSeq:
+	case ir.OpSeq:
 		a.atOnce(n.A)
 		a.atOnce(n.B)
-	case policy.OpLet:
+	case ir.OpLet:
 		a.atOnce(n.B)
-	case policy.OpEffect:
+	case ir.OpEffect:
 		if a.p.Sites[n.Index].Effect == stubs.Cancel {
 			a.warn(n, "write a condition in front of it", "%s ends the policy at its first evaluation", a.text(n))
 		}
 	}
 }
 
-// quoted warns, once a policy, of a string that is the path of a stub, as a key or in a comparison.
-func (a *analysis) quoted() {
-	texts := slices.Collect(maps.Values(a.p.Names))
-	keys := func(by *policy.KeyOf) {
-		for i := 0; by != nil && i < len(by); i++ {
-			if by[i].Constant && by[i].Type == stubs.Name {
-				texts = append(texts, by[i].Text)
-			}
-		}
-	}
-	for _, r := range a.p.Reads {
-		keys(r.By)
-	}
-	for _, s := range a.p.Sites {
-		keys(s.By)
-	}
-	slices.Sort(texts)
-	for _, text := range texts {
-		if _, is := stubs.Lookup(text); !is {
-			continue
-		}
-		n := &policy.Node{Pos: max(0, strings.Index(a.p.Text, text)-1)}
-		n.End = min(n.Pos+len(text)+2, len(a.p.Text))
-		a.warn(n, "write it without quotes for the state stub", "%q is a name here, and no state stub", text)
-		return
-	}
-}
-
 // sameSides warns of a choice between two equal sides.
-func (a *analysis) sameSides(n *policy.Node) {
+func (a *analysis) sameSides(n *ir.Node) {
 	if b, c := a.text(n.B), a.text(n.C); b == c && len(b) < maxQuote-3 && !isLowered(n) && slices.Contains(a.p.Choices, n) && b != "continue()" {
 		a.warn(n, "", "both sides of the choice are %s", b)
 	}
 }
 
-// inverted warns of a take whose success is punished.
-func (a *analysis) inverted(n *policy.Node) {
-	throws := func(n *policy.Node) bool { return n.Op == policy.OpVerdict && stubs.Decision(n.Imm) == stubs.Throw }
-	if n.A.Op == policy.OpTake && throws(n.B) && !throws(n.C) {
-		a.warn(n.A, "write not take(...) ? throw(...) : continue()", "%s is true when there are tokens, and then the policy throws", a.text(n.A))
+// inverted warns of a policy that throws when its take succeeds.
+func (a *analysis) inverted(n *ir.Node) {
+	cond, one, other := a.named(n.A), n.B, n.C
+	for cond != nil && cond.Op == ir.OpNot {
+		cond, one, other = a.named(cond.A), other, one
 	}
-}
-
-// urgency warns of the rank that starts the least urgent task first.
-func (a *analysis) urgency(n *policy.Node) {
-	if isRank(a.p, n) && n.A.Op == policy.OpRead && a.reads[n.A.Index].Stub == stubs.ArrivingPriority {
-		a.warn(n, "write rank(-arriving.priority)", "the lowest rank starts first, and a greater priority is more urgent: %s starts the least urgent task first", a.text(n))
+	if cond != nil && cond.Op == ir.OpTake && throws(one) && !throws(other) {
+		a.warn(cond, "write not take(...) ? throw(...) : continue()", "%s is true when there are tokens, and then the policy throws", a.text(cond))
 	}
 }
 
 // maxRetry is the greatest retry time that a caller is told.
 const maxRetry = 24 * time.Hour
 
-// retry warns of a constant retry time that no caller is told.
-func (a *analysis) retry(n *policy.Node) {
-	if n.A == nil || n.A.Op != policy.OpConst {
+// retry warns of a retry time that no caller is told, whatever the values that the policy reads.
+func (a *analysis) retry(n *ir.Node) {
+	v, reached := a.values[n.A]
+	if n.A == nil || !reached {
 		return
 	}
-	switch d := time.Duration(n.A.Imm); {
-	case d <= 0:
-		a.warn(n.A, "leave it out", "a retry time of %v tells the caller nothing", d)
-	case d > maxRetry:
-		a.warn(n.A, "", "the caller is told to come back after %v at most, and this is %v", maxRetry, d)
+	switch least, most := time.Duration(v.ints.lo), time.Duration(v.ints.hi); {
+	case least == most && most < time.Millisecond:
+		a.warn(n.A, "leave it out", "a retry time of %v tells the caller nothing", most)
+	case most <= 0:
+		a.warn(n.A, "leave it out, or subtract the other way round", "the retry time %s is never above 0 here, and tells the caller nothing", a.text(n.A))
+	case least > maxRetry:
+		a.warn(n.A, "", "the caller is told to come back after %v at most, and this is %v", maxRetry, least)
 	}
 }
 
 // comparison warns of a comparison of a hash with a small number, and of one that asks whether a
 // time is exactly as long as a constant.
-func (a *analysis) comparison(n *policy.Node) {
-	x, y := n.A, n.B
-	if x.Op == policy.OpConst {
+func (a *analysis) comparison(n *ir.Node) {
+	x, y := a.named(n.A), a.named(n.B)
+	if x == nil || y == nil {
+		return
+	}
+	if x.Op == ir.OpConst {
 		x, y = y, x
 	}
 	switch {
-	case y.Op != policy.OpConst:
-	case x.Op == policy.OpMix && int64(y.Imm) < large:
+	case x.Op == ir.OpRead && a.reads[x.Index].Stub == stubs.Draw:
+		a.wholeChance(n, y)
+	case y.Op != ir.OpConst:
+	case x.Op == ir.OpRead && y.Type == stubs.Float:
+		a.processors(n, x, y)
+	case x.Op == ir.OpMul && y.Type == stubs.Float:
+		a.percentage(n, x, y)
+	case n.A.Type == stubs.Float && x.Op == ir.OpFloat && isFraction(y):
+		a.fraction(n, x.A, y)
+	case x.Op == ir.OpMix && int64(y.Imm) < large:
 		a.warn(n, "write hash(...) % 100 < 5 for 5 of 100", "hash() is a number of 63 bits, and %d is no share of them", int64(y.Imm))
-	case n.Op != policy.OpEq && n.Op != policy.OpNe || x.Op != policy.OpRead || x.Type != stubs.Duration:
+	case n.Op != ir.OpEq && n.Op != ir.OpNe || x.Op != ir.OpRead || x.Type != stubs.Duration:
 	default:
 		stub := a.reads[x.Index].Stub
 		deadline := stub == stubs.TaskDeadline || stub == stubs.ArrivingDeadline

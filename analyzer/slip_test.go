@@ -47,6 +47,10 @@ func TestSlips(t *testing.T) {
 		{on(stubs.Enqueue, `queue.length > 3 ? throw("x", duration("24h")) : continue()`), ""},
 
 		{on(stubs.Exit, `set("k", "task.name", 1)`), `"task.name" is a name here, and no state stub; write it without quotes`},
+		{on(stubs.Exit, `set("k", "task.labels.user", 1)`), `"task.labels.user" is a name here, and no state stub; write it without quotes`},
+		{on(stubs.Exit, `set("k", "queue.wait(0.99)", 1)`), `"queue.wait(0.99)" is a name here`},
+		{on(stubs.Exit, `set("k", "task.labels", 1); set("k", "tasks.txt", 2)`), `"task.labels" is a name here`},
+		{on(stubs.Exit, `set("k", "task.name.txt", 1); set("k", "queue.wait", 2)`), `"queue.wait" is a name here`},
 		{on(stubs.Enqueue, `arriving.name == "arriving.labels" ? throw("x") : continue()`), `"arriving.labels" is a name here`},
 		{on(stubs.Exit, `set("n", queue.length); cancel()`), "cancel() ends the policy at its first evaluation"},
 		{on(stubs.Exit, `if queue.length > 3 { set("n", 1); cancel() } else { continue() }`), ""},

@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/longtest"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -19,64 +20,64 @@ import (
 // trapped is the place of traps in the text.
 const trapped = 1 << 30
 
-func operation(op policy.Op, t stubs.Type, operands ...*policy.Node) *policy.Node {
+func operation(op ir.Op, t stubs.Type, operands ...*ir.Node) *ir.Node {
 	return new(random).node(op, t, operands...)
 }
 
-func literal(t stubs.Type, word uint64) *policy.Node {
-	return &policy.Node{Op: policy.OpConst, Type: t, Imm: word}
+func literal(t stubs.Type, word uint64) *ir.Node {
+	return &ir.Node{Op: ir.OpConst, Type: t, Imm: word}
 }
 
-func trap() *policy.Node {
-	divide := operation(policy.OpDiv, stubs.Int, literal(stubs.Int, 1), literal(stubs.Int, 0))
+func trap() *ir.Node {
+	divide := operation(ir.OpDiv, stubs.Int, literal(stubs.Int, 1), literal(stubs.Int, 0))
 	divide.Pos = trapped
-	return operation(policy.OpEq, stubs.Bool, divide, literal(stubs.Int, 0))
+	return operation(ir.OpEq, stubs.Bool, divide, literal(stubs.Int, 0))
 }
 
 // all joins conditions by and.
-func all(conditions ...*policy.Node) *policy.Node {
+func all(conditions ...*ir.Node) *ir.Node {
 	n := literal(stubs.Bool, 1)
 	for _, c := range conditions {
-		n = operation(policy.OpAnd, stubs.Bool, n, c)
+		n = operation(ir.OpAnd, stubs.Bool, n, c)
 	}
 	return n
 }
 
 // within is the condition that e has one of the values v.
-func within(e *policy.Node, v value) *policy.Node {
-	compare := func(op policy.Op, word uint64) *policy.Node {
+func within(e *ir.Node, v value) *ir.Node {
+	compare := func(op ir.Op, word uint64) *ir.Node {
 		return operation(op, stubs.Bool, copyOf(e), literal(e.Type, word))
 	}
 	switch e.Type {
 	case stubs.Bool:
-		return operation(policy.OpIf, stubs.Bool, copyOf(e), literal(stubs.Bool, stubs.FromBool(v.truth.yes)), literal(stubs.Bool, stubs.FromBool(v.truth.no)))
+		return operation(ir.OpIf, stubs.Bool, copyOf(e), literal(stubs.Bool, stubs.FromBool(v.truth.yes)), literal(stubs.Bool, stubs.FromBool(v.truth.no)))
 	case stubs.Name:
 		one := literal(stubs.Bool, 0)
 		for _, id := range v.names.ids {
-			one = operation(policy.OpOr, stubs.Bool, one, compare(policy.OpEq, uint64(id)))
+			one = operation(ir.OpOr, stubs.Bool, one, compare(ir.OpEq, uint64(id)))
 		}
 		if v.names.except {
-			one = operation(policy.OpNot, stubs.Bool, one)
+			one = operation(ir.OpNot, stubs.Bool, one)
 		}
 		return one
 	case stubs.Float:
-		number := all(compare(policy.OpGe, math.Float64bits(v.floats.lo)), compare(policy.OpLe, math.Float64bits(v.floats.hi)))
+		number := all(compare(ir.OpGe, math.Float64bits(v.floats.lo)), compare(ir.OpLe, math.Float64bits(v.floats.hi)))
 		if v.floats.nonzero {
-			number = all(number, compare(policy.OpNe, 0))
+			number = all(number, compare(ir.OpNe, 0))
 		}
-		isNaN := operation(policy.OpNe, stubs.Bool, copyOf(e), copyOf(e))
-		return operation(policy.OpIf, stubs.Bool, isNaN, literal(stubs.Bool, stubs.FromBool(v.floats.nan)), number)
+		isNaN := operation(ir.OpNe, stubs.Bool, copyOf(e), copyOf(e))
+		return operation(ir.OpIf, stubs.Bool, isNaN, literal(stubs.Bool, stubs.FromBool(v.floats.nan)), number)
 	}
-	number := all(compare(policy.OpGe, uint64(v.ints.lo)), compare(policy.OpLe, uint64(v.ints.hi)))
+	number := all(compare(ir.OpGe, uint64(v.ints.lo)), compare(ir.OpLe, uint64(v.ints.hi)))
 	if v.ints.nonzero {
-		number = all(number, compare(policy.OpNe, 0))
+		number = all(number, compare(ir.OpNe, 0))
 	}
 	return number
 }
 
 // impossible reports whether an evaluation ended in a way in which no verified program does.
 func impossible(err error) bool {
-	return errors.Is(err, policy.ErrDivideByZero) || errors.Is(err, policy.ErrTokens)
+	return errors.Is(err, ir.ErrDivideByZero) || errors.Is(err, ir.ErrTokens)
 }
 
 // checkSound checks the claims about one random program over random snapshots, and reports whether
@@ -93,7 +94,7 @@ func checkSound(t *testing.T, data []byte, runs int) (accepted bool) {
 	}
 	v, err := Verify(p, Limits{Cost: math.MaxInt})
 	for _, s := range snapshots {
-		_, steps, runErr := policy.Interpret(p, s)
+		_, steps, runErr := ir.Interpret(p, s)
 		if err == nil && (impossible(runErr) || steps > v.Cost()) {
 			t.Fatalf("a verified program took %d steps of %d: %v", steps, v.Cost(), runErr)
 		}
@@ -101,8 +102,8 @@ func checkSound(t *testing.T, data []byte, runs int) (accepted bool) {
 	a := newAnalysis(p, 0)
 	a.statement(p.Root)
 	claims := 0
-	var visit func(n *policy.Node)
-	visit = func(n *policy.Node) {
+	var visit func(n *ir.Node)
+	visit = func(n *ir.Node) {
 		if n == nil || t.Failed() {
 			return
 		}
@@ -118,30 +119,30 @@ func checkSound(t *testing.T, data []byte, runs int) (accepted bool) {
 }
 
 // checkClaim checks what the analysis says about the one node n.
-func checkClaim(t *testing.T, a *analysis, n *policy.Node, snapshots [][]uint64) {
-	var claim *policy.Node
+func checkClaim(t *testing.T, a *analysis, n *ir.Node, snapshots [][]uint64) {
+	var claim *ir.Node
 	v, evaluated := a.values[n]
 	switch {
-	case n.Op == policy.OpConst:
+	case n.Op == ir.OpConst:
 		return
 	case evaluated:
 		if v.same(anyOf(n.Type)) {
 			return
 		}
-		claim = operation(policy.OpOr, stubs.Bool, within(n, v), trap())
-	case n.Type == stubs.Unit && n.Op != policy.OpEffect || n.Type == stubs.Verdict && n.Op != policy.OpVerdict || a.reached[n]:
+		claim = operation(ir.OpOr, stubs.Bool, within(n, v), trap())
+	case n.Type == stubs.Unit && n.Op != ir.OpEffect || n.Type == stubs.Verdict && n.Op != ir.OpVerdict || a.reached[n]:
 		return
 	default:
 		claim = trap()
 	}
 	original := *n
 	defer func() { *n = original }()
-	*n = policy.Node{Op: policy.OpLet, Type: n.Type, Index: len(a.p.Locals), A: claim, B: copyOf(n)}
+	*n = ir.Node{Op: ir.OpLet, Type: n.Type, Index: len(a.p.Locals), A: claim, B: copyOf(n)}
 	instrumented := *a.p
 	instrumented.Locals = append(instrumented.Locals[:len(instrumented.Locals):len(instrumented.Locals)], stubs.Bool)
 	for _, s := range snapshots {
-		_, _, err := policy.Interpret(&instrumented, s)
-		var at *policy.EvalError
+		_, _, err := ir.Interpret(&instrumented, s)
+		var at *ir.EvalError
 		if errors.As(err, &at) && at.Pos == trapped {
 			*n = original
 			t.Errorf("wrong claim about\n%s\nin\n%s\nevaluated: %v, values %+v\nsnapshot %d", show(n), show(a.p.Root), evaluated, v, s)
@@ -192,7 +193,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add(`set("i", count(task.stack, # == "a")); interval(max(task.running, duration("1ms"))); cancel()`, uint64(2))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
-		p, err := policy.Parse(text, testEnv)
+		p, err := lang.Parse(text, testEnv)
 		if err != nil {
 			return
 		}
@@ -210,7 +211,7 @@ func FuzzText(f *testing.F) {
 			for i := range r.data {
 				r.data[i] = byte(rng.Uint32())
 			}
-			if _, steps, err := policy.Interpret(p, r.snapshot()); impossible(err) || steps > v.Cost() {
+			if _, steps, err := ir.Interpret(p, r.snapshot()); impossible(err) || steps > v.Cost() {
 				t.Fatalf("%s\ntook %d steps of %d: %v", text, steps, v.Cost(), err)
 			}
 		}

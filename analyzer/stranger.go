@@ -2,14 +2,14 @@ package analyzer
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// strangers returns warnings about reads of keyed states under keys of another kind than all keys
-// under which policies write: written by tenant.name, and read by task.name.
+// strangers returns warnings about reads of keyed states under keys that no policy writes: keys of
+// another stub, as task.name of a state written by tenant.name, or other constants. KeyReads has
+// the constant names.
 func strangers(members []Member, d Declared) (all []Remark) {
 	written := map[string][]keyKind{}
 	for _, m := range members {
@@ -22,64 +22,64 @@ func strangers(members []Member, d Declared) (all []Remark) {
 	for _, m := range members {
 		for _, r := range m.Verified.program.Reads {
 			writers := written[m.own(r.Key)]
-			if r.Stub != stubs.State || r.By == nil || len(writers) == 0 {
+			if r.Stub != stubs.State || r.By == nil || len(writers) == 0 || r.By.Constant() && r.By.Types() == oneName {
 				continue
 			}
 			mine := m.keyKind(r.By)
 			if slices.ContainsFunc(writers, func(w keyKind) bool { return mine.meets(w, d.Tenant) }) {
 				continue
 			}
-			n := &policy.Node{Pos: r.Pos, End: min(r.Pos+1, len(m.Verified.program.Text))}
-			m.Verified.program.Root.Any(func(at *policy.Node) bool {
-				if at.Op == policy.OpRead && at.Index == r.Offset {
-					n = at
-				}
-				return n == at
-			})
-			all = append(all, m.remark(n, "use the same stub for the key, of the arriving task or of the task",
+			if mine.constant() {
+				all = append(all, m.remark(m.readAt(r), "write a key that a policy writes", "no policy writes the key %s of the state %s", mine, r.Key))
+				continue
+			}
+			all = append(all, m.remark(m.readAt(r), "use the same stub for the key, of the arriving task or of the task",
 				"the state %s is read by %s, and written by %s alone: the keys never meet", r.Key, mine, writers[0]))
 		}
 	}
 	return all
 }
 
-// keyKind are the parts of a key: for each the path of a stub, or "" for a constant. The arriving
-// task's stubs count as those of the task.
-type keyKind []string
-
-func (k keyKind) String() string { return strings.Join(k, " and ") }
-
-func (m Member) keyKind(by *policy.KeyOf) (kind keyKind) {
-	for _, part := range by {
-		switch {
-		case part.Type == stubs.Invalid:
-		case part.Constant:
-			kind = append(kind, "")
-		default:
-			path := part.Text
-			for _, r := range m.Verified.program.Reads {
-				if r.Offset == part.Offset {
-					path = r.String()
+// labelled returns warnings about constant keys with the name of a label, if other effects write
+// the state by the values of this label: the key is the text, and no label.
+func labelled(members []Member) (all []Remark) {
+	labels := map[string]bool{} // of states, by their own names
+	each := func(f func(m Member, n *ir.Node, s ir.Site)) {
+		for _, m := range members {
+			p := m.Verified.program
+			p.Root.Any(func(n *ir.Node) bool {
+				if (n.Op == ir.OpEffect || n.Op == ir.OpTake) && p.Sites[n.Index].By != nil {
+					f(m, n, p.Sites[n.Index])
 				}
-			}
-			kind = append(kind, strings.ReplaceAll(path, "arriving.", "task."))
+				return false
+			})
 		}
 	}
-	return kind
+	each(func(m Member, _ *ir.Node, s ir.Site) {
+		for _, r := range m.Verified.program.Reads {
+			if r.Key != "" && (r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels) && slices.ContainsFunc(s.By[:], func(p ir.KeyPart) bool { return !p.Constant && p.Offset == r.Offset }) {
+				labels[m.own(s.Name)+" "+r.Key] = true
+			}
+		}
+	})
+	each(func(m Member, n *ir.Node, s ir.Site) {
+		for _, p := range s.By {
+			if p.Constant && p.Type == stubs.Name && labels[m.own(s.Name)+" "+p.Text] {
+				all = append(all, m.remark(n, "write task.labels."+p.Text+", or the value of a label", "the key %q of the state %s is a text, and other effects write the state by the label of that name", p.Text, s.Name))
+			}
+		}
+	})
+	return all
 }
 
-// meets reports whether a key of one kind may be equal to a key of the other. The application
-// chooses the names of events and the numbers in texts, and the label of the tenants names them.
-func (k keyKind) meets(w keyKind, tenant string) bool {
-	for i := range min(len(k), len(w)) {
-		one, other := min(k[i], w[i]), max(k[i], w[i])
-		label := strings.HasPrefix(one, "task.labels") && other == "tenant.name"
-		switch {
-		case one == other, one == "", one == "event.name", strings.HasPrefix(one, "int("), strings.HasPrefix(other, "int("):
-		case label && (tenant == "" || one == (policy.Read{Stub: stubs.TaskLabels, Key: tenant}).String()):
-		default:
-			return false
+// readAt returns the place of a read.
+func (m Member) readAt(r ir.Read) *ir.Node {
+	n := &ir.Node{Pos: r.Pos, End: min(r.Pos+1, len(m.Verified.program.Text))}
+	m.Verified.program.Root.Any(func(at *ir.Node) bool {
+		if at.Op == ir.OpRead && at.Index == r.Offset {
+			n = at
 		}
-	}
-	return true
+		return n == at
+	})
+	return n
 }

@@ -1,7 +1,7 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -10,12 +10,12 @@ var suspendable = nameSetOf([]stubs.NameID{stubs.Intern("preemptible"), stubs.In
 
 // idleSwitch is a switch that suspends no task, because of the kinds that its task may have.
 type idleSwitch struct {
-	verdict *policy.Node
+	verdict *ir.Node
 	kinds   value
 }
 
 // checkSwitch records a switch that suspends no task.
-func (a *analysis) checkSwitch(n *policy.Node) {
+func (a *analysis) checkSwitch(n *ir.Node) {
 	if stubs.Decision(n.Imm) != stubs.Switch || a.facts.dead {
 		return
 	}

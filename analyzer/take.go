@@ -1,14 +1,15 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // keys checks the sources of the keys of keyed states.
 func (f *form) keys() error {
-	if n := f.p.LookUps(); n > policy.MaxLookUps {
-		return malformed("%d keys and buckets are read; at most %d", n, policy.MaxLookUps)
+	if n := f.p.LookUps(); n > lang.MaxLookUps {
+		return malformed("%d keys and buckets are read; at most %d", n, lang.MaxLookUps)
 	}
 	for i, r := range f.p.Reads {
 		if !f.key(r.By) {
@@ -25,14 +26,14 @@ func (f *form) keys() error {
 
 // key reports whether the parts of a key are constants, or names or ints from stubs of the
 // catalogue.
-func (f *form) key(k *policy.KeyOf) bool {
+func (f *form) key(k *ir.KeyOf) bool {
 	if k == nil {
 		return true
 	}
 	for i, p := range k {
 		r, ok := f.reads[p.Offset]
 		switch {
-		case p == policy.KeyPart{} && i > 0 && i == k.Types().Parts():
+		case p == ir.KeyPart{} && i > 0 && i == k.Types().Parts():
 			return true
 		case p.Type != stubs.Name && p.Type != stubs.Int:
 			return false
@@ -44,8 +45,8 @@ func (f *form) key(k *policy.KeyOf) bool {
 }
 
 // take checks a bool that takes tokens, one level below depth.
-func (f *form) take(n *policy.Node, depth int) error {
-	if n.Index < 0 || n.Index >= len(f.sites) || n.Type != stubs.Bool || n.B == nil || n.B.Op != policy.OpRead {
+func (f *form) take(n *ir.Node, depth int) error {
+	if n.Index < 0 || n.Index >= len(f.sites) || n.Type != stubs.Bool || n.B == nil || n.B.Op != ir.OpRead {
 		return at(n, "nothing is taken: site %d of %d", n.Index, len(f.sites))
 	}
 	if err := f.site(n); err != nil {
@@ -61,11 +62,11 @@ func (f *form) take(n *policy.Node, depth int) error {
 	return f.operands(n, depth, stubs.Float, stubs.Float)
 }
 
-func sameKey(a, b *policy.KeyOf) bool { return a == b || a != nil && b != nil && *a == *b }
+func sameKey(a, b *ir.KeyOf) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // checkTakes refuses two takes from one bucket in one evaluation, because the second would depend
 // on the first. Different keys count as one bucket, because they may have the same name.
-func checkTakes(p *policy.Program) error {
+func checkTakes(p *ir.Program) error {
 	_, second := takes(p, p.Root, nil)
 	if second == nil {
 		return nil
@@ -77,7 +78,7 @@ func checkTakes(p *policy.Program) error {
 
 // takes returns the buckets from which the evaluation of n may have taken, if takes from the
 // buckets in before may precede it; and the first node that takes from a bucket again.
-func takes(p *policy.Program, n *policy.Node, before []string) (after []string, second *policy.Node) {
+func takes(p *ir.Program, n *ir.Node, before []string) (after []string, second *ir.Node) {
 	if n == nil || len(p.Sites) == 0 {
 		return before, nil
 	}
@@ -85,7 +86,7 @@ func takes(p *policy.Program, n *policy.Node, before []string) (after []string, 
 	if second != nil {
 		return after, second
 	}
-	if n.Op == policy.OpIf {
+	if n.Op == ir.OpIf {
 		b, second := takes(p, n.B, after)
 		if second != nil {
 			return b, second
@@ -96,7 +97,7 @@ func takes(p *policy.Program, n *policy.Node, before []string) (after []string, 
 	if after, second = takes(p, n.B, after); second != nil {
 		return after, second
 	}
-	if n.Op == policy.OpTake {
+	if n.Op == ir.OpTake {
 		name := p.Sites[n.Index].Name
 		for _, other := range after {
 			if other == name {
@@ -109,12 +110,12 @@ func takes(p *policy.Program, n *policy.Node, before []string) (after []string, 
 }
 
 // take follows a bool that takes tokens: its value is whether the bucket has enough.
-func (a *analysis) take(n *policy.Node) (term, value) {
+func (a *analysis) take(n *ir.Node) (term, value) {
 	x, wanted := a.eval(n.A)
 	y, there := a.eval(n.B)
 	a.checkTokens(n, wanted)
-	v, _ := apply(policy.OpGe, stubs.Bool, there, wanted)
-	t := a.facts.operation(policy.OpGe, stubs.Bool, y, x)
+	v, _ := apply(ir.OpGe, stubs.Bool, there, wanted)
+	t := a.facts.operation(ir.OpGe, stubs.Bool, y, x)
 	if v.truth.yes && a.facts.possible(t, true) {
 		a.reached[n] = true
 		if a.taking != nil {
@@ -126,7 +127,7 @@ func (a *analysis) take(n *policy.Node) (term, value) {
 
 // checkTokens refuses a number of tokens that may be negative or NaN, as it refuses a divisor that
 // may be 0, and a number that the bucket never has.
-func (a *analysis) checkTokens(n *policy.Node, wanted value) {
+func (a *analysis) checkTokens(n *ir.Node, wanted value) {
 	if a.facts.dead {
 		return
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -46,13 +47,13 @@ func TestTakes(t *testing.T) {
 		`(let ok = take("bucket", 1); ok == (not ok))`:                                   "",
 		`(let ok = take("bucket", 1); ok or take("bucket", 2))`:                          twice,
 	} {
-		p, err := policy.Parse("("+text+`) ? switch() : continue()`, testEnv)
+		p, err := lang.Parse("("+text+`) ? switch() : continue()`, testEnv)
 		if err != nil {
 			t.Errorf("%s does not parse: %v", text, err)
 			continue
 		}
 		_, err = Verify(p, Limits{})
-		var e *policy.Error
+		var e *ir.Error
 		if err == nil != (want == "") || err != nil && (!errors.As(err, &e) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}
@@ -105,8 +106,8 @@ func TestTakeDoesSomething(t *testing.T) {
 
 // TestMalformedTakes changes a program that is well-formed.
 func TestMalformedTakes(t *testing.T) {
-	sample := func() *policy.Program {
-		p, err := policy.Parse(`any(1..3, # > queue.length) and take("buckets", task.name, 1) ? switch() : add("k", task.name, duration("1s"))`, testEnv)
+	sample := func() *ir.Program {
+		p, err := lang.Parse(`any(1..3, # > queue.length) and take("buckets", task.name, 1) ? switch() : add("k", task.name, duration("1s"))`, testEnv)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,49 +116,49 @@ func TestMalformedTakes(t *testing.T) {
 	if _, err := Verify(sample(), Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	take := func(change func(n *policy.Node)) func(*policy.Program) {
-		return func(p *policy.Program) { change(find(p.Root, policy.OpTake)) }
+	take := func(change func(n *ir.Node)) func(*ir.Program) {
+		return func(p *ir.Program) { change(find(p.Root, ir.OpTake)) }
 	}
 	for _, c := range []struct {
 		want   string
-		change func(p *policy.Program)
+		change func(p *ir.Program)
 	}{
-		{"nothing is taken: site 7", take(func(n *policy.Node) { n.Index = 7 })},
-		{"nothing is taken: site -1", take(func(n *policy.Node) { n.Index = -1 })},
-		{"nothing is taken", take(func(n *policy.Node) { n.B = literal(stubs.Float, 0) })},
-		{"nothing is taken", take(func(n *policy.Node) { n.B = nil })},
-		{"an operand is missing", take(func(n *policy.Node) { n.A = nil })},
-		{"a int where a float belongs", take(func(n *policy.Node) { n.A = literal(stubs.Int, 1) })},
-		{"a int where a bool belongs", take(func(n *policy.Node) { n.Type = stubs.Int })},
-		{"too many operands", take(func(n *policy.Node) { n.C = literal(stubs.Bool, 1) })},
-		{"does not take from what is read", take(func(n *policy.Node) { n.Index = 1 })},
-		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].By = nil }},
-		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].By = &policy.KeyOf{{Type: stubs.Name, Constant: true}} }},
-		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].Name = "bucket" }},
-		{"does not take from what is read", func(p *policy.Program) { p.Sites[0].Effect = stubs.Add }},
-		{"has an operand of type int", func(p *policy.Program) { p.Sites[0].Type = stubs.Int }},
-		{"takes tokens and has no value", func(p *policy.Program) { p.Sites[1].Effect, p.Sites[1].Type = stubs.Take, stubs.Float }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Name, Offset: 99}} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[0].Offset}} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Reads[2].By = &policy.KeyOf{{Type: stubs.Name, Offset: p.Reads[2].Offset}} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{}, p.Sites[1].By[0]} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By = &policy.KeyOf{{Type: stubs.Float, Constant: true}} }},
-		{"has a key that is no name", func(p *policy.Program) { p.Sites[1].By[0].Type = stubs.Int }},
-		{"has a key that is no name", func(p *policy.Program) {
-			p.Sites[1] = policy.Site{Effect: stubs.Cancel, Type: stubs.Unit, By: p.Sites[0].By}
+		{"nothing is taken: site 7", take(func(n *ir.Node) { n.Index = 7 })},
+		{"nothing is taken: site -1", take(func(n *ir.Node) { n.Index = -1 })},
+		{"nothing is taken", take(func(n *ir.Node) { n.B = literal(stubs.Float, 0) })},
+		{"nothing is taken", take(func(n *ir.Node) { n.B = nil })},
+		{"an operand is missing", take(func(n *ir.Node) { n.A = nil })},
+		{"a int where a float belongs", take(func(n *ir.Node) { n.A = literal(stubs.Int, 1) })},
+		{"a int where a bool belongs", take(func(n *ir.Node) { n.Type = stubs.Int })},
+		{"too many operands", take(func(n *ir.Node) { n.C = literal(stubs.Bool, 1) })},
+		{"does not take from what is read", take(func(n *ir.Node) { n.Index = 1 })},
+		{"does not take from what is read", func(p *ir.Program) { p.Sites[0].By = nil }},
+		{"does not take from what is read", func(p *ir.Program) { p.Sites[0].By = &ir.KeyOf{{Type: stubs.Name, Constant: true}} }},
+		{"does not take from what is read", func(p *ir.Program) { p.Sites[0].Name = "bucket" }},
+		{"does not take from what is read", func(p *ir.Program) { p.Sites[0].Effect = stubs.Add }},
+		{"has an operand of type int", func(p *ir.Program) { p.Sites[0].Type = stubs.Int }},
+		{"takes tokens and has no value", func(p *ir.Program) { p.Sites[1].Effect, p.Sites[1].Type = stubs.Take, stubs.Float }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: 99}} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[0].Offset}} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Reads[2].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[2].Offset}} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{}, p.Sites[1].By[0]} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Float, Constant: true}} }},
+		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By[0].Type = stubs.Int }},
+		{"has a key that is no name", func(p *ir.Program) {
+			p.Sites[1] = ir.Site{Effect: stubs.Cancel, Type: stubs.Unit, By: p.Sites[0].By}
 		}},
-		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].By = &policy.KeyOf{{Type: stubs.Name, Constant: true}} }},
-		{"is read as a keyed state or a bucket", func(p *policy.Program) { p.Reads[0].Burst = 5 }},
-		{"65 keys and buckets are read", func(p *policy.Program) {
+		{"is read as a keyed state or a bucket", func(p *ir.Program) { p.Reads[0].By = &ir.KeyOf{{Type: stubs.Name, Constant: true}} }},
+		{"is read as a keyed state or a bucket", func(p *ir.Program) { p.Reads[0].Burst = 5 }},
+		{"65 keys and buckets are read", func(p *ir.Program) {
 			for range 64 {
-				p.Reads = append(p.Reads, policy.Read{Stub: stubs.State, Key: "k", By: p.Sites[0].By, Type: stubs.Int, Offset: p.Words, Words: 1})
+				p.Reads = append(p.Reads, ir.Read{Stub: stubs.State, Key: "k", By: p.Sites[0].By, Type: stubs.Int, Offset: p.Words, Words: 1})
 				p.Words++
 			}
 		}},
-		{"holds -1 tokens", func(p *policy.Program) { p.Reads[2].Burst = -1 }},
-		{"tokens are taken in a predicate", func(p *policy.Program) {
-			any, take := find(p.Root, policy.OpAny), find(p.Root, policy.OpTake)
+		{"holds -1 tokens", func(p *ir.Program) { p.Reads[2].Burst = -1 }},
+		{"tokens are taken in a predicate", func(p *ir.Program) {
+			any, take := find(p.Root, ir.OpAny), find(p.Root, ir.OpTake)
 			any.B = copyOf(take)
 			*take = *literal(stubs.Bool, 1)
 		}},

@@ -1,7 +1,7 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -14,7 +14,7 @@ type term int32
 // are in normal form: of the boolean operations only OpNot, OpAnd, OpEq, OpLt, OpLe (floats alone)
 // and OpIf occur.
 type shape struct {
-	op      policy.Op
+	op      ir.Op
 	of      stubs.Type
 	a, b, c term
 	imm     uint64 // of a constant; the offset of a read; a unique number for a unique term
@@ -42,51 +42,51 @@ func (f *facts) term(s shape, values *value) term {
 
 func (f *facts) constant(of stubs.Type, word uint64) term {
 	v := constant(of, word)
-	return f.term(shape{policy.OpConst, of, none, none, none, word}, &v)
+	return f.term(shape{ir.OpConst, of, none, none, none, word}, &v)
 }
 
-func (f *facts) read(r policy.Read) term {
+func (f *facts) read(r ir.Read) term {
 	v := readValue(r)
-	return f.term(shape{policy.OpRead, r.Type, none, none, none, uint64(r.Offset)}, &v)
+	return f.term(shape{ir.OpRead, r.Type, none, none, none, uint64(r.Offset)}, &v)
 }
 
 // unique makes a term that equals no other: a quantifier or its element.
 func (f *facts) unique(v value) term {
-	return f.term(shape{policy.OpLocal, v.of, none, none, none, uint64(len(f.shapes))}, &v)
+	return f.term(shape{ir.OpLocal, v.of, none, none, none, uint64(len(f.shapes))}, &v)
 }
 
 func (f *facts) not(a term) term {
-	if s := f.shapes[a]; s.op == policy.OpNot {
+	if s := f.shapes[a]; s.op == ir.OpNot {
 		return s.a
 	}
-	return f.term(shape{policy.OpNot, stubs.Bool, a, none, none, 0}, nil)
+	return f.term(shape{ir.OpNot, stubs.Bool, a, none, none, 0}, nil)
 }
 
 // operation returns the term of a unary or binary operation in its normal form; b is none for a
 // unary one.
-func (f *facts) operation(op policy.Op, of stubs.Type, a, b term) term {
+func (f *facts) operation(op ir.Op, of stubs.Type, a, b term) term {
 	integral := f.shapes[a].of.Integral()
 	switch op {
-	case policy.OpNot:
+	case ir.OpNot:
 		return f.not(a)
-	case policy.OpNe:
-		return f.not(f.operation(policy.OpEq, of, a, b))
-	case policy.OpOr:
-		return f.not(f.operation(policy.OpAnd, of, f.not(a), f.not(b)))
-	case policy.OpGt:
-		return f.operation(policy.OpLt, of, b, a)
-	case policy.OpGe:
-		return f.operation(policy.OpLe, of, b, a)
-	case policy.OpLe:
+	case ir.OpNe:
+		return f.not(f.operation(ir.OpEq, of, a, b))
+	case ir.OpOr:
+		return f.not(f.operation(ir.OpAnd, of, f.not(a), f.not(b)))
+	case ir.OpGt:
+		return f.operation(ir.OpLt, of, b, a)
+	case ir.OpGe:
+		return f.operation(ir.OpLe, of, b, a)
+	case ir.OpLe:
 		if integral { // of floats both a <= b and b < a may be false
-			return f.not(f.operation(policy.OpLt, of, b, a))
+			return f.not(f.operation(ir.OpLt, of, b, a))
 		}
-	case policy.OpEq, policy.OpAdd, policy.OpMul, policy.OpMin, policy.OpMax:
+	case ir.OpEq, ir.OpAdd, ir.OpMul, ir.OpMin, ir.OpMax:
 		a, b = min(a, b), max(a, b)
 	}
 	return f.term(shape{op, of, a, b, none, 0}, nil)
 }
 
 func (f *facts) choice(of stubs.Type, cond, a, b term) term {
-	return f.term(shape{policy.OpIf, of, cond, a, b, 0}, nil)
+	return f.term(shape{ir.OpIf, of, cond, a, b, 0}, nil)
 }

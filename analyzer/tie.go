@@ -1,21 +1,22 @@
 package analyzer
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // tie joins the reads about one name: the name itself, and the patterns that it is compared with.
-// What is known of one of them decides others: a name that matches "GET *" does not match "POST *".
-// Ties are for warnings: they serve no proof.
+// What is known of one read decides other reads: a name that matches "GET *" does not match "POST
+// *". Ties are for warnings: they serve no proof.
 type tie struct {
 	name     term // or none
 	patterns []tiedPattern
-	texts    [2]map[stubs.NameID]string // the names that the program has, and those of its match
+	texts    [2]map[stubs.NameID]string // the names of the program, and of its match
 }
 
 type tiedPattern struct {
-	policy.Pattern
+	lang.Pattern
 	term
 }
 
@@ -30,13 +31,13 @@ func (t *tie) text(id stubs.NameID) (text string, ok bool) {
 
 // tieNames makes the ties of the program, and reports whether it has any.
 func (a *analysis) tieNames() bool {
-	byName := map[policy.Read]*tie{}
+	byName := map[ir.Read]*tie{}
 	for _, r := range a.p.Reads {
 		name := r.Name()
 		if r.OfState() || name.Type != stubs.Name || stubs.Draw == r.Stub {
 			continue
 		}
-		key := policy.Read{Stub: name.Stub, Key: name.Key}
+		key := ir.Read{Stub: name.Stub, Key: name.Key}
 		t := byName[key]
 		if t == nil {
 			t = &tie{name: none, texts: [2]map[stubs.NameID]string{a.p.Names, a.matched}}
@@ -46,7 +47,7 @@ func (a *analysis) tieNames() bool {
 		case r.Type == stubs.Name:
 			t.name = at
 		case r.Pattern != "":
-			p, _ := policy.ParsePattern(r.Pattern)
+			p, _ := lang.ParsePattern(r.Pattern)
 			t.patterns = append(t.patterns, tiedPattern{p, at})
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -18,23 +20,39 @@ type Member struct {
 // Remark is a warning about a policy or a state of a server. Its reason involves other policies of
 // the server.
 type Remark struct {
-	policy.Part
+	document.Part
 	Err error // a *policy.Error, or without a place in an expression
 }
 
 // Declared is what a server declares in addition to its policies.
 type Declared struct {
 	States map[string]policy.State // registered
-	Tenant string                  // the label of the tenants, or ""
+
+	Tenant  string // the label of the tenants, or ""
+	Tenants int    // how many tenants are expected, as in policy.Tenants
 }
 
 // Together returns warnings about policies that are in force together, in their order.
 func Together(members []Member) []Remark { return ordered(members) }
 
 // Flows returns warnings about what policies write for other policies to read, and about ranks. It
-// must know all policies of the server: a policy that is missing may write what the others read.
+// must know all policies of the server: a policy that is missing may write what another reads.
 func Flows(members []Member, d Declared) []Remark {
-	return slices.Concat(ranks(members), drifts(members, d), shadows(members), strangers(members, d))
+	beyond := outside(members, d)
+	drift := slices.DeleteFunc(drifts(members, d), func(r Remark) bool {
+		return slices.ContainsFunc(beyond, func(o Remark) bool { return r.Part == o.Part && r.place() == o.place() })
+	})
+	shut, told := closed(members, d)
+	return slices.Concat(ranks(members), behind(members), drift, undone(members), shadows(members), strangers(members, d), labelled(members), crowded(members, d), oneKey(members, d), moments(members), negative(members, d), floors(members, d), bent(members, d), shut, capped(members, d), feedback(members, told), idleTakes(members), beyond)
+}
+
+// place returns the place in the policy's expression, or -1.
+func (r Remark) place() int {
+	var e *ir.Error
+	if errors.As(r.Err, &e) {
+		return e.Pos
+	}
+	return -1
 }
 
 // Idle returns warnings about the states, and the keys of states, that no policy writes, or to
@@ -52,7 +70,7 @@ func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 		case use.read:
 			err = errors.New("policies read it, and no policy writes it")
 		}
-		all = append(all, Remark{policy.Part{Kind: "state", Name: name}, err})
+		all = append(all, Remark{document.Part{Kind: "state", Name: name}, err})
 	}
 	return append(all, unwritten(members)...)
 }
@@ -100,21 +118,21 @@ var errIdleShares = errors.New("the shares have no effect, because no policy rea
 // IdleShares returns a warning for shares of tenants that no policy makes use of, or nil.
 func IdleShares(members []Member) error {
 	for _, m := range members {
-		if slices.ContainsFunc(m.Verified.program.Reads, func(r policy.Read) bool { return r.Stub == stubs.ArrivingVirtualTime }) {
+		if slices.ContainsFunc(m.Verified.program.Reads, func(r ir.Read) bool { return r.Stub == stubs.ArrivingVirtualTime }) {
 			return nil
 		}
 	}
 	return errIdleShares
 }
 
-func (m Member) remark(n *policy.Node, hint, format string, args ...any) Remark {
-	return Remark{policy.Part{Kind: "policy", Name: m.Spec.Name}, m.Verified.program.Errorf(n, hint, format, args...)}
+func (m Member) remark(n *ir.Node, hint, format string, args ...any) Remark {
+	return Remark{document.Part{Kind: "policy", Name: m.Spec.Name}, m.Verified.program.Errorf(n, hint, format, args...)}
 }
 
 // effect returns the first effect for which f is true.
-func (m Member) effect(f func(*policy.Program, *policy.Node) bool) (first *policy.Node) {
-	m.Verified.program.Root.Any(func(n *policy.Node) bool {
-		if n.Op == policy.OpEffect && f(m.Verified.program, n) {
+func (m Member) effect(f func(*ir.Program, *ir.Node) bool) (first *ir.Node) {
+	m.Verified.program.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpEffect && f(m.Verified.program, n) {
 			first = n
 		}
 		return first != nil

@@ -4,13 +4,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // unused returns warnings about names and private states without use.
-func unused(p *policy.Program, private map[string]any) (all []Warning) {
-	warn := func(n *policy.Node, hint, format string, args ...any) {
+func unused(p *ir.Program, private map[string]any) (all []Warning) {
+	warn := func(n *ir.Node, hint, format string, args ...any) {
 		all = append(all, Warning{p.Errorf(n, hint, format, args...)})
 	}
 	for _, n := range p.Unused {
@@ -38,7 +39,7 @@ func unused(p *policy.Program, private map[string]any) (all []Warning) {
 }
 
 // usesIn returns how a program uses states. A take reads and writes.
-func usesIn(p *policy.Program) map[string]use {
+func usesIn(p *ir.Program) map[string]use {
 	uses := map[string]use{}
 	for _, r := range p.Reads {
 		if r.OfState() {
@@ -47,14 +48,14 @@ func usesIn(p *policy.Program) map[string]use {
 			uses[r.Key] = u
 		}
 	}
-	p.Root.Any(func(n *policy.Node) bool {
-		if n.Op != policy.OpEffect && n.Op != policy.OpTake || !p.Sites[n.Index].Effect.Writes() {
+	p.Root.Any(func(n *ir.Node) bool {
+		if n.Op != ir.OpEffect && n.Op != ir.OpTake || !p.Sites[n.Index].Effect.Writes() {
 			return false
 		}
 		site := p.Sites[n.Index]
 		u := uses[site.Name]
 		u.written = true
-		if site.Effect == stubs.Set && n.A.Op == policy.OpConst {
+		if site.Effect == stubs.Set && n.A.Op == ir.OpConst {
 			u.sets = append(u.sets, n.A.Imm)
 		} else {
 			u.otherwise = true

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -101,7 +101,7 @@ const unlimited = 1 << 62
 
 // readValue returns the values of a stub according to the catalogue. A registered state can have
 // any value; a bucket has at most its capacity of tokens.
-func readValue(r policy.Read) value {
+func readValue(r ir.Read) value {
 	v := anyOf(r.Type)
 	switch {
 	case r.Burst > 0:
@@ -109,9 +109,9 @@ func readValue(r policy.Read) value {
 		return v
 	case r.Stub == stubs.Draw:
 		return floatValue(floats{lo: 0, hi: below(1)})
-	case r.Taken == policy.TakenFloat:
+	case r.Taken == ir.TakenFloat:
 		return floatValue(floats{lo: -math.MaxFloat64, hi: math.MaxFloat64})
-	case r.Stub >= stubs.State || r.Taken != policy.TakenWhole:
+	case r.Stub >= stubs.State || r.Taken != ir.TakenWhole:
 		return v
 	}
 	stub := stubs.Catalogue[r.Stub]

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -41,6 +42,8 @@ type Limits struct {
 	Match  policy.Match
 	Custom string         // the only custom event, as in policy.Trigger
 	State  map[string]any // private states, as in policy.Spec
+
+	Processors int // of the process that evaluates the policy, for warnings; 0: unknown
 }
 
 // LimitsOf returns the default limits, with the declarations of the policy.
@@ -52,15 +55,15 @@ func LimitsOf(s policy.Spec) Limits {
 // proves nothing: its Program is nil, and a function that takes a Verified must refuse it. A
 // Verified is immutable and safe for concurrent use.
 type Verified struct {
-	program  *policy.Program
+	program  *ir.Program
 	cost     int
 	warnings []Warning
 }
 
 // Program returns the verified program, or nil for the zero Verified.
-func (v Verified) Program() *policy.Program { return v.program }
+func (v Verified) Program() *ir.Program { return v.program }
 
-// Cost returns the greatest number of steps an evaluation can take, see policy.Bound.
+// Cost returns the greatest number of steps an evaluation can take, see ir.Bound.
 func (v Verified) Cost() int { return v.cost }
 
 // Warnings returns the warnings, in the order of the text. They are about probable mistakes that do
@@ -77,7 +80,7 @@ func (v Verified) Warnings() []Warning { return v.warnings }
 // conditions that contradict the Match. If a constant condition leaves a policy that can only
 // continue, its author meant a different policy, and Verify refuses it. For a policy that consists
 // only of continue(), and for one with chance(0) or chance(1), it only warns.
-func Verify(p *policy.Program, limits Limits) (Verified, error) {
+func Verify(p *ir.Program, limits Limits) (Verified, error) {
 	if err := checkForm(p); err != nil {
 		return Verified{}, err
 	}
@@ -89,7 +92,7 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 		return Verified{}, err
 	}
 	a := newAnalysis(p, limits.Interval)
-	a.declared = limits.Match
+	a.declared, a.machine = limits.Match, limits.Processors
 	a.statement(p.Root)
 	if a.err == nil {
 		a.review()
@@ -103,6 +106,10 @@ func Verify(p *policy.Program, limits Limits) (Verified, error) {
 	}
 	v.warnings = append(v.warnings, unused(p, limits.State)...)
 	v.warnings = append(v.warnings, unmatched(p, limits.Match)...)
+	v.warnings = append(v.warnings, a.contrary()...)
+	v.warnings = append(v.warnings, a.shareOfOne()...)
+	v.warnings = append(v.warnings, precedence(p)...)
+	v.warnings = append(v.warnings, a.demoted()...)
 	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 	return v, nil
 }

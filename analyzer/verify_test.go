@@ -7,21 +7,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-var testEnv = policy.Env{
+var testEnv = lang.Env{
 	On: stubs.Tick,
 	States: map[string]stubs.Type{"i": stubs.Int, "f": stubs.Float, "b": stubs.Bool, "d": stubs.Duration, "n": stubs.Name, "j": stubs.Int, "g": stubs.Float,
 		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float, "other": stubs.Float},
-	Tables: map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}, "other": {Burst: 5}},
+	Tables: map[string]lang.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}, "other": {Burst: 5}},
 	Funcs:  map[string]bool{"Trace": true},
 }
 
 func verify(t *testing.T, text string, limits Limits) (Verified, error) {
 	t.Helper()
-	p, err := policy.Parse(text, testEnv)
+	p, err := lang.Parse(text, testEnv)
 	if err != nil {
 		t.Fatalf("%s\ndoes not parse: %v", text, err)
 	}
@@ -39,7 +40,7 @@ func TestVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Program() == nil || v.Cost() != policy.Bound(v.Program().Root) || len(v.Warnings()) != 0 {
+	if v.Program() == nil || v.Cost() != ir.Bound(v.Program().Root) || len(v.Warnings()) != 0 {
 		t.Errorf("cost %d, warnings %v", v.Cost(), v.Warnings())
 	}
 }
@@ -124,7 +125,7 @@ var divisions = []struct{ text, want string }{
 
 func TestDivisionByZero(t *testing.T) {
 	for _, test := range divisions {
-		p, err := policy.Parse("("+test.text+`) ? throw("x") : continue()`, testEnv)
+		p, err := lang.Parse("("+test.text+`) ? throw("x") : continue()`, testEnv)
 		if err != nil {
 			if test.want == "" && strings.Contains(err.Error(), "by zero") {
 				continue
@@ -239,7 +240,7 @@ func TestWarnings(t *testing.T) {
 func TestCost(t *testing.T) {
 	text := `queue.length > 0 and any(1..200, # > queue.length) ? throw("x") : continue()`
 	_, err := verify(t, text, Limits{})
-	var pe *policy.Error
+	var pe *ir.Error
 	if !errors.As(err, &pe) {
 		t.Fatalf("got %v", err)
 	}

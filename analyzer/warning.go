@@ -4,15 +4,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Warning is a remark about a verified program: the place, the reason and a hint. It prints like an
 // error: %v is one line, %+v marks the place.
-type Warning struct{ *policy.Error }
+type Warning struct{ *ir.Error }
 
-func (a *analysis) warn(n *policy.Node, hint, format string, args ...any) {
+func (a *analysis) warn(n *ir.Node, hint, format string, args ...any) {
 	a.warnings = append(a.warnings, Warning{a.p.Errorf(n, hint, format, args...)})
 }
 
@@ -32,7 +32,7 @@ func (a *analysis) review() {
 		}
 	}
 	if places := a.p.Repeats; len(places) > 0 { // one is enough
-		n := &policy.Node{Pos: places[0][0], End: places[0][1]}
+		n := &ir.Node{Pos: places[0][0], End: places[0][1]}
 		a.warn(n, "remove it", "the list has %s already", a.text(n))
 	}
 	a.lost(a.p.Root)
@@ -44,8 +44,8 @@ func (a *analysis) review() {
 
 // share reports whether n is chance(0) or chance(1). An author sets such a share to turn a rule off
 // or on, so a policy that can only continue may be intended.
-func (a *analysis) share(n *policy.Node) bool {
-	if n.Op != policy.OpLt || n.A.Op != policy.OpRead || a.reads[n.A.Index].Stub != stubs.Draw || n.B.Op != policy.OpConst {
+func (a *analysis) share(n *ir.Node) bool {
+	if n.Op != ir.OpLt || n.A.Op != ir.OpRead || a.reads[n.A.Index].Stub != stubs.Draw || n.B.Op != ir.OpConst {
 		return false
 	}
 	p := math.Float64frombits(n.B.Imm)
@@ -55,11 +55,11 @@ func (a *analysis) share(n *policy.Node) bool {
 // review walks the tree a second time, for warnings.
 type review struct {
 	*analysis
-	many      stubs.Event  // events that evaluate the policy for each of several tasks
-	rest      *policy.Node // the verdict, or the choice of one, after the current effects
-	constant  []bool       // by local: its definition is constant, and has a warning
-	acts      int          // throws, switches and effects
-	unreached []*policy.Node
+	many      stubs.Event // events that evaluate the policy for each of several tasks
+	rest      *ir.Node    // the verdict, or the choice of one, after the current effects
+	constant  []bool      // by local: its definition is constant, and has a warning
+	acts      int         // throws, switches and effects
+	unreached []*ir.Node
 }
 
 // why quotes the first constant condition.
@@ -70,29 +70,29 @@ func (r *review) why() string {
 	return ", because " + r.warnings[0].Reason
 }
 
-func (r *review) statement(n *policy.Node) {
+func (r *review) statement(n *ir.Node) {
 	switch n.Op {
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			r.act(n)
 		}
 		r.expression(n.A, n)
-	case policy.OpEffect:
+	case ir.OpEffect:
 		r.act(n)
 		r.repeated(n)
 		r.vain(n)
 		r.expression(n.A, n)
-	case policy.OpSeq:
+	case ir.OpSeq:
 		if n.Type == stubs.Verdict {
 			r.rest = n.B
 		}
 		r.statement(n.A)
 		r.statement(n.B)
-	case policy.OpLet:
+	case ir.OpLet:
 		r.behind(n)
 		r.let(n)
 		r.statement(n.B)
-	case policy.OpIf:
+	case ir.OpIf:
 		r.behind(n)
 		r.expression(n.A, n)
 		r.statement(n.B)
@@ -101,13 +101,13 @@ func (r *review) statement(n *policy.Node) {
 }
 
 // behind records that the statement n follows the value of n.
-func (r *review) behind(n *policy.Node) {
+func (r *review) behind(n *ir.Node) {
 	if n.Type == stubs.Verdict {
 		r.rest = n
 	}
 }
 
-func (r *review) act(n *policy.Node) {
+func (r *review) act(n *ir.Node) {
 	r.acts++
 	if !r.reached[n] {
 		r.unreached = append(r.unreached, n)
@@ -118,9 +118,9 @@ func (r *review) act(n *policy.Node) {
 // although its author probably expects one: for example, a token taken for each running task
 // instead of for the arriving one. An effect on a path with a throw or a switch is assumed to be
 // for each task.
-func (r *review) repeated(n *policy.Node) {
-	decided := !r.rest.Any(func(m *policy.Node) bool {
-		return m.Op == policy.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
+func (r *review) repeated(n *ir.Node) {
+	decided := !r.rest.Any(func(m *ir.Node) bool {
+		return m.Op == ir.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
 	})
 	if r.many == 0 || !r.reached[n] || decided || r.idempotent(n) {
 		return
@@ -132,13 +132,13 @@ func (r *review) repeated(n *policy.Node) {
 
 // idempotent reports whether repeating the effect makes no difference: it is about the policy or
 // the arriving task, or writes the only value that the policy gives the state.
-func (r *review) idempotent(n *policy.Node) bool {
+func (r *review) idempotent(n *ir.Node) bool {
 	site := r.p.Sites[n.Index]
 	switch site.Effect {
 	case stubs.Set:
-		return n.A.Op == policy.OpConst && !r.p.Root.Any(func(m *policy.Node) bool {
-			other := m.Op == policy.OpEffect && r.p.Sites[m.Index].Name == site.Name
-			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != policy.OpConst || m.A.Imm != n.A.Imm)
+		return n.A.Op == ir.OpConst && !r.p.Root.Any(func(m *ir.Node) bool {
+			other := m.Op == ir.OpEffect && r.p.Sites[m.Index].Name == site.Name
+			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != ir.OpConst || m.A.Imm != n.A.Imm)
 		})
 	case stubs.Call, stubs.Add, stubs.Take:
 		return false
@@ -163,23 +163,23 @@ func (r *review) becauseOfTasks() string {
 	return "it may throw"
 }
 
-func (r *review) let(n *policy.Node) {
+func (r *review) let(n *ir.Node) {
 	r.constant[n.Index] = r.expression(n.A, n)
 }
 
 // expression warns about the smallest constant conditions in n, and reports whether there are any.
 // One operator of the text may be lowered to several operations at one place: only the outermost is
 // in the author's text.
-func (r *review) expression(n, parent *policy.Node) (told bool) {
+func (r *review) expression(n, parent *ir.Node) (told bool) {
 	if n == nil {
 		return false
 	}
-	if n.Op == policy.OpTake {
+	if n.Op == ir.OpTake {
 		r.act(n)
 		r.repeated(n)
 		r.vain(n)
 	}
-	if n.Op == policy.OpLet {
+	if n.Op == ir.OpLet {
 		r.let(n)
 		told = r.constant[n.Index]
 	} else {
@@ -187,26 +187,39 @@ func (r *review) expression(n, parent *policy.Node) (told bool) {
 	}
 	told = r.expression(n.B, n) || told
 	told = r.expression(n.C, n) || told
-	if n.Op == policy.OpLocal {
+	if n.Op == ir.OpLocal {
 		told = r.constant[n.Index]
 	}
 	r.beyond(n)
 	r.quotient(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
-	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == policy.OpConst {
+	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == ir.OpConst {
 		return told
 	}
 	if isLowered(parent) && parent.A == n {
 		r.warn(parent, r.hint(n), "%s chooses nothing: one of its values is always the result", r.text(parent))
 		return true
 	}
+	r.alwaysTrue[n.Pos] = v.truth.yes
 	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 
+// lowered returns the conditions of the choices that isLowered is about.
+func lowered(root *ir.Node) map[*ir.Node]bool {
+	all := map[*ir.Node]bool{}
+	root.Any(func(n *ir.Node) bool {
+		if isLowered(n) {
+			all[n.A] = true
+		}
+		return false
+	})
+	return all
+}
+
 // isLowered reports whether n is a choice that the author has written as max, min, clamp or abs: it
 // has the place of its condition.
-func isLowered(n *policy.Node) bool {
-	return n.Op == policy.OpIf && spans(n, n.A)
+func isLowered(n *ir.Node) bool {
+	return n.Op == ir.OpIf && spans(n, n.A)
 }

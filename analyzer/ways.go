@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -22,17 +22,17 @@ type Way struct {
 // One clock leaps towards its bound: when a section ends, task.section_running becomes the running
 // time of the enclosing section. It is never more than the running time in the outermost section.
 type Clock struct {
-	Read  policy.Read
+	Read  ir.Read
 	Bound int64
 }
 
 // Falls reports whether the clock falls: it is task.deadline.
 func (c Clock) Falls() bool { return c.Read.Stub == stubs.TaskDeadline }
 
-// Fixed is a state stub with a constant value for a task's life, with the values for which the way
-// is open.
+// Fixed is a state stub with a constant value for the life of its task, with the values for which
+// the way is open.
 type Fixed struct {
-	Read   policy.Read
+	Read   ir.Read
 	values value
 }
 
@@ -52,10 +52,11 @@ func rises(id stubs.ID) bool {
 	return id == stubs.RuntimeUptime || clocks[id] && id != stubs.TaskDeadline
 }
 
-// fixed reports whether the stub is constant for a task's life.
+// fixed reports whether the stub is constant for the life of the task that it is about.
 func fixed(id stubs.ID) bool {
 	switch id {
-	case stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots:
+	case stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots,
+		stubs.ArrivingName, stubs.ArrivingKind, stubs.ArrivingPriority, stubs.ArrivingLabels:
 		return true
 	}
 	return false
@@ -86,7 +87,7 @@ func (v Verified) Ways() []Way {
 	if p == nil {
 		return atAnyTime()
 	}
-	w := &ways{analysis: newAnalysis(p, 0), bound: make([]*policy.Node, len(p.Locals))}
+	w := &ways{analysis: newAnalysis(p, 0), bound: make([]*ir.Node, len(p.Locals))}
 	w.taking = w.act
 	w.splits = min(maxSplits, 1+maxWork/count(p.Root))
 	w.statement(p.Root)
@@ -107,7 +108,7 @@ const (
 )
 
 // count returns the number of operations.
-func count(n *policy.Node) int {
+func count(n *ir.Node) int {
 	if n == nil {
 		return 0
 	}
@@ -119,40 +120,40 @@ func count(n *policy.Node) int {
 // separately, because each may have a different name and a different time.
 type ways struct {
 	*analysis
-	bound  []*policy.Node // by local of type bool: its value, if its cases can be followed
-	splits int            // how many more conditions may be split
+	bound  []*ir.Node // by local of type bool: its value, if its cases can be followed
+	splits int        // how many more conditions may be split
 	found  []Way
 }
 
 // statement follows a node of type Unit or Verdict.
-func (w *ways) statement(n *policy.Node) {
+func (w *ways) statement(n *ir.Node) {
 	if w.facts.dead {
 		return
 	}
 	switch n.Op {
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		if n.A != nil {
 			w.eval(n.A)
 		}
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			w.act()
 		}
-	case policy.OpEffect:
+	case ir.OpEffect:
 		if n.A != nil {
 			w.eval(n.A)
 		}
 		w.act()
-	case policy.OpSeq:
+	case ir.OpSeq:
 		w.statement(n.A)
 		w.statement(n.B)
-	case policy.OpLet:
+	case ir.OpLet:
 		w.locals[n.Index], _ = w.eval(n.A)
 		w.bound[n.Index] = nil
 		if n.A.Type == stubs.Bool && !binds(n.A) {
 			w.bound[n.Index] = n.A
 		}
 		w.statement(n.B)
-	case policy.OpIf:
+	case ir.OpIf:
 		w.when(n.A, true, func() { w.statement(n.B) })
 		w.when(n.A, false, func() { w.statement(n.C) })
 	}
@@ -160,27 +161,27 @@ func (w *ways) statement(n *policy.Node) {
 
 // binds reports whether the expression binds a local. Following it again could rebind a local in
 // use.
-func binds(n *policy.Node) bool {
-	return n != nil && (n.Op == policy.OpLet || quantifier(n.Op) || binds(n.A) || binds(n.B) || binds(n.C))
+func binds(n *ir.Node) bool {
+	return n != nil && (n.Op == ir.OpLet || quantifier(n.Op) || binds(n.A) || binds(n.B) || binds(n.C))
 }
 
 // when calls then for each case in which the condition is b.
-func (w *ways) when(n *policy.Node, b bool, then func()) {
+func (w *ways) when(n *ir.Node, b bool, then func()) {
 	if w.facts.dead {
 		return
 	}
 	switch split := w.splits > 0; {
-	case n.Op == policy.OpNot:
+	case n.Op == ir.OpNot:
 		w.when(n.A, !b, then)
 		return
-	case split && n.Op == policy.OpLocal && w.bound[n.Index] != nil:
+	case split && n.Op == ir.OpLocal && w.bound[n.Index] != nil:
 		w.splits-- // because a local made of locals doubles the work
 		w.when(w.bound[n.Index], b, then)
 		return
-	case split && (n.Op == policy.OpAnd || n.Op == policy.OpOr):
+	case split && (n.Op == ir.OpAnd || n.Op == ir.OpOr):
 		w.junctionWhen(n, b, then)
 		return
-	case split && n.Op == policy.OpIf:
+	case split && n.Op == ir.OpIf:
 		w.splits--
 		w.when(n.A, true, func() { w.when(n.B, b, then) })
 		w.when(n.A, false, func() { w.when(n.C, b, then) })
@@ -193,8 +194,8 @@ func (w *ways) when(n *policy.Node, b bool, then func()) {
 }
 
 // junctionWhen is when for "and" and "or": either the first operand decides, or the second does.
-func (w *ways) junctionWhen(n *policy.Node, b bool, then func()) {
-	both := n.Op == policy.OpAnd
+func (w *ways) junctionWhen(n *ir.Node, b bool, then func()) {
+	both := n.Op == ir.OpAnd
 	if b != both {
 		w.splits--
 		w.when(n.A, b, then)

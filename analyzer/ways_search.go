@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 )
 
 // search looks for bounds of single clocks for ways without a clock: the greatest value of a clock
@@ -30,7 +30,7 @@ func (w *ways) search() {
 }
 
 // leastBound returns a value of the clock below which the program can only continue, or 0.
-func leastBound(p *policy.Program, r policy.Read) int64 {
+func leastBound(p *ir.Program, r ir.Read) int64 {
 	quiet := func(most int64) bool {
 		return onlyContinues(p, func(f *facts) {
 			f.learn(f.read(r), intValue(r.Type, interval{lo: 0, hi: most}))

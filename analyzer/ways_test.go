@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/longtest"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -63,7 +64,7 @@ func textsOf(ids []stubs.NameID) []string {
 	return texts
 }
 
-func path(r policy.Read) string {
+func path(r ir.Read) string {
 	if r.Pattern != "" {
 		pattern := "~" + r.Pattern
 		r.Pattern = ""
@@ -77,7 +78,7 @@ func path(r policy.Read) string {
 
 func waysOf(t *testing.T, text string) []Way {
 	t.Helper()
-	p, err := policy.Parse(text, policy.Env{On: stubs.Tick, States: map[string]stubs.Type{"i": stubs.Int, "b": stubs.Bool, "d": stubs.Duration}})
+	p, err := lang.Parse(text, lang.Env{On: stubs.Tick, States: map[string]stubs.Type{"i": stubs.Int, "b": stubs.Bool, "d": stubs.Duration}})
 	if err != nil {
 		t.Fatalf("%+v", err)
 	}
@@ -158,7 +159,7 @@ func TestWaysOfLongPrograms(t *testing.T) {
 		"cases":  strings.Join(cases, " or ") + ` ? throw("x") : continue()`,
 		"pairs":  strings.Join(cases[:40], " and ") + ` ? throw("x") : continue()`,
 	} {
-		p, err := policy.Parse(text, policy.Env{On: stubs.Tick})
+		p, err := lang.Parse(text, lang.Env{On: stubs.Tick})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,7 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 			if least == math.MaxInt64 || least > 0 {
 				notBefore = max(notBefore, now+min(least, math.MaxInt64/2))
 			}
-			out, _, err := policy.Interpret(p, s)
+			out, _, err := ir.Interpret(p, s)
 			if err == nil && (out.Decision != stubs.Continue || out.Fired != 0) && now < notBefore {
 				t.Fatalf("at %d it does %v, effects %b; not before %d\nways %s\nsnapshot %d\n%s", now, out.Decision, out.Fired, notBefore, text(ways), s, show(p.Root))
 			}

@@ -139,3 +139,17 @@ func TestChoose(t *testing.T) {
 		t.Error("an argument that is no flag was ignored")
 	}
 }
+
+// boundsOf returns the bounds of a report's rows, by their names. Each row must have a figure, and
+// one of its peer.
+func boundsOf(t *testing.T, r *report) map[string]string {
+	t.Helper()
+	bounds := map[string]string{}
+	for _, x := range r.rows {
+		bounds[x.Name+" "+x.Metric] = x.bound
+		if x.Value <= 0 || x.PeerValue <= 0 {
+			t.Errorf("%+v", x)
+		}
+	}
+	return bounds
+}

@@ -14,7 +14,7 @@ type guestEffort struct {
 	crowd    int // suspended guests
 }
 
-// guestSection measures WebAssembly guests of package guest beside the same guests on plain wazero
+// guestSection measures WebAssembly guests of package guest, and the same guests on plain wazero
 // and on wasmtime.
 func guestSection(ctx context.Context, r *report) error {
 	return guestWith(ctx, r, guestEffort{

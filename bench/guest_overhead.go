@@ -28,7 +28,7 @@ func tableOne(e guestEffort) []workload {
 }
 
 // ways are the ways to run a guest, in the order of the table. The constants are places in it;
-// those of wasmtime come last, because it may be missing.
+// the ways of wasmtime come last, because it may be missing.
 func ways() []opener {
 	return append([]opener{openPlain, openGuest(guest.Epoch), openGuest(guest.Fuel), openInterruptible}, wasmtimes...)
 }
@@ -169,7 +169,7 @@ func (o overheads) ratio(way int) float64 {
 }
 
 // mechanismRows are the metrics of the table, with their ways and claims. The paper's figures are
-// those of its Table I for the same workloads.
+// the figures of its Table I for the same workloads.
 var mechanismRows = []struct {
 	name       string
 	way, other int

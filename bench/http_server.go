@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,9 @@ const (
 	plainServer    = "plain"
 	cocoonServer   = "cocoon"
 	policiesServer = "policies"
+	watchedKind    = "watched" // with Cocoon, and readers of its decisions
+	scrapedKind    = "scraped" // with Cocoon, and its metrics scraped every second
+	wiredKind      = "wired"   // with Cocoon, and all that shows it to operators
 )
 
 const httpPolicies = `
@@ -53,6 +58,22 @@ func serveHTTP(kind string) error {
 		}
 		if kind == policiesServer {
 			if err := rt.LoadPolicies(strings.NewReader(httpPolicies)); err != nil {
+				return err
+			}
+		}
+		if kind == watchedKind {
+			for range watchers {
+				go func() {
+					for range rt.Decisions(0).All(context.Background()) {
+					}
+				}()
+			}
+		}
+		if kind == scrapedKind {
+			go scrape(rt)
+		}
+		if kind == wiredKind {
+			if _, err := wire(rt, os.TempDir()); err != nil {
 				return err
 			}
 		}

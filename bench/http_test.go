@@ -25,13 +25,7 @@ func testHTTP(t *testing.T, cores int) {
 	if err := httpWith(t.Context(), r, effort{rounds: 1, span: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	bounds := map[string]string{}
-	for _, x := range r.rows {
-		bounds[x.Name+" "+x.Metric] = x.bound
-		if x.Value <= 0 || x.PeerValue <= 0 {
-			t.Errorf("%+v", x)
-		}
-	}
+	bounds := boundsOf(t, r)
 	for _, name := range []string{"hello", "hello, policies", "16 KB", "16 KB, policies"} {
 		for metric, want := range map[string]string{"throughput": ">= 0.95x", "server_cpu": "", "server_switches": "", "client_cpu": ""} {
 			if got, ok := bounds[name+" "+metric]; !ok || got != want {

@@ -13,7 +13,7 @@ import (
 )
 
 // limits measures how much processor time a task has had when a limit on its running time throws
-// it: alone, and beside busy goroutines that Cocoon does not know. The task counts, and the time is
+// it: alone, and with busy goroutines that Cocoon does not know. The task counts, and the time is
 // how long a goroutine alone takes to count as far, by the processor time of its thread. The
 // runtime knows only the processor time of the process, and shares it among what was running. Less
 // than the limit means that the task was thrown early.
@@ -34,7 +34,7 @@ func limits(ctx context.Context, r *report) error {
 
 const limitOf = 200 * time.Millisecond
 
-// limitBeside measures a limit beside n busy goroutines.
+// limitBeside measures a limit while n other goroutines are busy.
 func limitBeside(n int, perMilli float64) side {
 	return func(ctx context.Context, _ effort) (figures, error) {
 		return withRuntime(cocoon.Config{QuietThrows: true}, func(rt *cocoon.Runtime) (figures, error) {

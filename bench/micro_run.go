@@ -24,16 +24,32 @@ func microRun(ctx context.Context, r *report, e effort) error {
 }
 
 func runSide(ctx context.Context, e effort) (figures, error) {
-	return withRuntime(cocoon.Config{Slots: 1}, func(rt *cocoon.Runtime) (f figures, err error) {
-		f = perOperation(e.span, func(n int) {
-			for range n {
-				if e := rt.Run(ctx, "empty", nothing); e != nil {
-					err = e
-				}
+	return configuredRun(cocoon.Config{})(ctx, e)
+}
+
+// configuredRun is the side of a Run with a configuration and one slot.
+func configuredRun(cfg cocoon.Config) side {
+	return preparedRun(cfg, func(*cocoon.Runtime) error { return nil })
+}
+
+// preparedRun is the side of a Run on a runtime with one slot, after prepare.
+func preparedRun(cfg cocoon.Config, prepare func(*cocoon.Runtime) error) side {
+	cfg.Slots = 1
+	return func(ctx context.Context, e effort) (figures, error) {
+		return withRuntime(cfg, func(rt *cocoon.Runtime) (f figures, err error) {
+			if err := prepare(rt); err != nil {
+				return nil, err
 			}
+			f = perOperation(e.span, func(n int) {
+				for range n {
+					if e := rt.Run(ctx, "empty", nothing); e != nil {
+						err = e
+					}
+				}
+			})
+			return f, err
 		})
-		return f, err
-	})
+	}
 }
 
 func goSide(_ context.Context, e effort) (figures, error) {

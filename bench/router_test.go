@@ -16,13 +16,7 @@ func TestRouter(t *testing.T) {
 	if err := routerWith(t.Context(), r, little, little); err != nil {
 		t.Fatal(err)
 	}
-	bounds := map[string]string{}
-	for _, x := range r.rows {
-		bounds[x.Name+" "+x.Metric] = x.bound
-		if x.Value <= 0 || x.PeerValue <= 0 {
-			t.Errorf("%+v", x)
-		}
-	}
+	bounds := boundsOf(t, r)
 	for _, router := range []string{"chi", "gin"} {
 		for line, want := range map[string]string{
 			", closed throughput": ">= 0.95x", ", closed server_cpu": "<= 1.08x", ", closed server_switches": "<= 1.1x + 0.05 switches", ", closed client_cpu": "",

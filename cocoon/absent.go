@@ -1,16 +1,5 @@
 package cocoon
 
-import "sync/atomic"
-
-// absent holds the tasks of a loop that have started and hold no slot, although they did not give
-// one up. Guarded by the loop's lock, except n.
-type absent struct {
-	lent   []*strand           // running on without a slot: stalled, or back from an unannounced wait
-	parked []*strand           // in an unannounced wait, as far as the loop knows
-	byG    map[uintptr]*strand // both, by goroutine; strand.sameG links the tasks of one goroutine
-	n      atomic.Int32        // their number
-}
-
 // addLent and addParked take s in. s must be in neither list.
 func (a *absent) addLent(s *strand) { s.absentAt = push(&a.lent, s); a.join(s) }
 func (a *absent) addParked(s *strand) {

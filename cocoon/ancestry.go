@@ -1,12 +1,5 @@
 package cocoon
 
-import (
-	"cmp"
-	"context"
-
-	"github.com/cocoon-go/cocoon/notify"
-)
-
 // A task that has ended remains the parent of the tasks started inside it until they have ended:
 // its context lives on, their paths contain its name, and its Cancel reaches them. So a periodic
 // job that starts its own successor and ends is the first link of a chain that grows with time. Two
@@ -139,89 +132,19 @@ func (t *Task) lose(c *Task) bool {
 	return true
 }
 
-// contextEnded reports whether the task's own context has ended by itself, and not through a
-// context above it.
-func (t *Task) contextEnded() bool {
-	in := t.innerContext()
-	return in != nil && in.Err() != nil || t.status.Load()&released != 0
-}
-
-// endedAbove returns the task above t that has ended t's context with its own, or nil.
-func (t *Task) endedAbove() *Task {
-	for c := t; c.bare.Load(); {
-		p := c.up.Load()
-		switch {
-		case !p.contextEnded():
-			c = p
-		case c.up.Load() == p: // otherwise c was just taken from p, and did not end with it
-			return p
+// release releases the strand's task, which has ended. Stats counts a task with a parent until its
+// parent has forgotten it, so that a program that sees no task finds no children either.
+func (s *strand) release(t *Task) {
+	t.release()
+	if !s.counted {
+		return
+	}
+	s.counted = false
+	if l := s.loop; l.rt.tasks.Add(-1) == 0 {
+		l.lock()
+		if l.closed {
+			l.rt.ended()
 		}
+		l.unlock()
 	}
-	return nil
-}
-
-// endError returns the error of the context, which has ended.
-func (t *Task) endError() error {
-	if in := t.innerContext(); in != nil && in.Err() != nil {
-		return in.Err()
-	}
-	return context.Canceled
-}
-
-// endCause returns the cause of the context, which has ended. It returns nil if the context was
-// canceled without a cause.
-func (t *Task) endCause() error {
-	if in := t.innerContext(); in != nil && in.Err() != nil {
-		return context.Cause(in)
-	}
-	return nil
-}
-
-// endContext ends the task's context, and the contexts of the children that share it. Package
-// context then calls the contexts above it. If one of them panics, the panic is dropped, and the
-// task ends, or is thrown into, nevertheless.
-func (t *Task) endContext(cause error) {
-	func() {
-		defer func() { _ = recover() }()
-		t.cancellation().cancel(cause)
-	}()
-	if t.contextEnded() {
-		t.callWatchers()
-		t.endBelow(t.endCause())
-	}
-}
-
-// endBelow ends the contexts of the children that share the context of t, which has ended.
-func (t *Task) endBelow(cause error) {
-	for _, c := range t.Children() {
-		if !c.bare.Load() {
-			continue
-		}
-		if c.innerContext() != nil {
-			c.endContext(cause)
-		} else {
-			c.endBelow(cause)
-		}
-		if c.Status() == Starting {
-			c.giveUp(cause)
-		}
-	}
-}
-
-// giveUp takes a task that waits for its first slot out of the queue.
-func (t *Task) giveUp(cause error) {
-	why, l := t.refusal(cmp.Or(cause, context.Canceled)), t.strand.loop
-	l.lock()
-	defer l.unlock()
-	if t.known {
-		t.strand.abandon(why, notify.Now())
-	}
-}
-
-// given returns the context that the task was given, or its own if it was given its parent's.
-func (t *Task) given() context.Context {
-	if t.bare.Load() {
-		return (*taskContext)(t)
-	}
-	return t.ctx
 }

@@ -101,3 +101,21 @@ func later(now, d int64) int64 {
 	}
 	return now + d
 }
+
+// armSweep makes the timer look at the tasks without a slot. Called under the loop's lock.
+func (l *Loop) armSweep(now int64) {
+	if l.sweepAt == 0 {
+		l.sweepAt, l.movedAt = now+minSweep, now
+		l.rt.timer.WakeAt(l.sweepAt)
+	}
+}
+
+// tickAfter returns the policy's first tick after now, for a task that gets a slot now. The last
+// look at the policy may be long ago.
+func (b *bound) tickAfter(now int64) int64 {
+	interval := b.interval.Load()
+	if b.due <= now || b.due > now+interval {
+		return now + interval
+	}
+	return b.due
+}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/lang"
 )
 
 // A policy on arrivals that does not refer to running tasks is evaluated once per arrival, however
@@ -21,7 +21,7 @@ func TestArrivalIsEvaluatedOnce(t *testing.T) {
 					Expr: `state.tokens < 1 ? throw("rate limit") : set("tokens", state.tokens - 1)`,
 				}
 				if on != "on: enqueue" {
-					p.On.Interval = policy.MaxInterval
+					p.On.Interval = lang.MaxInterval
 				}
 				r := register(t, rt, p)
 				release := taken(t, rt.Loop())

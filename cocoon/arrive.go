@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -23,17 +22,6 @@ func (l *Loop) closedFor(t *Task) error {
 		return cmp.Or(above.endCause(), context.Canceled)
 	}
 	return nil
-}
-
-// enlist makes the strand's task visible to searches for tasks. Called under the loop's lock.
-func (s *strand) enlist() {
-	l := s.loop
-	s.task.known = true
-	l.rt.tasks.Add(1)
-	if s.prev, s.next = nil, l.live; l.live != nil {
-		l.live.prev = s
-	}
-	l.live = s
 }
 
 // arrive queues the task, evaluates the enqueue policies, and reports whether the task waits for
@@ -56,7 +44,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	if refused {
 		waiting := l.core.Waiting()
 		l.unlock()
-		return false, t.overloaded(waiting)
+		return false, s.overloaded(t, waiting)
 	}
 	s.begin(t)
 	s.enlist()
@@ -139,26 +127,21 @@ func (s *strand) giveUp(why error) error {
 	return s.withdrawn
 }
 
-// abandon evaluates the leave policies for a task that waits for its first slot, ends the task, and
-// wakes it with the reason. Called under the loop's lock.
-func (s *strand) abandon(why error, now int64) bool {
-	if s.core.State() == sched.Queued && s.loop.wants(stubs.Leave) {
-		s.loop.evaluateEvent(s, stubs.Leave, now)
+// enter blocks a task of this goroutine, because s is about to wait for a slot of its own. repay
+// undoes it.
+func (s *strand) enter(outer *strand) {
+	if outer.loop.wants(stubs.Block) {
+		outer.loop.happened(outer, stubs.Block)
 	}
-	return s.withdraw(why, now)
+	outer.block()
+	outer.inner = s
+	outer.owedNext, s.owes = s.owes, outer
 }
 
-// withdraw is abandon without policies, for a task that a policy refuses. Called under the loop's
-// lock.
-func (s *strand) withdraw(why error, now int64) bool {
-	if !s.loop.core.Withdraw(&s.core, now) {
-		return false
+// enterAll blocks all tasks of this goroutine that hold a slot: s waits inside of them, whatever
+// its context is.
+func (s *strand) enterAll() {
+	for o := strandOfGoroutine(); o != nil && o != s; o = strandOfGoroutine() {
+		s.enter(o)
 	}
-	s.withdrawn = why
-	if s.unseated {
-		s.loop.leftQueue(s, now)
-	}
-	s.end(now)
-	s.token() <- struct{}{}
-	return true
 }

@@ -1,12 +1,8 @@
 package cocoon
 
 import (
-	"sync/atomic"
-	"time"
-
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Standing aside. A task of a class that waits more than it runs, such as an event stream, would
@@ -21,31 +17,6 @@ import (
 //
 // Now and then the timer looks at the tasks without a slot. A task that runs in two consecutive
 // looks surfaces: it is asked for a safe point, and there it asks for a slot like any other task.
-
-// found counts the results of looks at the tasks of a class. Of two concurrent looks one may be
-// lost.
-type found struct{ runs, waits atomic.Int32 }
-
-const (
-	fewLooks  = 8    // with fewer, nothing is learned
-	manyLooks = 1024 // with more, older looks count half
-)
-
-func (c *found) running() { c.runs.Add(1); c.age() }
-func (c *found) waiting() { c.waits.Add(1); c.age() }
-
-func (c *found) age() {
-	if r, w := c.runs.Load(), c.waits.Load(); r+w > manyLooks {
-		c.runs.Store(r / 2)
-		c.waits.Store(w / 2)
-	}
-}
-
-// mostlyWait reports whether there were enough looks, and most of them found a waiting task.
-func (c *found) mostlyWait() bool {
-	w := c.waits.Load()
-	return w >= fewLooks && w > 2*c.runs.Load()
-}
 
 // standsAside reports whether the task should run without a slot because tasks of its class mostly
 // wait. It takes no lock.
@@ -87,22 +58,7 @@ func (s *strand) standAside() {
 	}
 }
 
-// stayAside ends a Block of a task that stands aside from now on. Called by the task's goroutine.
-func (s *strand) stayAside() {
-	l := s.loop
-	l.lock()
-	l.absent.addParked(s)
-	l.armSweep(notify.Now())
-	l.unlock()
-	s.blocked = false
-	if l.wants(stubs.Unblock) {
-		l.happened(s, stubs.Unblock)
-	}
-}
-
 const (
-	minSweep = int64(10 * time.Millisecond)
-	maxSweep = int64(100 * time.Millisecond)
 
 	// perSweep is how many parked tasks one sweep looks at. Each costs a load and a cache miss.
 	perSweep = 256
@@ -111,14 +67,6 @@ const (
 	// few nanoseconds each.
 	maxAbsentLeads = 1024
 )
-
-// armSweep makes the timer look at the tasks without a slot. Called under the loop's lock.
-func (l *Loop) armSweep(now int64) {
-	if l.sweepAt == 0 {
-		l.sweepAt, l.movedAt = now+minSweep, now
-		l.rt.timer.WakeAt(l.sweepAt)
-	}
-}
 
 // sweep looks at tasks without a slot, and returns when to look again. A parked task that runs in
 // two sweeps surfaces. A task that ran and is parked now counts as blocked again. Sweeps go on
@@ -141,7 +89,7 @@ func (l *Loop) sweep(now int64) (next int64) {
 	}
 	moved := false
 	for i := len(a.lent) - 1; i >= 0; i-- {
-		if s := a.lent[i]; s.requests.Load() == 0 && s.status() == goroutine.Parked {
+		if s := a.lent[i]; s.requests.Load() == 0 && s.status() == goroutine.Waiting {
 			s.endGap(now)
 			l.core.Block(&s.core, now)
 			a.waits(s)
@@ -196,11 +144,11 @@ func (l *Loop) absentLead() (lead int64) {
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
 	switch s.status() {
-	case goroutine.Parked, goroutine.Syscall:
+	case goroutine.Waiting, goroutine.Syscall:
 		s.ran = false
 		c.seen.waiting()
 		return false
-	case goroutine.Running, goroutine.Runnable:
+	case goroutine.Running, goroutine.Runnable, goroutine.Ready:
 		if s.inBlock.Load() {
 			return false
 		}

@@ -47,3 +47,7 @@ func (p *pace) value(now int64) float64 {
 	sum := p.perSecond + float64(p.n)/time.Duration(paceWindow).Seconds()
 	return min(sum*math.Exp(-float64(max(now, p.at)-p.at)/float64(paceWindow)), stubs.MaxRate)
 }
+
+// greatest is the greatest duration that the catalogue allows; the analyzer's proofs depend on it.
+// Policies see it for a task without a deadline.
+const greatest = 1 << 62

@@ -1,13 +1,11 @@
 package cocoon
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
-	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -16,7 +14,7 @@ import (
 // no policy refers to are not stored, because clients choose them.
 type awaitedNames struct {
 	mu   sync.Mutex
-	of   map[*Runtime][]policy.Mention
+	of   map[*Runtime][]ir.Mention
 	last uint32                     // the last number
 	now  atomic.Pointer[awaitedNow] // nil: no names
 }
@@ -34,7 +32,7 @@ type awaitedName struct {
 	values map[stubs.NameID]*atomic.Bool
 }
 
-var awaited = awaitedNames{of: map[*Runtime][]policy.Mention{}}
+var awaited = awaitedNames{of: map[*Runtime][]ir.Mention{}}
 
 func (a *awaitedName) meets(value stubs.NameID) {
 	set(&a.met, true)
@@ -79,7 +77,7 @@ func noteEvent(name stubs.NameID) {
 
 // of returns the entry that records whether the name of the mention was met: a label, a label's
 // value, or an event. It returns nil for other mentions.
-func (now *awaitedNow) of(m policy.Mention) *awaitedName {
+func (now *awaitedNow) of(m ir.Mention) *awaitedName {
 	switch m.Read.Stub {
 	case stubs.TaskLabels, stubs.ArrivingLabels:
 		return now.labels[stubs.Intern(m.Read.Key)]
@@ -90,7 +88,7 @@ func (now *awaitedNow) of(m policy.Mention) *awaitedName {
 }
 
 // has reports whether the name of the mention was met since policies refer to it.
-func (a *awaitedNames) has(m policy.Mention) bool {
+func (a *awaitedNames) has(m ir.Mention) bool {
 	now := a.now.Load()
 	if now == nil {
 		return false
@@ -107,7 +105,7 @@ func (a *awaitedNames) has(m policy.Mention) bool {
 }
 
 // replace replaces the names to which the policies of a runtime refer.
-func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
+func (a *awaitedNames) replace(rt *Runtime, names []ir.Mention) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(names) == 0 && len(a.of[rt]) == 0 {
@@ -124,14 +122,14 @@ func (a *awaitedNames) replace(rt *Runtime, names []policy.Mention) {
 	now := &awaitedNow{number: a.last, labels: map[stubs.NameID]*awaitedName{}, events: new(awaitedName)}
 	for _, names := range a.of {
 		for _, m := range names {
-			now.add(m, a.has(m), a.has(policy.Mention{Read: m.Read}))
+			now.add(m, a.has(m), a.has(ir.Mention{Read: m.Read}))
 		}
 	}
 	a.now.Store(now)
 }
 
 // add adds a name, and whether it and its label were met before.
-func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
+func (now *awaitedNow) add(m ir.Mention, met, labelMet bool) {
 	e := now.of(m)
 	if e == nil {
 		e = new(awaitedName)
@@ -151,45 +149,27 @@ func (now *awaitedNow) add(m policy.Mention, met, labelMet bool) {
 	e.values[stubs.Intern(m.Name)] = b
 }
 
-// await makes the runtime record which labels and events have names to which policies refer. Called
-// with regMu held, when other policies are in force.
-func (rt *Runtime) await() {
-	var names []policy.Mention
-	for _, r := range rt.policies {
-		names = append(names, r.now.awaits()...)
-	}
-	for _, k := range analyzer.KeyReads(rt.members()) {
-		names = append(names, slices.DeleteFunc(k.By, func(m policy.Mention) bool { return !isAwaited(m.Read) })...)
-	}
-	awaited.replace(rt, names)
-	rt.keepTenants()
-	if len(rt.policies) > 0 {
-		rt.speaks.Store(true)
-		rt.listen(notify.Now())
-	}
-}
-
 // awaits returns the labels read by the policy, and the values and events in its expression.
-func (v *version) awaits() []policy.Mention {
+func (v *version) awaits() []ir.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels
 }
 
 // mentions returns the names that the policy's expression compares with something.
-func (v *version) mentions() []policy.Mention {
+func (v *version) mentions() []ir.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.names
 }
 
 func (v *version) lookAtNames() {
 	v.names = v.verified.Program().Mentions()
-	var names []policy.Mention
+	var names []ir.Mention
 	if c := v.spec.On.Custom; c != "" {
-		names = append(names, policy.Mention{Read: policy.Read{Stub: stubs.EventName}, Name: c})
+		names = append(names, ir.Mention{Read: ir.Read{Stub: stubs.EventName}, Name: c})
 	}
 	for _, r := range v.verified.Program().Reads {
 		if r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
-			names = append(names, policy.Mention{Read: r})
+			names = append(names, ir.Mention{Read: r})
 		}
 	}
 	for _, m := range v.names {
@@ -204,6 +184,17 @@ func (v *version) lookAtNames() {
 }
 
 // isAwaited reports whether the read is of a name that awaitedNames records.
-func isAwaited(r policy.Read) bool {
+func isAwaited(r ir.Read) bool {
 	return r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels || r.Stub == stubs.EventName
+}
+
+// unmetAfter is how long tasks must arrive before names that have matched nothing are logged.
+const unmetAfter = time.Minute
+
+// listen schedules the logging of unmet names for some time after the first task, or after the
+// first task since new names were declared.
+func (rt *Runtime) listen(now int64) {
+	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
+		rt.timer.WakeAt(now + int64(unmetAfter))
+	}
 }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
+
+// briefCall is a strand in a brief call.
+type briefCall strand
 
 // Block gives the task's slot to other tasks while fn runs: for network and disk, channels, sleep.
 // It returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx,
@@ -98,8 +102,8 @@ func Yield(ctx context.Context) {
 	}
 }
 
-// passOn lets the waiting tasks go first, and reports whether the task parked meanwhile.
-func (s *strand) passOn() (parked bool) {
+// passOn lets the waiting tasks go first, and reports whether the task waited meanwhile.
+func (s *strand) passOn() (waited bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()
@@ -129,7 +133,7 @@ func (s *strand) block() {
 	l.lock()
 	now := notify.Now()
 	s.meet(now)
-	s.insist()
+	s.endEarly()
 	l.unseat(s, now)
 	s.dropLent()
 	l.core.Block(&s.core, now)
@@ -158,33 +162,68 @@ func (s *strand) unblock() {
 	l.rt.armGaps()
 }
 
-// regain asks for a slot for a task that has run before, and reports whether the task has one now.
-// Called under the loop's lock, by the task's goroutine.
-func (s *strand) regain(now int64) (granted bool) {
+// stayAside ends a Block of a task that stands aside from now on. Called by the task's goroutine.
+func (s *strand) stayAside() {
 	l := s.loop
-	l.gatherOne()
-	if l.core.Unblock(&s.core, now) {
-		l.seat(s, now)
-		return true
+	l.lock()
+	l.absent.addParked(s)
+	l.armSweep(notify.Now())
+	l.unlock()
+	s.blocked = false
+	if l.wants(stubs.Unblock) {
+		l.happened(s, stubs.Unblock)
 	}
-	if l.lendTo(s, now) {
-		return true
-	}
-	l.returning(s, now)
-	return false
 }
 
-// awaitSlot releases the loop's lock and waits for the slot of a task that has run before. A task
-// that waits for its first slot may be withdrawn: see await.
-func (s *strand) awaitSlot(now int64) {
-	s.loop.unlockAndLook(now)
-	<-s.token()
+// beginRest begins a Block.
+func (s *strand) beginRest() {
+	l := s.loop
+	if l.wanted.Load() || !s.mayRest() {
+		s.block()
+		return
+	}
+	s.blocked = true
+	set(&s.brief, false)
+	s.rest.Add(-notify.Now())
+	if l.wanted.Load() && s.endRest() {
+		s.block()
+	}
 }
 
-// dropLent removes s from the lists of tasks without a slot. Called under the loop's lock.
-func (s *strand) dropLent() {
-	if s.lent.Load() {
-		s.loop.absent.remove(s)
-		s.comeBack()
+// afterRest ends a Block.
+func (s *strand) afterRest() {
+	if !s.endRest() {
+		s.unblock()
+		return
 	}
+	s.blocked = false
+	if s.breath.looked = 0; s.loop.wants(stubs.Unblock) { // what it ran before was before a pause
+		s.loop.happened(s, stubs.Unblock)
+	}
+}
+
+func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
+
+// End implements inside.Call.
+func (c *briefCall) End() { (*strand)(c).endAway() }
+
+func beginBrief(ctx context.Context) (inside.Call, error) {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return nil, nil
+	}
+	if err := s.mayCall(ctx); err != nil {
+		return nil, err
+	}
+	switch now := notify.Now(); {
+	case s.aside():
+		s.beginAside()
+	case s.keepsSlot(now):
+		s.blocked = true
+		set(&s.brief, true)
+		s.rest.Add(-now)
+	default:
+		s.beginRest()
+	}
+	return (*briefCall)(s), nil
 }

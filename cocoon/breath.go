@@ -22,25 +22,7 @@ import (
 //     could ask for it, but on virtual machines a tick takes a core 15 to 25 µs, ten times as long
 //     as the yield.
 
-// breather keeps track of time for a task, at its safe points.
-type breather struct {
-	left countdown // safe points until the next reading of the clock
-
-	// Owned by the task's goroutine.
-	stride int32 // the value of left after the last reading
-	looked int64 // time of the last reading; 0: none in this task
-	last   int64 // when it last yielded
-	base   int64 // strand.runBase at the last reading: it changes when the task pauses
-	ran    int64 // how long the task has run since it paused, as far as its readings show
-}
-
 const (
-	// sliceBreaths is the length of the slices requested from the kernel, in breaths. With slices
-	// of one breath, a server that only says hello has twice as many switches between threads, and
-	// the gets of examples/hol are no faster. With ten, the pings of examples/redos are later,
-	// because their handlers wait for the slices of code without SafePoints.
-	sliceBreaths = 3
-
 	// looks is how often a task reads the clock in a breath.
 	looks = 4
 
@@ -50,6 +32,11 @@ const (
 	coldLook = int64(500 * time.Microsecond)
 
 	maxStride = 1 << 16
+
+	// turn is how long a task keeps its P at its safe points while another task has a request and
+	// no P. The word is raised then, so each safe point is slow. With Go's own turns of 10 ms, a
+	// throw into one of 40 busy tasks on two Ps would be 200 ms late.
+	turn = int64(200 * time.Microsecond)
 )
 
 // begin prepares for a new task.
@@ -68,6 +55,9 @@ func (s *strand) breathe() {
 	}
 	if base := s.runBase.Load(); base != b.base || b.looked == 0 {
 		b.base, b.ran, b.stride = base, 0, 0
+	} else if b.wasDiverted() { // how many safe points it has passed is not known
+		b.ran += min(max(1, now-b.looked), coldLook)
+		b.stride = 0
 	} else {
 		elapsed, polls := max(1, now-b.looked), int64(b.stride-b.left.get())
 		b.ran += min(elapsed, coldLook)
@@ -81,7 +71,11 @@ func (s *strand) breathe() {
 			return
 		}
 	}
-	if hot && rt.breathes && now-b.last >= int64(rt.cfg.Breath) {
+	switch since := now - b.last; {
+	case since >= turn && rt.lackP.Load() > 0:
+		b.last = now
+		runtime.Gosched()
+	case hot && rt.breathes && since >= int64(rt.cfg.Breath):
 		b.last = now
 		kernel.YieldCore()
 	}

@@ -1,29 +1,24 @@
 package cocoon
 
 import (
-	"context"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
-	"github.com/cocoon-go/cocoon/internal/inside"
-	"github.com/cocoon-go/cocoon/notify"
 )
-
-func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
 
 // Brief calls. A write to a socket may wait, because the client decides how fast it reads. But
 // nearly always the socket has room. If a task gave its slot up for each write, it would change
 // places with another task every 2 KiB on a busy server. So a task in a brief call rests (rest.go),
 // and keeps its slot also while other tasks wait. It loses the slot
 //
-//   - when its goroutine is found parked: a task that needs a slot looks, and so does the timer
+//   - when its goroutine is found waiting: a task that needs a slot looks, and so does the timer
 //     while a task waits for a slot (parked.go);
 //   - when code that must see each task, such as a time policy, takes the slots of all tasks that
 //     rest.
 //
 // A brief call begins like any other Block, and gives the slot up if another task waits,
 //
-//   - for the next slowCalls calls after a call was found parked: the client is slow, and the time
+//   - for the next slowCalls calls after a call was found waiting: the client is slow, and the time
 //     until the next look would cost the waiting tasks more than the change of places;
 //   - when other tasks have waited for maxKeep. Otherwise a handler that computes what it writes
 //     could delay short requests for as long as it runs.
@@ -32,35 +27,8 @@ const (
 	maxKeep   = int64(time.Millisecond)
 )
 
-// briefCall is a strand in a brief call.
-type briefCall strand
-
-// End implements inside.Call.
-func (c *briefCall) End() { (*strand)(c).endAway() }
-
-func beginBrief(ctx context.Context) (inside.Call, error) {
-	s := strandOf(ctx)
-	if s == nil || s.blocked {
-		return nil, nil
-	}
-	if err := s.mayCall(ctx); err != nil {
-		return nil, err
-	}
-	switch now := notify.Now(); {
-	case s.aside():
-		s.beginAside()
-	case s.keepsSlot(now):
-		s.blocked = true
-		set(&s.brief, true)
-		s.rest.Add(-now)
-	default:
-		s.beginRest()
-	}
-	return (*briefCall)(s), nil
-}
-
 // keepsSlot reports whether the task may keep its slot in a brief call while other tasks wait. It
-// may not on a loop that lends no slots, because there the goroutine would not be found parked.
+// may not on a loop that lends no slots, because there the goroutine would not be found waiting.
 func (s *strand) keepsSlot(now int64) bool {
 	switch wanted := s.loop.wanted.Load(); {
 	case s.slow.Load() > 0:
@@ -80,6 +48,12 @@ func (s *strand) keepsSlot(now int64) bool {
 // inBrief reports whether the task is in a brief call now. Called under the loop's lock.
 func (s *strand) inBrief() bool { return s.brief.Load() && s.rest.Load() < 0 }
 
-// waitsInCall reports whether the task's goroutine is parked in a call. Called under the loop's
+// waitsInCall reports whether the task's goroutine waits in a call. Called under the loop's
 // lock.
-func (s *strand) waitsInCall() bool { return s.status() == goroutine.Parked }
+func (s *strand) waitsInCall() bool { return s.status() == goroutine.Waiting }
+
+// mayRest reports whether the task can begin a Block and keep its slot.
+func (s *strand) mayRest() bool {
+	rt := s.loop.rt
+	return !s.lent.Load() && s.requests.Load() == 0 && rt.gaps == nil && rt.tenants.Load() == nil
+}

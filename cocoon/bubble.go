@@ -38,10 +38,3 @@ func newWake() chan struct{} {
 	wakes.list = wakes.list[:last]
 	return wake
 }
-
-// clock reads the clock for an arriving task, and records whether the task is in a bubble. Called
-// by the task's goroutine.
-func (s *strand) clock() (now int64) {
-	now, s.bubbled = notify.Clock()
-	return now
-}

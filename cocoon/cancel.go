@@ -30,15 +30,31 @@ func (t *Task) doom(reason string, cause error) (end error, inside bool) {
 	if s := t.strand; t.known {
 		inside = !s.bubbled || notify.Bubbled()
 		now := notify.Now()
-		err := s.preempted("", reason, "", cause, now)
-		if !s.abandon(err, now) {
-			err = s.throwToTheEnd(err, now)
-		}
-		end = err
-	} else if t.Status() == Starting {
+		end = s.doom(s.preempted("", reason, "", cause, now), now)
 		t.doomed = true
+	} else if t.status.Load() == uint32(Starting) && !t.doomed { // not yet arrived
+		t.doomed = true
+		l.rt.decisions.addCancel(&Decision{Kind: DecisionRefusal, Loop: l.cfg.Name, Task: t.shortPath(), Reason: reason})
 	}
 	return end, inside
+}
+
+// doom takes the task out of the queue, or posts the throw, and puts that into the stream of
+// decisions. A task that is cancelled again is not in the stream again. doom returns the throw that
+// ends the task. Called under the loop's lock.
+//
+//go:noinline
+func (s *strand) doom(err *PreemptedError, now int64) *PreemptedError {
+	d := s.loop.about(DecisionRefusal, s) // before the strand leaves the task
+	d.Section, d.Reason = cutText(s.section(), maxDecisionText), err.Reason
+	if !s.abandon(err, now) {
+		d.Kind = DecisionThrow
+		if last := s.throwToTheEnd(err, now); last != err {
+			return last
+		}
+	}
+	s.loop.rt.decisions.addCancel(&d)
+	return err
 }
 
 func (t *Task) cancelChildren(cause error) {

@@ -1,8 +1,10 @@
 package cocoon
 
 import (
+	"sync"
 	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/sched"
 )
 
@@ -29,6 +31,44 @@ type class struct {
 	reported atomic.Bool // the log says that its tasks wait unannounced
 }
 
+// found counts the results of looks at the tasks of a class. Of two concurrent looks one may be
+// lost.
+type found struct{ runs, waits atomic.Int32 }
+
+// declared is what a document says about the tasks of a name. It is immutable.
+type declared struct {
+	pattern lang.Pattern // the matching names
+	met     atomic.Bool  // of a pattern: a task with a matching name has arrived
+
+	kind   Kind
+	attrs  []attrs // its priority and labels; only copied, so their noted is never written
+	shared *attrs  // a linked copy, for tasks without other attributes
+	cost   int64   // ns; 0: not declared
+	fixed  bool    // declared atomic
+	waits  bool    // declared to wait mostly
+}
+
+// naming is what a runtime knows about names of tasks and sections. Names may come from clients, so
+// the tables of names that were met are bounded. What code and documents declare is stored
+// separately: always in full, and freed when it is no longer declared. A name for which the table
+// has no room is looked up each time it arrives, so the same policies apply to it. What the runtime
+// learns about its tasks, such as their average cost, is lost.
+type naming struct {
+	classes  sync.Map // name -> *class
+	sections sync.Map // name -> *named
+
+	selectors atomic.Pointer[selectors] // written with regMu held
+
+	mu         sync.RWMutex // guards what follows; a class is made with it held for reading
+	registered map[string]Kind
+	declared   map[string]*declared // by documents: the key is the name as written; set under regMu
+	byName     *lang.ByName[*declared]
+
+	classCount, sectionCount atomic.Int64
+	unkept                   atomic.Int64 // tasks and sections with names that did not fit
+	logs                     logLimit
+}
+
 // ran adds a task that has ended to the average, which follows about the last ten. Of two tasks
 // that end at the same time one may be lost.
 func (c *class) ran(ns int64) {
@@ -44,4 +84,26 @@ func (c *class) expected() int64 {
 		return d.cost
 	}
 	return c.cost.Load()
+}
+
+const (
+	fewLooks  = 8    // with fewer, nothing is learned
+	manyLooks = 1024 // with more, older looks count half
+)
+
+func (c *found) running() { c.runs.Add(1); c.age() }
+
+func (c *found) waiting() { c.waits.Add(1); c.age() }
+
+func (c *found) age() {
+	if r, w := c.runs.Load(), c.waits.Load(); r+w > manyLooks {
+		c.runs.Store(r / 2)
+		c.waits.Store(w / 2)
+	}
+}
+
+// mostlyWait reports whether there were enough looks, and most of them found a waiting task.
+func (c *found) mostlyWait() bool {
+	w := c.waits.Load()
+	return w >= fewLooks && w > 2*c.runs.Load()
 }

@@ -1,20 +1,9 @@
 package cocoon
 
 import (
-	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/internal/sketch"
 	"github.com/cocoon-go/cocoon/stubs"
 )
-
-// classAccount holds a loop's figures for the tasks of one name, for policies that read class.*.
-type classAccount struct {
-	sched.Tally
-	id       stubs.NameID
-	uses     int // arrivals of its tasks, halved from time to time
-	running  mean
-	waited   mean
-	sketches []*sketch.Sketch // by the meter's series; nil before the first value
-}
 
 // maxClassAccounts is the greatest number of accounts of a loop. It is bounded because names may
 // come from clients.
@@ -118,7 +107,8 @@ func (v *view) ofClass(r *read, now int64) uint64 {
 		return uint64(a.running.ns)
 	case stubs.ClassWaitedMean:
 		return uint64(a.waited.ns)
-	default: // stubs.ClassWait, stubs.ClassService
+	case stubs.ClassWait, stubs.ClassService:
 		return uint64(a.quantile(r, now))
 	}
+	panic(valueless)
 }

@@ -30,9 +30,11 @@ type Config struct {
 	// them all wait for each other. 0 means no bound.
 	MaxStarted int
 
-	// MaxBypass bounds how long other tasks may pass over a suspended task. The task is then
-	// resumed, and runs undisturbed for a quarter of that time. 0 means 100 ms, and a negative
-	// value no bound.
+	// MaxBypass bounds how long other tasks may pass over a suspended task, or the oldest task of a
+	// kind in a ranked queue. A suspended task is then resumed, and runs undisturbed for a quarter
+	// of that time; a waiting task starts, whatever its rank. So if tasks take a good part of
+	// MaxBypass, an overloaded loop departs from ranks and shares: raise it there. 0 means 100 ms,
+	// and a negative value no bound.
 	MaxBypass time.Duration
 
 	// StallAfter is how long a task may keep its slot without passing a safe point while another
@@ -79,6 +81,27 @@ type Config struct {
 	// and where. The line has level Warn and appears at most once a second for a policy.
 	QuietThrows bool
 
+	// ProfileLabels gives the goroutine of each task the pprof labels cocoon.task, the task's name,
+	// and cocoon.tenant, if tenants are registered, in addition to the labels in the context that
+	// the task was given. Goroutines that the task starts inherit them. When the task ends, its
+	// goroutine gets the labels in the given context, or the labels of the task around it: labels
+	// set with pprof.SetGoroutineLabels alone are lost. It costs a task about 0.1 µs (bench:
+	// watch).
+	ProfileLabels bool
+
+	// Trace shows tasks in execution traces (runtime/trace): a trace task for each task, with the
+	// regions "cocoon queued", "cocoon running" and "cocoon suspended", and a log event for each
+	// decision that is kept. It costs a task about 0.8 µs while a trace is being taken, and nothing
+	// otherwise (bench: watch).
+	Trace bool
+
+	// FlightRecorder keeps an execution trace of the last seconds in memory, and writes it to a
+	// file when a task has stalled, when a full queue has refused a task, and when a policy calls
+	// call("snapshot"). cocoon why FILE describes such a file. Errors of writing are logged once. A
+	// process has at most one flight recorder. It implies Trace, and a trace is being taken all the
+	// time.
+	FlightRecorder FlightRecorder
+
 	// Logger receives stalls, errors of policies, throws, the verdicts and effects of observing
 	// policies, and panics of tasks. nil means slog.Default() at the time the line is logged.
 	//
@@ -93,21 +116,6 @@ type Config struct {
 	wall       func() time.Time // the system's clock, or a test's
 	gapsFolder string           // of COCOON_GAPS, if it counts
 	follows    bool             // Slots was 0
-}
-
-// LoopConfig configures an additional loop. Its fields mean the same as those in Config.
-type LoopConfig struct {
-	Name       string // must be unique in the runtime
-	Slots      int    // 0 means 1, the classic event loop
-	MaxQueue   int
-	MaxStarted int
-
-	// Exclusive loops never lend a slot. Their tasks stay atomic towards each other between safe
-	// points, even when a task stalls, or waits without Block, and delays the loop. Any other loop
-	// with one slot lends it after StallAfter. With more slots, a loop lends the slot of a task
-	// that waits without Block at once, and that task then runs concurrently with other tasks until
-	// its next safe point.
-	Exclusive bool
 }
 
 const (
@@ -131,9 +139,18 @@ const (
 	longestBreath = time.Second
 )
 
+// FlightRecorder configures Config.FlightRecorder. The zero value turns it off.
+type FlightRecorder struct {
+	Folder string        // where the files are written; it is made if it does not exist
+	Age    time.Duration // what a file covers at least, up to the event; 0: 10 s
+	Bytes  int64         // the approximate bound of a file and of the recorder's memory; 0: 10 MiB
+	Files  int           // how many files of the runtime are kept in the folder, the newest; 0: 10
+	Every  time.Duration // the shortest time between two files; 0: 1 minute
+}
+
 // complete fills in the defaults, and rejects values that make no sense.
-func (c Config) complete() (Config, error) {
-	if err := checkBounds("Config", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
+func (c Config) complete() (_ Config, err error) {
+	if err = checkBounds("Config", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
 		return c, err
 	}
 	if c.MaxFailures < 0 {
@@ -145,6 +162,10 @@ func (c Config) complete() (Config, error) {
 	for c.Seed == 0 {
 		c.Seed = rand.Uint64()
 	}
+	if c.FlightRecorder, err = c.FlightRecorder.complete(); err != nil {
+		return c, err
+	}
+	c.Trace = c.Trace || c.FlightRecorder.Folder != ""
 	if c.Slots == 0 {
 		c.Slots, c.follows = min(kernel.OwnProcs(), maxSlots), true
 	}
@@ -164,29 +185,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-func (c LoopConfig) complete() (LoopConfig, error) {
-	if c.Name == "" {
-		return c, fmt.Errorf("cocoon: a loop needs a name: set LoopConfig.Name")
-	}
-	if err := checkBounds("LoopConfig", c.Slots, c.MaxQueue, c.MaxStarted); err != nil {
-		return c, err
-	}
-	orDefault(&c.Slots, 1)
-	return c, nil
-}
-
-func checkBounds(in string, slots, queue, started int) error {
-	switch {
-	case slots < 0 || slots > maxSlots:
-		return fmt.Errorf("cocoon: %s.Slots is %d; want 1 to %d, or 0 for the default", in, slots, maxSlots)
-	case queue < 0:
-		return fmt.Errorf("cocoon: %s.MaxQueue is %d; want 1 or more, or 0 for no bound", in, queue)
-	case started < 0:
-		return fmt.Errorf("cocoon: %s.MaxStarted is %d; want 1 or more, or 0 for no bound", in, started)
-	}
-	return nil
-}
-
 func orDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -199,4 +197,35 @@ func clamp(d *time.Duration, least time.Duration) {
 	if *d > 0 {
 		*d = min(max(*d, least), endless)
 	}
+}
+
+// complete fills in the defaults, and rejects values that make no sense.
+func (c FlightRecorder) complete() (FlightRecorder, error) {
+	if c.Folder == "" && c != (FlightRecorder{}) {
+		return c, fmt.Errorf("cocoon: Config.FlightRecorder has no Folder; name the folder for its files")
+	}
+	if c.Age < 0 || c.Bytes < 0 || c.Files < 0 || c.Every < 0 {
+		return c, fmt.Errorf("cocoon: Config.FlightRecorder is %+v; want no negative values, and 0 for a default", c)
+	}
+	orDefault(&c.Age, 10*time.Second)
+	orDefault(&c.Bytes, 10<<20)
+	orDefault(&c.Files, 10)
+	orDefault(&c.Every, time.Minute)
+	return c, nil
+}
+
+// gapsVariable names a folder. Each runtime with a Config.Gaps of 0 then measures gaps every
+// millisecond, and keeps them in a file there. cocoon gaps -run sets it.
+const gapsVariable = "COCOON_GAPS"
+
+func checkBounds(in string, slots, queue, started int) error {
+	switch {
+	case slots < 0 || slots > maxSlots:
+		return fmt.Errorf("cocoon: %s.Slots is %d; want 1 to %d, or 0 for the default", in, slots, maxSlots)
+	case queue < 0:
+		return fmt.Errorf("cocoon: %s.MaxQueue is %d; want 1 or more, or 0 for no bound", in, queue)
+	case started < 0:
+		return fmt.Errorf("cocoon: %s.MaxStarted is %d; want 1 or more, or 0 for no bound", in, started)
+	}
+	return nil
 }

@@ -26,79 +26,6 @@ func scopeOf(ctx context.Context) (*Task, *attrs) {
 	return nil, nil
 }
 
-// attrs is an immutable list of attributes, newest first.
-type attrs struct {
-	next     *attrs
-	what     attribute
-	declared bool   // by a document; attributes given by a context take precedence
-	noted    uint32 // see note; read and written atomically
-	label    stubs.NameID
-	number   int64  // the priority, the cost in ns, or the label's value
-	text     string // the label's value: a copy, because it may be part of a whole request
-	within   *Task  // of a cost: it applies to tasks started in this one, not to their children
-}
-
-type attribute uint8
-
-const (
-	priorityAttr attribute = iota
-	labelAttr
-	costAttr
-)
-
-// find returns the newest attribute of that sort given by a context, and the newest one declared by
-// a document. Each is nil if there is none.
-func (a *attrs) find(what attribute, label stubs.NameID) (given, declared *attrs) {
-	for ; a != nil && (given == nil || declared == nil); a = a.next {
-		switch {
-		case a.what != what || a.label != label:
-		case a.declared && declared == nil:
-			declared = a
-		case !a.declared && given == nil:
-			given = a
-		}
-	}
-	return given, declared
-}
-
-func (a *attrs) prio() int32 {
-	switch given, declared := a.find(priorityAttr, 0); {
-	case given != nil:
-		return int32(given.number)
-	case declared != nil:
-		return int32(declared.number)
-	}
-	return 0
-}
-
-// lookup returns a label's value, or 0 if it is not set.
-func (a *attrs) lookup(label stubs.NameID) stubs.NameID {
-	if set := a.labelled(label); set != nil {
-		return stubs.NameID(set.number)
-	}
-	return 0
-}
-
-// labelled returns the label, or nil if it is not set. An empty label, such as one taken from a
-// missing header, counts as not set.
-func (a *attrs) labelled(label stubs.NameID) *attrs {
-	given, declared := a.find(labelAttr, label)
-	if given != nil && given.number != 0 {
-		return given
-	}
-	return declared
-}
-
-// cost returns the cost given for a task started in parent, or 0.
-func (a *attrs) cost(parent *Task) int64 {
-	for ; a != nil; a = a.next {
-		if a.what == costAttr && a.within == parent {
-			return a.number
-		}
-	}
-	return 0
-}
-
 type attrContext struct {
 	context.Context
 	task  *Task
@@ -162,13 +89,6 @@ func (t *Task) cost() int64 {
 // the task's end stays cancelled and keeps its values. It is an allocation of its own, so that code
 // which retains it does not retain the values of another task.
 type taskContext Task
-
-// cancelContext carries the cancellation of a task. It is made on the first call of Done or of
-// cancel, because most tasks never need one.
-type cancelContext struct {
-	context.Context
-	cancel context.CancelCauseFunc
-}
 
 func (c *taskContext) task() *Task { return (*Task)(c) }
 
@@ -234,4 +154,56 @@ func (t *Task) cancellation() *cancelContext {
 		cancel(above.endCause())
 	}
 	return in
+}
+
+// contextEnded reports whether the task's own context has ended by itself, and not through a
+// context above it.
+func (t *Task) contextEnded() bool {
+	in := t.innerContext()
+	return in != nil && in.Err() != nil || t.status.Load()&released != 0
+}
+
+// endedAbove returns the task above t that has ended t's context with its own, or nil.
+func (t *Task) endedAbove() *Task {
+	for c := t; c.bare.Load(); {
+		p := c.up.Load()
+		switch {
+		case !p.contextEnded():
+			c = p
+		case c.up.Load() == p: // otherwise c was just taken from p, and did not end with it
+			return p
+		}
+	}
+	return nil
+}
+
+// endError returns the error of the context, which has ended.
+func (t *Task) endError() error {
+	if in := t.innerContext(); in != nil && in.Err() != nil {
+		return in.Err()
+	}
+	return context.Canceled
+}
+
+// endCause returns the cause of the context, which has ended. It returns nil if the context was
+// canceled without a cause.
+func (t *Task) endCause() error {
+	if in := t.innerContext(); in != nil && in.Err() != nil {
+		return context.Cause(in)
+	}
+	return nil
+}
+
+// given returns the context that the task was given, or its own if it was given its parent's.
+func (t *Task) given() context.Context {
+	if t.bare.Load() {
+		return (*taskContext)(t)
+	}
+	return t.ctx
+}
+
+// TaskOf returns the task that ctx belongs to, or nil.
+func TaskOf(ctx context.Context) *Task {
+	t, _ := scopeOf(ctx)
+	return t
 }

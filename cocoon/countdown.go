@@ -15,3 +15,6 @@ func (c *countdown) poll() bool {
 
 func (c *countdown) get() int32  { return int32(*c) }
 func (c *countdown) set(n int32) { *c = countdown(n) }
+
+// underRace is whether the program was built with the race detector.
+const underRace = false

@@ -4,24 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/lang"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
-
-// declared is what a document says about the tasks of a name. It is immutable.
-type declared struct {
-	pattern policy.Pattern // the matching names
-	met     atomic.Bool    // of a pattern: a task with a matching name has arrived
-
-	kind   Kind
-	attrs  []attrs // its priority and labels; only copied, so their noted is never written
-	shared *attrs  // a linked copy, for tasks without other attributes
-	cost   int64   // ns; 0: not declared
-	fixed  bool    // declared atomic
-	waits  bool    // declared to wait mostly
-}
 
 // fixed reports whether a document declares the class atomic.
 func (c *class) fixed() bool {
@@ -60,16 +47,16 @@ func chain(list []attrs, next *attrs) *attrs {
 
 // declaredOf checks what a document says about tasks. It disregards what was, the replaced
 // document, says about them. Called with regMu held.
-func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*declared, error) {
+func (rt *Runtime) declaredOf(doc *document.Document, was *loadedDocument) (map[string]*declared, error) {
 	all, known := make(map[string]*declared, len(doc.Tasks)), rt.naming.declared
 	for _, name := range slices.Sorted(maps.Keys(doc.Tasks)) {
-		said, part := doc.Tasks[name], policy.Part{Kind: "task", Name: name}
-		pattern, err := policy.ParsePattern(name)
+		said, part := doc.Tasks[name], document.Part{Kind: "task", Name: name}
+		pattern, err := lang.ParsePattern(name)
 		if err != nil {
 			return nil, doc.Refused(part, err)
 		}
 		whole, one := pattern.Name()
-		d := &declared{pattern: pattern, cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == policy.Waits}
+		d := &declared{pattern: pattern, cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == document.Waits}
 		if said.Kind != "" && !d.waits {
 			d.kind = Kind(slices.Index(stubs.KindNames[:], said.Kind))
 		}
@@ -87,18 +74,18 @@ func (rt *Runtime) declaredOf(doc *policy.Document, was *document) (map[string]*
 }
 
 // declaredKinds returns the kinds that documents declare. Called with regMu held.
-func (rt *Runtime) declaredKinds() map[string]policy.Class {
-	kinds := make(map[string]policy.Class, len(rt.naming.declared))
+func (rt *Runtime) declaredKinds() map[string]document.Class {
+	kinds := make(map[string]document.Class, len(rt.naming.declared))
 	for name, d := range rt.naming.declared {
 		if d.fixed || d.kind != 0 {
-			kinds[name] = policy.Class{Kind: stubs.KindNames[d.kind]}
+			kinds[name] = document.Class{Kind: stubs.KindNames[d.kind]}
 		}
 	}
 	return kinds
 }
 
 // attrsOf returns the attributes of a class.
-func attrsOf(c policy.Class) (list []attrs) {
+func attrsOf(c document.Class) (list []attrs) {
 	if c.Priority != nil {
 		list = append(list, attrs{what: priorityAttr, declared: true, number: int64(*c.Priority)})
 	}

@@ -6,30 +6,21 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/states"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
-
-// document is what a YAML document has put in force, or is about to. It is immutable; regMu guards
-// the objects in it.
-type document struct {
-	states   map[string]policy.State
-	tasks    map[string]*declared
-	tenants  *tenantTable // nil: it declares none
-	before   *tenantTable // in force before tenants
-	versions []*version   // in their order
-	source   *policy.Document
-	file     string // its name, as the caller of LoadPolicyFile wrote it; "" of no file
-}
 
 // change holds everything needed to replace one document by another. All steps that can fail are
 // done when the change is made.
 type change struct {
 	rt      *Runtime
-	was     *document // not in force afterwards; empty if the document is new
-	is      *document
+	was     *loadedDocument // not in force afterwards; empty if the document is new
+	is      *loadedDocument
 	scope   scope      // that policies refer to afterwards
 	changed []*version // made for the change
 	modes   []newMode  // of versions that stay
+	planned []planned  // of is.versions
 }
 
 type newMode struct {
@@ -38,7 +29,7 @@ type newMode struct {
 }
 
 // newChange checks and prepares a document. Called with regMu held.
-func (rt *Runtime) newChange(was, is *document) (*change, error) {
+func (rt *Runtime) newChange(was, is *loadedDocument) (*change, error) {
 	c, doc := &change{rt: rt, was: was, is: is}, is.source
 	var err error
 	if c.is.tasks, err = rt.declaredOf(doc, was); err != nil {
@@ -48,12 +39,15 @@ func (rt *Runtime) newChange(was, is *document) (*change, error) {
 		return nil, err
 	}
 	if err := c.tenants(doc.Tenants); err != nil {
-		return nil, doc.Refused(policy.Part{Kind: "tenants"}, err)
+		return nil, doc.Refused(document.Part{Kind: "tenants"}, err)
+	}
+	if is.canary, err = newCanary(doc, was, c.scope.tenants); err != nil {
+		return nil, err
 	}
 	if err := c.others(); err != nil {
 		return nil, err
 	}
-	if err := c.policies(doc); err != nil {
+	if err := c.policies(); err != nil {
 		for _, v := range c.changed {
 			v.discard()
 		}
@@ -65,7 +59,7 @@ func (rt *Runtime) newChange(was, is *document) (*change, error) {
 // states determines the states of the new document. A state that the previous document declared
 // with the same type keeps its value. A bucket with another burst keeps its tokens, but counts as a
 // new state for the policies that refer to it.
-func (c *change) states(doc *policy.Document) (err error) {
+func (c *change) states(doc *document.Document) (err error) {
 	if c.is.states, err = policy.StatesOf(doc.States); err != nil {
 		return fmt.Errorf("cocoon: %w", err)
 	}
@@ -79,11 +73,11 @@ func (c *change) states(doc *policy.Document) (err error) {
 		was, again := c.was.states[name]
 		switch {
 		case c.scope.states[name] != nil:
-			return doc.Refused(policy.Part{Kind: "state", Name: name}, ErrDuplicate)
+			return doc.Refused(document.Part{Kind: "state", Name: name}, ErrDuplicate)
 		case !again || !s.SameKind(was):
-			c.scope.states[name] = newState(s)
+			c.scope.states[name] = states.New(s)
 		case s.Bucket.Burst != was.Bucket.Burst:
-			c.scope.states[name] = &stateVar{State: s, table: now[name].table}
+			c.scope.states[name] = now[name].Sharing(s)
 		default:
 			c.scope.states[name] = now[name]
 		}
@@ -125,33 +119,42 @@ func (c *change) others() error {
 
 // policies makes the versions of the document's policies. Policies in force that the document
 // repeats unchanged are left alone.
-func (c *change) policies(doc *policy.Document) error {
+func (c *change) policies() error {
 	before := make(map[string]*version, len(c.was.versions))
 	for _, v := range c.was.versions {
 		before[v.of.name] = v
 	}
-	for _, p := range doc.Policies {
-		v, r := before[p.Name], c.rt.policies[p.Name]
+	for _, p := range c.is.plan() {
+		v, r := before[p.name], c.rt.policies[p.name]
+		refused := func(err error) error {
+			return p.from.source.Refused(document.Part{Kind: "policy", Name: p.Name}, err)
+		}
 		switch {
 		case r == nil:
-			r = &Registration{rt: c.rt, name: p.Name}
+			r = &Registration{rt: c.rt, name: p.name}
 		case v == nil || v.of != r:
-			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, ErrDuplicate)
-		case c.stands(v, p):
-			c.is.versions = append(c.is.versions, v)
+			return refused(ErrDuplicate)
+		case c.stands(v, p.Policy) && (p.part == nil || p.Mode == v.spec.Mode):
+			c.put(v, p)
 			if p.Mode != v.spec.Mode {
 				c.modes = append(c.modes, newMode{v, p.Mode})
 			}
 			continue
 		}
-		fresh, err := r.ready(p, c.scope)
+		fresh, err := r.ready(p.Policy, c.scope)
 		if err != nil {
-			return doc.Refused(policy.Part{Kind: "policy", Name: p.Name}, err)
+			return refused(err)
 		}
 		c.changed = append(c.changed, fresh)
-		c.is.versions = append(c.is.versions, fresh)
+		c.put(fresh, p)
 	}
 	return nil
+}
+
+// put notes that the change puts a version in force.
+func (c *change) put(v *version, p planned) {
+	c.is.versions = append(c.is.versions, v)
+	c.planned = append(c.planned, p)
 }
 
 // stands reports whether v, which is registered, is in force and equals what p would become, except
@@ -184,13 +187,13 @@ func describeState(name string, s policy.State) string {
 
 // commit puts the change in force, and cannot fail: first states and tasks, of which policies in
 // force notice nothing, then the policies. Called with regMu held.
-func (c *change) commit() *document {
+func (c *change) commit() *loadedDocument {
 	rt := c.rt
 	rt.states.Store(&c.scope.states)
 	rt.betweenSteps(func() {
 		for name, s := range c.is.states {
 			if was, again := c.was.states[name]; again && s.SameKind(was) {
-				c.scope.states[name].redeclare(s, was)
+				c.scope.states[name].Redeclare(s, was)
 			}
 		}
 	})
@@ -202,11 +205,14 @@ func (c *change) commit() *document {
 			out = append(out, v.of.now) // a version that Update may have put in its place
 		}
 	}
-	for _, v := range c.is.versions {
-		v.from.Store(c.is)
+	for i, v := range c.is.versions {
+		v.part = c.planned[i].part
+		v.place(c.planned[i].from)
 	}
+	rt.changeCanary(c.was, c.is)
 	for _, m := range c.modes {
 		m.of.spec.Mode, m.of.own = m.mode, m.mode
+		m.of.changed(DecisionMode, m.mode, "")
 	}
 	if c.scope.tenants != nil { // before the policies that read them, not after
 		rt.installTenants(c.scope.tenants)

@@ -65,7 +65,7 @@ func TestEndedPoliciesAreBounded(t *testing.T) {
 	}
 	sum := PolicyStats{}
 	for st := range maps.Values(e.stats) {
-		sum = sum.plus(st)
+		sum = sum.Plus(st)
 	}
 	if len(e.stats) != maxEnded+1 || len(e.names) != maxEnded || sum.Throws != 1000 || sum.Errors != 999*500 {
 		t.Errorf("%d policies, %d names, %+v", len(e.stats), len(e.names), sum)
@@ -84,7 +84,7 @@ func TestPlusAddsAllCounters(t *testing.T) {
 			f.SetInt(1)
 		}
 	}
-	sum := reflect.ValueOf(one.plus(one))
+	sum := reflect.ValueOf(one.Plus(one))
 	for i := range sum.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.Int64 && f.Int() == 1 && sum.Field(i).Int() != 2 {
 			t.Errorf("%s is %v", v.Type().Field(i).Name, sum.Field(i))

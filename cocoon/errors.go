@@ -46,6 +46,9 @@ type PreemptedError struct {
 
 	RetryAfter time.Duration // when the caller may try again, as the policy says; 0: it does not say
 
+	account Account // at the verdict
+	ruling  *ruling // nil: not a policy's
+
 	// Others may read the error before it has happened and arrived.
 	frames   atomic.Pointer[[]uintptr] // where it happened
 	became   atomic.Pointer[PanicError]

@@ -23,8 +23,10 @@ func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 // no task. Called under the loop's lock, with the view's notification filled in.
 func (l *Loop) evaluateEach(b *bound, now int64) {
 	if !b.perTask {
-		l.view.about(nil, nil)
-		l.evaluate(b, now)
+		if b.takes(nil) {
+			l.view.about(nil, nil)
+			l.evaluate(b, now)
+		}
 		return
 	}
 	l.running(func(s *strand) bool {
@@ -64,8 +66,9 @@ func (l *Loop) arriving(s *strand, now int64) {
 		}
 		asked := b.asking && s.core.State() == sched.Queued && l.askToMakeRoom(b, s, now)
 		if !asked && (!b.mild || b.places) {
-			l.view.about(nil, s)
-			l.evaluate(b, now)
+			if l.view.about(nil, s); b.mayAct(&l.view) {
+				l.evaluate(b, now)
+			}
 		}
 		if s.withdrawn != nil {
 			return
@@ -83,7 +86,7 @@ func (l *Loop) askToMakeRoom(b *bound, s *strand, now int64) (asked bool) {
 		}
 		asked = true
 		l.view.about(c, s)
-		return !l.evaluate(b, now)
+		return !b.mayAct(&l.view) || !l.evaluate(b, now)
 	})
 	return asked
 }
@@ -97,8 +100,9 @@ func (l *Loop) returning(s *strand, now int64) {
 			continue
 		}
 		if asked := b.asking && l.askToMakeRoom(b, s, now); !asked && b.places {
-			l.view.about(nil, s)
-			l.evaluate(b, now)
+			if l.view.about(nil, s); b.mayAct(&l.view) {
+				l.evaluate(b, now)
+			}
 		}
 	}
 }
@@ -135,5 +139,13 @@ func (l *Loop) custom(s *strand, name string, value float64) {
 			l.view.about(s, nil)
 			l.evaluate(b, now)
 		}
+	}
+}
+
+// Notify raises the custom event of that name. The policies registered for it are evaluated on the
+// calling goroutine, for each running task, or once per loop if they refer to no task.
+func (rt *Runtime) Notify(name string, value float64) {
+	for _, l := range *rt.loops.Load() {
+		l.notifyCustom(name, value)
 	}
 }

@@ -248,27 +248,10 @@ func TestAccountsAddUp(t *testing.T) {
 		t.Errorf("%+v is more than the %v that passed", a, all)
 	}
 	st := rt.Loop().Stats()
-	values := int64(0)
-	for _, n := range st.Queueing.Counts {
-		values += n
-	}
-	if st.Ended != 2 || values != 2 || st.Account.Blocked != a.Blocked || st.Account.Running < a.Running || st.Name != "default" || st.Slots != 1 {
+	if st.Ended != 2 || st.Queueing.Count() != 2 || st.Queueing.Sum != st.Account.Queued || st.Account.Blocked != a.Blocked || st.Account.Running < a.Running || st.Name != "default" || st.Slots != 1 {
 		t.Errorf("%+v", st)
 	}
-	if q := st.Queueing.Quantile(1); q < a.Queued || q > 2*a.Queued+1 {
+	if q := st.Queueing.Quantile(1); q < a.Queued || float64(q) > 1.1*float64(a.Queued) {
 		t.Errorf("the longest wait is %v; want about %v", q, a.Queued)
-	}
-}
-
-func TestQuantile(t *testing.T) {
-	var h Histogram
-	if q := h.Quantile(0.5); q != 0 {
-		t.Errorf("of nothing: %v", q)
-	}
-	h.Counts[0], h.Counts[10] = 1, 1
-	for q, want := range map[float64]time.Duration{0: 1, 0.5: 1, 0.9: 2047, 1: 2047} {
-		if got := h.Quantile(q); got != want {
-			t.Errorf("Quantile(%v) is %v; want %v", q, got, want)
-		}
 	}
 }

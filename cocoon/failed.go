@@ -1,16 +1,22 @@
 package cocoon
 
 import (
+	"context"
 	"runtime"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-func init() { safepoint.AttachFailed(failed) }
+func init() {
+	safepoint.AttachFailed(failed)
+	inside.Unwinding = unwindingOf
+}
 
 // failed returns the error of the throw that unwinds the calling task, if it has unwound the
-// function whose deferred call is the caller. It returns nil if that function returns normally: it
+// function that has deferred the caller. It returns nil if that function returns normally: it
 // may itself be called by a deferred call that cleans up, and its own result is not the throw's.
 func failed() error {
 	s := strandOfGoroutine()
@@ -27,6 +33,21 @@ func failed() error {
 			if f.Function != "runtime.gopanic" {
 				return nil
 			}
+			return s.throwing.err
+		}
+	}
+	return nil
+}
+
+// unwindingOf returns the throw that unwinds the task of ctx, or a task nested in it, if the caller
+// runs in a deferred call meanwhile. A throw that code has recovered unwinds nothing.
+func unwindingOf(ctx context.Context) error {
+	t := TaskOf(ctx)
+	if t.here() == nil {
+		return nil
+	}
+	for s := t.strand; s != nil; s = s.inner {
+		if s.throwing != nil && goroutine.Unwinding() {
 			return s.throwing.err
 		}
 	}

@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
@@ -15,9 +14,6 @@ import (
 // checks each second, and whenever it becomes hot (warm.go).
 
 const followEvery = int64(time.Second)
-
-// following is when the number of slots was last compared with the number of processors.
-type following struct{ at atomic.Int64 }
 
 // room returns the maximum number of slots of the default loop.
 func (c Config) room() int {

@@ -3,12 +3,9 @@ package cocoon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"runtime"
-	"runtime/debug"
 	"strings"
-	"sync/atomic"
 )
 
 // Func names a function for registration if its own name is unsuitable, such as the name of a
@@ -94,16 +91,6 @@ func funcOf(in string, f any) (name string, do func(context.Context), err error)
 	return name, do, nil
 }
 
-// safeFunc is a function that policies may call.
-type safeFunc struct {
-	name    string
-	do      func(context.Context)
-	running atomic.Bool
-	calls   atomic.Int64
-	missed  atomic.Int64
-	panics  atomic.Int64
-}
-
 // addFunc registers a callable under its full and its short name. Called with regMu held.
 func (rt *Runtime) addFunc(name string, do func(context.Context)) error {
 	if rt.funcs[name] != nil {
@@ -115,24 +102,4 @@ func (rt *Runtime) addFunc(name string, do func(context.Context)) error {
 		rt.funcs[short] = f
 	}
 	return nil
-}
-
-// call runs the function on a goroutine of its own, so that the caller, which evaluates the policy
-// and may be the timer's thread, does not wait.
-func (f *safeFunc) call(rt *Runtime) {
-	if !f.running.CompareAndSwap(false, true) {
-		f.missed.Add(1)
-		return
-	}
-	f.calls.Add(1)
-	go func() {
-		defer f.running.Store(false)
-		defer func() {
-			if r := recover(); r != nil {
-				f.panics.Add(1)
-				rt.log.add(slog.LevelError, "cocoon: safe function called by a policy panicked", "func", f.name, "panic", textOfPanic(r), "stack", string(debug.Stack()))
-			}
-		}()
-		f.do(rt.ctx)
-	}()
 }

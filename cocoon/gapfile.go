@@ -11,12 +11,8 @@ import (
 	"time"
 )
 
-// gapsVariable names a folder. Each runtime with a Config.Gaps of 0 then measures gaps every
-// millisecond, and keeps them in a file there. cocoon gaps -run sets it.
-const gapsVariable = "COCOON_GAPS"
-
-// gapFile keeps a record in a file. It is written soon after each gap, because many servers end by
-// being killed.
+// gapFile keeps a runtime's gaps in a file. It is written soon after each gap, because many servers
+// end by being killed.
 type gapFile struct {
 	path string
 	log  *logQueue
@@ -37,16 +33,17 @@ func newGapFile(dir string, log *logQueue) *gapFile {
 	return &gapFile{path: filepath.Join(dir, name), log: log}
 }
 
-// touch makes the file be written soon. It is called under a loop's lock.
-func (f *gapFile) touch(g *gapRecord) {
+// touch makes the file be written soon, with the gaps that sorted returns then. It is called under
+// a loop's lock.
+func (f *gapFile) touch(sorted func() []Gap) {
 	if f != nil && f.pending.CompareAndSwap(false, true) {
-		time.AfterFunc(100*time.Millisecond, func() { f.write(g, false) })
+		time.AfterFunc(100*time.Millisecond, func() { f.write(sorted, false) })
 	}
 }
 
 // write brings the file up to date; last says that this is the last time. It replaces the whole
 // file, so that a reader never sees half of one.
-func (f *gapFile) write(g *gapRecord, last bool) {
+func (f *gapFile) write(sorted func() []Gap, last bool) {
 	if f == nil {
 		return
 	}
@@ -57,7 +54,7 @@ func (f *gapFile) write(g *gapRecord, last bool) {
 	}
 	f.closed = last
 	f.pending.Store(false)
-	text, err := json.Marshal(g.sorted())
+	text, err := json.Marshal(sorted())
 	if err == nil {
 		if err = os.WriteFile(f.path+".new", text, 0o666); err == nil {
 			err = os.Rename(f.path+".new", f.path)

@@ -3,57 +3,12 @@ package cocoon
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
-
-// gapProbe asks a task when its next safe point will be. Guarded by the loop's lock.
-//
-// After a task has responded, it is asked again some time later, and the request stays posted until
-// the task responds. So only gaps longer than the interval are sure to be found, which are the gaps
-// that matter, and the polls in between cost no more than without Config.Gaps. If all polls took
-// the slow path and recorded the time, every gap would be found, but the program would be so much
-// slower that its gaps would not be representative.
-type gapProbe struct {
-	asked    int64 // 0: it has responded
-	due      int64 // when it is asked again
-	sampled  int64 // how long it had been silent when its stack was last taken; 0: not taken yet
-	sampling bool  // its stack is being taken
-	stack    []runtime.Frame
-	same     int  // how many functions, from the outermost, all samples share
-	deep     bool // the stack is too deep: its outermost functions are missing
-}
-
-// endedGap is a gap to be recorded.
-type endedGap struct {
-	gapProbe
-	at   int64 // when it ended
-	task string
-	end  []runtime.Frame // the poll's stack; empty at the task's end, or where it waits
-}
-
-// probe asks the task for a safe point at the probe's time. While the task does not respond, probe
-// has its stack taken, at once and whenever the silence has doubled. Called under the loop's lock.
-func (s *strand) probe(now int64) (next int64) {
-	g := s.loop.rt.gaps
-	if g == nil {
-		return notify.Never
-	}
-	p := s.gap
-	switch silent := now - p.asked; {
-	case p.asked == 0 && now >= p.due:
-		*p = gapProbe{asked: now}
-		s.post(wantGap, now)
-	case p.asked != 0 && silent >= max(g.every, 2*p.sampled) && now >= g.quiet.Load() && g.sampling.CompareAndSwap(false, true):
-		p.sampled, p.sampling = silent, true
-		go g.sample(s, p.asked)
-	}
-	return now + g.every
-}
 
 // armGaps wakes the timer for a task that begins to run.
 func (rt *Runtime) armGaps() {
@@ -74,51 +29,6 @@ const (
 	stopTimeGoroutine = 20
 )
 
-// sample takes the stack of a task that was asked and has not responded. With many goroutines this
-// takes a while, so it may use at most a tenth of the time, unless that requires pauses longer than
-// maxQuiet. The stacks show a moment near the beginning of the call; the task may have ended its
-// gap when the call returns.
-func (g *gapRecord) sample(s *strand, asked int64) {
-	defer g.sampling.Store(false)
-	all, begin := s.loop.rt.takeStacks()
-	end := notify.Now()
-	var stack taskStack
-	if found := stacksOf(all, s); len(found) == 1 {
-		stack = found[0]
-	}
-	g.quiet.Store(end + min(9*(end-begin), maxQuiet))
-	stopped := min(end, begin+stopTime+stopTimeGoroutine*int64(runtime.NumGoroutine()))
-	l := s.loop
-	l.lock()
-	defer l.unlock()
-	switch late := s.lateGap; {
-	case s.gap.asked == asked:
-		s.gap.sampling = false
-		s.gap.saw(stack)
-	case late != nil && late.asked == asked:
-		if late.at >= stopped {
-			late.saw(stack)
-		}
-		g.record(*late)
-		s.lateGap = nil
-	}
-}
-
-// saw records a stack that was taken during the gap, unless the task was already at the poll,
-// because it could not be stopped earlier.
-func (p *gapProbe) saw(t taskStack) {
-	stack := t.frames
-	if len(stack) == 0 || slices.ContainsFunc(stack, func(f runtime.Frame) bool { return ours(f.Function) }) {
-		return
-	}
-	if len(p.stack) > 0 {
-		p.same = shared(stack, p.stack[len(p.stack)-p.same:])
-	} else {
-		p.same = len(stack)
-	}
-	p.stack, p.deep = stack, len(t.tasks) == 0
-}
-
 // endGap records that the task is at a safe point, or at its end, or in an unannounced wait. Called
 // under the loop's lock, by the task's goroutine unless the task waits.
 func (s *strand) endGap(now int64) {
@@ -132,7 +42,8 @@ func (s *strand) endGap(now int64) {
 //go:noinline
 func (s *strand) gapEnded(now int64) {
 	p, g := *s.gap, s.loop.rt.gaps
-	*s.gap = gapProbe{due: now + g.every}
+	*s.gap = gapProbe{due: now + g.every, late: p.late}
+	p.late = nil
 	s.requests.Store(s.requests.Load() &^ wantGap)
 	if now-p.asked < g.every {
 		return
@@ -142,7 +53,7 @@ func (s *strand) gapEnded(now int64) {
 		ended.end = pollStack()
 	}
 	if p.sampling {
-		s.lateGap = &ended // sample will record it
+		s.gap.late = &ended // sample will record it
 		return
 	}
 	g.record(ended)

@@ -4,25 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
-	"sync"
+
+	"github.com/cocoon-go/cocoon/notify"
 )
-
-// Handle refers to a task started by Go. A child task, which is started inside another task,
-// belongs to its parent: cancelling the parent cancels the child, and the child's errors name both.
-// A parent does not wait for its children, and its end does not cancel them; its context ends when
-// its last child has ended. Of a chain of more than 32 tasks, the ended ones are left out (see
-// Task.Stack): their contexts end, and their children become children of the next task above them.
-type Handle struct {
-	task *Task
-	done chan struct{}
-
-	// Written by the task's goroutine before done is closed.
-	err     error
-	account Account
-
-	once sync.Once
-	wrap error
-}
 
 // Task returns the task.
 func (h *Handle) Task() *Task { return h.task }
@@ -109,4 +93,21 @@ func (h *Handle) recovered(rt *Runtime) {
 		h.err = e
 		rt.log.add(slog.LevelError, "cocoon: task panicked", "task", h.task.Path(), "panic", textOfPanic(r), "stack", string(e.Stack))
 	}
+}
+
+// Go starts fn as a task of the default loop, see Loop.Go.
+func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
+	return rt.Loop().Go(ctx, name, fn)
+}
+
+// Account returns how the task's time was spent so far. It returns the zero Account when the task
+// has ended (a Handle keeps the last one).
+func (t *Task) Account() Account {
+	l := t.strand.loop
+	l.lockAll()
+	defer l.unlock()
+	if !t.known {
+		return Account{}
+	}
+	return t.strand.account(notify.Now())
 }

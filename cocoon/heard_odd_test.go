@@ -37,7 +37,7 @@ func curious(t *testing.T, rt *Runtime) *Registration {
 		State: map[string]any{"seen": false}, Expr: `set("seen", task.cancelled or task.deadline < duration("1h"))`})
 }
 
-// A context with methods that lock what its task holds. No other task may notice.
+// Invariant 10: a context has methods that lock what its task holds. No other task may notice.
 func TestAContextMayLock(t *testing.T) {
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAContextMayPanicOnArrival(t *testing.T) {
 	}
 }
 
-// A context that panics, or never returns, while its task waits in the queue.
+// Invariant 10: a context panics, or never returns, while its task waits in the queue.
 func TestAContextMayPanicInTheQueue(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	release := taken(t, rt.Loop())

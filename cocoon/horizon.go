@@ -16,27 +16,6 @@ import (
 // jumps towards its bound. So the moment at which the last clock of a way would reach its bound, if
 // all clocks kept running, is never too late, whatever happens in between.
 
-// way is an analyzer.Way on one loop.
-type way struct {
-	clocks []clock
-	fixed  []fixedValue
-}
-
-// clock is an analyzer.Clock.
-type clock struct {
-	stub  stubs.ID
-	key   read // of task.sections
-	bound int64
-
-	sections sectionKey // in the key
-}
-
-// fixedValue is an analyzer.Fixed.
-type fixedValue struct {
-	read  read
-	value analyzer.Fixed
-}
-
 // anyTime is a wait that ended long ago.
 const anyTime = int64(math.MinInt64 / 4)
 
@@ -80,7 +59,7 @@ func (b *bound) wait(s *strand, now int64) (least int64) {
 	v := view{task: s} // not the loop's view, which may be in use
 	least = notify.Never
 	for i := range b.ways {
-		if w := &b.ways[i]; v.fits(w) {
+		if w := &b.ways[i]; v.fits(b.loop, w) {
 			if d := b.loop.waitOf(w, &v, now); d < least {
 				least = d
 			}
@@ -89,10 +68,10 @@ func (b *bound) wait(s *strand, now int64) (least int64) {
 	return least
 }
 
-// fits reports whether the task's fixed values leave the way open.
-func (v *view) fits(w *way) bool {
+// fits reports whether the tasks' fixed values leave the way open.
+func (v *view) fits(l *Loop, w *way) bool {
 	for i := range w.fixed {
-		if f := &w.fixed[i]; !f.value.Allows(v.ofTask(&f.read, 0)) {
+		if f := &w.fixed[i]; !f.value.Allows(v.ofFixed(l, &f.read)) {
 			return false
 		}
 	}

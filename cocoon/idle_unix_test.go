@@ -3,6 +3,7 @@
 package cocoon
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -76,13 +77,23 @@ func TestIdle(t *testing.T) {
 		testIdle(t, idleCases[name])
 		return
 	}
-	for name := range idleCases {
-		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			t.Parallel()
-			child := exec.Command(os.Args[0], "-test.run=^TestIdle$", "-test.v")
-			child.Env = append(os.Environ(), which+"="+name)
-			if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
-				t.Errorf("%v\n%s", err, out)
+	t.Parallel() // most of its time is a wait
+	type process struct {
+		*exec.Cmd
+		out bytes.Buffer
+	}
+	processes := map[string]*process{}
+	for name := range idleCases { // all at once, because they idle
+		p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIdle$", "-test.v")}
+		p.Env = append(os.Environ(), which+"="+name)
+		p.Stdout, p.Stderr = &p.out, &p.out
+		must(t, p.Start())
+		processes[name] = p
+	}
+	for name, p := range processes {
+		t.Run(name, func(t *testing.T) {
+			if err := p.Wait(); err != nil || !strings.Contains(p.out.String(), "PASS") {
+				t.Errorf("%v\n%s", err, &p.out)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -50,7 +51,7 @@ func length(rng *rand.Rand) string { return fmt.Sprintf(`duration("%dus")`, 1+rn
 func TestTicksLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	ticks, looks, acts := 0, 0, 0
-	for range 400 {
+	for range longtest.Count(400, 200) {
 		rt := start(t, Config{Slots: 2, StallAfter: -1})
 		must(t, rt.RegisterPreemptibleFunc("a"))
 		must(t, rt.RegisterSafeFunc("a"))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/keep"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -53,7 +53,7 @@ func (rt *Runtime) keepNow() {
 }
 
 // keepFor replaces what a document keeps by what another does. Called with regMu held.
-func (rt *Runtime) keepFor(was, is *policy.Document) {
+func (rt *Runtime) keepFor(was, is *document.Document) {
 	delete(rt.documentsKeep, was)
 	if len(is.NeverUnwind) > 0 {
 		rt.documentsKeep[is] = is.NeverUnwind

@@ -1,5 +1,7 @@
 package cocoon
 
+import "github.com/cocoon-go/cocoon/internal/states"
+
 // StateStats is a snapshot of a keyed state. It does not count the shadow that observing policies
 // write.
 type StateStats struct {
@@ -9,18 +11,18 @@ type StateStats struct {
 	Expired int64 // keys removed because their time to live was over
 }
 
-func (s *StateStats) add(t *stateTable) {
-	s.Keys += t.words.Len()
-	s.MaxKeys += t.words.Bound()
-	s.Evicted += t.words.Evicted() + t.evicted
-	s.Expired += t.words.Expired() + t.expired
+func (s *StateStats) add(of states.Stats) {
+	s.Keys += of.Keys
+	s.MaxKeys += of.MaxKeys
+	s.Evicted += of.Evicted
+	s.Expired += of.Expired
 }
 
 // stateStats returns the figures of all keyed states; nil when there are none. Called with regMu
 // held.
 func (rt *Runtime) stateStats() map[string]StateStats {
 	var all map[string]StateStats
-	add := func(name string, v *stateVar) {
+	add := func(name string, v *states.Var) {
 		if v.Keys == 0 {
 			return
 		}
@@ -28,7 +30,7 @@ func (rt *Runtime) stateStats() map[string]StateStats {
 			all = map[string]StateStats{}
 		}
 		st := all[name]
-		st.add(v.table)
+		st.add(v.Stats())
 		all[name] = st
 	}
 	for name, v := range *rt.states.Load() {
@@ -44,7 +46,7 @@ func (rt *Runtime) stateStats() map[string]StateStats {
 				continue
 			}
 			for _, b := range r.now.bounds {
-				if own := b.states.own[name]; own != nil {
+				if own := b.states.Own(name); own != nil {
 					add(r.name+"."+name, own)
 				}
 			}

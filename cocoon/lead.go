@@ -7,26 +7,6 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// leads are the times for which a loop's policies certainly do nothing to its tasks. When a task
-// gets a slot, the timer has to fire that much later, and not before. So a task that ends sooner
-// wakes no thread: the next task finds, by an atomic load, that the timer is already set for an
-// earlier time. leads are immutable once in force.
-type leads struct {
-	general byKind                  // for tasks of most names
-	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
-	chosen  []chosen                // for tasks that policies refer to by patterns
-	aged    bool                    // a policy's clock may be ahead of the task's running time
-	// the least of all these; Never: no time policy can act on a task
-	least   int64
-	waiting int64        // for policies that refer to the loop: from when a task waits
-	unmet   []sectionKey // sections that no task has opened so far
-	of      int          // the number of policies from which they were computed
-}
-
-// byKind is a time for each kind of task, in ns. Never means that no policy can act on a task of
-// the kind.
-type byKind [4]int64
-
 // newLeads returns the leads for the loop's time policies, or nil if there are none. Called under
 // the loop's lock.
 func (l *Loop) newLeads() *leads {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -23,7 +24,13 @@ func (s *strand) leave(t *Task, err *error) {
 		status, *err = s.unanswered(*err)
 	}
 	s.landed()
-	s.depart(t, status)
+	if s.loop.rt.cfg.Trace {
+		t.traceEnd()
+	}
+	s.depart(t, status, *err != nil)
+	if status == CancelledBeforeReturn {
+		s.showEnd(t, *err)
+	}
 }
 
 // unanswered returns the result of a task that has returned err while a throw was pending. The
@@ -54,21 +61,22 @@ func (s *strand) unanswered(err error) (Status, error) {
 }
 
 // depart ends the task: account, slot, tree, pool.
-func (s *strand) depart(t *Task, status Status) {
+func (s *strand) depart(t *Task, status Status, failed bool) {
 	s.sections.cut(0)
 	t.status.Store(uint32(status))
 	if s.leaveOpen() {
 		s.task = nil
+		t.release()
 	} else {
-		s.exit()
+		s.exit(t, failed)
 	}
 	s.repay()
-	t.release()
 	s.recycle()
 }
 
-// exit gives the slot of a known task back, under the lock.
-func (s *strand) exit() {
+// exit gives the slot of a known task back, under the lock. An outer task goes on only after the
+// tree has forgotten t.
+func (s *strand) exit(t *Task, failed bool) {
 	l, outer := s.loop, s.outer
 	exits := l.concerned(s, stubs.Exit)
 	l.lock()
@@ -87,6 +95,7 @@ func (s *strand) exit() {
 	l.deliver(now)
 	account := s.core.Account(now)
 	l.stats.ended(account)
+	l.rt.canaries.count(s.task, account.Queued, failed, true)
 	if l.rt.costs.Load() {
 		s.task.class.ran(account.Running)
 	}
@@ -95,35 +104,9 @@ func (s *strand) exit() {
 	}
 	s.end(now)
 	l.unlock()
+	s.release(t)
 	if s.inherits && !kept {
 		outer.unblock()
-	}
-}
-
-// end detaches the strand from its task. Called under the loop's lock.
-func (s *strand) end(now int64) {
-	l := s.loop
-	if s.handle != nil {
-		s.handle.account = s.account(now)
-	}
-	if s.next != nil {
-		s.next.prev = s.prev
-	}
-	if s.prev != nil {
-		s.prev.next = s.next
-	} else {
-		l.live = s.next
-	}
-	if s.requests.Load() != 0 {
-		s.quiet()
-		s.requests.Store(0)
-	}
-	s.prev, s.next = nil, nil
-	s.task.known = false
-	s.task, s.pending = nil, nil
-	l.rt.tasks.Add(-1)
-	if l.closed {
-		l.rt.ended()
 	}
 }
 
@@ -137,6 +120,9 @@ func (s *strand) recycle() {
 		s.slow.Store(0)
 	}
 	s.heard = heard{}
+	if s.switching != nil {
+		s.switching = nil
+	}
 	// The accounts and the policies may be gone before the strand has another task.
 	if s.tenant != nil || s.class != nil {
 		s.tenant, s.class = nil, nil
@@ -147,4 +133,39 @@ func (s *strand) recycle() {
 		s.would = s.would[:0]
 	}
 	s.loop.pool.Put(s)
+}
+
+// unnest gives the slot back to the outer task, and reports false if there is no slot to give back.
+// Called under the loop's lock.
+func (s *strand) unnest(now int64) (kept bool) {
+	l, outer := s.loop, s.outer
+	l.unseat(s, now)
+	if kept = l.core.Unnest(&outer.core, &s.core, now); kept {
+		l.seat(outer, now)
+		outer.blocked = false
+	}
+	return kept
+}
+
+// repay ends the nesting: the tasks that were blocked for s get a slot again, the outermost last.
+func (s *strand) repay() {
+	if s.outer != nil {
+		s.outer.inner = nil
+	}
+	for o := s.owes; o != nil; o = s.owes {
+		s.owes, o.owedNext, o.inner = o.owedNext, nil, nil
+		o.unblock()
+	}
+}
+
+// ended adds the account of a task that has ended. Called under the loop's lock.
+func (s *loopStats) ended(a sched.Account) {
+	s.done++
+	s.account.Queued += a.Queued
+	s.account.Running += a.Running
+	s.account.Suspended += a.Suspended
+	s.account.Blocked += a.Blocked
+	s.account.Starved += a.Starved
+	s.account.Preemptions += a.Preemptions
+	s.queueing.add(a.Queued)
 }

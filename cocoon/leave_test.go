@@ -182,9 +182,9 @@ var leavings = map[string]func(*testing.T, *Runtime, *cargo){
 	},
 }
 
-// states are the amounts that a runtime may know about its tasks: nothing while they are in open
-// slots, or everything.
-var states = map[string]func(*testing.T, *Runtime){
+// amounts are how much a runtime may know about its tasks: nothing while they are in open slots, or
+// everything.
+var amounts = map[string]func(*testing.T, *Runtime){
 	"open slots": func(*testing.T, *Runtime) {},
 	"time policies": func(t *testing.T, rt *Runtime) {
 		register(t, rt, Policy{Name: "tick", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
@@ -204,7 +204,7 @@ var states = map[string]func(*testing.T, *Runtime){
 // made, stays alive. Neither its strand, which other tasks reuse, nor the loop keeps it. A retained
 // task of the same runtime suffices for the test, because it refers to the strands and the loop.
 func TestEndedTaskKeepsNothing(t *testing.T) {
-	for state, prepare := range states {
+	for state, prepare := range amounts {
 		for name, leave := range leavings {
 			t.Run(strings.ReplaceAll(state+"/"+name, " ", "_"), func(t *testing.T) {
 				rt := start(t, Config{Slots: 2})

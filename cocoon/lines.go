@@ -78,6 +78,16 @@ func (l *lines) isFresh(f runtime.Frame) bool {
 	return false
 }
 
+// byHandIn reports whether the frame has a resource that it will release by no deferred call.
+func (l *lines) byHandIn(f runtime.Frame) bool {
+	for _, h := range l.of(f) {
+		if _, ok := stretchOf(h.ByHand, 2, f.Line); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // stretchOf returns the index of the stretch with the line. A stretch has a fixed number of
 // elements, and the first two are its first and last line.
 func stretchOf(lines []int, numbers, line int) (i int, ok bool) {

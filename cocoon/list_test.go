@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/lang"
 )
 
 // A document with a list of thousands of names is enforced, told nothing of in Unmet, and gives
@@ -13,7 +13,7 @@ import (
 func TestBlocklist(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	var list strings.Builder
-	for i := range policy.MaxConstants - 20 {
+	for i := range lang.MaxConstants - 20 {
 		fmt.Fprintf(&list, "%q, ", fmt.Sprint("customer ", i))
 	}
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Max: 1}))

@@ -43,7 +43,7 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 		var there atomic.Int64
 		heap, stack = crowd(func() { there.Add(1); <-gate }, func() bool { return there.Load() == n }, func() {})
 	}
-	for name, prepare := range states {
+	for name, prepare := range amounts {
 		t.Run(name, func(t *testing.T) {
 			rt := start(t, Config{Slots: 2, StallAfter: -1})
 			prepare(t, rt)

@@ -52,7 +52,7 @@ func TestCheckPolicyFile(t *testing.T) {
 		}
 	}
 	const first = "states: {x: 1}\npolicies:\n  - {name: a, on: start, expr: 'set(\"x\", 2)'}\n  - {name: b, event: stop, expr: cancel()}\n"
-	check(first, "+ state \"x\"\n+ policy \"a\"\n+ policy \"b\"\n")
+	check(first, "+ state \"x\"\n+ policy \"a\":\n    on: start\n    expr:\n      + set(\"x\", 2)\n+ policy \"b\":\n    on: custom\n    event: stop\n    expr:\n      + cancel()\n")
 	inForce := func(name string) bool { _, ok := rt.Stats().Policies[name]; return ok }
 	if rt.State("x") != nil || inForce("a") {
 		t.Error("the check has registered something")

@@ -1,65 +1,22 @@
 package cocoon
 
 import (
-	"sync"
-	"sync/atomic"
+	"fmt"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// loopLock is a loop's lock. The comments of fields say which of them it guards. Only lock, lockAll
-// and unlock touch the mutex (TestLoopLockHasFewWaysIn).
-//
-// The order of locks is Runtime.loadMu, Runtime.regMu, a loop's lock, and then locks under which no
-// other lock is taken: the locks of steps, of the log, of a sample and the like. Functions that
-// must be called under the loop's lock, or with all tasks in slots known (lockAll), say so.
-//
-// Under it code may evaluate policies, post requests, record a need of heat, queue log lines and
-// set the timer. It must not run code of the application (the methods of contexts, safe functions,
-// the Logger, labels), end a context, stop the world, unwind, or wait for a slot.
-type loopLock struct {
-	mu sync.Mutex
-
-	// The goroutines that wait for the lock, as far as there is room. If the holder of a slot is
-	// among them, it is parked, but it is not in an unannounced wait.
-	waiters [16]atomic.Uintptr
-
-	// owner is the goroutine that holds the lock. In programs of cocoon build, functions of the
-	// standard library that run under the lock contain polls, which must do nothing then: see
-	// answer.
-	owner atomic.Uintptr
-}
-
 // lock takes the lock. Tasks in open slots stay unknown, and may start and end meanwhile: see
 // open.go.
 func (l *Loop) lock() {
+	if underRace {
+		l.checkOrder()
+	}
 	if !l.guard.mu.TryLock() {
 		l.guard.wait()
 	}
 	l.guard.owner.Store(goroutine.ID())
-}
-
-func (k *loopLock) wait() {
-	g := goroutine.ID()
-	for i := range k.waiters {
-		if w := &k.waiters[i]; w.Load() == 0 && w.CompareAndSwap(0, g) {
-			k.mu.Lock()
-			w.Store(0)
-			return
-		}
-	}
-	k.mu.Lock()
-}
-
-// waitedFor reports whether the goroutine waits for the lock. Called under the lock.
-func (k *loopLock) waitedFor(g uintptr) bool {
-	for i := range k.waiters {
-		if k.waiters[i].Load() == g {
-			return true
-		}
-	}
-	return false
 }
 
 // lockAll takes the lock and gathers, so that the caller sees every task of the loop, including its
@@ -87,14 +44,59 @@ func (l *Loop) unlock() {
 }
 
 // holdsLock reports whether the calling goroutine holds the lock of any loop.
-func holdsLock() bool {
+func holdsLock() bool { return lockedLoop() != nil }
+
+// lockedLoop returns the loop with the lock that the calling goroutine holds, or nil.
+func lockedLoop() *Loop {
 	g := goroutine.ID()
 	for _, rt := range *runtimes.Load() {
 		for _, l := range *rt.loops.Load() {
 			if l.guard.owner.Load() == g {
-				return true
+				return l
 			}
 		}
 	}
-	return false
+	return nil
+}
+
+// checkOrder panics if the calling goroutine, which is about to lock l, holds a loop's lock
+// already. Two goroutines that each held one loop's lock and waited for the other's would wait
+// without end.
+func (l *Loop) checkOrder() {
+	if held := lockedLoop(); held != nil {
+		panic(fmt.Sprintf("cocoon: the lock of loop %q is taken under the lock of loop %q", l.cfg.Name, held.cfg.Name))
+	}
+}
+
+// gather shuts all open slots, makes the tasks in them known, and takes the slots of resting tasks.
+// Called under the loop's lock.
+func (l *Loop) gather() {
+	l.adopt()
+	l.takeRests(len(l.slots), true)
+}
+
+// gatherOne shuts one open slot if the slot is free. If there is none, it shuts all open slots,
+// because a task may have to wait. If then no slot is free, it takes the slot of a resting task.
+// Called under the loop's lock.
+func (l *Loop) gatherOne() {
+	for i := range l.slots {
+		if l.slots[i].holder.Load() == nil && l.shut(i) {
+			return
+		}
+	}
+	if l.adopt(); l.core.Full() {
+		l.takeRests(1, false)
+	}
+}
+
+// meet makes the calling task known if the task took an open slot, and records that the task runs
+// if it counted as waiting. Called under the loop's lock by the task's goroutine.
+func (s *strand) meet(now int64) {
+	if s.inOpenSlot() {
+		s.loop.shut(int(s.at))
+	}
+	if s.parked.Load() {
+		s.loop.surface(s, now)
+	}
+	s.settlePast(now)
 }

@@ -2,11 +2,12 @@ package cocoon
 
 import (
 	"context"
-	"github.com/cocoon-go/cocoon/safepoint"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/safepoint"
 )
 
 // TestLoopLockHasFewWaysIn reads the package's own source: only lock.go touches the mutex.
@@ -34,6 +35,32 @@ func TestLoopLockHasFewWaysIn(t *testing.T) {
 	}
 	if seen != 2 {
 		t.Errorf("lock.go touches the mutex by its loop %d times; want one way in and one way out", seen)
+	}
+}
+
+// TestOneLoopLockAtATime: no goroutine takes the lock of a loop while it holds the lock of another
+// loop, or the same lock. Under the race detector each lock is checked, so every test there checks
+// the order of loops' locks.
+func TestOneLoopLockAtATime(t *testing.T) {
+	if !underRace {
+		t.Skip("only programs with the race detector check the order")
+	}
+	rt := start(t, Config{})
+	other, err := rt.NewLoop(LoopConfig{Name: "other"})
+	must(t, err)
+	first := rt.Loop()
+	first.lock()
+	defer first.unlock()
+	for _, second := range []*Loop{other, first} { // without the check, the last would wait for itself
+		func() {
+			defer func() {
+				if recover() == nil {
+					second.unlock()
+					t.Fatalf("loop %s was locked under the lock of loop %s", second.cfg.Name, first.cfg.Name)
+				}
+			}()
+			second.lock()
+		}()
 	}
 }
 

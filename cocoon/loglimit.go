@@ -10,8 +10,27 @@ import (
 // It is safe for concurrent use. The zero logLimit allows the next line.
 type logLimit struct{ next atomic.Int64 }
 
+// budget bounds how many decisions of a policy are kept: in a storm the first of each tenth of a
+// second. Of the rest only the newest would be kept anyway, for some milliseconds. It is safe for
+// concurrent use, and then inexact.
+type budget struct{ window, used atomic.Int64 }
+
 // due reports whether a line may be logged now.
 func (s *logLimit) due(now int64) bool {
 	next := s.next.Load()
 	return now >= next && s.next.CompareAndSwap(next, now+int64(time.Second))
+}
+
+const (
+	budgetWindow = int64(100 * time.Millisecond)
+	mostInWindow = 100
+)
+
+// take reports whether the stream keeps another decision.
+func (b *budget) take(now int64) bool {
+	if window := now / budgetWindow; b.window.Load() != window {
+		b.window.Store(window)
+		b.used.Store(0)
+	}
+	return b.used.Add(1) <= mostInWindow
 }

@@ -34,27 +34,39 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	if l.look(now); l.lookAt > now {
 		t.Errorf("the loop is not busy, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
-	l.lentAt = now // a holder was found parked just now
+	l.lentAt = now // a holder was found waiting just now
 	l.busy += fastTurnover * int64(len(l.slots))
 	if l.look(now); l.lookAt > now {
-		t.Errorf("holders park, and the next look is %v later", time.Duration(l.lookAt-now))
+		t.Errorf("holders wait, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
 }
 
-// A look that finds a holder ready to run, without a processor, does not count it as running: it
-// may be back from a wait. With one processor, the look has it.
+// A look that finds a holder back from a wait, without a processor, does not count it as running. A
+// holder whose processor was taken counts: with one processor, the look has it.
 func TestReadyHolderIsNotSeenRunning(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})
 	goroutine.Learn()
 	var done atomic.Bool
-	h := begun(t, rt.Loop(), background, "ready", func(context.Context) error { return stall(done.Load) })
-	l := rt.Loop()
+	wake := make(chan struct{})
+	h := begun(t, rt.Loop(), background, "ready", func(context.Context) error {
+		<-wake
+		return stall(done.Load)
+	})
+	eventually(t, "it to wait", func() bool { return h.Task().strand.status() == goroutine.Waiting })
+	l, seen := rt.Loop(), &h.Task().class.seen
+	l.lockAll()
+	close(wake)
+	l.lendWaits(notify.Now())
+	if n := seen.runs.Load(); n != 0 {
+		t.Errorf("%d looks found it running", n)
+	}
+	l.unlock()
+	time.Sleep(time.Millisecond) // it runs until its processor is taken
 	l.lockAll()
 	l.lendWaits(notify.Now())
-	c := h.Task().class
-	if n := c.seen.runs.Load(); n != 0 {
-		t.Errorf("%d looks found it running", n)
+	if n := seen.runs.Load(); n != 1 {
+		t.Errorf("%d looks found it running; want 1", n)
 	}
 	l.unlock()
 	done.Store(true)

@@ -1,12 +1,11 @@
 package cocoon
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/internal/sketch"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -41,7 +40,7 @@ type Loop struct {
 	contended bool   // a task waited or was suspended since the last tick
 
 	lookAt, lookEvery int64 // when holders are looked at again, and the interval; see parked.go
-	lookBusy, lentAt  int64 // busy at the last look; when a look last found a holder parked
+	lookBusy, lentAt  int64 // busy at the last look; when a look last found a holder waiting
 	sweepAt, movedAt  int64 // when tasks without a slot are looked at next, 0: never; when one last changed
 	nextParked        int   // the parked task that was looked at last
 
@@ -49,133 +48,149 @@ type Loop struct {
 	meter   *meter                   // nil: no policy reads what it measures
 	tenants map[stubs.NameID]*tenant // that have an account
 
-	hub   notify.Hub[*bound] // the loop's policies by event; changed and evaluated under the loop's lock
-	asks  atomic.Uint32      // what to read from contexts on arrival, see heard; set under the lock
-	stats loopStats
+	hub          notify.Hub[*bound] // the policies by event; used under the loop's lock
+	contextReads atomic.Uint32      // what to read on arrival; set under the loop's lock
+	stats        loopStats
 }
 
-// newLoop makes a loop, with room for that many slots if the loop may grow later.
-func newLoop(rt *Runtime, cfg LoopConfig, room int) *Loop {
-	room = max(room, cfg.Slots)
-	l := &Loop{
-		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
-		slots: make([]slot, room), usage: usage{asOf: notify.Now()},
-	}
-	l.core = sched.NewCore(sched.Config{
-		Slots: room, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
-		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
-	})
-	l.core.Resize(cfg.Slots, 0)
-	l.usable.Store(int32(cfg.Slots))
-	l.tickAt.Store(notify.Never)
-	for i := range l.slots {
-		l.slots[i].holder.Store(&shut)
-	}
-	l.open()
-	return l
+// absent holds the tasks of a loop that have started and hold no slot, although they did not give
+// one up. Guarded by the loop's lock, except n.
+type absent struct {
+	lent   []*strand           // running without a slot: stalled, or back from an unannounced wait
+	parked []*strand           // in an unannounced wait, as far as the loop knows
+	byG    map[uintptr]*strand // both, by goroutine; strand.sameG links the tasks of one goroutine
+	n      atomic.Int32        // their number
+}
+
+// chosen is a lead for the tasks in the selectors and, if names is not nil, with one of the names.
+type chosen struct {
+	in    []*selector
+	names []stubs.NameID
+	lead  byKind
+}
+
+// sectionKey is the key of task.sections: a name, or a pattern of names.
+type sectionKey struct {
+	name string
+	in   *selector // nil: the key is a name
+}
+
+// classAccount holds a loop's figures for the tasks of one name, for policies that read class.*.
+type classAccount struct {
+	sched.Tally
+	id       stubs.NameID
+	uses     int // arrivals of its tasks, halved from time to time
+	running  mean
+	waited   mean
+	sketches []*sketch.Sketch // by the meter's series; nil before the first value
+}
+
+// leads are the times for which a loop's policies certainly do nothing to its tasks. When a task
+// gets a slot, the timer has to fire that much later, and not before. So a task that ends sooner
+// wakes no thread: the next task finds, by an atomic load, that the timer is already set for an
+// earlier time. leads are immutable once in force.
+type leads struct {
+	general byKind                  // for tasks of most names
+	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
+	chosen  []chosen                // for tasks that policies refer to by patterns
+	aged    bool                    // a policy's clock may be ahead of the task's running time
+	// the least of all these; Never: no time policy can act on a task
+	least   int64
+	waiting int64        // for policies that refer to the loop: from when a task waits
+	unmet   []sectionKey // sections that no task has opened so far
+	of      int          // the number of policies from which they were computed
+}
+
+// byKind is a time for each kind of task, in ns. Never means that no policy can act on a task of
+// the kind.
+type byKind [4]int64
+
+// meter holds the measurements of a loop that its policies read: figures per class, quantiles,
+// rates of arrivals. A loop has a meter only while a policy reads one of these, and the meter
+// measures only these. It is guarded by the loop's lock. Most figures count every task, so no slot
+// is open.
+type meter struct {
+	wants
+	loop    []*sketch.Sketch // by series; nil for a series of classes
+	arrived pace
+	classes map[stubs.NameID]*classAccount
+	rest    *classAccount // of the names without their own account
+	calls   int           // arrivals since the uses of all accounts were last halved
+	crowded int64         // names that found no room
+}
+
+// wants lists the figures that policies read.
+type wants struct {
+	class  []*bound // policies that read class.* of matching tasks
+	rates  bool     // loop.rate or tenant.rate
+	costs  bool     // queue.cost
+	series []series
+}
+
+// series is a stub with quantiles over one window, and the quantiles that policies read of it.
+type series struct {
+	stub      stubs.ID
+	window    int64
+	quantiles []float64
+}
+
+// usage is the share of a loop's slot time in use, averaged over about 100 ms, or over the time
+// since the last reading if that time is longer.
+type usage struct {
+	share float64
+	asOf  int64
+	busy  int64
+}
+
+// loopStats are a loop's counters.
+type loopStats struct {
+	refused refusals
+	stalls  atomic.Int64
+	waits   atomic.Int64
+	starved atomic.Int64
+
+	starvedLogs logLimit
+	void        atomic.Int64
+	reports     logLimit // limits reports of stalls
+
+	// Guarded by mu.
+	done        int64         // tasks that have ended, except tasks in open slots
+	account     sched.Account // of the same tasks
+	queueing    histogram     // of the same tasks
+	toSafePoint histogram
+	busyTime    int64 // the last BusyTime
+}
+
+// tenant is the account of a tenant on one loop. It is guarded by the loop's lock: an account for
+// all loops would need a lock shared by all of them.
+type tenant struct {
+	sched.Group
+	named
+	thrown  int64
+	ran     int64 // the last TenantStats.Running
+	arrived pace  // counted while a policy reads tenant.rate
 }
 
 // Name returns the loop's name; the default loop is called "default".
 func (l *Loop) Name() string { return l.cfg.Name }
 
-// seat records that s holds a slot. Called under the loop's lock, before s runs.
-func (l *Loop) seat(s *strand, now int64) {
-	l.slots[s.core.Slot()].holder.Store(&s.firm)
-	s.runBase.Store(now - s.core.Ran(now))
-	s.sampleFrom(now)
-	l.busy++
-	l.arm(s, now)
-	if s.requests.Load() != 0 && !s.raised && s.audible() <= now {
-		s.raise(now) // posted while it did not run
-	}
-}
-
-// unseat records that s is about to give up slot i. Called under the loop's lock, before the core
-// is told, so that the record of the slot's next holder replaces this one.
-func (l *Loop) unseat(s *strand, now int64) {
-	s.settlePast(now)
-	s.endGap(now)
-	s.quiet()
-	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
-		l.slots[i].holder.Store(&shut)
-	}
-}
-
-// deliver hands slots to the tasks to which the core has granted one. Called under the loop's lock
-// after every call of the core that may free a slot.
-func (l *Loop) deliver(now int64) {
-	for _, t := range l.core.Granted() {
-		s := t.Owner.(*strand)
-		l.seat(s, now)
-		if s.unseated {
-			l.leftQueue(s, now)
-		}
-		s.token() <- struct{}{}
-	}
-}
-
-// leftQueue notes that s, which has waited for its first slot, does so no more. Called under the
-// loop's lock.
-func (l *Loop) leftQueue(s *strand, now int64) {
-	s.unseated = false
-	if l.meter != nil {
-		l.meter.waited(s, max(0, s.core.Since()-s.core.Arrived()), now)
-	}
-}
-
 // wants reports whether some policy is evaluated on the event.
 func (l *Loop) wants(e stubs.Event) bool { return len(l.hub.Listeners(uint16(e))) > 0 }
 
-// strandOfGoroutine returns the innermost strand that the calling goroutine runs for, on any loop
-// of the process, among the strands that hold a slot or have lent it. It returns nil if there is
-// none.
-func strandOfGoroutine() *strand { return strandOn(goroutine.ID()) }
+func (x series) sketch() *sketch.Sketch { return sketch.New(x.window, x.quantiles) }
 
-// strandOn returns the innermost strand that runs on the goroutine, or nil.
-func strandOn(g uintptr) (innermost *strand) {
-	// Of two nested strands the inner one got its slot later and has run for a shorter time, so its
-	// base is later.
-	consider := func(s *strand) {
-		if s != nil && s.g.Load() == g && (innermost == nil || s.runBase.Load() > innermost.runBase.Load()) {
-			innermost = s
-		}
-	}
-	for _, rt := range *runtimes.Load() {
-		for _, l := range *rt.loops.Load() {
-			for i := range l.slots {
-				if c := l.slots[i].holder.Load(); c != nil {
-					consider(c.strand)
-				}
-			}
-			if l.absent.n.Load() > 0 {
-				l.lock()
-				for s := l.absent.byG[g]; s != nil; s = s.sameG {
-					consider(s)
-				}
-				l.unlock()
-			}
-		}
-	}
-	return innermost
+// eachTask reports whether the loop must handle every task under its lock.
+func (w *wants) eachTask() bool { return len(w.class) > 0 || w.rates || len(w.series) > 0 }
+
+// lends reports whether the loop lends a slot as soon as its task waits unannounced.
+func (l *Loop) lends() bool {
+	return !l.cfg.Exclusive && (l.first || len(l.slots) > 1)
 }
 
-// Hold keeps new tasks of the loop from starting until Release has been called as often as Hold.
-// Tasks that have started go on. An application calls Hold when it runs out of a resource (the
-// component model's backpressure counter).
-func (l *Loop) Hold() {
-	l.lockAll()
-	defer l.unlock()
-	l.core.Hold()
-}
-
-// Release undoes one Hold. A Release without a Hold panics.
-func (l *Loop) Release() {
-	l.lockAll()
-	defer l.unlock()
-	now := notify.Now()
-	if l.core.Load(now).Holds == 0 {
-		panic(fmt.Sprintf("cocoon: loop %q: Release without Hold", l.cfg.Name))
+// threw counts a throw into a task of t, or the refusal of one. t may be nil. Called under the
+// loop's lock.
+func (t *tenant) threw() {
+	if t != nil {
+		t.thrown++
 	}
-	l.core.Release(now)
-	l.deliver(now)
 }

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,6 +20,8 @@ import (
 
 // TestMain fails the whole run if it leaves a goroutine, or the process-wide word raised.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "16") // parallel tests wait most of the time
 	code := m.Run()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

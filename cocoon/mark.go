@@ -14,24 +14,14 @@ import (
 // the call goes through one function for each digit.
 //
 // Goroutine labels would do the same. But setting them costs each task 50 ns or more, and
-// overwrites labels that the program has set: package pprof offers no way to read them.
-
-type taskFunc = func(context.Context) error
+// overwrites labels that the program has set: package pprof offers no way to read them. Programs
+// choose that with Config.ProfileLabels.
 
 // markDigits is how many digits of a strand's number are marked where gaps are measured: they
 // distinguish 65,536 strands.
 const markDigits = 4
 
 var strandNumbers atomic.Uint32
-
-// mark gives the strand its number, and the function through which it calls a task's function.
-func (s *strand) mark() {
-	s.number = strandNumbers.Add(1)
-	s.through = taskMarks[s.number%16]
-	if s.loop.rt.gaps != nil {
-		s.through = func(ctx context.Context, fn taskFunc) error { return taskMarkAll(s.number, markDigits, ctx, fn) }
-	}
-}
 
 // taskMarkAll calls fn through the marks for that many digits of n, the lowest first.
 func taskMarkAll(n uint32, digits int, ctx context.Context, fn taskFunc) error {

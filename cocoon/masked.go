@@ -3,11 +3,10 @@ package cocoon
 import (
 	"log/slog"
 	"runtime"
-	"strings"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
-	"github.com/cocoon-go/cocoon/safepoint"
-	"github.com/cocoon-go/cocoon/stubs"
+	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
 // outlook says what the calling task may do at its current safe point.
@@ -29,6 +28,8 @@ type outlook struct {
 //   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of
 //     a rewritten function that returns. A throw would end the call half-way. A switch is possible
 //     there, unless the rule for the function forbids it.
+//   - Rewritten code on the stack has a resource that no deferred call will release. A throw waits
+//     for the release, but not for long: see spares. A switch is possible there.
 //
 // For a throw, the frames from the safe point up to the section that catches it matter; for a
 // switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
@@ -67,8 +68,8 @@ func (s *strand) look() outlook {
 	defer func() { m.busy = false }()
 	w := walk{s: s, within: p != nil && p.section != 0, held: held, frames: goroutine.Frames()}
 	w.up()
-	s.tellDriver(p, &w)
-	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp
+	s.tellClient(p, &w)
+	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp || p.spares(&w)
 	switch {
 	case !o.masked && !w.within: // else it did not look at all of the task
 		m.cgoSeen = cgo
@@ -84,15 +85,6 @@ func (s *strand) look() outlook {
 	}
 	return o
 }
-
-// stackMemory is what the strand's goroutine remembers of its looks at the stack.
-type stackMemory struct {
-	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
-	masked  maskedStacks
-	busy    bool // it walks the stack now
-}
-
-func (m *stackMemory) isBusy() bool { return m != nil && m.busy }
 
 // remembers returns the strand's memory, which is made when it is first needed.
 func (s *strand) remembers() *stackMemory {
@@ -114,93 +106,6 @@ func (o outlook) stands(s *strand) bool {
 // found free of callbacks, see stackMemory.
 var cgoAtInit = runtime.NumCgoCall()
 
-// walk is a walk up the stack of the calling task, from its safe point.
-type walk struct {
-	s      *strand
-	within bool   // only up to the section that the throw is for, not to the task's beginning
-	held   *lines // nil: no code is rewritten
-
-	place        runtime.Frame // of the safe point
-	explicit     bool          // the safe point is a SafePoint call
-	by           string        // what masks it: a lock, C; "": nothing
-	at           runtime.Frame // where
-	atFrame      goroutine.Frame
-	lock         string        // the lock's expression, if it is a lock
-	cleansUp     bool          // it is inside of a deferred call, or the like
-	cleanup      runtime.Frame // which one
-	cleanupFrame goroutine.Frame
-	kept         bool       // by a rule
-	locks        []heldLock // that deferred calls release: they mask it, unless a throw passes them
-
-	here    goroutine.Frame   // at which the walk is; none if it is not found
-	frames  []goroutine.Frame // those that follow
-	inlined bool              // the function that the walk has seen last is part of the next one
-}
-
-// up walks the stack, and stops at the first frame that masks the safe point.
-func (w *walk) up() {
-	var pcs [256]uintptr
-	for skip := 3; ; skip += len(pcs) {
-		n := runtime.Callers(skip, pcs[:])
-		for frames := runtime.CallersFrames(pcs[:n]); n > 0; {
-			f, more := frames.Next()
-			if w.ends(f) {
-				return
-			}
-			if !more {
-				break
-			}
-		}
-		if n < len(pcs) {
-			return
-		}
-	}
-}
-
-// ends looks at a frame, and reports whether the walk ends there.
-func (w *walk) ends(f runtime.Frame) bool {
-	w.follow(f)
-	if w.place.Function == "" && !ours(f.Function) {
-		w.place = f
-	}
-	if n := len(w.locks); n > 0 && w.locks[n-1].how == safepoint.InReceiver {
-		w.locks[n-1].how = safepoint.ByDefer
-		if w.held.isFresh(f) {
-			w.locks[n-1].how = safepoint.Unharmed
-		}
-	}
-	lock, locked := w.held.lockIn(f)
-	if locked && lock.how != safepoint.ByItself {
-		lock.frame = w.here
-		w.locks = append(w.locks, lock)
-		locked = false
-	}
-	kept, noSuspend := false, false
-	if !ours(f.Function) {
-		kept, noSuspend = w.s.loop.rt.keeps(f.Function, w.held != nil)
-	}
-	if !w.cleansUp && (kept || w.held.endsIn(f)) {
-		w.cleansUp, w.cleanup, w.cleanupFrame, w.kept = true, f, w.here, kept
-	}
-	switch {
-	case isCallback(f.Function):
-		w.by = "a callback from C"
-	case locked:
-		w.by, w.lock = "a lock", lock.name
-	case noSuspend:
-		w.by = "what must not be unwound"
-	case f.Function == slowPoint:
-		w.explicit = true
-		return false
-	case f.Function == taskBegins:
-		return true
-	default:
-		return w.within && (strings.HasPrefix(f.Function, sectionBegin) || w.s.sections.named(f.Function))
-	}
-	w.at, w.atFrame = f, w.here
-	return true
-}
-
 // passOver logs a masked SafePoint, once for each place.
 func (rt *Runtime) passOver(w *walk) {
 	place, by, at := lineOf(w.place), w.by, w.at
@@ -214,12 +119,29 @@ func (rt *Runtime) passOver(w *walk) {
 		"under", lineOf(at))
 }
 
-// named reports whether a section of the name is open. Called by the task's goroutine.
-func (st *sectionStack) named(name string) bool {
-	for i := range min(int(st.depth.Load()), stubs.MaxStack) {
-		if st.open.Load()[i].name.Load().text == name {
-			return true
+// about forgets the stacks if the outcome may have changed.
+func (m *maskedStacks) about(p *throwRequest, st *sectionStack, lines *lines, kept *keep.Set) {
+	on := maskedOn{sections: st.change.Load(), lines: lines, kept: kept, waited: p.waited()}
+	if p != nil {
+		on.throwAt, on.throwTo = p.at, p.section
+	}
+	if m.on != on {
+		*m = maskedStacks{on: on}
+	}
+}
+
+// masking returns the frame that masked the safe point, and whether it does so for all requests.
+func (w *walk) masking(p *throwRequest) (f goroutine.Frame, masks bool) {
+	if w.by != "" {
+		return w.atFrame, true
+	}
+	for _, lock := range slices.Backward(w.locks) { // the outermost stays longest
+		if p == nil || p.stopsAt(lock) || !p.waited() {
+			return lock.frame, true
 		}
 	}
-	return false
+	if w.cleansUp {
+		return w.cleanupFrame, false
+	}
+	return w.ownerFrame, false
 }

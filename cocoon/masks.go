@@ -1,9 +1,6 @@
 package cocoon
 
 import (
-	"runtime"
-	"slices"
-
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
@@ -34,15 +31,11 @@ type maskedOn struct {
 	waited   bool // see throwRequest.waited
 }
 
-// about forgets the stacks if the outcome may have changed.
-func (m *maskedStacks) about(p *throwRequest, st *sectionStack, lines *lines, kept *keep.Set) {
-	on := maskedOn{sections: st.change.Load(), lines: lines, kept: kept, waited: p.waited()}
-	if p != nil {
-		on.throwAt, on.throwTo = p.at, p.section
-	}
-	if m.on != on {
-		*m = maskedStacks{on: on}
-	}
+// stackMemory is what the strand's goroutine remembers of its looks at the stack.
+type stackMemory struct {
+	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
+	masked  maskedStacks
+	busy    bool // it walks the stack now
 }
 
 func (m *maskedStacks) find(sum uint64) (at maskedStack, ok bool) {
@@ -70,7 +63,7 @@ type maskingFrame struct {
 }
 
 // anew is after how many safe points the stack is walked nevertheless: a client above the frame may
-// have to be told of a throw, see tellDriver.
+// have to be told of a throw, see tellClient.
 const anew = 1024
 
 // stays reports whether the frame is on the stack.
@@ -79,32 +72,4 @@ func (f *maskingFrame) stays() bool {
 	return f.looked%anew != 0 && f.IsHere()
 }
 
-// masking returns the frame that masked the safe point, and whether it does so for all requests.
-func (w *walk) masking(p *throwRequest) (f goroutine.Frame, masks bool) {
-	if w.by != "" {
-		return w.atFrame, true
-	}
-	for _, lock := range slices.Backward(w.locks) { // the outermost stays longest
-		if p == nil || p.stopsAt(lock) || !p.waited() {
-			return lock.frame, true
-		}
-	}
-	return w.cleanupFrame, false
-}
-
-// follow finds a frame of the walk among the stack's frames. Functions that were inlined have the
-// frame of the function that they were inlined into.
-func (w *walk) follow(f runtime.Frame) {
-	inlined := w.inlined
-	w.inlined = f.Func == nil
-	if inlined {
-		return
-	}
-	w.here = goroutine.Frame{}
-	for i, at := range w.frames {
-		if at.PC() == f.PC {
-			w.here, w.frames = at, w.frames[i+1:]
-			return
-		}
-	}
-}
+func (m *stackMemory) isBusy() bool { return m != nil && m.busy }

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/safepoint"
 )
@@ -63,5 +64,28 @@ func TestMaskingFrameEnds(t *testing.T) {
 			}
 			return nil
 		}))
+	}
+}
+
+// dive polls at the end of a recursion.
+func dive(depth int) int {
+	if depth > 0 {
+		return dive(depth-1) + 1
+	}
+	spinPolling()
+	return 0
+}
+
+// The stack of a recursion that does not end has millions of frames. A throw into it is not later
+// than the frames are many: it took 15 s when each piece of the walk began at the top.
+func TestThrowIntoADeepRecursion(t *testing.T) {
+	noteDeferred()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 200 * time.Millisecond})
+	must(t, err)
+	begin := time.Now()
+	preemption(t, rt.Run(background, "job", func(context.Context) error { dive(500_000); return nil }))
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it was stopped after %v", took)
 	}
 }

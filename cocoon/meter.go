@@ -8,46 +8,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// meter holds the measurements of a loop that its policies read: figures per class, quantiles,
-// rates of arrivals. A loop has a meter only while a policy reads one of these, and the meter
-// measures only these. It is guarded by the loop's lock. Most figures count every task, so no slot
-// is open.
-type meter struct {
-	wants
-	loop    []*sketch.Sketch // by series; nil for a series of classes
-	arrived pace
-	classes map[stubs.NameID]*classAccount
-	rest    *classAccount // of the names without their own account
-	calls   int           // arrivals since the uses of all accounts were last halved
-	crowded int64         // names that found no room
-}
-
-// wants lists the figures that policies read.
-type wants struct {
-	class  []*bound // policies that read class.* of matching tasks
-	rates  bool     // loop.rate or tenant.rate
-	costs  bool     // queue.cost
-	series []series
-}
-
-// series is a stub with quantiles over one window, and the quantiles that policies read of it.
-type series struct {
-	stub      stubs.ID
-	window    int64
-	quantiles []float64
-}
-
 func (x series) same(y series) bool { return x.stub == y.stub && x.window == y.window }
 
 func (x series) ofClass() bool { return x.stub == stubs.ClassWait || x.stub == stubs.ClassService }
 
-func (x series) sketch() *sketch.Sketch { return sketch.New(x.window, x.quantiles) }
-
 // any reports whether a figure is wanted.
 func (w *wants) any() bool { return w.costs || w.eachTask() }
-
-// eachTask reports whether the loop must handle every task under its lock.
-func (w *wants) eachTask() bool { return len(w.class) > 0 || w.rates || len(w.series) > 0 }
 
 // counts reports whether the strand's task t is counted in its class.
 func (w *wants) counts(s *strand, t *Task) bool {

@@ -44,6 +44,7 @@ func (rt *Runtime) SetMode(m Mode) error {
 	}
 	rt.mode = m
 	rt.tellMode()
+	rt.decisions.add(sortChange, &Decision{Kind: DecisionMode, Mode: m, Reason: "all policies"})
 	var all []*version
 	for _, r := range rt.policies {
 		all = append(all, r.now)
@@ -86,13 +87,13 @@ func (r *Registration) SetMode(m Mode) error {
 	if r.rt.policies[r.name] != r {
 		return fmt.Errorf("cocoon: policy %q: %w", r.name, ErrGone)
 	}
-	r.now.own = m
-	r.rt.remode(r.now)
+	if r.now.own != m {
+		r.now.own = m
+		r.rt.remode(r.now)
+		r.now.changed(DecisionMode, m, "")
+	}
 	return nil
 }
-
-// mode returns the mode of the version. Called with regMu held.
-func (v *version) mode() Mode { return max(v.own, v.of.rt.mode) }
 
 // remode puts the modes of versions in force. Called with regMu held.
 func (rt *Runtime) remode(versions ...*version) {
@@ -110,20 +111,3 @@ func (rt *Runtime) remode(versions ...*version) {
 		l.unlock()
 	}
 }
-
-// mode returns the mode of the policy on the loop.
-func (b *bound) mode() Mode { return Mode(b.inForce.Load()) }
-
-// setMode is called under the loop's lock.
-func (b *bound) setMode(m Mode) (changed bool) {
-	if b.mode() == m {
-		return false
-	}
-	b.inForce.Store(uint32(m))
-	b.version.ended.Store(false)
-	b.states.forget(&b.loop.rt.steps)
-	return true
-}
-
-// silent reports whether the policy is not evaluated at all.
-func (b *bound) silent() bool { return b.mode() == Off || b.version.off.Load() }

@@ -5,34 +5,11 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
-
-// naming is what a runtime knows about names of tasks and sections. Names may come from clients, so
-// the tables of names that were met are bounded. What code and documents declare is stored
-// separately: always in full, and freed when it is no longer declared. A name for which the table
-// has no room is looked up each time it arrives, so the same policies apply to it. What the runtime
-// learns about its tasks, such as their average cost, is lost.
-type naming struct {
-	classes  sync.Map // name -> *class
-	sections sync.Map // name -> *named
-
-	selectors atomic.Pointer[selectors] // written with regMu held
-
-	mu         sync.RWMutex // guards what follows; a class is made with it held for reading
-	registered map[string]Kind
-	declared   map[string]*declared // what documents declare, by the name as written; set with regMu held
-	byName     *policy.ByName[*declared]
-
-	classCount, sectionCount atomic.Int64
-	unkept                   atomic.Int64 // tasks and sections whose names did not fit
-	logs                     logLimit
-}
 
 // Bounds of the tables. Names that code or a document refers to are stored in addition to these.
 const (
@@ -132,7 +109,7 @@ func (rt *Runtime) redeclare(was, is map[string]*declared) {
 		all[name] = d
 		changed(d)
 	}
-	byName := policy.NewByName(all)
+	byName := lang.NewByName(all)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.declared, n.byName = all, byName
@@ -186,12 +163,6 @@ func (rt *Runtime) awaited(section string) (loops []*Loop) {
 		}
 	}
 	return loops
-}
-
-// sectionMet reports whether any section has had the name.
-func (rt *Runtime) sectionMet(name string) bool {
-	_, ok := rt.naming.sections.Load(name)
-	return ok
 }
 
 // overflown counts a name for which the table had no room, and logs it at a limited rate.

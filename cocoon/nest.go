@@ -29,7 +29,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	}
 	l.meter.arrives(s, now)
 	outer.endGap(now)
-	outer.quiet()
+	outer.lower()
 	s.inherits, outer.blocked = true, true
 	s.begin(t)
 	s.enlist()
@@ -43,46 +43,4 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 		}
 	}
 	return true, nil
-}
-
-// unnest gives the slot back to the outer task, and reports false if there is no slot to give back.
-// Called under the loop's lock.
-func (s *strand) unnest(now int64) (kept bool) {
-	l, outer := s.loop, s.outer
-	l.unseat(s, now)
-	if kept = l.core.Unnest(&outer.core, &s.core, now); kept {
-		l.seat(outer, now)
-		outer.blocked = false
-	}
-	return kept
-}
-
-// enter blocks a task of this goroutine, because s is about to wait for a slot of its own. repay
-// undoes it.
-func (s *strand) enter(outer *strand) {
-	if outer.loop.wants(stubs.Block) {
-		outer.loop.happened(outer, stubs.Block)
-	}
-	outer.block()
-	outer.inner = s
-	outer.owedNext, s.owes = s.owes, outer
-}
-
-// enterAll blocks all tasks of this goroutine that hold a slot: s waits inside of them, whatever
-// its context is.
-func (s *strand) enterAll() {
-	for o := strandOfGoroutine(); o != nil && o != s; o = strandOfGoroutine() {
-		s.enter(o)
-	}
-}
-
-// repay ends the nesting: the tasks that were blocked for s get a slot again, the outermost last.
-func (s *strand) repay() {
-	if s.outer != nil {
-		s.outer.inner = nil
-	}
-	for o := s.owes; o != nil; o = s.owes {
-		s.owes, o.owedNext, o.inner = o.owedNext, nil, nil
-		o.unblock()
-	}
 }

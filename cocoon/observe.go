@@ -5,24 +5,17 @@ import (
 	"log/slog"
 	"math"
 	"math/bits"
-	"strings"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // A policy in observe mode is a dry run: it counts what it would do if it were enforced, as far as
 // that can be known while it is not. Observing policies see the writes of observing policies; other
 // code does not. A policy's own interval does change.
-
-// wouldBe is what an observing policy would have decided about a task.
-type wouldBe struct {
-	of       *Registration
-	decision stubs.Decision
-	until    int64 // the same decision counts again if it concerns something later
-}
 
 // wouldCount records the decision of a policy about the task, and reports whether it is a new one.
 // at is a number that rises with each new subject of the decision. Called under the loop's lock.
@@ -44,7 +37,7 @@ const ofTask = math.MaxInt64
 // observe counts what an observing policy would have done, logs it at most once a second, and
 // reports, like evaluate, whether a task would be thrown into or switched at once. Called under the
 // loop's lock.
-func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
+func (l *Loop) observe(b *bound, out ir.Outcome, now int64) (acted bool) {
 	r, news := b.version.of, out.Fired != 0
 	switch s := l.view.task; {
 	case out.Decision == stubs.Throw && l.view.arriving != nil:
@@ -67,7 +60,9 @@ func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 			news = true
 		}
 	}
-	l.observeEffects(b, out, now)
+	if l.observeEffects(b, out, now); news {
+		l.tellObservedVerdict(b, out, now)
+	}
 	if news && r.stats.logs.due(notify.Now()) {
 		l.tellObserved(b, out)
 	}
@@ -76,12 +71,12 @@ func (l *Loop) observe(b *bound, out stubs.Outcome, now int64) (acted bool) {
 
 // observeEffects counts effects. It carries out effects that concern only the policy itself,
 // because without them later evaluations would differ.
-func (l *Loop) observeEffects(b *bound, out stubs.Outcome, now int64) {
+func (l *Loop) observeEffects(b *bound, out ir.Outcome, now int64) {
 	if out.Fired == 0 {
 		return
 	}
 	b.version.of.stats.wouldEffect.Add(int64(bits.OnesCount64(out.Fired)))
-	for fired := out.Fired &^ b.states.writing; fired != 0; fired &= fired - 1 {
+	for fired := out.Fired &^ b.states.Writing; fired != 0; fired &= fired - 1 {
 		i := bits.TrailingZeros64(fired)
 		switch s := &b.sites[i]; s.effect {
 		case stubs.Interval:
@@ -103,66 +98,22 @@ func (v *view) thrownThrough() int64 {
 
 // tellObserved logs what an observing policy would have done, and the values read by the policy.
 // Called under the loop's lock.
-func (l *Loop) tellObserved(b *bound, out stubs.Outcome) {
+func (l *Loop) tellObserved(b *bound, out ir.Outcome) {
 	r, p := b.version.of, b.version.verified.Program()
-	task, section := "", ""
+	task := ""
 	if s := l.view.subject(); s != nil {
 		task = s.task.Path()
 	}
-	if l.view.task != nil {
-		if open := l.view.sections(); len(open) > 0 {
-			section = open[len(open)-1].name.text
-		}
-	}
 	would := out.Decision.String()
 	if out.Decision == stubs.Throw {
-		would = policy.ThrowText(p.Reasons[out.Reason], time.Duration(out.Retry))
+		would = document.ThrowText(p.Reasons[out.Reason], time.Duration(out.Retry))
 	}
 	for fired := out.Fired; fired != 0; fired &= fired - 1 {
 		site := p.Sites[bits.TrailingZeros64(fired)]
 		would += fmt.Sprintf("; %v(%s)", site.Effect, site.Name)
 	}
 	st := r.stats.snapshot()
-	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "section", section,
-		"would", would, "because", b.seen(&l.view),
+	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "section", l.view.section(),
+		"would", would, "because", b.ruling(&l.view).because(),
 		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
-}
-
-// seen formats the values on which the last evaluation was based.
-func (b *bound) seen(v *view) string {
-	var text []string
-	words := b.eval.Snapshot()
-	for _, r := range b.version.verified.Program().Reads {
-		value := fmt.Sprint(stubs.Value(words[r.Offset], r.Type))
-		switch r.Type {
-		case stubs.Name:
-			value = fmt.Sprintf("%q", v.textOf(r.Stub, stubs.Intern(r.Key), b.loop))
-		case stubs.NameList:
-			value = fmt.Sprintf("%q", v.stack())
-		}
-		if r.Taken == policy.TakenHash { // the number of one text means nothing to a reader
-			r = r.Name()
-			value = fmt.Sprintf("%q", v.textOf(r.Stub, stubs.Intern(r.Key), b.loop))
-		}
-		text = append(text, r.String()+"="+value)
-	}
-	return strings.Join(text, " ")
-}
-
-// tellThrow logs that the policy has thrown, at most once a second, unless Config disables it. It
-// may be called under any lock.
-func (r *Registration) tellThrow(err *PreemptedError, where func() string) {
-	if r.rt.cfg.QuietThrows || !r.stats.throwLogs.due(notify.Now()) {
-		return
-	}
-	st := r.stats.snapshot()
-	r.rt.log.add(slog.LevelWarn, "cocoon: policy threw", "policy", r.name, "task", err.Task, "reason", err.Reason, "where", where(),
-		"section", err.Section, "running", err.Running, "throws", st.Throws, "refusals", st.Refusals)
-}
-
-// tell logs the throw once, if it came from a policy. It may be called under any lock.
-func (p *throwRequest) tell(where func() string) {
-	if r := p.by; r != nil && p.told.CompareAndSwap(false, true) {
-		r.tellThrow(p.err, where)
-	}
 }

@@ -5,13 +5,6 @@ import (
 	"errors"
 )
 
-// watcher is called when a throw has ended the context of a task.
-type watcher struct {
-	fn   func()
-	task *Task
-	next *watcher // in the task's list; guarded by rare.mu
-}
-
 // onThrow is inside.OnThrow. A child's context may also end when a context above it ends, and that
 // calls no watchers.
 func onThrow(ctx context.Context, fn func()) (stop func() bool) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -71,7 +72,7 @@ func someJobs(rnd *rand.Rand) (jobs []*job) {
 }
 
 // started runs the jobs in one slot and returns the order in which they start.
-func started(t *testing.T, program *policy.Program, jobs []*job) (order []int) {
+func started(t *testing.T, program *ir.Program, jobs []*job) (order []int) {
 	t.Helper()
 	c := sched.NewCore(sched.Config{Slots: 1})
 	groups := make([]sched.Group, len(jobShares))
@@ -108,7 +109,7 @@ func started(t *testing.T, program *policy.Program, jobs []*job) (order []int) {
 }
 
 // rankOf evaluates the policy for an arriving job.
-func rankOf(t *testing.T, program *policy.Program, j *job) int64 {
+func rankOf(t *testing.T, program *ir.Program, j *job) int64 {
 	t.Helper()
 	snapshot := make([]uint64, program.Words)
 	for _, r := range program.Reads {
@@ -117,7 +118,7 @@ func rankOf(t *testing.T, program *policy.Program, j *job) int64 {
 			stubs.ArrivingCost: j.cost, stubs.ArrivingRunning: 0, stubs.ArrivingVirtualTime: j.Tag(),
 		}[r.Stub])
 	}
-	out, _, err := policy.Interpret(program, snapshot)
+	out, _, err := ir.Interpret(program, snapshot)
 	if err != nil || out.Fired != 1 || out.Decision != stubs.Continue {
 		t.Fatalf("%+v, %v", out, err)
 	}

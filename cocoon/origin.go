@@ -59,65 +59,6 @@ type memory struct {
 	shared    weak.Pointer[origin]
 }
 
-// taskOf makes the strand's next task.
-func (s *strand) taskOf(ctx context.Context, up *Task, a *attrs, name string) *Task {
-	m := &s.memory
-	c := m.classOf(s.loop.rt, name)
-	d := c.declared.Load()
-	adorned := d != nil && len(d.attrs) > 0
-	bare := false
-	if own, ok := ctx.(*taskContext); ok && own.task() == up {
-		ctx, bare = up.ctx, true // otherwise the contexts of a chain of tasks would form a chain
-	}
-	// Also compare what the context refers to: a web framework may reuse its context for another
-	// request.
-	if m.like(ctx, up, a, c) && !adorned {
-		o := m.shared.Value()
-		if o == nil || !o.alike(ctx, up, bare, a, c) {
-			o = s.share(ctx, up, bare, a)
-		}
-		if a != nil {
-			a.note()
-		}
-		return &Task{origin: o}
-	}
-	t := new(sole)
-	t.origin = &t.begins
-	o := t.origin
-	o.begin(ctx, up, bare, a, c, s)
-	if adorned {
-		o.adorn(d)
-	}
-	if o.attrs != nil {
-		o.attrs.note()
-	}
-	return &t.Task
-}
-
-// share makes an origin for many tasks. It has a frame of its own, because many tasks wait, and
-// each has a stack.
-//
-//go:noinline
-func (s *strand) share(ctx context.Context, up *Task, bare bool, a *attrs) *origin {
-	o := new(origin)
-	o.begin(ctx, up, bare, a, s.memory.class, s)
-	s.memory.shared = weak.Make(o)
-	return o
-}
-
-// classOf returns the class of a name, which is often the class of the strand's last task.
-func (m *memory) classOf(rt *Runtime, name string) *class {
-	if m.class != nil && m.class.text == name && m.class.kept {
-		return m.class
-	}
-	c := rt.classOf(name)
-	if !c.met.Load() { // all tasks of the name share the flag
-		c.met.Store(true)
-		rt.naming.metTask(name)
-	}
-	return c
-}
-
 // like reports whether the last tasks seem to have begun like this one.
 func (m *memory) like(ctx context.Context, up *Task, a *attrs, c *class) bool {
 	context, above, attributes := identity(ctx), uintptr(unsafe.Pointer(up)), uintptr(unsafe.Pointer(a))

@@ -10,14 +10,15 @@ import (
 
 // Unannounced waits. A task that sleeps, or waits for a channel, a lock or the network outside of
 // Block, holds a slot without using it. In plain Go it would delay no other goroutine, so its slot
-// is lent (invariant 8). To find out whether a goroutine is parked takes one load of the Go
+// is lent (invariant 8). To find out whether a goroutine waits takes one load of the Go
 // runtime's own record (package goroutine).
 //
 //  1. When a task has to wait for a slot, on arrival or when it comes back, it looks at the
-//     goroutine of each holder of a slot, under the loop's lock. A parked holder loses its slot and
-//     counts as blocked from then on: it is in absent.parked.
-//  2. A holder may park after that. So the timer looks again while a task waits, first after
-//     minLook, then less and less often, up to maxLook, as long as it finds no holder parked.
+//     goroutine of each holder of a slot, under the loop's lock. A waiting holder loses its slot
+//     and counts as blocked from then on: it is parked, in absent.parked.
+//  2. A holder may begin to wait after that. So the timer looks again while a task waits, first
+//     after minLook, then less and less often, up to maxLook, as long as it finds no holder
+//     waiting.
 //  3. A parked task that wakes runs on without a slot. It surfaces when it next takes the loop's
 //     lock, when a request is posted to it, or when the timer finds it running (aside.go). From
 //     then on it is in absent.lent and its time counts as running again, and at its next safe point
@@ -36,25 +37,20 @@ const (
 	maxLook = int64(1200 * time.Microsecond)
 
 	// rareLook is the longest time between two looks while the slots change hands fast,
-	// fastTurnover times each from one look to the next, and no holder was found parked for
-	// noneParked. A saturated server has waiting tasks all the time. There each arriving task looks
+	// fastTurnover times each from one look to the next, and no holder was found waiting for
+	// noneWaits. A saturated server has waiting tasks all the time. There each arriving task looks
 	// at the holders, and each look by the timer costs several switches between threads. Where
-	// holders do park, the waiting tasks depend on the looks.
+	// holders do wait, the waiting tasks depend on the looks.
 	rareLook     = int64(10 * time.Millisecond)
-	noneParked   = int64(100 * time.Millisecond)
+	noneWaits    = int64(100 * time.Millisecond)
 	fastTurnover = 8
 )
-
-// lends reports whether the loop lends a slot as soon as its task waits unannounced.
-func (l *Loop) lends() bool {
-	return !l.cfg.Exclusive && (l.first || len(l.slots) > 1)
-}
 
 // waits reports whether the goroutine of s waits. Called under the loop's lock, for a task that
 // holds a slot.
 func (s *strand) waits() bool {
 	switch s.status() {
-	case goroutine.Parked: // or it waits for this lock
+	case goroutine.Waiting: // or it waits for this lock
 		s.inCall = false
 		return !s.loop.guard.waitedFor(s.g.Load())
 	case goroutine.Syscall:
@@ -78,8 +74,8 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 			continue
 		}
 		if !s.waits() {
-			// A holder without a processor may be back from a wait just now: it says nothing.
-			if s.status() != goroutine.Runnable {
+			// A holder that is back from a wait just now says nothing.
+			if s.status() != goroutine.Ready {
 				s.task.class.seen.running()
 			}
 			continue
@@ -120,7 +116,7 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 	l.unseat(s, now)
 	l.core.Block(&s.core, now)
 	l.absent.addParked(s)
-	s.insist()
+	s.endEarly()
 	l.deliver(now)
 	l.armSweep(now)
 	return true
@@ -135,18 +131,6 @@ func (l *Loop) waited(c *class) {
 	}
 }
 
-// surface records that s, which has waited unannounced, runs again. Called under the loop's lock.
-func (l *Loop) surface(s *strand, now int64) {
-	l.absent.runs(s)
-	l.core.Surface(&s.core, now)
-	s.runBase.Store(now - s.core.Ran(now))
-	s.lastSafe = now
-	s.sampleFrom(now)
-	l.busy++
-	l.arm(s, now)
-	l.rt.armGaps()
-}
-
 // look lends the slots of tasks that have begun to wait while another task waits for a slot. It
 // returns when to look again. Called by the timer, under the loop's lock.
 func (l *Loop) look(now int64) (next int64) {
@@ -156,7 +140,7 @@ func (l *Loop) look(now int64) (next int64) {
 	wanted := l.core.Wanted()
 	if now >= l.lookAt {
 		most := maxLook
-		if now-l.lentAt > noneParked && l.busy-l.lookBusy >= int64(fastTurnover*len(l.slots)) {
+		if now-l.lentAt > noneWaits && l.busy-l.lookBusy >= int64(fastTurnover*len(l.slots)) {
 			most = rareLook
 		}
 		l.lookBusy = l.busy
@@ -169,17 +153,6 @@ func (l *Loop) look(now int64) (next int64) {
 		return notify.Never
 	}
 	return l.lookAt
-}
-
-// unlockAndLook releases the loop's lock, for a task that waits for a slot, and then makes the
-// timer look at the holders soon.
-func (l *Loop) unlockAndLook(now int64) {
-	lookAt := l.lookAt
-	l.unlock()
-	if l.lends() {
-		l.rt.timer.WakeAt(max(now+minLook, lookAt))
-	}
-	l.rt.armStall(now)
 }
 
 // starved counts a task that passes no safe point because it has no processor, and logs it at most

@@ -13,7 +13,7 @@ import (
 )
 
 // waiting starts a task that waits unannounced in its slot until the channel is closed. It returns
-// when the task's goroutine is parked.
+// when the task's goroutine waits.
 func waiting(t *testing.T, l *Loop, name string, until <-chan struct{}) *Handle {
 	t.Helper()
 	goroutine.Learn()
@@ -26,7 +26,7 @@ func waiting(t *testing.T, l *Loop, name string, until <-chan struct{}) *Handle 
 		<-until
 		return nil
 	})
-	eventually(t, name+" to park", func() bool { return g.Load() != 0 && goroutine.StatusOf(g.Load()) == goroutine.Parked })
+	eventually(t, name+" to wait", func() bool { return g.Load() != 0 && goroutine.StatusOf(g.Load()) == goroutine.Waiting })
 	return h
 }
 
@@ -65,7 +65,7 @@ func TestUnannouncedWaitLendsToAReturningTask(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// The timer finds a holder that parks after another task has begun to wait.
+// The timer finds a holder that waits after another task has begun to wait.
 func TestUnannouncedWaitIsFoundLater(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	running, park, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -247,6 +247,7 @@ func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 
 // A runtime shuts down as usual when all its tasks wait unannounced.
 func TestShutdownWithParkedTasks(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt, err := New(Config{Slots: 1})
 	must(t, err)
 	never := make(chan struct{})
@@ -322,11 +323,11 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 	eventually(t, "the first to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
 	rt.Loop().lock() // the timer must not be first
 	close(park)
-	eventually(t, "the holder to park", func() bool { return goroutine.StatusOf(g.Load()) == goroutine.Parked })
+	eventually(t, "the holder to wait", func() bool { return goroutine.StatusOf(g.Load()) == goroutine.Waiting })
 	second := rt.Go(background, "second", idle)
 	eventually(t, "the second to arrive", func() bool {
 		s := second.task.strand
-		return goroutine.StatusOf(s.g.Load()) == goroutine.Parked // it waits for the loop's lock
+		return goroutine.StatusOf(s.g.Load()) == goroutine.Waiting // it waits for the loop's lock
 	})
 	rt.Loop().unlock()
 	must(t, second.Wait(background))

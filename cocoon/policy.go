@@ -1,10 +1,12 @@
 package cocoon
 
 import (
-	"fmt"
+	"strings"
+
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -73,10 +75,10 @@ type TimeLimit = policy.TimeLimit
 // PolicyChange is one change that loading a policy file would make, see Runtime.CheckPolicyFile.
 // Its fields:
 //
-//	Part    policy.Part // what changes: its Kind, such as "state" or "policy", and its Name
-//	What    string      // "add", "change" or "remove"
-//	Details []string    // of a change, as in "mode: observe -> enforce"
-type PolicyChange = policy.Change
+//	Part    document.Part // what changes: its Kind, such as "state" or "policy", and its Name
+//	What    string        // "add", "change" or "remove"
+//	Details []string      // of a change, as in "mode: observe -> enforce"
+type PolicyChange = document.Change
 
 // Mode says what the runtime does with the verdicts and effects of policies.
 type Mode = policy.Mode
@@ -105,42 +107,9 @@ func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 // OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
 func OnNotify(name string) Trigger { return policy.OnCustom(name) }
 
-// RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that
-// it matches. On an error nothing is registered; the error says where and why (print it with %+v
-// for the full account). It takes about a millisecond, during which tasks run on.
-func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
-	rt.regMu.Lock()
-	defer rt.regMu.Unlock()
-	if err := p.Validate(); err != nil { // from here on its name is safe to print
-		return nil, fmt.Errorf("cocoon: %w", err)
-	}
-	if rt.closing {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, ErrShutdown)
-	}
-	if rt.policies[p.Name] != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w; use Update on its registration, or another name", p.Name, ErrDuplicate)
-	}
-	r := &Registration{rt: rt, name: p.Name}
-	v, err := r.ready(p, rt.scope())
-	if err != nil {
-		return nil, err
-	}
-	rt.replace(nil, []*version{v})
-	return r, nil
-}
+// canarySuffix ends the name of the registration of a canary's version. No other name of a policy
+// has the character.
+const canarySuffix = "@canary"
 
-// RegisterTimeLimit registers a time limit on a section, or on tasks with a given name: it throws
-// into a section or task that runs longer.
-func (rt *Runtime) RegisterTimeLimit(t TimeLimit) (*Registration, error) {
-	p, err := t.Spec()
-	if err != nil {
-		return nil, err
-	}
-	return rt.RegisterPolicy(p)
-}
-
-// RegisterDefaultPreemption registers the policy by which a waiting safe task preempts a
-// preemptible one: with OnEnqueue when it arrives, with Every(d) within d.
-func (rt *Runtime) RegisterDefaultPreemption(on Trigger) (*Registration, error) {
-	return rt.RegisterPolicy(policy.DefaultPreemption(on))
-}
+// plainName returns the name that the document has for a policy.
+func plainName(name string) string { return strings.TrimSuffix(name, canarySuffix) }

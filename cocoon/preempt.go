@@ -31,24 +31,27 @@ func askedOf(ctx context.Context) bool {
 // package safepoint, for the task of its goroutine, if there is one. Cost: about 1.5 ns (bench:
 // poll) while no request is pending for any task. The cost includes the breath (see Config.Breath).
 func SafePoint(ctx context.Context) {
-	if safepoint.Raised() {
+	if safepoint.Raised() || countsDown(ctx) {
 		answerFor(ctx)
-	} else if t, ok := ctx.(*taskContext); ok && t.strand.breath.left.poll() {
-		if s := strandOf(ctx); s != nil {
-			s.breathe()
-		}
 	}
 }
 
-// answerFor is the slow path of SafePoint. It is a separate function so that SafePoint is inlined.
+// countsDown counts the safe point, and reports whether the count is over.
+func countsDown(ctx context.Context) bool {
+	t, ok := ctx.(*taskContext)
+	return ok && t.strand.breath.left.poll()
+}
+
+// answerFor is the slow path of SafePoint. It is a separate function so that SafePoint has a small
+// frame.
 //
 //go:noinline
 func answerFor(ctx context.Context) {
 	if s := strandOf(ctx); s != nil {
 		s.answer()
-		return
+	} else if safepoint.Raised() {
+		answer()
 	}
-	answer()
 }
 
 // answer is the slow path of every poll of the process.
@@ -104,9 +107,9 @@ func (s *strand) respond() {
 // asked reports whether the task has a request, or must ask for a slot itself.
 func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
 
-// answerOnce takes the requests and reports whether the task was parked meanwhile, so that there
-// may be new ones; or there are some that it has not looked for. A throw stays for later, with the
-// word up, while the task cleans up.
+// answerOnce takes the requests and carries them out. It reports whether to look again: the task
+// may have got new requests while it waited, or has some that this call did not look for. While the
+// task cleans up, a throw stays for later, with the word up.
 func (s *strand) answerOnce(o outlook) (again bool) {
 	l := s.loop
 	l.lock()
@@ -119,6 +122,7 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 		return true
 	}
 	want, keep := s.takeRequests(now)
+	suspended := false
 	if want&wantThrow != 0 && !o.cleansUp {
 		s.answerThrow(now)
 		return false
@@ -130,7 +134,9 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 			return true
 		}
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
+		s.switched(now)
 		l.deliver(now) // to the next holder, which replaces this one in the record
+		suspended = true
 	default:
 		if keep&wantThrow != 0 {
 			s.raise(now)
@@ -138,7 +144,9 @@ func (s *strand) answerOnce(o outlook) (again bool) {
 		l.unlock()
 		return false
 	}
-	s.awaitSlot(now)
+	if s.awaitSlot(now); suspended {
+		s.showSuspension(now)
+	}
 	return true
 }
 
@@ -156,7 +164,7 @@ func (s *strand) takeRequests(now int64) (want, keep uint32) {
 	}
 	s.endGap(now)
 	s.requests.Store(keep)
-	s.quiet()
+	s.lower()
 	s.pause = 0
 	if s.polled = s.inserted && s.core.Kind == Atomic && !s.task.class.fixed(); !s.polled {
 		s.lastSafe = now
@@ -177,13 +185,45 @@ func (s *strand) answerThrow(now int64) {
 	if throws {
 		p.flying = true
 		// so that the next safe point throws again if the throw is swallowed
-		s.raise(now + flight - hush)
+		s.raise(now + flight - raisedFor)
 	} else {
-		s.raisedAt = now - hush // so that nag need not wait
+		s.raisedAt = now - raisedFor // so that repeat need not wait
 	}
 	s.loop.unlock()
 	s.loop.rt.timer.WakeAt(now + grace) // raise the word again until the throw has arrived
 	if throws {
 		s.throw(p)
 	}
+}
+
+// askDriver is a safe point on the coroutine. If the task that waits for the iterator is asked for
+// something, and the iterator's own stack does not mask the safe point, the task's goroutine
+// answers.
+func (p *pulling) askDriver() {
+	s := p.task()
+	if s == nil || p.busy || !s.asked() {
+		return
+	}
+	p.busy = true
+	w := walk{s: s, held: heldLines()}
+	w.up()
+	if p.busy = false; w.by != "" || w.locks != nil || w.cleansUp || w.byHand && s.spares(&w) {
+		s.met.Store(patienceOfPolls)
+		return
+	}
+	if !p.ask() {
+		panic(errStopped)
+	}
+}
+
+// task returns the strand of the task that waits for the iterator, perhaps through other iterators.
+func (p *pulling) task() *strand {
+	for p != nil {
+		g := p.driver.Load()
+		if s := strandOn(g); s != nil || g == 0 {
+			return s
+		}
+		p = pullingOf(g)
+	}
+	return nil
 }

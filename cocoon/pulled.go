@@ -11,7 +11,7 @@ import (
 func init() { safepoint.AttachPulled(newPulling) }
 
 // pulling is the iterator of an iter.Pull in code from cocoon build. It runs on a coroutine, which
-// is a goroutine of its own, while the task's goroutine is parked. The task goes on to run: see
+// is a goroutine of its own, while the task's goroutine waits. The task goes on to run: see
 // strand.status. At a safe point of the iterator the task's goroutine has to answer, because only
 // there the whole stack is known, and a throw unwinds it. See askDriver.
 type pulling struct {
@@ -75,43 +75,11 @@ func pullingOf(g uintptr) *pulling {
 	return nil
 }
 
-// askDriver is a safe point on the coroutine. If the task that waits for the iterator is asked for
-// something, and the iterator's own stack does not mask the safe point, the task's goroutine
-// answers.
-func (p *pulling) askDriver() {
-	s := p.task()
-	if s == nil || p.busy || !s.asked() {
-		return
-	}
-	p.busy = true
-	w := walk{s: s, held: heldLines()}
-	w.up()
-	if p.busy = false; w.by != "" || w.locks != nil || w.cleansUp {
-		s.met.Store(patienceOfPolls)
-		return
-	}
-	if !p.ask() {
-		panic(errStopped)
-	}
-}
-
-// task returns the strand of the task that waits for the iterator, perhaps through other iterators.
-func (p *pulling) task() *strand {
-	for p != nil {
-		g := p.driver.Load()
-		if s := strandOn(g); s != nil || g == 0 {
-			return s
-		}
-		p = pullingOf(g)
-	}
-	return nil
-}
-
 // status returns the status of the task's goroutine, or of the coroutine that it waits for.
 func (s *strand) status() goroutine.Status {
 	g := s.g.Load()
 	status := goroutine.StatusOf(g)
-	for status == goroutine.Parked {
+	for status == goroutine.Waiting {
 		p := pulledBy(g)
 		if p == nil {
 			break

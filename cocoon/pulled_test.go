@@ -95,7 +95,7 @@ func TestTaskRunsWhileItsIteratorDoes(t *testing.T) {
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		s := strandOf(ctx)
 		next, stop := pulls(func(yield func(int) bool) {
-			if own := goroutine.StatusOf(s.g.Load()); own != goroutine.Parked {
+			if own := goroutine.StatusOf(s.g.Load()); own != goroutine.Waiting {
 				t.Errorf("its goroutine has the status %v", own)
 			}
 			if status := s.status(); status != goroutine.Running {

@@ -18,9 +18,8 @@ import (
 // for sampleRunning or longer is sampled. From the time since the last sample, the runtime
 // subtracts
 //
-//   - all of it, if the goroutine is parked or in a system call (the time counts as blocked), or
-//     ready without a P although there is one for each goroutine that wants one (it counts as
-//     starved);
+//   - all of it, if the goroutine waits or is in a system call (the time counts as blocked), or
+//     back from a wait and without a P (it counts as starved);
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound;
@@ -57,9 +56,6 @@ func firstSample(lead int64) int64 {
 	return max(leastSample, lead/8)
 }
 
-// sampleFrom begins a new account of the time that the task runs.
-func (s *strand) sampleFrom(now int64) { s.sampled, s.cpuAt, s.waitsSince = now, 0, 0 }
-
 // samplesOf returns the time between later samples.
 func samplesOf(lead int64) int64 { return min(sampleRunning, firstSample(lead)) }
 
@@ -76,16 +72,11 @@ type cpuSample struct {
 	used     int64 // ns of processor time used so far
 	was      int64 // at the previous reading
 	from     int64 // time of the previous reading; 0: there was none
+	procs    int64 // GOMAXPROCS
 	expected bool
-	sharers  float64 // how many tasks or goroutines wanted the time; 0 if unknown
-	crowded  bool    // more than there were Ps
-}
-
-// cpuClock reads the process's processor time. Only the timer's thread uses it.
-type cpuClock struct {
-	at, used int64
-	sharers  float64 // the average of wanting over the last few readings; 0: none yet
-	counts   [2]metrics.Sample
+	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
+	readings *sharers // of the goroutines; nil if they were not counted
+	crowded  bool     // a goroutine waits for a P
 }
 
 // sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
@@ -93,19 +84,16 @@ type cpuClock struct {
 // of about 2 µs (BenchmarkCosts). If shared is set, it also counts the goroutines that share the
 // cores.
 func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
-	procs := float64(runtime.GOMAXPROCS(0))
-	if c.at != 0 && now-c.at < sampleRunning/2 && !(shared && c.sharers > procs) {
+	procs := int64(runtime.GOMAXPROCS(0))
+	if c.at != 0 && now-c.at < sampleRunning/2 && !(shared && c.sharers.newest.n > procs) {
 		return s
 	}
-	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, expected: true}
+	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, procs: procs, expected: true}
 	c.at, c.used = now, s.used
 	if shared {
-		if n := float64(c.wanting()); n > 2*c.sharers { // a crowd has come
-			c.sharers = n
-		} else {
-			c.sharers += (n - c.sharers) / 4
-		}
-		s.sharers, s.crowded = c.sharers, c.sharers > procs
+		n := c.wanting()
+		c.sharers.add(now, n)
+		s.readings, s.crowded = &c.sharers, n > procs
 	}
 	return s
 }
@@ -160,9 +148,12 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
-	off, blocked := s.notRunning(vouched, min(span, late), cpu.expected && cpu.crowded)
+	off, blocked := s.notRunning(vouched, min(span, late))
 	waits := off > 0 && off >= vouched
 	if cpu.expected {
+		if cpu.readings != nil {
+			cpu.sharers = max(cpu.sharers, float64(cpu.readings.least(s.core.Since())))
+		}
 		off = max(off, span-s.served(now, cpu)*(span-off)/max(1, span))
 	}
 	again := every
@@ -190,29 +181,29 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
 // whether it was blocked meanwhile. vouched is the time for which one look counts, and late the
-// least time for which a parked task has been parked. In a crowd, the task's share of the processor
-// time says more than being ready.
-func (s *strand) notRunning(vouched, late int64, crowded bool) (off int64, blocked bool) {
+// least time for which a waiting goroutine has waited. A task that has lost its P counts as
+// running, because the timer's own goroutine may have the P. If goroutines wait for Ps, the task's
+// share of the processor time bounds its running time.
+func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 	was := s.inCall
 	s.inCall = false
 	switch s.status() {
-	case goroutine.Parked:
+	case goroutine.Waiting:
 		return max(vouched, late), true
 	case goroutine.Syscall:
 		if s.inCall = true; was {
 			return vouched, true
 		}
-	case goroutine.Runnable:
-		if !s.loop.rt.cfg.KeepProcs && !crowded {
-			return vouched, false
-		} // otherwise the timer's own goroutine may have the P that the task had until now
+	case goroutine.Ready:
+		return vouched, false
 	}
 	return 0, false
 }
 
 // served returns for how much of the time since its last sample the task can have had a processor,
 // judged by the processor time of the process. Before the first sample, the time since the previous
-// reading speaks for all of it.
+// reading speaks for all of it. If that reading is older than the task, the process has used part
+// of the processor time before the task began: at least what its Ps cannot have used since.
 func (s *strand) served(now int64, cpu cpuSample) int64 {
 	span := now - s.sampled
 	switch {
@@ -221,17 +212,22 @@ func (s *strand) served(now int64, cpu cpuSample) int64 {
 		return max(0, span-ran+cpu.share(ran, cpu.used-s.cpuAt))
 	case cpu.from != 0:
 		known := max(1, now-max(cpu.from, s.sampled))
-		return int64(float64(span) * float64(cpu.share(known, cpu.used-cpu.was)) / float64(known))
+		used := min(cpu.used-cpu.was, known*cpu.procs)
+		return int64(float64(span) * float64(cpu.share(known, used)) / float64(known))
 	}
 	return span
 }
 
 // share returns how much a task can have had of the processor time that the process has used while
 // the task was thought to run: all of it, or an equal share if the process got less than its
-// goroutines could use. The average of the sharers varies by a tenth even if nothing changes.
+// goroutines could use.
 func (c cpuSample) share(ran, used int64) int64 {
 	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
 		used = int64(float64(used) / c.sharers)
 	}
 	return min(ran, used)
 }
+
+const minSweep = int64(10 * time.Millisecond)
+
+const maxSweep = int64(100 * time.Millisecond)

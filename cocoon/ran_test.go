@@ -12,6 +12,7 @@ import (
 // A task that waits in its slot does not run, even if no other task needs the slot: a limit on its
 // running time does not throw, and its account says that it waited.
 func TestWaitingIsNotRunning(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 150 * time.Millisecond})
@@ -33,6 +34,7 @@ func TestWaitingIsNotRunning(t *testing.T) {
 
 // The same for a limit shorter than the time between two samples of a long one.
 func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "waits", Limit: 8 * time.Millisecond})
@@ -75,6 +77,7 @@ func TestRunningIsRunning(t *testing.T) {
 // A task that a ticker wakes for a moment is not charged for the time in between, although the
 // timer of the sampler and the ticker may coincide.
 func TestTickerIsNotRunning(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 2})
 	goroutine.Learn()
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 100 * time.Millisecond})
@@ -159,6 +162,26 @@ func TestShareOfTheProcess(t *testing.T) {
 	} {
 		if share := (cpuSample{sharers: c.sharers}).share(c.ran, c.used); share != c.share {
 			t.Errorf("%s: %v; want %v", name, time.Duration(share), time.Duration(c.share))
+		}
+	}
+}
+
+// The first sample of a task charges it only with what the process can have used since the task
+// began, however long ago the processor time was read.
+func TestFirstShare(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for name, c := range map[string]struct {
+		cpu  cpuSample
+		want int64
+	}{
+		"a crowd, read before it began":  {cpuSample{from: 400 * ms, used: 1200 * ms, sharers: 32, procs: 2}, 1 * ms},
+		"a crowd, read since":            {cpuSample{from: 1008 * ms, used: 16 * ms, sharers: 32, procs: 2}, 1 * ms},
+		"alone, read before it began":    {cpuSample{from: 400 * ms, used: 1200 * ms, sharers: 1, procs: 2}, 16 * ms},
+		"alone, the core went elsewhere": {cpuSample{from: 1000 * ms, used: 4 * ms, sharers: 1, procs: 2}, 4 * ms},
+	} {
+		s := &strand{sampled: 1000 * ms}
+		if got := s.served(1016*ms, c.cpu); got != c.want {
+			t.Errorf("%s: %v; want %v", name, time.Duration(got), time.Duration(c.want))
 		}
 	}
 }

@@ -27,8 +27,11 @@ func TestRoundRobin(t *testing.T) {
 	close(until)
 	for _, h := range handles {
 		must(t, h.Wait(background))
-		if a := h.Account(); a.Running < 4*500*time.Microsecond {
-			t.Errorf("%d turns in %v: they are shorter than the quantum", a.Preemptions, a.Running)
+		// A look after the decision may find that the task had no processor in the meantime. That
+		// time is no longer running time, but it was part of the turn.
+		a := h.Account()
+		if turns := a.Running + a.Starved + a.Blocked; turns < 4*500*time.Microsecond {
+			t.Errorf("%d turns in %v: they are shorter than the quantum", a.Preemptions, turns)
 		}
 	}
 }

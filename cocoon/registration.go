@@ -1,66 +1,45 @@
 package cocoon
 
 import (
-	"fmt"
-	"maps"
+	"sync/atomic"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // Registration is a registered policy. All methods are safe for concurrent use.
 type Registration struct {
-	rt    *Runtime
-	name  string
-	stats policyStats
+	rt       *Runtime
+	name     string
+	stats    policyStats
+	versions int // how many have come into force; guarded by rt.regMu
 
 	now *version // the version in force, or the last one; guarded by rt.regMu
 }
 
+// failure is the error of an evaluation, and what is needed to find its place. Finding it takes
+// longer than an evaluation, so that is left to the reader of the error.
+type failure struct {
+	name    string // of the policy
+	program *ir.Program
+	from    *loadedDocument // that declares the policy; nil: code does
+	err     error
+}
+
+// policyStats are a policy's counters.
+type policyStats struct {
+	evaluations, throws, refusals, switches, effects atomic.Int64
+	wouldThrow, wouldSwitch, wouldEffect             atomic.Int64
+	errors, clamped                                  atomic.Int64
+	logs, throwLogs                                  logLimit // of dry runs; of throws
+	kept, keptStates                                 budget   // of decisions in the stream; of states
+	lastError                                        atomic.Pointer[failure]
+}
+
 // Name returns the policy's name.
 func (r *Registration) Name() string { return r.name }
-
-// Update replaces the policy by another version, which may have another trigger, expression, mode,
-// match and private state. Its Name must be the same, or empty. On an error the present version
-// stays in force. Update switches a policy on again that was switched off after failures. From then
-// on the policy is evaluated after all other policies of the same event.
-func (r *Registration) Update(p Policy) error {
-	r.rt.regMu.Lock()
-	defer r.rt.regMu.Unlock()
-	if p.Name == "" {
-		p.Name = r.name
-	}
-	if p.Name != r.name {
-		return fmt.Errorf("cocoon: policy %q: update to a policy named %q; cancel it and register the other", r.name, p.Name)
-	}
-	if r.rt.policies[r.name] != r {
-		return fmt.Errorf("cocoon: policy %q: %w", r.name, ErrGone)
-	}
-	v, err := r.ready(p, r.rt.scope())
-	if err != nil {
-		return err
-	}
-	r.rt.replace([]*version{r.now}, []*version{v})
-	return nil
-}
-
-// Cancel withdraws the policy. When it returns, no evaluation of the policy is in progress and none
-// will begin, and its name is free. A second Cancel does nothing.
-func (r *Registration) Cancel() {
-	r.rt.regMu.Lock()
-	defer r.rt.regMu.Unlock()
-	r.now.withdraw()
-}
-
-// Policy returns the version in force as it was registered, but with its current mode.
-func (r *Registration) Policy() Policy {
-	r.rt.regMu.Lock()
-	defer r.rt.regMu.Unlock()
-	p := r.now.spec
-	p.Mode = r.now.own
-	p.State = maps.Clone(p.State)
-	return p
-}
 
 // Warnings returns the analyzer's warnings about the version in force.
 func (r *Registration) Warnings() []string {
@@ -71,13 +50,6 @@ func (r *Registration) Warnings() []string {
 		texts = append(texts, w.Error.Error())
 	}
 	return texts
-}
-
-// Stats returns the policy's counters.
-func (r *Registration) Stats() PolicyStats {
-	r.rt.regMu.Lock()
-	defer r.rt.regMu.Unlock()
-	return r.counted()
 }
 
 // counted is called with regMu held.
@@ -91,4 +63,27 @@ func (r *Registration) counted() PolicyStats {
 		st.Interval = time.Duration(least)
 	}
 	return st
+}
+
+// Error returns "FILE:LINE:COLUMN: policy "shed": integer overflow", or "policy.expr:LINE:COLUMN:
+// integer overflow" for a policy of code.
+func (f *failure) Error() string {
+	err := f.program.Located(f.err)
+	if f.from == nil {
+		return err.Error()
+	}
+	err = f.from.source.Refused(document.Part{Kind: "policy", Name: f.name}, err)
+	if f.from.file != "" {
+		err = document.InFile(err, f.from.file)
+	}
+	return err.Error()
+}
+
+func (s *policyStats) snapshot() PolicyStats {
+	return PolicyStats{
+		Evaluations: s.evaluations.Load(), Throws: s.throws.Load(), Refusals: s.refusals.Load(),
+		Switches: s.switches.Load(), Effects: s.effects.Load(),
+		WouldThrow: s.wouldThrow.Load(), WouldSwitch: s.wouldSwitch.Load(), WouldEffect: s.wouldEffect.Load(),
+		Errors: s.errors.Load(), Clamped: s.clamped.Load(),
+	}
 }

@@ -1,8 +1,11 @@
 package cocoon
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -20,6 +23,10 @@ func (rt *Runtime) replace(out, in []*version) {
 	replaced := make(map[*Registration]bool, len(in))
 	for _, v := range in {
 		r := v.of
+		if v.number == 0 {
+			r.versions++
+			v.number = r.versions
+		}
 		replaced[r] = true
 		rt.policies[r.name] = r
 		r.now = v
@@ -38,17 +45,38 @@ func (rt *Runtime) replace(out, in []*version) {
 	for _, v := range out {
 		left[v] = true
 	}
-	rt.tellWarnings(slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] }))
+	fresh := slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] })
+	rt.tellChanges(fresh, out, replaced)
+	rt.tellWarnings(fresh)
 	for _, v := range out {
 		if !stays[v] {
 			v.off.Store(true)
 			for _, b := range v.bounds {
-				b.states.forget(&rt.steps)
+				b.states.Forget(&rt.steps)
 			}
+			v.basis.Load().gone.Store(true)
 			v.discard()
 		}
 		if !replaced[v.of] {
 			rt.endedPolicies.add(v.of.name, v.of.counted())
+		}
+	}
+	rt.decisions.settle()
+}
+
+// tellChanges puts policies that came into force, or went out of force, into the stream of
+// decisions. Called with regMu held.
+func (rt *Runtime) tellChanges(fresh, out []*version, replaced map[*Registration]bool) {
+	for _, v := range fresh {
+		kind := DecisionPolicyUpdated
+		if v.number == 1 {
+			kind = DecisionPolicyAdded
+		}
+		v.changed(kind, v.mode(), "")
+	}
+	for _, v := range out {
+		if !replaced[v.of] {
+			v.changed(DecisionPolicyRemoved, v.mode(), "")
 		}
 	}
 }
@@ -69,6 +97,7 @@ func (l *Loop) replace(out, in []*version) {
 	for _, v := range in {
 		if b := v.on(l); b != nil {
 			b.setMode(v.mode())
+			b.part.Store(v.part)
 			if b.due == 0 {
 				b.looked = notify.Now()
 				b.due = b.looked + b.interval.Load()
@@ -77,7 +106,7 @@ func (l *Loop) replace(out, in []*version) {
 		}
 	}
 	l.hub.Exchange(leave, enter)
-	l.reask()
+	l.updateContextReads()
 	l.rearm()
 }
 
@@ -102,4 +131,82 @@ func (rt *Runtime) recost() {
 		wanted = wanted || r.now.wantsCosts()
 	}
 	rt.costs.Store(wanted)
+}
+
+// setMode is called under the loop's lock.
+func (b *bound) setMode(m Mode) (changed bool) {
+	if b.mode() == m {
+		return false
+	}
+	b.inForce.Store(uint32(m))
+	b.version.ended.Store(false)
+	b.states.Forget(&b.loop.rt.steps)
+	return true
+}
+
+// cancel takes the policy out of force, unless another version is already in force.
+func (v *version) cancel() {
+	v.of.rt.regMu.Lock()
+	defer v.of.rt.regMu.Unlock()
+	v.withdraw()
+}
+
+// withdraw is called with regMu held.
+func (v *version) withdraw() {
+	if rt := v.of.rt; rt.policies[v.of.name] == v.of && v.of.now == v {
+		rt.replace([]*version{v}, nil)
+	}
+}
+
+// await makes the runtime record which labels and events have names to which policies refer. Called
+// with regMu held, when other policies are in force.
+func (rt *Runtime) await() {
+	var names []ir.Mention
+	for _, r := range rt.policies {
+		names = append(names, r.now.awaits()...)
+	}
+	for _, k := range analyzer.KeyReads(rt.members()) {
+		names = append(names, slices.DeleteFunc(k.By, func(m ir.Mention) bool { return !isAwaited(m.Read) })...)
+	}
+	awaited.replace(rt, names)
+	rt.keepTenants()
+	if len(rt.policies) > 0 {
+		rt.speaks.Store(true)
+		rt.listen(notify.Now())
+	}
+}
+
+// keepsTenant reports whether the tenant has an account of its own regardless of the number of
+// tenants.
+func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
+	s := rt.spoken.Load()
+	return table.shares[name] != 0 || s != nil && (*s)[name]
+}
+
+// keepTenants finds the tenants that policies name. If there are too many accounts without the
+// previously named ones, it removes the previously named accounts without a live task. Called with
+// regMu held.
+func (rt *Runtime) keepTenants() {
+	now := spoken{}
+	for _, r := range rt.policies {
+		for _, m := range r.now.mentions() {
+			if m.Read.Stub == stubs.TenantName {
+				now[stubs.Intern(m.Name)] = true
+			}
+		}
+	}
+	was := rt.spoken.Swap(&now)
+	table := rt.tenants.Load()
+	if table == nil || was == nil || maps.Equal(*was, now) {
+		return
+	}
+	for _, l := range *rt.loops.Load() {
+		l.lockAll()
+		for id, t := range l.tenants {
+			if (*was)[id] && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
+				delete(l.tenants, id)
+			}
+		}
+		l.unlock()
+	}
 }

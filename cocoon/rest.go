@@ -1,9 +1,7 @@
 package cocoon
 
 import (
-	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Rests. Most Blocks are short, and most begin and end while no task waits for a slot: the message
@@ -24,43 +22,10 @@ import (
 //     begins to rest first says so and then reads the word. So at least one of the two sees the
 //     other.
 //
-// A task in a brief call rests also while other tasks wait. Until its goroutine is found parked,
+// A task in a brief call rests also while other tasks wait. Until its goroutine is found waiting,
 // only the looks of rule 2 take its slot: see brief.go.
 //
 // The time that a task has rested does not count as running, to the nanosecond.
-
-// beginRest begins a Block.
-func (s *strand) beginRest() {
-	l := s.loop
-	if l.wanted.Load() || !s.mayRest() {
-		s.block()
-		return
-	}
-	s.blocked = true
-	set(&s.brief, false)
-	s.rest.Add(-notify.Now())
-	if l.wanted.Load() && s.endRest() {
-		s.block()
-	}
-}
-
-// mayRest reports whether the task can begin a Block and keep its slot.
-func (s *strand) mayRest() bool {
-	rt := s.loop.rt
-	return !s.lent.Load() && s.requests.Load() == 0 && rt.gaps == nil && rt.tenants.Load() == nil
-}
-
-// afterRest ends a Block.
-func (s *strand) afterRest() {
-	if !s.endRest() {
-		s.unblock()
-		return
-	}
-	s.blocked = false
-	if s.breath.looked = 0; s.loop.wants(stubs.Unblock) { // what it ran before was before a pause
-		s.loop.happened(s, stubs.Unblock)
-	}
-}
 
 // endRest reports whether the task, which may have rested, still has its slot.
 func (s *strand) endRest() bool {
@@ -74,25 +39,6 @@ func (s *strand) endRest() bool {
 		if s.rest.CompareAndSwap(rest, max(0, rest+now)) {
 			return true
 		}
-	}
-}
-
-// rested returns how long the task has rested since its account was settled, and whether it rests
-// now.
-func (s *strand) rested(now int64) (d int64, rests bool) {
-	if d, rests = s.rest.Load(), false; d < 0 {
-		d, rests = max(0, d+now), true
-	}
-	return d, rests
-}
-
-// settlePast subtracts earlier rests from the running time of a task that holds a slot. If the
-// caller is not the task's goroutine, the task may begin to rest at the same moment. Then
-// settlePast does nothing, and the task finds out at the end of the rest.
-func (s *strand) settlePast(now int64) {
-	if rest := s.rest.Load(); rest > 0 && s.core.State() == sched.Running && s.rest.CompareAndSwap(rest, 0) {
-		s.loop.core.Rested(&s.core, rest, s.restedAt.Load())
-		s.runBase.Store(now - s.core.Ran(now))
 	}
 }
 
@@ -117,13 +63,13 @@ func (s *strand) settleRest(now int64) (took bool) {
 		}
 		l.unseat(s, now)
 		l.core.Block(&s.core, now)
-		s.insist()
+		s.endEarly()
 	}
 	return took
 }
 
 // takeRests settles the tasks that hold slots, until it has taken most slots. It takes the slot of
-// a task in a brief call only if the goroutine is parked, or if brief is set. Called under the
+// a task in a brief call only if the goroutine waits, or if brief is set. Called under the
 // loop's lock, after adopt.
 func (l *Loop) takeRests(most int, brief bool) {
 	now := int64(0)

@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -54,20 +53,32 @@ func (l *Loop) Run(ctx context.Context, name string, fn func(ctx context.Context
 // back in the pool.
 func (s *strand) admit(ctx context.Context, t *Task) error {
 	s.g.Store(goroutine.ID())
+	if s.loop.rt.traces() {
+		t.traceArrival()
+	}
 	waits, err := s.nestOrArrive(ctx, t)
 	if waits {
 		s.token() // here, where the stack is shallower
 		err = s.await(t)
+		s.unshown = err == nil && s.loop.rt.witness.Load() != nil
 	}
 	if err == nil {
+		if s.loop.rt.cfg.Trace {
+			t.traceStart()
+		}
 		s.started()
 		return nil
 	}
-	s.repay()
+	if s.loop.rt.cfg.Trace {
+		t.traceEnd()
+	}
 	t.status.Store(uint32(CancelledBeforeStart))
-	t.release()
-	s.loop.stats.refused.Add(1)
+	s.release(t)
+	s.repay()
+	s.loop.stats.refused.count(err)
+	s.loop.rt.canaries.refused(t, err)
 	s.recycle()
+	s.loop.showRefusal(ctx, err)
 	return err
 }
 
@@ -87,13 +98,6 @@ func (s *strand) nestOrArrive(ctx context.Context, t *Task) (waits bool, err err
 		return false, nil
 	}
 	return s.arrive(t)
-}
-
-// begin assigns the strand to t. Called under the loop's lock, or by the task's goroutine before
-// any other goroutine knows the task.
-func (s *strand) begin(t *Task) {
-	s.task, s.pending, s.withdrawn = t, nil, nil
-	s.safePoints = 0
 }
 
 // started marks the task's start, and evaluates the start policies.
@@ -117,6 +121,9 @@ func (s *strand) started() {
 func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 	s.returned = false
 	defer s.leave(t, &err)
+	if s.unshown {
+		s.showWait()
+	}
 	if s.requests.Load() != 0 {
 		s.answer() // a start policy threw, or the task was cancelled just now
 	}
@@ -126,19 +133,7 @@ func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 	return err
 }
 
-// refusal returns the error of a task that ended before it started because its context ended, the
-// queue was full or the runtime shut down. It is not inlined, so that waiting tasks have small
-// frames: even with the channel made, a wait for a slot fits into the 2 KiB of a new goroutine's
-// stack (TestWaitingTaskNeedsLittle).
-//
-//go:noinline
-func (t *Task) refusal(cause error) error {
-	return fmt.Errorf("cocoon: task %q did not start: %w", t.Path(), cause)
-}
-
-// overloaded returns the error of a task that finds the queue full.
-//
-//go:noinline
-func (t *Task) overloaded(waiting int) error {
-	return t.refusal(fmt.Errorf("%w: %d tasks wait on loop %q", ErrOverloaded, waiting, t.Loop().cfg.Name))
+// Run runs fn as a task of the default loop, see Loop.Run.
+func (rt *Runtime) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
+	return rt.Loop().Run(ctx, name, fn)
 }

@@ -2,17 +2,20 @@ package cocoon
 
 import (
 	"context"
-	"fmt"
+	"runtime/metrics"
+	"runtime/trace"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/keep"
-	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/internal/states"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Runtime owns loops, policies, the isolate in which policies run, and the timer. Most programs
@@ -32,19 +35,27 @@ type Runtime struct {
 	log    *logQueue
 	looked atomic.Int64 // no stacks are taken for a report until then
 
+	decisions decisionStream
+	errands   errands
+	recorder  *flightRecorder // nil: there is no flight recorder
+
 	made    int64                       // creation time, on the clock of package notify
+	started time.Time                   // the same, on the system's clock
+	witness atomic.Pointer[witness]     // is told what happens to tasks; nil: none, see witness.go
 	tenants atomic.Pointer[tenantTable] // nil: no tenant has an account; replaced under regMu
 	spoken  atomic.Pointer[spoken]      // tenants that policies refer to; replaced under regMu
 	costs   atomic.Bool                 // the average cost of tasks of each name is needed
 
 	warmth    warmth
 	following following
-	breathes  bool // while it is hot, its tasks yield their cores now and then, see breath.go
+	breathes  bool         // while it is hot, its tasks yield their cores at times, see breath.go
+	lackP     atomic.Int32 // tasks that have a request and no P, see setLacksP
 
-	naming  naming       // of tasks and sections
-	speaks  atomic.Bool  // policies or documents may refer to names
-	unmetAt atomic.Int64 // when names without a match are logged; 0: never
-	told    []string     // the names that were logged; guarded by regMu
+	naming   naming // of tasks and sections
+	canaries canaries
+	speaks   atomic.Bool  // policies or documents may refer to names
+	unmetAt  atomic.Int64 // when names without a match are logged; 0: never
+	told     []string     // the names that were logged; guarded by regMu
 
 	// the states and warnings that were logged; guarded by regMu
 	toldIdle, toldUnread, toldTogether, toldFlows []string
@@ -55,12 +66,12 @@ type Runtime struct {
 
 	// see keeps; nil: no rules of the build or of documents
 	kept          atomic.Pointer[keep.Set]
-	documentsKeep map[*policy.Document][]policy.Kept // guarded by regMu
-	keptSeen      *keep.Set                          // for which keptUnmet is; guarded by regMu
+	documentsKeep map[*document.Document][]document.Kept // guarded by regMu
+	keptSeen      *keep.Set                              // for which keptUnmet is; guarded by regMu
 	keptUnmet     []string
 
-	states atomic.Pointer[map[string]*stateVar] // replaced under regMu
-	steps  steps
+	states atomic.Pointer[map[string]*states.Var] // replaced under regMu
+	steps  states.Steps
 
 	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
 	regMu         sync.Mutex
@@ -68,8 +79,10 @@ type Runtime struct {
 	endedPolicies endedPolicies // guarded by regMu
 	funcs         map[string]*safeFunc
 	// files holds what each document has put in force, by the absolute path of its file.
-	files    map[string]*document
-	mode     Mode // of all policies, unless a policy's own mode is greater
+	files    map[string]*loadedDocument
+	loads    map[string]*DocumentStats // by the same paths
+	watched  map[string]*watching      // files that WatchPolicyFile watches, by path
+	mode     Mode                      // of all policies, unless a policy's own mode is greater
 	modeLogs logLimit
 	closing  bool
 	empty    chan struct{} // receives an element when the last task ends during Shutdown
@@ -84,11 +97,114 @@ type Runtime struct {
 	loadMu sync.Mutex
 }
 
+// errands are what code under a loop's lock leaves to goroutines of their own. The functions need
+// the lock, or run code of the application, so they belong to layers above that code: see
+// errands.go. They are immutable.
+type errands struct {
+	endContext func(s *strand, t *Task, section uint64, err *PreemptedError)
+	hear       func(t *Task, said heard)
+	withdraw   func(v *version)
+}
+
 // runtimes are the live runtimes of the process. A poll uses them to find its task.
 var (
 	runtimesMu sync.Mutex
 	runtimes   atomic.Pointer[[]*Runtime]
 )
+
+// flightRecorder is a running flight recorder.
+type flightRecorder struct {
+	cfg    FlightRecorder
+	rt     *Runtime
+	next   atomic.Int64 // no file is written until then
+	failed atomic.Bool  // an error was logged
+
+	mu       sync.Mutex // guards recorder, and serialises writing
+	recorder *trace.FlightRecorder
+}
+
+// following is when the number of slots was last compared with the number of processors.
+type following struct{ at atomic.Int64 }
+
+// safeFunc is a function that policies may call.
+type safeFunc struct {
+	name    string
+	do      func(context.Context)
+	running atomic.Bool
+	calls   atomic.Int64
+	missed  atomic.Int64
+	panics  atomic.Int64
+}
+
+// cpuClock reads the process's processor time. Only the timer's thread uses it.
+type cpuClock struct {
+	at, used int64
+	sharers  sharers
+	counts   [2]metrics.Sample
+}
+
+// sample holds the values that policies see as runtime.*. A policy that reads one renews it. So the
+// values are up to date even if no time policy keeps the timer running, and cost nothing if no
+// policy reads them.
+type sample struct {
+	goroutines atomic.Uint64
+	heap       atomic.Uint64 // bytes
+	cpu        atomic.Uint64 // float64 bits, in cores
+	at         atomic.Int64  // time of the last reading; 0: never
+
+	mu      sync.Mutex // guards what follows; taken under a loop's
+	read    [2]metrics.Sample
+	lastCPU int64
+
+	late     atomic.Int64 // by how many ns the last tick was late
+	expected int64        // when the next tick should come; owned by the timer's thread
+}
+
+// tenantTable is what is registered about tenants. It is immutable, except for told.
+type tenantTable struct {
+	label  stubs.NameID
+	text   string
+	shares map[stubs.NameID]int64
+	listed []string // the tenants with shares
+	told   bool     // that the shares have no effect; guarded by regMu
+	most   int
+
+	expected int // as in policy.Tenants
+}
+
+// spoken holds the tenants that policies name. Each has an account of its own, even if many other
+// tenants came first.
+type spoken map[stubs.NameID]bool
+
+// warmth carries out the decisions of heat. Tasks and the timer detect needs, in some cases under a
+// loop's lock, and changing GOMAXPROCS stops the world. So they only record the need, and one
+// goroutine at a time brings the process into the state that heat demands (temper).
+type warmth struct {
+	needed atomic.Int64 // when there was last a need
+	busy   atomic.Bool  // temper runs, or is about to
+	hot    atomic.Bool  // the process is in the state that a hot runtime needs
+	next   atomic.Int64 // hot: when temper is due again
+	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones
+
+	mu      sync.Mutex // serialises changes; guards what follows
+	heat    heat
+	slots   int   // of all loops
+	ended   bool  // the runtime has ended, and stays cold
+	renewed int64 // when temper last looked at what may change while the runtime is hot
+	pause   int64 // until it looks again
+	threads int   // how many threads there were when the slices were last set
+	slices  bool  // short slices were granted
+}
+
+// witness is told what happens to tasks; package cocoonotel passes it on to their spans. It is told
+// where a task has waited or is about to unwind. So a runtime without a witness pays one load of a
+// pointer there, and nothing elsewhere. The task's own goroutine tells it where possible: the span
+// of a request ends soon after its task, and a goroutine started for the purpose would come too
+// late.
+type witness struct {
+	tell func(context.Context, inside.Event)
+	logs logLimit
+}
 
 func init() { runtimes.Store(new([]*Runtime)) }
 
@@ -99,110 +215,8 @@ func changeRuntimes(change func([]*Runtime) []*Runtime) {
 	runtimes.Store(&list)
 }
 
-// New starts a runtime with its default loop. The runtime lives until Shutdown. If New is called in
-// a bubble of testing/synctest, the runtime lives outside of the bubble, in real time;
-// docs/guide.md describes what its tasks see.
-func New(cfg Config) (rt *Runtime, err error) {
-	notify.Outside(func() { rt, err = newRuntime(cfg) })
-	return rt, err
-}
-
-func newRuntime(cfg Config) (*Runtime, error) {
-	cfg, err := cfg.complete()
-	if err != nil {
-		return nil, err
-	}
-	mode, err := modeOfEnvironment()
-	if err != nil {
-		return nil, err
-	}
-	store, err := isolate.NewStore(context.Background())
-	if err != nil {
-		return nil, fmt.Errorf("cocoon: the isolate: %w", err)
-	}
-	rt := &Runtime{
-		cfg: cfg, mode: mode, store: store, made: notify.Now(),
-		policies: map[string]*Registration{}, funcs: map[string]*safeFunc{}, files: map[string]*document{},
-		log:   &logQueue{given: cfg.Logger},
-		empty: make(chan struct{}, 1), stopped: make(chan struct{}),
-	}
-	rt.ctx, rt.cancel = context.WithCancel(context.Background())
-	rt.ctx.Done() // make its channel now, and not in a function that runs in a bubble
-	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
-	rt.naming.selectors.Store(&selectors{})
-	rt.naming.registered, rt.naming.declared = map[string]Kind{}, map[string]*declared{}
-	rt.states.Store(&map[string]*stateVar{})
-	rt.documentsKeep = map[*policy.Document][]policy.Kept{}
-	rt.keepNow()
-	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
-	first.first = true
-	rt.loops.Store(&[]*Loop{first})
-	go goroutine.Learn()
-	rt.sample.renew(rt.made)
-	rt.cpu.sample(rt.made, false) // a baseline for the first task
-	rt.timer = notify.NewTimer(rt.onTimer)
-	rt.timer.Relax(true)
-	rt.addSlots(cfg.Slots)
-	rt.breathes = kernel.CanYield && cfg.Breath > 0
-	changeRuntimes(func(l []*Runtime) []*Runtime { return append(l, rt) })
-	if mode != Enforce {
-		rt.tellMode()
-	}
-	return rt, nil
-}
-
 // Loop returns the default loop.
 func (rt *Runtime) Loop() *Loop { return (*rt.loops.Load())[0] }
-
-// NewLoop adds a loop. Policies registered before and after apply to it, if they match it. A loop
-// lives as long as its runtime.
-func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
-	cfg, err := cfg.complete()
-	if err != nil {
-		return nil, err
-	}
-	rt.regMu.Lock()
-	defer rt.regMu.Unlock()
-	if rt.closing {
-		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrShutdown)
-	}
-	loops := *rt.loops.Load()
-	if slices.ContainsFunc(loops, func(l *Loop) bool { return l.cfg.Name == cfg.Name }) {
-		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrDuplicate)
-	}
-	l := newLoop(rt, cfg, 0)
-	for _, r := range rt.policies {
-		if err := r.now.bind(l); err != nil {
-			for _, r := range rt.policies {
-				r.now.unbindFrom(l)
-			}
-			return nil, fmt.Errorf("cocoon: loop %q: policy %q: %w", cfg.Name, r.name, err)
-		}
-	}
-	rt.severalLoops()
-	loops = append(slices.Clone(loops), l)
-	rt.loops.Store(&loops)
-	rt.addSlots(cfg.Slots)
-	return l, nil
-}
-
-// Run runs fn as a task of the default loop, see Loop.Run.
-func (rt *Runtime) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
-	return rt.Loop().Run(ctx, name, fn)
-}
-
-// Go starts fn as a task of the default loop, see Loop.Go.
-func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
-	return rt.Loop().Go(ctx, name, fn)
-}
-
-// Notify raises the custom event of that name. The policies registered for it are evaluated on the
-// calling goroutine, for each running task, or once per loop if they refer to no task.
-func (rt *Runtime) Notify(name string, value float64) {
-	for _, l := range *rt.loops.Load() {
-		l.notifyCustom(name, value)
-	}
-}
 
 // armStall makes the timer check the loops while a task waits.
 func (rt *Runtime) armStall(now int64) {
@@ -210,3 +224,37 @@ func (rt *Runtime) armStall(now int64) {
 		rt.timer.WakeAt(now + int64(rt.cfg.StallAfter)/2)
 	}
 }
+
+// Decisions returns a reader of what the runtime and its policies decide: throws, refusals,
+// switches, stalls, states that a policy sets, changes of policies, documents and modes. Verdicts
+// of policies in observe mode are included, once for each task, as in PolicyStats. Verdicts to
+// continue are not, nor what the application does itself, with Cancel, Shutdown or Yield. Of the
+// effects on states, only set of a state without keys to another value is a decision.
+//
+// The reader begins after the decision with the number after: 0 for the oldest decision that is
+// kept, Latest for the next one to come, or the Number of a decision, to go on after it. The
+// runtime keeps the last 1024 decisions of each of four sorts: throws, refusals and stalls;
+// switches; states; and everything else. A reader that lags loses the oldest. Of a policy that
+// decides more than 100 times in a tenth of a second, the first 100 are kept, and so it is with the
+// states that it sets. DecisionReader.Lost counts the rest. Switches and states are in the stream
+// only from the first call of Decisions on.
+//
+// A throw or refusal costs about 0.5 µs for the stream, read or not, and half as much when it is
+// not kept; a switch or a state as much once Decisions was called; and everything else nothing
+// (BenchmarkDecisions; bench: watch). A reader costs nothing while nothing is decided, needs no
+// Close, and delays no decision.
+func (rt *Runtime) Decisions(after uint64) *DecisionReader {
+	rt.decisions.watched.Store(true)
+	return &DecisionReader{stream: &rt.decisions, cursor: rt.decisions.log.From(after)}
+}
+
+// Gaps returns the gaps measured so far, the longest first. It returns nil if Config.Gaps is off.
+func (rt *Runtime) Gaps() []Gap {
+	if rt.gaps == nil {
+		return nil
+	}
+	return rt.gaps.sorted()
+}
+
+// watching is a watch of a file, which ends with its context.
+type watching struct{ ctx context.Context }

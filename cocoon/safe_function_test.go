@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A safe function called by a policy may panic, or never end, without delaying any task.
+// Invariant 10: a safe function called by a policy may panic, or never end, without delaying any
+// task.
 func TestSafeFunctionsThatMisbehave(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})

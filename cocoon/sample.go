@@ -3,8 +3,6 @@ package cocoon
 import (
 	"math"
 	"runtime/metrics"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -15,23 +13,6 @@ import (
 
 // sampleEvery is the maximum age of the process's values.
 const sampleEvery = int64(10 * time.Millisecond)
-
-// sample holds the values that policies see as runtime.*. A policy that reads one renews it. So the
-// values are up to date even if no time policy keeps the timer running, and cost nothing if no
-// policy reads them.
-type sample struct {
-	goroutines atomic.Uint64
-	heap       atomic.Uint64 // bytes
-	cpu        atomic.Uint64 // float64 bits, in cores
-	at         atomic.Int64  // time of the last reading; 0: never
-
-	mu      sync.Mutex // guards what follows; taken under a loop's
-	read    [2]metrics.Sample
-	lastCPU int64
-
-	late     atomic.Int64 // by how many ns the last tick was late
-	expected int64        // when the next tick should come; owned by the timer's thread
-}
 
 // renew reads the values of the process if they are too old. It takes about 3 µs
 // (BenchmarkCosts).
@@ -91,14 +72,6 @@ func (l *Loop) load(now int64) sched.Load {
 	return load
 }
 
-// usage is the share of a loop's slot time in use, averaged over about 100 ms, or over the time
-// since the last reading if that time is longer.
-type usage struct {
-	share float64
-	asOf  int64
-	busy  int64
-}
-
 const usageWindow = float64(100 * time.Millisecond)
 
 // utilization returns the share of slot time in use, computed at most once a millisecond. Called
@@ -128,7 +101,7 @@ func (l *Loop) working() float64 {
 	for i := range l.slots {
 		if c := l.slots[i].holder.Load(); c != nil && c.strand != nil && c.strand.rest.Load() >= 0 {
 			held++
-			if c.strand.status() == goroutine.Parked {
+			if c.strand.status() == goroutine.Waiting {
 				waiting++
 			}
 		}

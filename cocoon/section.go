@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies
@@ -81,6 +79,7 @@ func (s *strand) leaveSection(id uint64, depth int32, returned *bool, err *error
 			if r := recover(); r == any(inside.Abort) {
 				*err = p
 				s.voidThrow(id)
+				s.showThrow(s.task, p)
 			} else if r != nil {
 				panic(r)
 			}
@@ -144,91 +143,28 @@ func (s *strand) voidThrow(id uint64) {
 	}
 }
 
-// sectionStack holds a task's open sections. The task's goroutine writes it. Policies read it
-// concurrently, under a sequence lock: change is odd during a write.
-type sectionStack struct {
-	change atomic.Uint64
-	last   uint64 // id of the section opened last; owned by the task's goroutine
-	// owned is the context of the innermost section that has its own; written by the task's
-	// goroutine.
-	owned atomic.Pointer[sectionContext]
-	depth atomic.Int32
-	// open is made with the first section: most tasks have none, and a server has many tasks.
-	open atomic.Pointer[[stubs.MaxStack]openSection]
+// ownContext makes a context for a section before the section is open, because methods of ctx are
+// called, and may panic.
+func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionContext) {
+	inner, cancel := context.WithCancelCause(ctx)
+	task, attrs := scopeOf(ctx)
+	return &attrContext{inner, task, attrs}, &sectionContext{outer: ctx, inner: inner, cancel: cancel}
 }
 
-type openSection struct {
-	name  atomic.Pointer[named]
-	start atomic.Int64 // the task's running time when the section was opened
-	id    atomic.Uint64
-
-	inserted bool // by cocoon build; owned by the task's goroutine
-}
-
-// push opens a section. cut, called with the depth that push returns, closes it. The id is never 0,
-// and no other section of the strand has it, in any task, so a request for one section never
-// reaches another. Ids unique in the process would need a word that all cores write.
-func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32) {
-	st.last++
-	id, depth = st.last, st.depth.Load()
-	open := st.open.Load()
-	if open == nil {
-		open = new([stubs.MaxStack]openSection)
-		st.open.Store(open)
-	}
-	st.change.Add(1)
-	if depth < stubs.MaxStack {
-		o := &open[depth]
-		o.name.Store(name)
-		o.start.Store(running)
-		o.id.Store(id)
-		o.inserted = false
-	}
-	st.depth.Store(depth + 1)
-	st.change.Add(1)
-	return id, depth
-}
-
-// cut closes the sections from depth on.
-func (st *sectionStack) cut(depth int32) {
-	if st.depth.Load() == depth {
+// returns ends a throw that was made for the section, which returns by itself. If it was swallowed,
+// or has ended a client's call, the section's error is the throw.
+func (s *strand) returns(id uint64, err *error) {
+	if p := s.throwing; p != nil && p.section == id && *err != nil {
+		*err = p.over(*err)
+		s.settle()
 		return
 	}
-	st.change.Add(1)
-	st.depth.Store(depth)
-	st.change.Add(1)
-}
-
-// has reports whether the section is open. Called by the task's goroutine.
-func (st *sectionStack) has(id uint64) bool {
-	for i := range min(int(st.depth.Load()), stubs.MaxStack) {
-		if st.open.Load()[i].id.Load() == id {
-			return true
-		}
+	s.loop.lock()
+	p := s.pending
+	s.loop.unlock()
+	if p != nil && p.section == id && p.endedClient(*err) {
+		*err = p.over(*err)
+		s.showThrow(s.task, p.err)
 	}
-	return false
-}
-
-// seenSection is a section as policies see it.
-type seenSection struct {
-	name  *named
-	start int64
-	id    uint64
-}
-
-// read copies the open sections to buf, outermost first. If the task keeps changing them, read
-// returns none; the policies are evaluated again at the next tick.
-func (st *sectionStack) read(buf *[stubs.MaxStack]seenSection) []seenSection {
-	for range 4 {
-		before := st.change.Load()
-		n := min(int(st.depth.Load()), stubs.MaxStack)
-		for i := range n {
-			o := &st.open.Load()[i]
-			buf[i] = seenSection{o.name.Load(), o.start.Load(), o.id.Load()}
-		}
-		if before%2 == 0 && st.change.Load() == before {
-			return buf[:n]
-		}
-	}
-	return nil
+	s.voidThrow(id)
 }

@@ -5,24 +5,6 @@ import (
 	"errors"
 )
 
-// sectionContext ends the context of a section that has its own. It is immutable once other
-// goroutines can see it.
-type sectionContext struct {
-	id     uint64
-	outer  context.Context // the parent of inner
-	inner  context.Context
-	cancel context.CancelCauseFunc
-	up     *sectionContext // of the next outer section that has one
-}
-
-// ownContext makes a context for a section before the section is open, because methods of ctx are
-// called, and may panic.
-func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionContext) {
-	inner, cancel := context.WithCancelCause(ctx)
-	task, attrs := scopeOf(ctx)
-	return &attrContext{inner, task, attrs}, &sectionContext{outer: ctx, inner: inner, cancel: cancel}
-}
-
 // own assigns the context to the section.
 func (st *sectionStack) own(id uint64, c *sectionContext) {
 	c.id, c.up = id, st.owned.Load()

@@ -90,9 +90,11 @@ func (rt *Runtime) stop() error {
 	rt.cancel()
 	rt.timer.Close()
 	if rt.gaps != nil {
-		rt.gaps.file.write(rt.gaps, true)
+		rt.gaps.file.write(rt.gaps.sorted, true)
 	}
 	notify.Outside(rt.log.flush) // it waits in real time
+	rt.decisions.end()
+	rt.recorder.stop()
 	rt.regMu.Lock()
 	var all []*version
 	for _, r := range rt.policies {
@@ -118,28 +120,4 @@ func (rt *Runtime) stop() error {
 		return fmt.Errorf("cocoon: shutdown: the isolate: %w", err)
 	}
 	return nil
-}
-
-// forget removes the runtime from the list in which polls find their tasks. The runtime has no task
-// and will have none. forget may be called twice.
-func (rt *Runtime) forget() {
-	changeRuntimes(func(l []*Runtime) []*Runtime {
-		return slices.DeleteFunc(l, func(r *Runtime) bool { return r == rt })
-	})
-}
-
-// ended records that a task of a closed loop has ended, for Shutdown, which waits for the last one.
-// After Shutdown it also forgets the runtime. Called under the loop's lock; the lock of the list of
-// runtimes is taken after it.
-func (rt *Runtime) ended() {
-	if rt.tasks.Load() > 0 {
-		return
-	}
-	select {
-	case rt.empty <- struct{}{}:
-	default:
-	}
-	if rt.forgettable.Load() {
-		rt.forget()
-	}
 }

@@ -140,6 +140,7 @@ func TestShutdownThrows(t *testing.T) {
 
 // The error names the tasks that do not end.
 func TestShutdownNamesWhatIsLeft(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt, err := New(Config{Slots: 2, StallAfter: -1})
 	must(t, err)
 	gate := make(chan struct{})

@@ -17,7 +17,7 @@ import (
 type taskStack struct {
 	frames []runtime.Frame // from the innermost up to, and without, the start of the innermost task
 	tasks  []marked        // its tasks, the innermost first; empty if the stack was too deep
-	parked bool            // it was waiting
+	waits  bool            // its goroutine waits
 	inside bool            // it was waiting for a slot, or inside Block, where it holds none
 }
 
@@ -128,7 +128,7 @@ func (r *stackReader) stack() (t taskStack) {
 		f, more = frames.Next()
 		switch digit := noMark; {
 		case first && f.Function == goPark:
-			t.parked = true
+			t.waits = true
 		case isMark(f.Function):
 			if digit = r.mark(f.PC + 1); digit != noMark {
 				m = marked{m.number<<4 | uint32(digit), m.digits + 1}
@@ -139,7 +139,7 @@ func (r *stackReader) stack() (t taskStack) {
 		}
 		if len(t.tasks) == 0 && m.digits == 0 && !isMark(f.Function) && !isPreemption(f.Function) {
 			t.frames = append(t.frames, f)
-			t.inside = t.inside || t.parked && strings.HasPrefix(f.Function, ownPackage) && ours(f.Function)
+			t.inside = t.inside || t.waits && strings.HasPrefix(f.Function, ownPackage) && ours(f.Function)
 		}
 	}
 	return t
@@ -174,7 +174,7 @@ func (t *taskStack) fits(s *strand) (likely int) {
 	default:
 		return 0
 	}
-	if !t.parked {
+	if !t.waits {
 		likely += 2
 	}
 	return likely
@@ -187,4 +187,21 @@ func traceOf(stack []runtime.Frame) string {
 		fmt.Fprintf(&b, "%s(...)\n\t%s:%d\n", f.Function, f.File, f.Line)
 	}
 	return b.String()
+}
+
+// ownStack returns the task's own frames among the frames of its goroutine, beginning where the
+// task came back. It returns none at the task's end.
+func ownStack(pcs []uintptr) (stack []runtime.Frame) {
+	frames := runtime.CallersFrames(pcs)
+	for more := len(pcs) > 0; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.Function == taskBegins || isMark(f.Function) {
+			break
+		}
+		// If a throw ended the stall, report the throw's safe point.
+		if len(stack) > 0 || !ours(f.Function) && f.Function != goPanic {
+			stack = append(stack, f)
+		}
+	}
+	return stack
 }

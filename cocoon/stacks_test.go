@@ -160,8 +160,8 @@ func TestStacksThatFit(t *testing.T) {
 	s := &strand{number: 0x23}
 	its, others := []marked{{3, 1}}, []marked{{4, 1}}
 	all := []taskStack{
-		{tasks: others}, {tasks: its, parked: true, inside: true},
-		{parked: true}, {tasks: its, parked: true}, {}, {tasks: append(others, its...)},
+		{tasks: others}, {tasks: its, waits: true, inside: true},
+		{waits: true}, {tasks: its, waits: true}, {}, {tasks: append(others, its...)},
 	}
 	for n, want := range []int{2: 0, 3: 1, 4: 2, 5: 3, 6: 4} {
 		if n < 2 {
@@ -197,7 +197,7 @@ func TestStackInsideBlock(t *testing.T) {
 	}
 	eventually(t, "the stack", func() bool {
 		all, _ := rt.takeStacks()
-		return seen(all).parked && seen(all).inside && len(stacksOf(all, h.Task().strand)) == 0
+		return seen(all).waits && seen(all).inside && len(stacksOf(all, h.Task().strand)) == 0
 	})
 	close(gate)
 	must(t, h.Wait(background))

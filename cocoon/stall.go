@@ -6,7 +6,9 @@ func (l *Loop) lend(s *strand, now int64) {
 	silent := now - max(s.core.Since(), s.lastSafe)
 	if l.giveAway(s, now) {
 		l.stats.stalls.Add(1)
+		s.stalled(silent)
 		l.reportStall(s, silent, now)
+		s.showStall(silent)
 	}
 }
 
@@ -22,6 +24,7 @@ func (l *Loop) giveAway(s *strand, now int64) bool {
 	l.slots[i].holder.Store(&shut)
 	l.absent.addLent(s)
 	l.core.Lend(&s.core, now)
+	s.post(wantProbe, now) // at its next safe point it asks for a slot
 	l.deliver(now)
 	l.armSweep(now)
 	return true

@@ -119,28 +119,25 @@ func TestStallerComesBackAfterAThrow(t *testing.T) {
 	must(t, h.Wait(background))
 }
 
-// A task that blocks for a second unannounced delays no other task: tasks that arrive meanwhile
-// also end meanwhile.
+// A task that waits unannounced delays no other task: tasks that arrive meanwhile also end
+// meanwhile.
 func TestBlockWithoutSayingSo(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	running, woken := make(chan struct{}), make(chan struct{})
-	h := rt.Go(background, "sleeper", func(context.Context) error {
-		close(running)
-		time.Sleep(time.Second)
-		close(woken)
-		return nil
+	release := make(chan struct{})
+	var begin time.Time
+	h := begun(t, rt.Loop(), background, "waits", func(context.Context) error { <-release; return nil })
+	within(t, "the tasks", func() {
+		for range 100 {
+			must(t, rt.Run(background, "job", idle))
+			if begin.IsZero() {
+				begin = time.Now() // its slot is lent
+			}
+		}
 	})
-	receive(t, "the sleeper", running)
-	ended := 0
-	for !closed(woken) && ended < 100 {
-		must(t, rt.Run(background, "job", idle))
-		ended++
-	}
-	if ended < 100 {
-		t.Errorf("%d tasks ended while it slept", ended)
-	}
+	waited := time.Since(begin)
+	close(release)
 	must(t, h.Wait(background))
-	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits < 1 || st.Lent+st.Parked != 0 || h.Account().Blocked < time.Second/2 {
+	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits < 1 || st.Lent+st.Parked != 0 || h.Account().Blocked < waited/2 {
 		t.Errorf("%d stalls, %d waits, %d lent, %d parked, %+v", st.Stalls, st.Waits, st.Lent, st.Parked, h.Account())
 	}
 }

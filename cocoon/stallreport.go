@@ -14,17 +14,6 @@ import (
 // which it came back, and only its own goroutine is involved. If a task does not come back for a
 // while, its stack is searched for in a profile of all goroutines, see takeStacks.
 
-// stallReport is a report in preparation.
-type stallReport struct {
-	s     *strand
-	task  string
-	since int64 // when the task's silence began
-
-	back chan struct{} // closed when the task has come back, after the fields below are set
-	at   int64
-	pcs  []uintptr // where it came back; without frames of its own at its end
-}
-
 const (
 	// comesBack is how long a report waits for the task to come back.
 	comesBack = time.Second
@@ -145,21 +134,4 @@ func (st *stallReport) log(text string, until int64, where ...any) {
 	l := st.s.loop
 	args := []any{"task", st.task, "loop", l.cfg.Name, "silent", time.Duration(until - st.since), "stalls", l.stats.stalls.Load()}
 	l.rt.log.add(slog.LevelWarn, text, append(append(args, where...), "instead", stallInstead)...)
-}
-
-// ownStack returns the task's own frames among the frames of its goroutine, beginning where the
-// task came back. It returns none at the task's end.
-func ownStack(pcs []uintptr) (stack []runtime.Frame) {
-	frames := runtime.CallersFrames(pcs)
-	for more := len(pcs) > 0; more; {
-		var f runtime.Frame
-		if f, more = frames.Next(); f.Function == taskBegins || isMark(f.Function) {
-			break
-		}
-		// If a throw ended the stall, report the throw's safe point.
-		if len(stack) > 0 || !ours(f.Function) && f.Function != goPanic {
-			stack = append(stack, f)
-		}
-	}
-	return stack
 }

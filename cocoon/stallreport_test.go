@@ -114,6 +114,7 @@ func TestStallReportsAreSeldom(t *testing.T) {
 
 // If the Logger is not enabled for warnings, no stack is searched for.
 func TestStallReportOfDisabledLevel(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	stalls(t, rt, "staller", func(context.Context) { time.Sleep(comesBack + 100*time.Millisecond) })
 	rt.log.flush()

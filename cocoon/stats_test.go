@@ -45,6 +45,7 @@ func TestStatsDisturbNoTask(t *testing.T) {
 
 // One of two slots is taken for a third of a second, and then none.
 func TestUtilization(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	before := time.Now()
 	rt := start(t, Config{Slots: 2, StallAfter: -1})
 	if age := time.Since(before); rt.Loop().usage.asOf < rt.made || rt.Loop().usage.asOf > rt.made+int64(age) {
@@ -81,11 +82,8 @@ func TestTimeToTheSafePoint(t *testing.T) {
 		})
 	})
 	pe := preemption(t, h.Wait(background))
-	values := int64(0)
 	st := rt.Loop().Stats()
-	for _, n := range st.ToSafePoint.Counts {
-		values += n
-	}
+	values := st.ToSafePoint.Count()
 	if longest := st.ToSafePoint.Quantile(1); values != 1 || longest < deaf {
 		t.Errorf("%d values, the longest %v; want one of %v at least", values, longest, deaf)
 	}

@@ -7,13 +7,6 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// strain holds the results of looks at a task that holds its slot for long.
-type strain struct {
-	since int64 // when the task got the slot
-	last  int64 // when the last counted look found it running
-	times int   // how many consecutive looks did
-}
-
 // It takes strainTimes looks, strainGap apart, to show that a task runs. One look may find a task
 // that waits unannounced in a moment between two waits. The next look may do the same, because the
 // timer that looks and the timer that the task waits for may coincide.
@@ -22,8 +15,8 @@ const (
 	strainTimes = 3
 )
 
-// heatFor records a need if s, which holds a slot that another task waits for, has run for long.
-// Called under the loop's lock.
+// heatFor records a need if s, which has a slot or P that another task or goroutine waits for, has
+// run for long. Called under the loop's lock.
 func (rt *Runtime) heatFor(s *strand, now int64) {
 	if now-s.core.Since() < heatAfter {
 		return
@@ -37,11 +30,21 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	}
 }
 
-// look notes what a look has found, and reports whether the task has run long. A task that is ready
-// to run and has no processor does not run: it may be back from a wait just now.
+// heatForRunning records a need if a task has run for long. Called by the timer, under the loop's
+// lock, if a goroutine waits for a P: it may be no task, and no task may wait for a slot.
+func (l *Loop) heatForRunning(now int64) {
+	l.running(func(s *strand) bool {
+		l.rt.heatFor(s, now)
+		return true
+	})
+}
+
+// look notes what a look has found, and reports whether the task has run long. A task that is back
+// from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the timer
+// that looks has taken the P.
 func (st *strain) look(found goroutine.Status, now int64) (long bool) {
 	switch found {
-	case goroutine.Parked, goroutine.Syscall, goroutine.Runnable:
+	case goroutine.Waiting, goroutine.Syscall, goroutine.Ready:
 		st.times = 0
 		return false
 	}

@@ -2,11 +2,13 @@ package cocoon
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
+	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
-	"github.com/cocoon-go/cocoon/safepoint"
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // strand is the live part of a task: the state that the scheduler needs while the task waits and
@@ -35,19 +37,22 @@ type strand struct {
 	inCall     bool          // the last look found it in a system call
 	ran        bool          // the last sweep found it running
 	raised     bool          // the process-wide word is raised for this strand
+	lacksP     bool          // see setLacksP
 	polled     bool          // its last response was at a poll that does not count, see checkStall
+	counted    bool          // its task has ended, and Stats counts it until its parent has forgotten it; see release
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 	inherits   bool          // it runs in outer's slot; the next three also belong to its goroutine
 	inserted   bool          // its last safe point was a poll of cocoon build
 	blocked    bool          // inside Block, or waiting for inner to end
 	returned   bool
+	unshown    bool  // it has waited, and must tell the witness; owned by the task's goroutine
 	sampled    int64 // until when its running time was checked, see ran.go
 	cpuAt      int64 // the process's processor time then; 0: not sampled since it got its slot
 	ranAt      int64 // its own running time then
 
 	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
 	absentAt   int32        // its index in the list of loop.absent that holds it
-	met        atomic.Int32 // for how many more times hush the word stays raised, see polls
+	met        atomic.Int32 // for how many more times raisedFor the word stays raised, see polls
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
 	postedAt   int64        // when the oldest pending request was posted
 	raisedAt   int64        // when the word was raised; later, for a throw in flight
@@ -55,7 +60,7 @@ type strand struct {
 	lastSafe   int64        // time of the last safe point that handled a request
 	gap        *gapProbe    // nil: gaps are not measured
 	stall      *stallReport // its slot was lent, and the stall will be reported; nil: no report
-	lateGap    *endedGap    // a gap that ended while its stack was being taken
+	switching  *ruling      // why it is asked to switch, while the decisions are watched; else nil
 	safePoints int64
 	heard      heard
 	strain     strain
@@ -87,45 +92,115 @@ type strand struct {
 	memory   memory
 }
 
-func newStrand(l *Loop) *strand {
-	s := &strand{loop: l}
-	s.core.Owner, s.firm.strand, s.quick.strand = s, s, s
-	s.mark()
-	if l.rt.gaps != nil {
-		s.gap = new(gapProbe)
-	}
-	return s
+// breather keeps track of time for a task, at its safe points.
+type breather struct {
+	left countdown // safe points until the next reading of the clock
+
+	// Owned by the task's goroutine.
+	stride int32 // the value of left after the last reading
+	looked int64 // time of the last reading; 0: none in this task
+	last   int64 // when it last yielded
+	base   int64 // strand.runBase at the last reading: it changes when the task pauses
+	ran    int64 // how long the task has run since it paused, as far as its readings show
 }
 
-// token returns the channel through which the slot is handed to a waiting task. It is made at the
-// first wait.
-func (s *strand) token() chan struct{} {
-	if s.wake.Load() == nil {
-		made := newWake()
-		s.wake.CompareAndSwap(nil, &made)
-	}
-	return *s.wake.Load()
+// diverted is the count of safe points that divert stores.
+const diverted = -1 << 30
+
+// divert makes the task's next SafePoint take the slow path, whether or not the word is raised. If
+// the task passes a SafePoint at the same moment, divert may have no effect, and the task looks at
+// its requests when it next reads the clock. Called under the loop's lock, for a request to the
+// task.
+func (b *breather) divert() { b.left.set(diverted) }
+
+// wasDiverted reports whether divert has set the count, so that it does not count safe points.
+func (b *breather) wasDiverted() bool { return b.left.get() < diverted/2 }
+
+// gapProbe asks a task when its next safe point will be. Guarded by the loop's lock.
+//
+// After a task has responded, it is asked again some time later, and the request stays posted until
+// the task responds. So only gaps longer than the interval are sure to be found, which are the gaps
+// that matter, and the polls in between cost no more than without Config.Gaps. If all polls took
+// the slow path and recorded the time, every gap would be found, but the program would be so much
+// slower that its gaps would not be representative.
+type gapProbe struct {
+	asked    int64 // 0: it has responded
+	due      int64 // when it is asked again
+	sampled  int64 // how long it had been silent when its stack was last taken; 0: not taken yet
+	sampling bool  // its stack is being taken
+	stack    []runtime.Frame
+	same     int       // how many functions, from the outermost, all samples share
+	deep     bool      // the stack is too deep: its outermost functions are missing
+	late     *endedGap // a gap that ended while its stack was being taken
 }
 
-// idle returns a strand for a task of l. The pool has no New function, because the stack would be
-// deeper there: a waiting task should fit into the 2 KiB of a new goroutine's stack.
-func (l *Loop) idle() *strand {
-	if s, ok := l.pool.Get().(*strand); ok {
-		return s
-	}
-	return newStrand(l)
+// endedGap is a gap to be recorded.
+type endedGap struct {
+	gapProbe
+	at   int64 // when it ended
+	task string
+	end  []runtime.Frame // the poll's stack; empty at the task's end, or where it waits
 }
 
-// newTask prepares a task before it arrives. The caller passes the values from ctx, because it has
-// already looked them up: in a context of many layers this takes longer than everything here.
-func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *Task {
-	t := s.taskOf(ctx, up, a, name)
-	if up != nil {
-		t.adopt()
-	}
-	s.core.Reset(Kind(t.class.kind.Load()))
-	s.breath.begin()
-	return t
+// heard is what the runtime has read from a task's context. The context is the caller's code: its
+// methods may lock, wait or panic. So the runtime calls them on the task's own goroutine before the
+// task has a slot, or on a separate goroutine, but never under a loop's lock and never on the
+// timer's thread. Policies read the stored values, and no method is called for them: the channel
+// suffices to see whether a context has ended.
+//
+// Guarded by the loop's lock, once the task has arrived.
+type heard struct {
+	read     uint32          // what was or is being read from the context
+	ended    bool            // when the task arrived
+	deadline int64           // on the clock of package notify; 0: unknown, notify.Never: none
+	done     <-chan struct{} // nil: unknown, or the context never ends
+}
+
+type taskFunc = func(context.Context) error
+
+// wouldBe is what an observing policy would have decided about a task.
+type wouldBe struct {
+	of       *Registration
+	decision stubs.Decision
+	until    int64 // the same decision counts again if it concerns something later
+}
+
+// stallReport is a report in preparation.
+type stallReport struct {
+	s     *strand
+	task  string
+	since int64 // when the task's silence began
+
+	back chan struct{} // closed when the task has come back, after the fields below are set
+	at   int64
+	pcs  []uintptr // where it came back; without frames of its own at its end
+}
+
+// strain holds the results of looks at a task that holds its slot for long.
+type strain struct {
+	since int64 // when the task got the slot
+	last  int64 // when the last counted look found it running
+	times int   // how many consecutive looks did
+}
+
+// throwRequest is a pending throw.
+type throwRequest struct {
+	err        *PreemptedError
+	section    uint64        // the section that the throw is for; 0: the task
+	at         int64         // time of the throw
+	endedEarly bool          // the context was ended, see endEarly; guarded by the loop's lock
+	flying     bool          // it is unwinding the task, or has; guarded by the loop's lock
+	by         *Registration // the policy that threw; nil: not a policy
+	force      bool          // it passes all locks that deferred calls release, see passes
+	client     bool          // a client was told to end, see tellClient; owned by the task's goroutine
+	// since when it waits for releases, without the time between polls that does not count, see
+	// releaseGrace; stored by the task's goroutine
+	waitsAt  atomic.Int64
+	polledAt int64         // the last poll since then; owned by the task's goroutine
+	late     atomic.Uint32 // whether it is so late that the log says why, see say
+	told     atomic.Bool   // the throw was logged
+	// ends the context of a task that unwinds slowly; owned by the task's goroutine
+	ends *time.Timer
 }
 
 // account returns the account so far. Called under the loop's lock.
@@ -138,98 +213,36 @@ func (s *strand) running(now int64) int64 {
 	return now - s.runBase.Load() - rested
 }
 
-// strandOf returns the strand that the calling goroutine runs for, if ctx leads to it: the
-// innermost of the strands nested on this goroutine. If a context is passed to another goroutine,
-// it leads to no strand there.
-func strandOf(ctx context.Context) *strand { return TaskOf(ctx).here() }
-
-// here returns the innermost strand of the calling goroutine, if t is one of its tasks. t may be
-// nil.
-func (t *Task) here() *strand {
-	// A task that has not ended owns its strand, so the strand's goroutine is the task's.
-	if t == nil || t.ended() || t.strand.g.Load() != goroutine.ID() {
-		return nil
+// enlist makes the strand's task visible to searches for tasks. Called under the loop's lock.
+func (s *strand) enlist() {
+	l := s.loop
+	s.task.known = true
+	l.rt.tasks.Add(1)
+	if s.prev, s.next = nil, l.live; l.live != nil {
+		l.live.prev = s
 	}
-	s := t.strand
-	for s.inner != nil {
-		s = s.inner
-	}
-	return s
+	l.live = s
 }
 
-// Requests to a running task. All are posted and taken under the loop's lock:
-//
-//  1. The code that decides (a policy, Cancel, the timer) locks the loop, checks strand.task, and
-//     posts the request: it sets the bit, and raises the process-wide word if the task runs.
-//  2. The task's next poll sees the word, finds its strand by its goroutine, locks the loop, takes
-//     the bits, lowers the word, and handles the requests.
-//  3. A task that leaves its slot lowers the word. The bits stay, and the task handles them when it
-//     has a slot again.
-//  4. If the task does not respond at once, the timer lowers the word, and raises it again after a
-//     pause, so that the polls of other tasks stay cheap.
-//  5. The bit of a throw stays until the throw has arrived at its boundary: if a recover swallows
-//     it, it is thrown again.
-const (
-	wantThrow uint32 = 1 << iota
-	wantSwitch
-	wantProbe // only to check whether the task passes safe points
-	wantGap   // only to measure how long it does not
-)
-
-// post posts a request. Called under the loop's lock.
-func (s *strand) post(want uint32, now int64) {
-	old := s.requests.Load()
-	if old&want != 0 {
-		return // already posted; the timer repeats it
-	}
-	if old == 0 || s.audible() > now {
-		s.postedAt = now
-	}
-	s.requests.Store(old | want)
-	if s.parked.Load() {
-		s.loop.surface(s, now) // it must be watched like a running task
-	}
-	if at := s.audible(); at > now {
-		s.loop.rt.timer.WakeAt(at)
-	} else if !s.raised && s.onSlot() {
-		s.raise(now)
-	}
+// clock reads the clock for an arriving task, and records whether the task is in a bubble. Called
+// by the task's goroutine.
+func (s *strand) clock() (now int64) {
+	now, s.bubbled = notify.Clock()
+	return now
 }
 
-// audible returns from when on the task can handle its requests. A task that runs undisturbed for a
-// while does not switch before that time is over. Without another request, the word is not raised
-// for it until then. Called under the loop's lock.
-func (s *strand) audible() int64 {
-	if s.requests.Load() == wantSwitch {
-		return s.core.Immune()
+// rested returns how long the task has rested since its account was settled, and whether it rests
+// now.
+func (s *strand) rested(now int64) (d int64, rests bool) {
+	if d, rests = s.rest.Load(), false; d < 0 {
+		d, rests = max(0, d+now), true
 	}
-	return 0
+	return d, rests
 }
 
-func (s *strand) onSlot() bool {
-	st := s.core.State()
-	return st == sched.Running || st == sched.Lent
-}
-
-func (s *strand) raise(now int64) {
-	s.raised, s.raisedAt = true, now
-	s.met.Store(0)
-	safepoint.Raise()
-}
-
-// quiet lowers the word if it is raised for s. Called under the loop's lock.
-func (s *strand) quiet() {
-	if s.raised {
-		s.raised = false
-		safepoint.Lower()
-	}
-}
-
-// unpost withdraws requests. Called under the loop's lock.
-func (s *strand) unpost(want uint32) {
-	left := s.requests.Load() &^ want
-	s.requests.Store(left)
-	if left == 0 {
-		s.quiet()
-	}
+// begin assigns the strand to t. Called under the loop's lock, or by the task's goroutine before
+// any other goroutine knows the task.
+func (s *strand) begin(t *Task) {
+	s.task, s.pending, s.withdrawn = t, nil, nil
+	s.safePoints = 0
 }

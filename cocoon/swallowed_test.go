@@ -164,7 +164,7 @@ func TestRecoveredThrowStaysAudible(t *testing.T) {
 			signal()
 			_ = spinForever(ctx)
 		}()
-		for begin := time.Now(); time.Since(begin) < 4*time.Duration(hush); time.Sleep(100 * time.Microsecond) {
+		for begin := time.Now(); time.Since(begin) < 4*time.Duration(raisedFor); time.Sleep(100 * time.Microsecond) {
 			s.loop.lock()
 			raised := s.raised
 			s.loop.unlock()

@@ -2,14 +2,11 @@ package cocoon
 
 import (
 	"context"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/cocoon-go/cocoon/internal/sched"
-	"github.com/cocoon-go/cocoon/notify"
 )
 
 // Task is one piece of work, from its arrival to its end. TaskOf returns the current task, and
@@ -18,7 +15,7 @@ type Task struct {
 	*origin
 	rare   atomic.Pointer[rare]
 	status atomic.Uint32 // a Status, and released
-	doomed bool          // cancelled before it arrived; guarded by the loop's lock
+	doomed bool          // cancelled, perhaps before it arrived; guarded by the loop's lock
 	known  bool          // its loop's core knows it; guarded by the loop's lock
 }
 
@@ -35,6 +32,45 @@ type rare struct {
 
 	wroteIn  uint64 // see cut.go; owned by the task's goroutine, as is the next field
 	cutShort *PreemptedError
+	traced   *traced // nil: no trace has the task; owned by the task's goroutine
+}
+
+// cancelContext carries the cancellation of a task. It is made on the first call of Done or of
+// cancel, because most tasks never need one.
+type cancelContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// Handle refers to a task started by Go. A child task, which is started inside another task,
+// belongs to its parent: cancelling the parent cancels the child, and the child's errors name both.
+// A parent does not wait for its children, and its end does not cancel them; its context ends when
+// its last child has ended. Of a chain of more than 32 tasks, the ended ones are left out (see
+// Task.Stack): their contexts end, and their children become children of the next task above them.
+type Handle struct {
+	task *Task
+	done chan struct{}
+
+	// Written by the task's goroutine before done is closed.
+	err     error
+	account Account
+
+	once sync.Once
+	wrap error
+}
+
+// watcher is called when a throw has ended the context of a task.
+type watcher struct {
+	fn   func()
+	task *Task
+	next *watcher // in the task's list; guarded by rare.mu
+}
+
+// traced is what a task has in a trace. It is owned by the task's goroutine.
+type traced struct {
+	ctx    context.Context
+	task   *trace.Task
+	region *trace.Region // while it is queued, or from its start to its end
 }
 
 // rarely returns t.rare, and makes it if necessary.
@@ -62,12 +98,6 @@ const (
 
 func (s Status) String() string {
 	return [...]string{"starting", "started", "returned", "cancelled before it started", "cancelled before it returned"}[s]
-}
-
-// TaskOf returns the task that ctx belongs to, or nil.
-func TaskOf(ctx context.Context) *Task {
-	t, _ := scopeOf(ctx)
-	return t
 }
 
 // Name returns the name that the task was started with.
@@ -118,43 +148,6 @@ func (t *Task) Children() []*Task {
 		kids = append(kids, k)
 	}
 	return kids
-}
-
-// Account returns how the task's time was spent so far. It returns the zero Account when the task
-// has ended (a Handle keeps the last one).
-func (t *Task) Account() Account {
-	l := t.strand.loop
-	l.lockAll()
-	defer l.unlock()
-	if !t.known {
-		return Account{}
-	}
-	return t.strand.account(notify.Now())
-}
-
-// Account says how a task's time was spent.
-type Account struct {
-	Queued    time.Duration // waiting for a slot: before its start, and after blocks and yields
-	Running   time.Duration
-	Suspended time.Duration
-	Blocked   time.Duration
-	// Starved is the time with a slot but without a processor, as far as the runtime observed it;
-	// see docs/design.md, What running is.
-	Starved     time.Duration
-	Preemptions int64 // how often it was switched out
-	SafePoints  int64 // safe points at which it handled a request
-}
-
-func accountOf(a sched.Account, safePoints int64) Account {
-	return Account{
-		Queued:      time.Duration(a.Queued),
-		Running:     time.Duration(a.Running),
-		Suspended:   time.Duration(a.Suspended),
-		Blocked:     time.Duration(a.Blocked),
-		Starved:     time.Duration(a.Starved),
-		Preemptions: a.Preemptions,
-		SafePoints:  safePoints,
-	}
 }
 
 // ended reports whether the task's function has ended or will never run.

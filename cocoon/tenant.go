@@ -1,9 +1,7 @@
 package cocoon
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -19,33 +17,6 @@ import (
 //	Shares map[string]int // relative shares; 1 for a tenant that is not listed
 //	Max    int            // accounts that a loop keeps; 0: 1024. The rest share one, "other"
 type Tenants = policy.Tenants
-
-// tenant is the account of a tenant on one loop. It is guarded by the loop's lock: an account for
-// all loops would need a lock shared by all of them.
-type tenant struct {
-	sched.Group
-	named
-	thrown  int64
-	arrived pace // counted while a policy reads tenant.rate
-}
-
-// threw counts a throw into a task of t, or the refusal of one. t may be nil. Called under the
-// loop's lock.
-func (t *tenant) threw() {
-	if t != nil {
-		t.thrown++
-	}
-}
-
-// tenantTable is what is registered about tenants. It is immutable, except for told.
-type tenantTable struct {
-	label  stubs.NameID
-	text   string
-	shares map[stubs.NameID]int64
-	listed []string // the tenants with shares
-	told   bool     // that the shares have no effect; guarded by regMu
-	most   int
-}
 
 const defaultTenants = 1024
 
@@ -74,7 +45,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	if now != nil && now.text != t.Label {
 		return nil, fmt.Errorf("cocoon: tenants by the label %q: those by %q are %w", t.Label, now.text, ErrDuplicate)
 	}
-	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max}
+	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max, expected: t.Expected()}
 	orDefault(&table.most, defaultTenants)
 	for name, share := range t.Shares {
 		table.listed = append(table.listed, name)
@@ -132,45 +103,6 @@ func (l *Loop) joinTenant(s *strand, t *Task, table *tenantTable) {
 	orDefault(&s.core.Cost, unknownCost)
 }
 
-// spoken holds the tenants that policies name. Each has an account of its own, even if many other
-// tenants came first.
-type spoken map[stubs.NameID]bool
-
-// keepsTenant reports whether the tenant has an account of its own regardless of the number of
-// tenants.
-func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
-	s := rt.spoken.Load()
-	return table.shares[name] != 0 || s != nil && (*s)[name]
-}
-
-// keepTenants finds the tenants that policies name. If there are too many accounts without the
-// previously named ones, it removes the previously named accounts without a live task. Called with
-// regMu held.
-func (rt *Runtime) keepTenants() {
-	now := spoken{}
-	for _, r := range rt.policies {
-		for _, m := range r.now.mentions() {
-			if m.Read.Stub == stubs.TenantName {
-				now[stubs.Intern(m.Name)] = true
-			}
-		}
-	}
-	was := rt.spoken.Swap(&now)
-	table := rt.tenants.Load()
-	if table == nil || was == nil || maps.Equal(*was, now) {
-		return
-	}
-	for _, l := range *rt.loops.Load() {
-		l.lockAll()
-		for id, t := range l.tenants {
-			if (*was)[id] && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
-				delete(l.tenants, id)
-			}
-		}
-		l.unlock()
-	}
-}
-
 // others is the name of the account that tenants without an account of their own share.
 const others = "other"
 
@@ -193,8 +125,6 @@ func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	return t
 }
 
-var errNoTenants = errors.New("no tenants are registered; register them with RegisterTenants, or in a document as tenants")
-
 // TenantStats is the account of a tenant on a loop.
 type TenantStats struct {
 	Share   int           // its share relative to the other tenants
@@ -202,20 +132,24 @@ type TenantStats struct {
 	Queued  int           // tasks that wait for a slot
 	Busy    int           // tasks that run
 	Ended   int           // tasks that have ended, or never started
-	Running time.Duration // running time of all its tasks so far
+	Running time.Duration // running time of all its tasks so far; it never falls
 	Thrown  int64         // throws of policies into its tasks, and refusals
+	Listed  bool          // it has a share of its own in Tenants.Shares
 }
 
 // tenantStats is called under the loop's lock.
 func (l *Loop) tenantStats(now int64) map[string]TenantStats {
-	if l.rt.tenants.Load() == nil {
+	table := l.rt.tenants.Load()
+	if table == nil {
 		return nil
 	}
 	all := make(map[string]TenantStats, len(l.tenants))
 	for _, t := range l.tenants {
+		_, listed := table.shares[t.id]
+		t.ran = max(t.ran, t.Running(now)) // Running falls when a task is found to have waited
 		all[t.text] = TenantStats{
 			Share: int(max(1, t.Weight)), Tasks: t.Live(), Queued: t.Waiting(), Busy: t.Busy(), Ended: t.Ended(),
-			Running: time.Duration(t.Running(now)), Thrown: t.thrown,
+			Running: time.Duration(t.ran), Thrown: t.thrown, Listed: listed,
 		}
 	}
 	return all

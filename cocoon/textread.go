@@ -1,7 +1,7 @@
 package cocoon
 
 import (
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -10,7 +10,7 @@ import (
 const textRead = stubs.Draw + 1
 
 // newRead is called with regMu held.
-func (b *bound) newRead(r policy.Read) read {
+func (b *bound) newRead(r ir.Read) read {
 	x := read{stub: r.Stub, offset: r.Offset, words: r.Words, key: stubs.Intern(r.Key), quantile: r.Quantile, window: int64(r.Window)}
 	if r.Pattern != "" {
 		x.selector = b.loop.rt.ofPattern(r.Pattern)
@@ -19,7 +19,7 @@ func (b *bound) newRead(r policy.Read) read {
 	if r.OfClock() {
 		x.zone, _ = b.version.spec.Location() // Validate has checked it
 	}
-	if r.Taken != policy.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
+	if r.Taken != ir.TakenWhole || r.Pattern != "" && r.Stub != stubs.TaskSections {
 		x.stub, x.of, x.taken = textRead, r.Stub, &r
 	}
 	return x
@@ -80,14 +80,4 @@ func (v *view) selected(l *Loop, r *read) bool {
 	default: // stubs.EventName
 		return sel.selects(v.text)
 	}
-}
-
-// label returns the value of a label of the task, which may be nil; "" when it is not set.
-func (s *strand) label(name stubs.NameID) string {
-	if s != nil {
-		if set := s.task.attrs.labelled(name); set != nil {
-			return set.text
-		}
-	}
-	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -34,7 +35,7 @@ func TestTakenOfLabels(t *testing.T) {
 	} {
 		ctx := WithLabel(WithLabel(WithLabel(background, "level", c.level), "share", c.share), "user", c.user)
 		must(t, rt.Run(ctx, "job", idle))
-		want := stubs.Mix(stubs.Mix(stubs.Mix(stubs.Mix(0, stubs.Hash(c.user)), stubs.Hash("job")), stubs.Hash("x")), 7)
+		want := ir.Mix(ir.Mix(ir.Mix(ir.Mix(0, ir.Hash(c.user)), ir.Hash("job")), ir.Hash("x")), 7)
 		if rt.State("level") != c.wantLevel || rt.State("share") != c.wantShare || rt.State("hash") != int64(want) {
 			t.Errorf("%.20q, %.20q, %.20q: %v, %v, %v; want %v, %v, %v", c.level, c.share, c.user,
 				rt.State("level"), rt.State("share"), rt.State("hash"), c.wantLevel, c.wantShare, want)

@@ -10,12 +10,18 @@ import (
 )
 
 const (
-	// lockGrace is the time that a throw waits for the release of locks that it may pass. Most
-	// locks are released sooner, and the guarded data is then complete.
-	lockGrace = 20 * time.Millisecond
+	// releaseGrace is the time that a throw waits for the release of locks that it may pass, and of
+	// resources that no deferred call releases. Most are released sooner: the guarded data is then
+	// complete, and no resource is lost.
+	releaseGrace = 20 * time.Millisecond
 
-	// overdueAfter is how late a throw is when the runtime logs its cause.
-	overdueAfter = time.Second
+	// longestStep is how much of this time may pass from one poll to the next. So the time stands
+	// still while the task has lost its core: on a busy machine that is longer than most releases
+	// take.
+	longestStep = 2 * time.Millisecond
+
+	// lateAfter is how late a throw is when the runtime logs its cause.
+	lateAfter = time.Second
 
 	// silentFor is the additional time after which the task counts as one that does not poll.
 	silentFor = 200 * time.Millisecond
@@ -38,8 +44,35 @@ func (p *throwRequest) passes(w *walk) bool {
 	if slices.ContainsFunc(w.locks, p.stopsAt) {
 		return false
 	}
-	if p.lockAt == 0 {
-		p.lockAt = notify.Now()
+	return p.waits()
+}
+
+// spares reports whether the throw waits for a function of the walk to release a resource, because
+// no deferred call would. It waits for releaseGrace, like a throw that may pass a lock, and has one
+// such time: the next resource gets what is left.
+func (p *throwRequest) spares(w *walk) bool {
+	if p == nil || !w.byHand {
+		return false
+	}
+	if w.by != "" || w.cleansUp || slices.ContainsFunc(w.locks, p.stopsAt) {
+		return true // it waits for something else so far
+	}
+	return !p.waits()
+}
+
+// spares is the same for the strand's pending throw.
+func (s *strand) spares(w *walk) bool {
+	s.loop.lock()
+	p := s.pending
+	s.loop.unlock()
+	return p.spares(w)
+}
+
+// waits begins the time for which the throw waits for releases, and reports whether it is over.
+func (p *throwRequest) waits() (over bool) {
+	if p.waitsAt.Load() == 0 {
+		p.polledAt = notify.Now()
+		p.waitsAt.Store(p.polledAt)
 	}
 	return p.waited()
 }
@@ -49,9 +82,23 @@ func (p *throwRequest) stopsAt(lock heldLock) bool {
 	return !p.force && lock.how != safepoint.Unharmed && !slices.Contains(unwindable, packageOf(lock.at.Function))
 }
 
-// waited reports whether the throw has waited long enough for locks that it may pass.
+// waited reports whether the throw has waited long enough for releases. The task's goroutine calls
+// it at each poll.
 func (p *throwRequest) waited() bool {
-	return p != nil && p.lockAt != 0 && notify.Now()-p.lockAt >= int64(lockGrace)
+	if p == nil {
+		return false
+	}
+	at := p.waitsAt.Load()
+	if at == 0 {
+		return false
+	}
+	now := notify.Now()
+	if lost := now - p.polledAt - int64(longestStep); lost > 0 {
+		at += lost
+		p.waitsAt.Store(at)
+	}
+	p.polledAt = now
+	return now-at >= int64(releaseGrace)
 }
 
 // The values of throwRequest.late.
@@ -78,10 +125,12 @@ func (p *throwRequest) say(s *strand, w *walk) {
 	case len(w.locks) > 0:
 		l := w.locks[0]
 		by, at, lock = "a lock that a deferred call releases", l.at, l.name
+	case !w.cleansUp:
+		by, at = "a resource that no deferred call releases", w.owner
 	case w.kept:
 		by, at = "a function that is kept", w.cleanup
 	default:
-		by, at = "a deferred call, or a value that is published before it is complete", w.cleanup
+		by, at = "a deferred call, a value that is published before it is complete, or goroutines that the function waits for", w.cleanup
 	}
 	p.log(s, by, lineOf(at), "at", lineOf(at), "function", at.Function, "lock", lock, "safePoint", lineOf(w.place))
 }
@@ -97,14 +146,14 @@ func (p *throwRequest) log(s *strand, by, place string, more ...any) {
 	rt.log.add(slog.LevelWarn, "cocoon: a throw is late, because something keeps it", append(args, more...)...)
 }
 
-// urge has a late throw logged, by the task's next safe point or else with the task's stack. The
+// logLate has a late throw logged, by the task's next safe point or else with the task's stack. The
 // timer calls it under the loop's lock.
-func (s *strand) urge(p *throwRequest, now int64) {
+func (s *strand) logLate(p *throwRequest, now int64) {
 	late := time.Duration(now - p.at)
-	if late >= overdueAfter {
+	if late >= lateAfter {
 		p.late.CompareAndSwap(inTime, askWhy)
 	}
-	if late < overdueAfter+silentFor || !p.late.CompareAndSwap(askWhy, saidWhy) {
+	if late < lateAfter+silentFor || !p.late.CompareAndSwap(askWhy, saidWhy) {
 		return
 	}
 	s.loop.rt.log.expect(slog.LevelWarn, func() {

@@ -105,8 +105,8 @@ func TestThrowPassesDeferredLocks(t *testing.T) {
 			if inside == c.passes {
 				t.Errorf("thrown at %s: the stretch under the lock ended: %v", pe.Where(), inside)
 			}
-			if took := time.Since(begin); c.passes && took < limit+lockGrace {
-				t.Errorf("it passed the lock after %v, of which the grace is %v", took, lockGrace)
+			if took := time.Since(begin); c.passes && took < limit+releaseGrace {
+				t.Errorf("it passed the lock after %v, of which the grace is %v", took, releaseGrace)
 			}
 			if !isFree(&deferredGuard) || !guard.TryLock() {
 				t.Fatal("a lock is left locked")
@@ -131,7 +131,7 @@ func TestNoSuspensionUnderDeferredLocks(t *testing.T) {
 				hold(func() {
 					under.Store(true)
 					other = rt.Go(background, "other", func(context.Context) error { held.Store(under.Load()); return nil })
-					for begin := time.Now(); time.Since(begin) < 3*lockGrace; {
+					for begin := time.Now(); time.Since(begin) < 3*releaseGrace; {
 						safepoint.Poll()
 					}
 					under.Store(false)
@@ -167,7 +167,7 @@ func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
 			lockedDeferred(func() {
 				under.Store(true)
 				other = rt.Go(background, "other", func(context.Context) error { held.Store(under.Load()); return nil })
-				pollFor(3*lockGrace, &done)()
+				pollFor(3*releaseGrace, &done)()
 				under.Store(false)
 			})
 		})
@@ -191,7 +191,7 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 		{"a lock", locked, []string{"by=\"a lock\"", "lock=guard", "cocoon.locked", "masked_test.go:"}},
 		{"a deferred lock", lockedDeferred, []string{"by=\"a lock that a deferred call releases\"", "lock=deferredGuard", "cocoon.lockedDeferred", "through_test.go:"}},
 		{"no poll", func(spin func()) {
-			for begin := time.Now(); time.Since(begin) < overdueAfter+4*silentFor; {
+			for begin := time.Now(); time.Since(begin) < lateAfter+4*silentFor; {
 			}
 		}, []string{"by=\"no safe point\"", "stack="}},
 	} {
@@ -204,7 +204,7 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 			for range 2 {
 				preemption(t, rt.Run(background, "job", func(context.Context) error {
 					c.hold(func() {
-						for begin := time.Now(); time.Since(begin) < 10*time.Second && log.count(line) == 0 || time.Since(begin) < overdueAfter; {
+						for begin := time.Now(); time.Since(begin) < 10*time.Second && log.count(line) == 0 || time.Since(begin) < lateAfter; {
 							safepoint.Poll()
 						}
 					})

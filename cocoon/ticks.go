@@ -3,8 +3,8 @@ package cocoon
 import (
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -32,6 +32,9 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	}
 	l.gather()
 	sample := l.sampleRan(k, now, now-at, cpu)
+	if cpu.crowded {
+		l.heatForRunning(now)
+	}
 	if next = min(sample, l.ticksBy(now, l.evaluateTicks(now, k))); next != notify.Never {
 		next = min(next, now+lookAgain)
 	}
@@ -53,7 +56,7 @@ func (l *Loop) evaluateTicks(now int64, k *leads) (next int64) {
 		n++
 		if b.perTask {
 			next = min(next, l.tick(b, busy, now))
-		} else {
+		} else if b.takes(nil) {
 			next = min(next, l.tickOfLoop(b, busy, now))
 		}
 		b.looked = now
@@ -86,7 +89,7 @@ func (l *Loop) tick(b *bound, busy, now int64) (next int64) {
 		again = true
 		if b.isTime(now+wait, last) {
 			l.view.about(s, nil)
-			l.evaluate(b, now)
+			l.evaluateTick(b, now-max(last, now+wait), now)
 		}
 		return true
 	})
@@ -113,7 +116,7 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	wait := b.wait(nil, now)
 	if wait <= 0 && !b.sawQuiet && b.isTime(now+wait, last) {
 		l.view.about(nil, nil)
-		l.evaluate(b, now)
+		l.evaluateTick(b, now-max(last, now+wait), now)
 	}
 	again := !quiet || stirred || !b.sawQuiet
 	if due {
@@ -130,6 +133,13 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 		return b.horizonTick(later(now, wait), now)
 	}
 	return b.due
+}
+
+// evaluateTick evaluates a time policy that should have been evaluated that long ago.
+func (l *Loop) evaluateTick(b *bound, late, now int64) {
+	b.late = late
+	l.evaluate(b, now)
+	b.late = 0
 }
 
 // lastTick returns the policy's last tick. due is false if the policy was looked at since then.
@@ -159,16 +169,6 @@ func (b *bound) proceed(last, now int64) {
 	}
 }
 
-// tickAfter returns the policy's first tick after now, for a task that gets a slot now. The last
-// look at the policy may be long ago.
-func (b *bound) tickAfter(now int64) int64 {
-	interval := b.interval.Load()
-	if b.due <= now || b.due > now+interval {
-		return now + interval
-	}
-	return b.due
-}
-
 // horizonTick returns when to look at the policy for a horizon in the future. A policy with effects
 // is due at its first tick after the horizon; earlier ticks are skipped.
 func (b *bound) horizonTick(at, now int64) int64 {
@@ -178,8 +178,8 @@ func (b *bound) horizonTick(at, now int64) int64 {
 		return at
 	case b.stands && at < now+interval/4:
 		at = now + interval/4
-	case at < now+int64(policy.MinInterval): // a clock slower than real time would wake the timer all the time
-		at = now + int64(policy.MinInterval)
+	case at < now+int64(lang.MinInterval): // a slow clock must not wake the timer continuously
+		at = now + int64(lang.MinInterval)
 	}
 	if at > b.due && horizon <= b.due {
 		return b.due // a tick before the end of that pause is not missed

@@ -13,9 +13,10 @@ func (v *view) ofClock(l *Loop, r *read, now int64) uint64 {
 		return uint64(at.Minute())
 	case stubs.ClockHour:
 		return uint64(at.Hour())
-	default: // stubs.ClockWeekday
+	case stubs.ClockWeekday:
 		return uint64(at.Weekday())
 	}
+	panic(valueless)
 }
 
 // turned reports whether the time of day may have changed since the last check, for a policy about

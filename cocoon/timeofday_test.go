@@ -58,6 +58,7 @@ func TestTimeOfDay(t *testing.T) {
 // A policy about the loop follows the time of day while nothing runs, and no more often than the
 // minute changes.
 func TestTimeOfDayInQuiet(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	var c setClock
 	noon := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	c.set(noon)

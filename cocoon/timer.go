@@ -8,33 +8,10 @@ import (
 )
 
 const (
-	// hush is how long the word stays raised for a task that does not respond. Then the word is
-	// lowered, so that the polls of other tasks are cheap again, and raised after a pause that
-	// doubles from minPause to maxPause. hush is longer than a tick of most kernels, because a task
-	// responds that late if its core was taken. If the word were lowered earlier, it would have to
-	// wait for its next turn. For the same reason the first pauses are short: a task that shares
-	// its core with two busy processes comes back while the word is lowered, and a pause of 5 ms
-	// then makes a throw 12 ms late instead of 7.
-	hush     = int64(5 * time.Millisecond)
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// patienceOfPolls is for how many times hush the word stays raised after a masked poll: the
-	// task does respond, and may have lost its core for longer than hush. Under a lock it may have
-	// one unmasked poll in many milliseconds, which must find the word raised.
-	patienceOfPolls = 20
-
-	// flight is how long the word stays raised for a throw in flight. The throw reaches its
-	// boundary in microseconds, unless the kernel takes the core. If code recovers the throw, the
-	// next safe point should throw it again, and not a later one.
-	flight = int64(100 * time.Millisecond)
-
-	// grace is how long a waiting task may take to respond to a throw before its context ends,
-	// because the task may be waiting for the context. It is also how soon a throw that was
-	// swallowed is thrown again.
-	grace = int64(500 * time.Microsecond)
-
-	// graceOfBusy is the same for a task that runs, or is ready but has no processor. Such a task
+	// graceOfBusy is the grace of a task that runs, or is ready but has no processor. Such a task
 	// does not wait, and will respond at its next safe point. If its context ended before that, the
 	// task could not roll back a transaction, and would lose the connection.
 	graceOfBusy = 10 * grace
@@ -64,11 +41,11 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	next = l.ticks(now, cpu)
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
-			next = min(next, s.nag(now), l.checkStall(s, now), s.probe(now))
+			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now))
 		}
 	}
 	for _, s := range l.absent.lent {
-		next = min(next, s.nag(now), s.probe(now))
+		next = min(next, s.repeat(now), s.probe(now))
 	}
 	if l.absent.n.Load() > 0 {
 		next = min(next, l.sweep(now))
@@ -81,51 +58,75 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	return next
 }
 
-// nag lowers the word for a task that does not poll, and raises it again after a pause. An overdue
-// throw ends the task's context, because the task may be waiting for the context.
-func (s *strand) nag(now int64) (next int64) {
+// repeat lowers the word for a task that does not poll, and raises it again after a pause. The
+// pause spares other polls. A SafePoint of the task finds the request nevertheless, see
+// breather.divert. A throw that the task does not respond to within its grace ends the task's
+// context, because the task may be waiting for the context.
+func (s *strand) repeat(now int64) (next int64) {
+	if s.raised {
+		st := s.status()
+		s.setLacksP(st == goroutine.Runnable || st == goroutine.Ready)
+	}
 	switch {
 	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered
-		next = now + hush
-	case s.raised && now-s.raisedAt >= hush && s.polls():
+		next = now + raisedFor
+	case s.raised && now-s.raisedAt >= raisedFor && (s.lacksP || s.polls()):
 		s.raisedAt, s.pause = now, 0
-		next = now + hush
-	case s.raised && now-s.raisedAt >= hush:
-		s.quiet()
+		next = now + raisedFor
+	case s.raised && now-s.raisedAt >= raisedFor:
+		s.lower()
 		s.pause = min(max(2*s.pause, minPause), maxPause)
 		next = now + s.pause
 	case s.raised:
-		next = s.raisedAt + hush
+		next = s.raisedAt + raisedFor
 	case s.requests.Load() == 0:
 		return notify.Never
-	case s.audible() > now:
-		return s.audible()
-	case now-s.raisedAt >= hush+s.pause:
+	case s.respondsFrom() > now:
+		return s.respondsFrom()
+	case now >= s.endOfGrace():
 		s.raise(now)
-		next = now + hush
+		s.pause = 0
+		next = now + raisedFor
+	case now-s.raisedAt >= raisedFor+s.pause:
+		s.raise(now)
+		next = now + raisedFor
 	default:
-		next = s.raisedAt + hush + s.pause
+		next = min(s.raisedAt+raisedFor+s.pause, s.endOfGrace())
 	}
 	if p := s.pending; p != nil && !p.flying {
-		s.urge(p, now)
+		s.logLate(p, now)
 	}
-	if p := s.pending; p != nil && !p.overdue && !p.flying {
+	if p := s.pending; p != nil && !p.endedEarly && !p.flying {
 		at := s.postedAt + grace
 		if now >= at {
 			switch s.status() {
-			case goroutine.Running, goroutine.Runnable:
+			case goroutine.Running, goroutine.Runnable, goroutine.Ready:
 				at = s.postedAt + graceOfBusy
 			}
 		}
 		if now < at {
 			return min(next, at)
 		}
-		if s.insist(); !s.raised { // the end of its wait brings it to a safe point
+		if s.endEarly(); !s.raised { // the end of its wait brings it to a safe point
 			s.raise(now)
-			next = min(next, now+hush)
+			next = min(next, now+raisedFor)
 		}
 	}
 	return next
+}
+
+// endOfGrace returns when the throw will have waited long enough for releases, unless the word has
+// been raised since. Called under the loop's lock.
+func (s *strand) endOfGrace() int64 {
+	p := s.pending
+	if p == nil || p.flying || p.waitsAt.Load() == 0 {
+		return notify.Never
+	}
+	at := p.waitsAt.Load() + int64(releaseGrace)
+	if s.raisedAt >= at {
+		return notify.Never
+	}
+	return at
 }
 
 // polls reports whether the task has passed a masked poll and runs on, so that its next unmasked
@@ -137,7 +138,7 @@ func (s *strand) polls() bool {
 	}
 	s.met.CompareAndSwap(left, left-1) // else it has passed another
 	switch s.status() {
-	case goroutine.Parked, goroutine.Syscall:
+	case goroutine.Waiting, goroutine.Syscall:
 		return false
 	}
 	return true
@@ -166,7 +167,7 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		return now - silent + limit/2
 	}
 	polls := s.polled && s.requests.Load() == 0 && now-s.postedAt < silent
-	if !polls && (s.requests.Load() == 0 || s.audible() > now) {
+	if !polls && (s.requests.Load() == 0 || s.respondsFrom() > now) {
 		s.post(wantProbe, now)
 	}
 	asked := now - s.postedAt
@@ -180,9 +181,9 @@ func (l *Loop) checkStall(s *strand, now int64) (next int64) {
 		return now + limit/4
 	}
 	switch st := s.status(); {
-	case st == goroutine.Parked || st == goroutine.Syscall:
+	case st == goroutine.Waiting || st == goroutine.Syscall:
 		l.park(s, now)
-	case st == goroutine.Runnable && l.rt.cpu.crowded():
+	case (st == goroutine.Runnable || st == goroutine.Ready) && l.rt.cpu.crowded():
 		l.starved(s, time.Duration(silent))
 		if silent < max(2*limit, starvedFor) {
 			return now + limit/4

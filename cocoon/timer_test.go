@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
 )
 
 // A policy with the shortest interval is evaluated about that often if the machine permits, whether
 // the interval was registered or set by the policy itself.
 func TestShortestInterval(t *testing.T) {
-	for name, every := range map[string]time.Duration{"registered": policy.MinInterval, "shortened": time.Second} {
+	for name, every := range map[string]time.Duration{"registered": lang.MinInterval, "shortened": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1, StallAfter: -1})
 			must(t, rt.RegisterState(map[string]any{"last": time.Duration(0), "least": time.Hour}))
@@ -24,7 +24,7 @@ func TestShortestInterval(t *testing.T) {
 				state.last > duration("0s") ? set("least", min(state.least, runtime.uptime - state.last)) : continue()`})
 			must(t, rt.Run(background, "job", func(ctx context.Context) error {
 				least := func() time.Duration { return rt.State("least").(time.Duration) }
-				eventually(t, "two evaluations in a row", func() bool { return least() < 4*policy.MinInterval })
+				eventually(t, "two evaluations in a row", func() bool { return least() < 4*lang.MinInterval })
 				return nil
 			}))
 		})

@@ -9,6 +9,7 @@ import (
 
 // rate and average follow a state that other policies write.
 func TestTrendsOfStates(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": 0, "ms": 0.0, "rate": 0.0, "average": 0.0}))
 	register(t, rt, Policy{Name: "count", On: OnNotify("n"), Expr: `set("ms", 1000.0); set("ms", event.value)`})

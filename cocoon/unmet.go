@@ -4,16 +4,13 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
-
-// unmetAfter is how long tasks must arrive before names that have matched nothing are logged.
-const unmetAfter = time.Minute
 
 // unmet returns, sorted, the names that code, documents and policies refer to and that have matched
 // nothing yet. Called with regMu held.
@@ -58,7 +55,7 @@ func (rt *Runtime) taskMet(name string) bool {
 // metLike reports whether any task, and whether any section, has had the name, or a name that the
 // pattern matches. Called with regMu held.
 func (rt *Runtime) metLike(text string) (byTask, bySection bool) {
-	p, _ := policy.ParsePattern(text)
+	p, _ := lang.ParsePattern(text)
 	if name, one := p.Name(); one {
 		return rt.taskMet(name), rt.sectionMet(name)
 	}
@@ -122,7 +119,7 @@ func (v *version) unmet(names map[string]bool) {
 }
 
 // met reports whether the stub of the mention has had its name. Called with regMu held.
-func (rt *Runtime) met(m policy.Mention) bool {
+func (rt *Runtime) met(m ir.Mention) bool {
 	switch m.Read.Stub {
 	case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
 		return rt.taskMet(m.Name) || rt.sectionMet(m.Name)
@@ -175,14 +172,6 @@ func (rt *Runtime) anyTenant() bool {
 		}
 		return false
 	})
-}
-
-// listen schedules the logging of unmet names for some time after the first task, or after the
-// first task since new names were declared.
-func (rt *Runtime) listen(now int64) {
-	if rt.speaks.Load() && rt.naming.classCount.Load() > 0 && rt.unmetAt.CompareAndSwap(0, now+int64(unmetAfter)) {
-		rt.timer.WakeAt(now + int64(unmetAfter))
-	}
 }
 
 // listened logs the unmet names if they are due, and returns when they are.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // Stats reports names that no task has had, so that misspelt names are found.
@@ -135,7 +135,7 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 		t.Error("it is to be looked at again")
 	}
 	load(t, rt, "tasks: {gte: safe}")
-	load(t, rt, `policies: [{name: p, on: exit, match: {loops: [main]}, expr: "task.running > duration(\"1h\") ? cancel() : continue()"}]`)
+	load(t, rt, `policies: [{name: p, on: start, match: {loops: [main]}, expr: "task.waited > duration(\"1h\") ? throw(\"late\") : continue()"}]`)
 	aMinuteLater()
 	lines(`names="[gte main]"`)
 	load(t, rt, "tasks: {scann: safe}")
@@ -149,7 +149,7 @@ func TestDocumentedLoop(t *testing.T) {
 	must(t, err)
 	_, example, _ := strings.Cut(string(text), "```yaml\nversion: 1")
 	example, _, _ = strings.Cut(example, "```")
-	doc, err := policy.ReadDocument(strings.NewReader("version: 1" + example))
+	doc, err := document.Read(strings.NewReader("version: 1" + example))
 	must(t, err)
 	rt := start(t, Config{Slots: 1})
 	matched := 0

@@ -1,15 +1,18 @@
 package cocoon
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/states"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -17,183 +20,94 @@ import (
 // that can fail precede its creation.
 type version struct {
 	of       *Registration
+	number   int // among the versions of the policy, from 1; set when it comes into force
 	spec     Policy
 	verified analyzer.Verified
 	module   *isolate.Module
-	queued   bool                 // it can only continue while no task waits or is suspended
-	ways     []analyzer.Way       // for a time policy: its ways to a result other than continue
-	states   map[string]*stateVar // the states in the expression, including private ones
-	bounds   []*bound             // one for each matching loop; guarded by regMu
-	failures atomic.Int64         // consecutive evaluations that failed
-	off      atomic.Bool          // cancelled, or switched off after failures: no longer evaluated
-	from     atomic.Pointer[document]
+	queued   bool                   // it can only continue while no task waits or is suspended
+	ways     []analyzer.Way         // for a time policy: its ways to a result other than continue
+	states   map[string]*states.Var // the states in the expression, including private ones
+	bounds   []*bound               // one for each matching loop; guarded by regMu
+	failures atomic.Int64           // consecutive evaluations that failed
+	off      atomic.Bool            // cancelled, or switched off after failures: not evaluated
+	from     atomic.Pointer[loadedDocument]
+	basis    atomic.Pointer[basis]
 
-	speaksOf      sync.Once        // see lookAtNames
-	names, labels []policy.Mention // in the program
-	own           Mode             // as registered, or set since; guarded by regMu
-	ended         atomic.Bool      // in observe mode: it would have cancelled itself
+	speaksOf      sync.Once    // see lookAtNames
+	names, labels []ir.Mention // in the program
+	own           Mode         // as registered, or set since; guarded by regMu
+	part          *part        // of the tasks; nil: all of them; guarded by regMu
+	erred         atomic.Bool  // an evaluation has failed
+	ended         atomic.Bool  // in observe mode: it would have cancelled itself
 }
 
-// scope holds the names that policies may refer to, except functions: registered ones, and ones
-// about to be registered.
-type scope struct {
-	states  map[string]*stateVar
-	tenants *tenantTable
+// loadedDocument is what a YAML document has put in force, or is about to. It is immutable; regMu
+// guards the objects in it.
+type loadedDocument struct {
+	states   map[string]policy.State
+	tasks    map[string]*declared
+	tenants  *tenantTable // nil: it declares none
+	before   *tenantTable // in force before tenants
+	versions []*version   // in their order
+	source   *document.Document
+	file     string // its name, as the caller of LoadPolicyFile wrote it; "" of no file
+	text     textSum
+	canary   *canary // nil: it applies to all tasks
+
+	isNew      bool    // it stands for a document before the first one
+	rolledBack textSum // of the canary in whose place it came back
 }
 
-// scope returns the registered names. Called with regMu held.
-func (rt *Runtime) scope() scope { return scope{*rt.states.Load(), rt.tenants.Load()} }
-
-// ready checks, verifies and compiles a policy as a version of r. Called with regMu held.
-func (r *Registration) ready(p Policy, in scope) (*version, error) {
-	program, err := p.Parse(declarationsOf(in.states), r.rt.callable())
-	if err != nil {
-		return nil, fmt.Errorf("cocoon: %w", err)
-	}
-	private, err := policy.StatesOf(p.State)
-	if err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-	}
-	v := &version{of: r, spec: p, own: p.Mode, states: statesOf(program, private, in.states)}
-	if stub := program.AboutTenants(); stub != "" && in.tenants == nil { // it would read only zeros
-		return nil, fmt.Errorf("cocoon: policy %q: it reads %s, and %w", p.Name, stub, errNoTenants)
-	}
-	if v.verified, err = analyzer.Verify(program, analyzer.LimitsOf(p)); err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-	}
-	v.queued = v.verified.NeedsQueue()
-	if p.On.Interval > 0 {
-		v.ways = v.verified.Ways()
-	}
-	if v.module, err = r.rt.store.Compile(v.verified); err != nil {
-		return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-	}
-	for _, l := range *r.rt.loops.Load() {
-		if err := v.prepare(l); err != nil {
-			v.discard()
-			return nil, fmt.Errorf("cocoon: policy %q: %w", p.Name, err)
-		}
-	}
-	return v, nil
+// cohort is the share of tasks that gets the new versions of a canary. A task is in it or not by
+// what never changes of the task, so nothing is stored for a task, and all policies agree. It is
+// immutable.
+type cohort struct {
+	by    byWhat
+	label stubs.NameID // of byLabel
+	limit uint64       // hashes below are in the cohort; they have 63 bits
 }
 
-// declarationsOf returns the declarations of the registered states. A policy's private states are
-// not included: Parse adds them, and refuses a private state with the name of a registered one.
-func declarationsOf(states map[string]*stateVar) map[string]policy.State {
-	declared := make(map[string]policy.State, len(states))
-	for name, v := range states {
-		declared[name] = v.State
-	}
-	return declared
+type byWhat uint8
+
+const (
+	byTask  byWhat = iota // each task by itself
+	byName                // the task's name
+	byLabel               // a label of the task, such as its tenant's
+)
+
+// part is the part of the tasks to which a version applies while a canary runs.
+type part struct {
+	of  *cohort
+	new bool // the cohort; false: the rest, and evaluations that concern no task
 }
 
-// callable returns the names of the functions that policies may call. Called with regMu held.
-func (rt *Runtime) callable() map[string]bool {
-	names := make(map[string]bool, len(rt.funcs))
-	for name := range rt.funcs {
-		names[name] = true
-	}
-	return names
+// canary is a canary in force: its document applies to the cohort, and the base to the rest.
+type canary struct {
+	*cohort
+	said  document.Canary
+	base  *loadedDocument // in force before; it is put back by a rollback
+	since time.Time
+	stop  chan struct{} // closed when the canary is out of force
+	fresh []*version    // the versions of the cohort
+
+	mu   sync.Mutex // guards what follows; taken under a loop's lock
+	side [2]side    // the rest, the cohort
 }
 
-// statesOf returns the private states, and the registered ones that the program refers to.
-func statesOf(p *policy.Program, private map[string]policy.State, registered map[string]*stateVar) map[string]*stateVar {
-	states := make(map[string]*stateVar, len(private))
-	for name, s := range private {
-		if s.PerLoop {
-			states[name] = &stateVar{State: s} // each loop makes its own
-		} else {
-			states[name] = newState(s)
-		}
-	}
-	refer := func(name string) {
-		if states[name] == nil {
-			states[name] = registered[name]
-		}
-	}
-	for _, r := range p.Reads {
-		if r.OfState() {
-			refer(r.Key)
-		}
-	}
-	for _, s := range p.Sites {
-		if s.Effect.Writes() {
-			refer(s.Name)
-		}
-	}
-	return states
+// side counts the tasks of one side of a canary.
+type side struct {
+	ended, failed int64 // failed: refused by a policy or a full queue, thrown into, or returned an error
+	queueing      histogram
 }
 
-// prepare prepares the version for a loop, if the policy matches the loop.
-func (v *version) prepare(l *Loop) error {
-	if m := v.spec.Match.Loops; len(m) > 0 && !slices.Contains(m, l.cfg.Name) {
-		return nil
-	}
-	eval, err := v.module.NewEvaluator()
-	if err != nil {
-		return err
-	}
-	v.bounds = append(v.bounds, newBound(v, l, eval))
-	return nil
-}
-
-// on returns the version's bound on the loop, or nil.
-func (v *version) on(l *Loop) *bound {
-	for _, b := range v.bounds {
-		if b.loop == l {
-			return b
-		}
-	}
-	return nil
-}
-
-// bind puts the version in force on a new loop. Called with regMu held, before other code sees the
-// loop.
-func (v *version) bind(l *Loop) error {
-	if v.off.Load() {
-		return nil
-	}
-	if err := v.prepare(l); err != nil {
-		return err
-	}
-	l.replace(nil, []*version{v})
-	return nil
-}
-
-// unbindFrom undoes bind, if it was done, for a loop that was not created after all.
-func (v *version) unbindFrom(l *Loop) {
-	if b := v.on(l); b != nil {
-		b.close()
-		v.bounds = slices.DeleteFunc(v.bounds, func(x *bound) bool { return x == b })
-	}
-}
-
-// cancel takes the policy out of force, unless another version is already in force.
-func (v *version) cancel() {
-	v.of.rt.regMu.Lock()
-	defer v.of.rt.regMu.Unlock()
-	v.withdraw()
-}
-
-// withdraw is called with regMu held.
-func (v *version) withdraw() {
-	if rt := v.of.rt; rt.policies[v.of.name] == v.of && v.of.now == v {
-		rt.replace([]*version{v}, nil)
-	}
-}
-
-// discard frees the module when no loop evaluates it any more.
-func (v *version) discard() {
-	for _, b := range v.bounds {
-		b.close()
-	}
-	v.bounds = nil
-	v.module.Close()
+// canaries are those in force.
+type canaries struct {
+	all atomic.Pointer[[]*canary] // nil: none; replaced under regMu
 }
 
 // wantsCosts reports whether the policy reads the expected costs of tasks.
 func (v *version) wantsCosts() bool {
-	return slices.ContainsFunc(v.verified.Program().Reads, func(r policy.Read) bool {
+	return slices.ContainsFunc(v.verified.Program().Reads, func(r ir.Read) bool {
 		return r.Stub == stubs.ArrivingCost || r.Stub == stubs.QueueCost
 	})
 }
@@ -209,3 +123,6 @@ func (v *version) leastInterval() int64 {
 	}
 	return least
 }
+
+// mode returns the mode of the version. Called with regMu held.
+func (v *version) mode() Mode { return max(v.own, v.of.rt.mode) }

@@ -29,9 +29,10 @@ func (l *Loop) ofLoop(r *read, now int64) uint64 {
 		return math.Float64bits(l.meter.rate(now))
 	case stubs.LoopSlots:
 		return uint64(l.core.Slots())
-	default: // stubs.LoopBusy
+	case stubs.LoopBusy:
 		return uint64(l.load(now).Busy)
 	}
+	panic(valueless)
 }
 
 // ofRuntime returns a sampled value of the runtime and the process.
@@ -49,8 +50,9 @@ func (rt *Runtime) ofRuntime(id stubs.ID, now int64) uint64 {
 		return uint64(rt.sample.late.Load())
 	case stubs.RuntimeUptime:
 		return uint64(max(0, now-rt.made))
-	default: // stubs.RuntimeCPU
+	case stubs.RuntimeCPU:
 		rt.sample.renew(now)
 		return rt.sample.cpu.Load()
 	}
+	panic(valueless)
 }

@@ -15,12 +15,7 @@ func (v *view) textOf(of stubs.ID, label stubs.NameID, l *Loop) string {
 			return v.arriving.task.class.text
 		}
 	case stubs.TaskSection:
-		if v.task == nil {
-			return ""
-		}
-		if open := v.sections(); len(open) > 0 {
-			return open[len(open)-1].name.text
-		}
+		return v.section()
 	case stubs.TaskLabels:
 		return v.task.label(label)
 	case stubs.ArrivingLabels:
@@ -54,4 +49,14 @@ func (v *view) stack() (texts []string) {
 		texts = append(texts, o.name.text)
 	}
 	return texts
+}
+
+// label returns the value of a label of the task, which may be nil; "" when it is not set.
+func (s *strand) label(name stubs.NameID) string {
+	if s != nil {
+		if set := s.task.attrs.labelled(name); set != nil {
+			return set.text
+		}
+	}
+	return ""
 }

@@ -3,8 +3,6 @@ package cocoon
 import (
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
@@ -16,26 +14,6 @@ import (
 // for the network poller, and one that the timer's thread keeps while it sleeps. Without them a
 // ready connection waits until a task ends or sysmon interrupts it, 10 ms later (bench: procs).
 const SparePs = kernel.SparePs
-
-// warmth carries out the decisions of heat. Tasks and the timer detect needs, in some cases under a
-// loop's lock, and changing GOMAXPROCS stops the world. So they only record the need, and one
-// goroutine at a time brings the process into the state that heat demands (temper).
-type warmth struct {
-	needed atomic.Int64 // when there was last a need
-	busy   atomic.Bool  // temper runs, or is about to
-	hot    atomic.Bool  // the process is in the state that a hot runtime needs
-	next   atomic.Int64 // hot: when temper is due again
-	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones
-
-	mu      sync.Mutex // serialises changes; guards what follows
-	heat    heat
-	slots   int   // of all loops
-	ended   bool  // the runtime has ended, and stays cold
-	renewed int64 // when temper last looked at what may change while the runtime is hot
-	pause   int64 // until it looks again
-	threads int   // how many threads there were when the slices were last set
-	slices  bool  // short slices were granted
-}
 
 const (
 	// Whatever may change while a runtime is hot is looked at again after firstRenewal, when the
@@ -206,3 +184,9 @@ func threadCount() int {
 	n, _ := runtime.ThreadCreateProfile(nil)
 	return n
 }
+
+// sliceBreaths is the length of the slices requested from the kernel, in breaths. With slices
+// of one breath, a server that only says hello has twice as many switches between threads, and
+// the gets of examples/hol are no faster. With ten, the pings of examples/redos are later,
+// because their handlers wait for the slices of code without SafePoints.
+const sliceBreaths = 3

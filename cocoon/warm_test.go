@@ -103,7 +103,7 @@ func TestShutdownIsCold(t *testing.T) {
 // Three looks in a row that find a task running show that it runs long. One that finds it waiting,
 // or back from a wait and without a processor, shows the opposite.
 func TestStrainLooks(t *testing.T) {
-	const run, ready, wait = goroutine.Running, goroutine.Runnable, goroutine.Parked
+	const run, ready, wait = goroutine.Running, goroutine.Ready, goroutine.Waiting
 	for _, c := range []struct {
 		found []goroutine.Status
 		long  bool
@@ -114,6 +114,7 @@ func TestStrainLooks(t *testing.T) {
 		{[]goroutine.Status{run, run, wait, run, run}, false},
 		{[]goroutine.Status{ready, ready, ready, ready}, false},
 		{[]goroutine.Status{run, run, ready, run, run}, false},
+		{[]goroutine.Status{goroutine.Runnable, run, goroutine.Runnable}, true}, // the timer has its P
 	} {
 		st, long := strain{last: -strainGap}, false
 		for i, found := range c.found {

@@ -34,7 +34,7 @@ func (s *strand) warn(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
 	}
-	p, refuses := s.overdue(before)
+	p, refuses := s.pendingThrow(before)
 	if p == nil {
 		return nil
 	}
@@ -45,15 +45,15 @@ func (s *strand) warn(ctx context.Context, before bool) error {
 	return nil
 }
 
-// overdue returns the pending throw, if there is one, and whether it refuses calls.
-func (s *strand) overdue(before bool) (p *throwRequest, refuses bool) {
+// pendingThrow returns the pending throw, if there is one, and whether it refuses calls.
+func (s *strand) pendingThrow(before bool) (p *throwRequest, refuses bool) {
 	s.loop.lock()
 	defer s.loop.unlock()
 	if s.pending == nil {
 		return nil, false
 	}
 	if p = s.due(); p != nil {
-		p.overdue = true
+		p.endedEarly = true
 		refuses = !before || notify.Now()-p.at > int64(unwinds)
 	}
 	return p, refuses

@@ -49,15 +49,6 @@ func (rt *Runtime) warn(texts map[string][]string) {
 	}
 }
 
-// members returns the policies in force, by their names. Called with regMu held.
-func (rt *Runtime) members() (all []analyzer.Member) {
-	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
-		v := rt.policies[name].now
-		all = append(all, analyzer.Member{Spec: v.spec, Verified: v.verified})
-	}
-	return all
-}
-
 // idleStates returns the registered states for which analyzer.Idle has a warning. Called with regMu
 // held.
 func (rt *Runtime) idleStates() (names []string) {
@@ -71,7 +62,7 @@ func (rt *Runtime) idleStates() (names []string) {
 
 // tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
 // may be registered after the states, so the runtime logs them together with the unmet names. The
-// same holds for the shares of tenants, and for warnings about what policies write for others.
+// same holds for the shares of tenants, and for warnings about what one policy writes for another.
 func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil && len(t.listed) > 0 && !t.told {
 		if err := analyzer.IdleShares(rt.members()); err != nil {
@@ -81,7 +72,7 @@ func (rt *Runtime) tellIdleStates() {
 	}
 	declared := analyzer.Declared{States: declarationsOf(*rt.states.Load())}
 	if t := rt.tenants.Load(); t != nil {
-		declared.Tenant = t.text
+		declared.Tenant, declared.Tenants = t.text, t.expected
 	}
 	rt.warn(newRemarks(&rt.toldFlows, analyzer.Flows(rt.members(), declared)))
 	rt.tellUnread()
@@ -95,7 +86,7 @@ func (rt *Runtime) tellIdleStates() {
 // tellUnread logs the states that policies write, and that neither policies nor tasks have read.
 func (rt *Runtime) tellUnread() {
 	states := *rt.states.Load()
-	names := slices.DeleteFunc(analyzer.Unread(rt.members(), declarationsOf(states)), func(name string) bool { return states[name].asked.Load() })
+	names := slices.DeleteFunc(analyzer.Unread(rt.members(), declarationsOf(states)), func(name string) bool { return states[name].WasAsked() })
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldUnread, name) })
 	if rt.toldUnread = names; len(news) > 0 {
 		rt.log.add(slog.LevelWarn, "cocoon: policies write these states, and no policy and no task has read them", "states", news)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Warnings are logged when a policy comes into force, and not again when it stays.
@@ -82,5 +83,29 @@ func TestFlowsAreLogged(t *testing.T) {
 		if n := log.count(want); n != times {
 			t.Errorf("%d lines with %s:\n%s", n, want, &log)
 		}
+	}
+}
+
+// Policies are judged in the order in which they are evaluated, not by their names.
+func TestFlowsInOrder(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	load(t, rt, "states: {n: 0}")
+	register(t, rt, Policy{Name: "b-refuses", On: OnEnqueue, Expr: `queue.length > 9 ? throw("full") : continue()`})
+	register(t, rt, Policy{Name: "a-counts", On: OnEnqueue, Expr: `state.n >= 1000 ? throw("x") : add("n", 1)`})
+	register(t, rt, Policy{Name: "c-counts", On: Trigger{Events: stubs.Ends}, Expr: `add("n", -1)`})
+	look := func(done func() bool) {
+		t.Helper()
+		must(t, rt.Run(background, "a", idle))
+		now := notify.Now()
+		rt.unmetAt.Store(now)
+		rt.timer.WakeAt(now)
+		eventually(t, "the look", func() bool { rt.log.flush(); return rt.unmetAt.Load() == 0 && done() })
+	}
+	look(func() bool { return true })
+	register(t, rt, Policy{Name: "a-refuses", On: OnEnqueue, Expr: `queue.length > 8 ? throw("full") : continue()`})
+	look(func() bool { return log.count(`policy \"a-refuses\" then refuses`) == 1 })
+	if n := log.count("counts tasks that"); n != 1 {
+		t.Errorf("%d lines:\n%s", n, &log)
 	}
 }

@@ -30,7 +30,8 @@ func serveItself(t testing.TB, tasks Runner, s *service) pb.TestServiceClient {
 // the slot.
 func TestCallsItself(t *testing.T) {
 	s := &service{unary: echo}
-	client := serveItself(t, exclusive(t, cocoon.LoopConfig{Slots: 1}), s)
+	_, loop := tasktest.OneSlot(t)
+	client := serveItself(t, loop, s)
 	s.talk = func(s pb.TestService_FullDuplexCallServer) error {
 		s.SendHeader(metadata.Pairs("hello", "there"))
 		return recvAll(s)
@@ -88,7 +89,7 @@ func (n *needsSlot) other() error {
 // TestStreamGivesSlotBack checks that each call of a stream gives the slot back, even a call that
 // rarely waits.
 func TestStreamGivesSlotBack(t *testing.T) {
-	loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
+	_, loop := tasktest.OneSlot(t)
 	tasktest.Must(t, loop.Run(context.Background(), "task", func(ctx context.Context) error {
 		stream, open := StreamClientInterceptor(ctx, nil, nil, "", (&needsSlot{loop: loop}).open)
 		if open != nil {

@@ -75,7 +75,7 @@ func untilTold() { time.Sleep(time.Duration(reportGap)) }
 // TestReports checks that a busy loop with a queue reports its load with each response, including
 // the response to a refused call, and out of band.
 func TestReports(t *testing.T) {
-	loop := exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // waiting calls keep their slots
+	_, loop := tasktest.Exclusive(t, cocoon.LoopConfig{Slots: 2, MaxQueue: 4}) // waiting calls keep their slots
 	free := make(chan bool)
 	address, _ := serveLoad(t, loop, &service{
 		empty: func(context.Context) error { <-free; return nil },
@@ -229,7 +229,7 @@ func TestLoadMoves(t *testing.T) {
 	servers := manual.NewBuilderWithScheme("two")
 	var state resolver.State
 	for i := range b.calls {
-		loop := exclusive(t, cocoon.LoopConfig{Slots: 2})
+		_, loop := tasktest.Exclusive(t, cocoon.LoopConfig{Slots: 2})
 		address, _ := serveLoad(t, loop, &service{unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 			b.calls[i].Add(1)
 			time.Sleep(time.Millisecond) // keeps its slot, as work on a separate machine would

@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -25,26 +22,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
-// TestMain fails the whole run if it leaks a goroutine.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// exclusive returns a loop with slots that the runtime never lends: a call that keeps a slot while
-// it waits holds up the other calls. On the default loop the runtime would lend that slot, and no
-// test would detect a missing Block.
-func exclusive(t testing.TB, cfg cocoon.LoopConfig) *cocoon.Loop {
-	t.Helper()
-	cfg.Name, cfg.Exclusive = "exclusive", true
-	loop, err := tasktest.Start(t, cocoon.Config{}).NewLoop(cfg)
-	tasktest.Must(t, err)
-	return loop
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // service is gRPC's test service. Its messages can be of any size. Methods that a test does not set
 // are unimplemented.
@@ -133,25 +111,6 @@ func patient(t testing.TB) context.Context {
 // echo responds to a unary call with its payload.
 func echo(_ context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 	return &pb.SimpleResponse{Payload: r.Payload}, nil
-}
-
-// spin runs until it is thrown into.
-func spin(ctx context.Context) error {
-	for {
-		cocoon.SafePoint(ctx)
-	}
-}
-
-// keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
-func keepSlot(c <-chan bool) error {
-	for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); runtime.Gosched() {
-		select {
-		case <-c:
-			return nil
-		default:
-		}
-	}
-	return fmt.Errorf("the slot was kept for %v in vain", tasktest.Patience)
 }
 
 // loadPolicies loads a policy document.

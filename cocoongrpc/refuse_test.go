@@ -143,10 +143,10 @@ policies:
 	}
 	client := serve(t, rt, o, &service{
 		unary: echo,
-		empty: spin,
-		feed:  func(s pb.TestService_StreamingOutputCallServer) error { return spin(s.Context()) },
+		empty: tasktest.Spin,
+		feed:  func(s pb.TestService_StreamingOutputCallServer) error { return tasktest.Spin(s.Context()) },
 		talk: func(s pb.TestService_FullDuplexCallServer) error {
-			_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, spin(s.Context()) })
+			_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, tasktest.Spin(s.Context()) })
 			return fmt.Errorf("the handler: %w", err)
 		},
 	})

@@ -76,11 +76,11 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 		refuse   func(context.Context, string, error) error
 		work     func(context.Context) error
 	}{
-		"throw":  {"policies: [{name: stop, every: 100us, expr: 'throw(\"stop\")'}]", nil, spin},
-		"limit":  {"limits: [{func: " + unaryMethod + ", limit: 1ms}, {func: " + talkMethod + ", limit: 1ms}]", nil, spin},
+		"throw":  {"policies: [{name: stop, every: 100us, expr: 'throw(\"stop\")'}]", nil, tasktest.Spin},
+		"limit":  {"limits: [{func: " + unaryMethod + ", limit: 1ms}, {func: " + talkMethod + ", limit: 1ms}]", nil, tasktest.Spin},
 		"cancel": {"", nil, throwInto},
 		"section": {"limits: [{func: step, limit: 1ms}]", nil, func(ctx context.Context) error {
-			_, err := cocoon.Section(ctx, "step", func() (int, error) { return 0, spin(ctx) })
+			_, err := cocoon.Section(ctx, "step", func() (int, error) { return 0, tasktest.Spin(ctx) })
 			return err
 		}},
 		"overloaded inside": {"", nil, func(context.Context) error { return cocoon.ErrOverloaded }},

@@ -178,7 +178,7 @@ func TestEndsInTheQueue(t *testing.T) {
 	occupied, free := make(chan bool, 2), make(chan bool)
 	ran := make(chan bool, 10)
 	client := serve(t, rt, Options{}, &service{
-		empty: func(context.Context) error { occupied <- true; return keepSlot(free) },
+		empty: func(context.Context) error { occupied <- true; return tasktest.KeepSlot(free) },
 		unary: func(ctx context.Context, r *pb.SimpleRequest) (*pb.SimpleResponse, error) {
 			ran <- true
 			return echo(ctx, r)
@@ -225,7 +225,7 @@ func TestCallerGone(t *testing.T) {
 	client := serve(t, rt, Options{Refuse: func(ctx context.Context, method string, err error) error {
 		heard <- err
 		return nil
-	}}, &service{empty: func(ctx context.Context) error { begun <- true; return spin(ctx) }})
+	}}, &service{empty: func(ctx context.Context) error { begun <- true; return tasktest.Spin(ctx) }})
 	for name, c := range map[string]struct {
 		make func() (context.Context, context.CancelFunc)
 		want codes.Code
@@ -261,7 +261,7 @@ func TestCallerGone(t *testing.T) {
 func TestOverloaded(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
-	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
+	client := serve(t, rt, Options{}, &service{empty: func(context.Context) error { occupied <- true; return tasktest.KeepSlot(free) }})
 	var calls sync.WaitGroup
 	for range 2 {
 		calls.Go(func() {
@@ -311,7 +311,7 @@ func TestTaskless(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
 	occupied, free := make(chan bool, 2), make(chan bool)
 	srv := grpc.NewServer(interceptors(rt, Options{})...)
-	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; return keepSlot(free) }})
+	pb.RegisterTestServiceServer(srv, &service{empty: func(context.Context) error { occupied <- true; return tasktest.KeepSlot(free) }})
 	healthpb.RegisterHealthServer(srv, health.NewServer())
 	reflection.Register(srv)
 	conn := dial(t, listen(t, srv))

@@ -41,7 +41,7 @@ func TestShutdown(t *testing.T) {
 	note := func() { begun <- true }
 	srv, rt, conn := stopping(t, &service{
 		unary: echo,
-		empty: func(ctx context.Context) error { note(); return spin(ctx) },
+		empty: func(ctx context.Context) error { note(); return tasktest.Spin(ctx) },
 		talk:  func(s pb.TestService_FullDuplexCallServer) error { note(); return recvAll(s) },
 		feed:  func(s pb.TestService_StreamingOutputCallServer) error { note(); return sendAll(s) },
 	})

@@ -65,7 +65,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 	} {
 		for transport, connect := range map[string]func(testing.TB, *grpc.Server) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
 			t.Run(name+", "+transport, func(t *testing.T) {
-				loop := exclusive(t, cocoon.LoopConfig{Slots: 1})
+				_, loop := tasktest.OneSlot(t)
 				begun := make(chan *cocoon.Task, 1)
 				srv := grpc.NewServer(interceptors(loop, Options{})...)
 				pb.RegisterTestServiceServer(srv, &service{unary: echo, talk: func(s pb.TestService_FullDuplexCallServer) error {
@@ -116,7 +116,7 @@ func TestSectionAnswers(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{})
 	loadPolicies(t, rt, "limits: [{func: step, limit: 1ms}]")
 	client := serve(t, rt, Options{}, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
-		_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, spin(s.Context()) })
+		_, err := cocoon.Section(s.Context(), "step", func() (int, error) { return 0, tasktest.Spin(s.Context()) })
 		var p *cocoon.PreemptedError
 		if !errors.As(err, &p) {
 			t.Errorf("the section: %v", err)

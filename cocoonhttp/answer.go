@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/inside"
@@ -40,12 +41,14 @@ func buffers(size int) *sync.Pool {
 
 // answer is the response of a handler that runs as a task. It holds back the status and the first
 // bytes, so that a throw can still replace the response, and so that a small response costs no
-// Block. Like every http.ResponseWriter, it is used by one goroutine at a time.
+// Block. Like every http.ResponseWriter, it is used by one goroutine at a time; the writer's lock
+// keeps a goroutine that a throw has left behind apart from the end of the exchange.
 type answer struct {
 	under   http.ResponseWriter
 	request *http.Request   // the server's
 	ctx     context.Context // the task's; nil before it has begun
-	io      *blocking       // nil until the first call that blocks
+
+	io atomic.Pointer[blocking] // nil until the first call that blocks
 
 	asked  bool   // the handler has asked for the header
 	before copied // the header at that time
@@ -73,10 +76,12 @@ type answer struct {
 
 // blocking returns the state of the task's blocking reads and writes.
 func (a *answer) blocking() *blocking {
-	if a.io == nil {
-		a.io = &blocking{under: a.under, Caller: tell.Caller{Ctx: a.ctx}}
+	if b := a.io.Load(); b != nil {
+		return b
 	}
-	return a.io
+	b := &blocking{under: a.under, Caller: tell.Caller{Ctx: a.ctx}}
+	a.io.Store(b)
+	return b
 }
 
 // Header implements http.ResponseWriter. Until the handler calls it, neither this package nor

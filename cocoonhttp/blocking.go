@@ -36,10 +36,10 @@ var longAgo = time.Unix(1, 0)
 // control returns the controller that sets the connection's deadlines, and flushes.
 func (b *blocking) control() *http.ResponseController { return http.NewResponseController(b.under) }
 
-// read calls fn, which reads from the client, while the task gives its slot back. fn reports
-// whether there may be more to read.
-func (b *blocking) read(fn func() (more bool, err error)) error {
-	return b.Call(func() error {
+// read calls fn, which reads from the client, in a call that gives the slot back: Call or
+// CallBriefly. fn reports whether there may be more to read.
+func (b *blocking) read(call func(func() error) error, fn func() (more bool, err error)) error {
+	return call(func() error {
 		b.begin(&b.unread)
 		more, err := fn()
 		if !more {
@@ -122,11 +122,12 @@ func hit(p *cocoon.PreemptedError) bool { return p != nil && p.Where() != "" }
 
 // end is called when the handler has returned, and reports whether a throw has cut a read or a
 // write off. If the handler was thrown into and interrupt has not run yet, end cuts off the rest of
-// a body, because net/http would wait for the body before it sends a response.
+// a body, because net/http would wait for the body before it sends a response; and the write of a
+// goroutine that the handler has left behind.
 func (b *blocking) end(thrown bool) (cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unread && thrown {
+	if thrown {
 		b.cutOff()
 	}
 	b.ended = true

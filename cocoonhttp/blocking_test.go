@@ -113,7 +113,7 @@ func (l late) Read(p []byte) (int, error) {
 // TestCutOffConnectionEnds checks that a connection is not used again after its deadline, even if
 // it looks intact.
 func TestCutOffConnectionEnds(t *testing.T) {
-	_, loop := oneSlot(t)
+	_, loop := tasktest.OneSlot(t)
 	for name, read := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"by the task": func(w http.ResponseWriter, r *http.Request) { io.ReadAll(r.Body) },
 		"by a goroutine of the handler": func(w http.ResponseWriter, r *http.Request) {

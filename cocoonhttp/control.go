@@ -10,20 +10,25 @@ import (
 // ReadFrom implements io.ReaderFrom. Files go to the underlying writer, which may have the kernel
 // copy them. Reading a pipe or a connection is a wait. For any other source it is unknown whether
 // reading is a wait or work, so the task keeps its slot while it reads.
-func (a *answer) ReadFrom(src io.Reader) (n int64, err error) {
-	file := isFile(src)
-	under, ok := a.under.(io.ReaderFrom)
-	if !ok || !file {
-		if !file {
-			if s := waiting(a.ctx, &a.blocking().Caller, src); s != nil {
-				defer s.end()
-				src = s
-			}
+func (w *writer) ReadFrom(src io.Reader) (int64, error) {
+	a := w.lock()
+	if isFile(src) {
+		if under, ok := a.under.(io.ReaderFrom); ok {
+			defer w.mu.Unlock()
+			return a.readFile(src, under)
 		}
-		buf := copies.Get().(*[]byte)
-		defer copies.Put(buf)
-		return io.CopyBuffer(struct{ io.Writer }{a}, src, *buf)
+	} else if s := waiting(a.ctx, &a.blocking().Caller, src); s != nil {
+		defer s.end()
+		src = s
 	}
+	w.mu.Unlock() // the source may be the handler's own code
+	buf := copies.Get().(*[]byte)
+	defer copies.Put(buf)
+	return io.CopyBuffer(struct{ io.Writer }{w}, src, *buf)
+}
+
+// readFile copies a file to the underlying writer.
+func (a *answer) readFile(src io.Reader, under io.ReaderFrom) (n int64, err error) {
 	if a.status == 0 && !a.hijacked {
 		// A file that is empty or cannot be read decides nothing, and a small one is held back.
 		if n, err = a.readStart(src); n < holdSize || err != nil {

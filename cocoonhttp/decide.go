@@ -35,10 +35,16 @@ func (a *answer) decide(status int) {
 // deferred function that calls recover still counts as unwinding until it returns, so its status
 // has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
 func (a *answer) recovered(p *cocoon.PreemptedError) bool {
-	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.io != nil && a.io.Told(p) {
+	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.tells(p) {
 		return false
 	}
 	return a.status >= 400 || !goroutine.Unwinding()
+}
+
+// tells reports whether a call has returned the throw.
+func (a *answer) tells(p *cocoon.PreemptedError) bool {
+	b := a.io.Load()
+	return b != nil && b.Told(p)
 }
 
 // whole reports whether the handler decided before any throw, and has since written as many bytes

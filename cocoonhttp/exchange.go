@@ -28,6 +28,8 @@ type exchange struct {
 	survived *cocoon.PreemptedError
 	// a throw that only a section which cocoon build inserted has noticed; see inside.CutShort
 	cutShort error
+	over     bool // the handler's goroutines are apart
+	refused  bool // the response is not the handler's
 
 	// The fields below are kept from one request to the next.
 	like reflect.Type // type of the last underlying writer; the next one usually has the same
@@ -50,7 +52,7 @@ var exchanges = sync.Pool{New: func() any {
 // to the server's request, for the server and surrounding middleware.
 func (e *exchange) serve(ctx context.Context) (err error) {
 	e.ctx = ctx
-	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer}}
+	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer, under: e.under}}
 	e.writer = &g.writer
 	r, next := &g.request, e.handler.next
 	if e.found != nil {
@@ -77,7 +79,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 	next.ServeHTTP(e.writer.facet(e.can), r)
 	returned = true
 	e.survived = tell.Thrown(ctx)
-	if e.cutShort = e.lostTo; e.cutShort == nil && inside.Inserts.Load() {
+	if inside.Inserts.Load() {
 		e.cutShort = inside.CutShort(ctx)
 	}
 	return nil
@@ -109,6 +111,8 @@ func (e *exchange) broken() error {
 	switch {
 	case e.whole():
 		return nil
+	case p == nil && e.lostTo != nil:
+		return e.lostTo
 	case p == nil:
 		return e.cutShort
 	case e.late && !e.lost && (e.status != http.StatusInternalServerError || e.sent || e.exposed):
@@ -120,10 +124,11 @@ func (e *exchange) broken() error {
 // settle sends the rest of the response when the handler has returned, or a different response if
 // the task was refused or thrown into; err is the reason. The task has ended, so settle may block.
 func (e *exchange) settle(err error) {
+	cut := e.ended(err != nil || e.survived != nil || e.cutShort != nil)
 	if err == nil {
 		err = e.broken()
 	}
-	cut := e.ended(err != nil || e.survived != nil)
+	e.refused = err != nil
 	switch {
 	case e.hijacked:
 		return // the connection belongs to the handler
@@ -152,19 +157,25 @@ func (e *exchange) settle(err error) {
 }
 
 // ended ends the reads and writes that the handler began, and reports whether a throw has cut any
-// of them off.
+// of them off. Afterwards no goroutine of the handler uses the answer. A handler waits for its
+// goroutines, but a throw may unwind it before.
 func (e *exchange) ended(thrown bool) (cut bool) {
-	if e.io == nil {
+	if e.over {
 		return false
 	}
-	cut = e.io.end(thrown)
-	e.io = nil
+	e.over = true
+	if b := e.io.Load(); b != nil {
+		cut = b.end(thrown)
+	}
+	if e.writer != nil {
+		e.writer.detach()
+	}
 	return cut
 }
 
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
-	if e.ended(false) && e.request.ProtoMajor == 1 && !e.hijacked {
+	if e.ended(e.writer != nil && e.writer.busy()) && e.request.ProtoMajor == 1 && !e.hijacked {
 		// The handler panicked, and a surrounding middleware may respond.
 		e.under.Header().Set("Connection", "close")
 	}

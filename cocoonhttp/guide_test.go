@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -90,6 +91,7 @@ func TestGuideText(t *testing.T) {
 
 // TestGuideServers runs both servers.
 func TestGuideServers(t *testing.T) {
+	longtest.Skip(t, "it builds two servers")
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM")
 	}

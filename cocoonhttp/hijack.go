@@ -14,7 +14,7 @@ import (
 
 // hijacked is a connection that a handler has taken over from the server. Its task gives the slot
 // back while it reads and writes, and a throw into the task ends these calls. Goroutines that the
-// handler starts use it like any connection.
+// handler starts use it like any connection. A TCP connection is a hijackedTCP.
 type hijacked struct {
 	net.Conn
 	caller tell.Caller
@@ -32,6 +32,10 @@ func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.
 	early, _ := buffered.Reader.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), h), max(4096, n))
 	r.Peek(n) // into its buffer: handlers check Buffered
+	if tcp, ok := c.(*net.TCPConn); ok {
+		t := &hijackedTCP{TCPConn: tcp, calls: h}
+		return t, bufio.NewReadWriter(r, bufio.NewWriter(t))
+	}
 	return h, bufio.NewReadWriter(r, bufio.NewWriter(h))
 }
 

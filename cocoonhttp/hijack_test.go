@@ -81,7 +81,7 @@ func switched(t *testing.T, r *bufio.Reader) {
 // TestHijack checks that a hijacked connection holds up no other request, and that its task ends
 // when the client disconnects, or by a throw.
 func TestHijack(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	ended := make(chan error, 1)
 	s := handle(t, loop, upgrade(t, ended))
 	c, r := dial(t, s)
@@ -117,7 +117,7 @@ func TestHijack(t *testing.T) {
 // holds up no other request, and that a throw ends the write. There is no other response, because
 // the connection belongs to the handler. The write returns first; then the handler is thrown into.
 func TestHijackedClientNeverReads(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	ended := make(chan error, 1)
 	var told atomic.Int32
 	o := Options{Refuse: func(http.ResponseWriter, *http.Request, error) { t.Error("Refuse was called") }}
@@ -234,7 +234,7 @@ func proxyTo(t *testing.T, tasks Runner, backend *httptest.Server, block bool) *
 // and through a response that switched protocols: a proxy closes each when the other side has
 // closed.
 func TestCloseWriteThroughProxy(t *testing.T) {
-	back, loop := oneSlot(t)
+	back, loop := tasktest.OneSlot(t)
 	front := tasktest.Start(t, cocoon.Config{Slots: 1})
 	backend := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		c, buffered, err := http.NewResponseController(w).Hijack()
@@ -268,11 +268,11 @@ func TestCloseWriteThroughProxy(t *testing.T) {
 func TestUpgradeThroughProxy(t *testing.T) {
 	for name, block := range map[string]bool{"lent": false, "in a Block": true} {
 		t.Run(name, func(t *testing.T) {
-			_, back := oneSlot(t)
+			_, back := tasktest.OneSlot(t)
 			front := tasktest.Start(t, cocoon.Config{Slots: 1})
 			frontLoop := front.Loop()
 			if block {
-				front, frontLoop = oneSlot(t)
+				front, frontLoop = tasktest.OneSlot(t)
 			}
 			ended := make(chan error, 1)
 			s := proxyTo(t, frontLoop, handle(t, back, upgrade(t, ended)), block)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"runtime"
 	"testing"
 	"time"
 
@@ -37,17 +36,6 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// oneSlot returns a runtime, and a loop of it with one slot that the runtime never lends: a request
-// that keeps the slot while it waits holds up all other requests. On the default loop the runtime
-// would lend that slot, and no test would detect a missing Block.
-func oneSlot(t testing.TB) (*cocoon.Runtime, *cocoon.Loop) {
-	t.Helper()
-	rt := tasktest.Start(t, cocoon.Config{})
-	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	tasktest.Must(t, err)
-	return rt, loop
 }
 
 // busy returns how many slots of a runtime are taken.
@@ -126,16 +114,4 @@ func send(t testing.TB, c net.Conn, text string) {
 func throwInto(ctx context.Context) {
 	cocoon.TaskOf(ctx).Cancel()
 	cocoon.SafePoint(ctx)
-}
-
-// keepSlot returns when c is closed. It spins: a task that waited for c would lose its slot.
-func keepSlot(c <-chan struct{}) error {
-	for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); runtime.Gosched() {
-		select {
-		case <-c:
-			return nil
-		default:
-		}
-	}
-	return fmt.Errorf("the slot was kept for %v in vain", tasktest.Patience)
 }

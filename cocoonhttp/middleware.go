@@ -80,9 +80,11 @@ type Options struct {
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as they do without the
 // middleware. A hijacked connection gives the slot back while the handler's goroutine reads it, and
-// when a write waits, and its NetConn method returns the underlying connection. The deprecated
-// http.CloseNotifier is not supported. http.MaxBytesReader does not tell the server to close the
-// connection, unless it is applied outside the middleware (http.MaxBytesHandler).
+// when a write waits, and its NetConn method returns the underlying connection. If that is a TCP
+// connection, net.Buffers, files and other connections are copied to it by the kernel, as without
+// the middleware. The deprecated http.CloseNotifier is not supported. http.MaxBytesReader does not
+// tell the server to close the connection, unless it is applied outside the middleware
+// (http.MaxBytesHandler).
 //
 // The middleware costs about half a microsecond a request (BenchmarkMiddleware), in addition to the
 // cost of the runtime (bench: http). Middleware panics if tasks is nil.

@@ -184,7 +184,7 @@ policies:
 // full fills the one slot and the queue of a runtime until release is called.
 func full(t *testing.T, rt *cocoon.Runtime) (release func()) {
 	gate, running := make(chan struct{}), make(chan struct{})
-	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); return keepSlot(gate) })
+	holder := rt.Go(context.Background(), "holder", func(context.Context) error { close(running); return tasktest.KeepSlot(gate) })
 	tasktest.Receive(t, "the slot", running)
 	waiting := rt.Go(context.Background(), "waiting", func(context.Context) error { return nil })
 	tasktest.Eventually(t, "the queue", func() bool { return rt.Loop().Stats().Queued == 1 })

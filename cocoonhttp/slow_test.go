@@ -18,7 +18,7 @@ import (
 
 // TestSlowBody checks that a client that sends its body byte by byte holds up no other request.
 func TestSlowBody(t *testing.T) {
-	_, loop := oneSlot(t)
+	_, loop := tasktest.OneSlot(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {})
 	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func TestSlowBody(t *testing.T) {
 // TestSlowBodyIsClosed checks that closing the body of a slow client is a wait, because it reads
 // the rest of the body.
 func TestSlowBodyIsClosed(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "POST" {
 			tasktest.Must(t, r.Body.Close())
@@ -89,7 +89,7 @@ func past() context.Context {
 func TestClientNeverReads(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
-			rt, loop := oneSlot(t)
+			rt, loop := tasktest.OneSlot(t)
 			failed := make(chan error, 1)
 			s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/endless" {
@@ -125,7 +125,7 @@ func TestClientNeverReads(t *testing.T) {
 
 // TestClientNeverReadsHints checks the same for informational responses.
 func TestClientNeverReadsHints(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", strings.Repeat("x", 1<<16))
 		for {
@@ -153,7 +153,7 @@ func TestClientNeverReadsHints(t *testing.T) {
 func TestThrowWhileReading(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
-			rt, loop := oneSlot(t)
+			rt, loop := tasktest.OneSlot(t)
 			s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 				io.WriteString(w, "begun")
 				if _, err := io.ReadAll(r.Body); !errors.Is(err, cocoon.ErrShutdown) {

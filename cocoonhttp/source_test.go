@@ -112,7 +112,7 @@ func TestCopyWaits(t *testing.T) {
 			"CopyN": func(w io.Writer, from io.Reader) (int64, error) { return io.CopyN(w, from, 100) },
 		} {
 			t.Run(name+" "+how, func(t *testing.T) {
-				rt, loop := oneSlot(t)
+				rt, loop := tasktest.OneSlot(t)
 				from, to := make()
 				defer from.Close()
 				defer to.Close()

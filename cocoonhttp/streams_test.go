@@ -13,7 +13,7 @@ import (
 // TestManyStreams checks that many streams of one HTTP/2 connection wait, run and are thrown into
 // concurrently.
 func TestManyStreams(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	const streams = 200
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

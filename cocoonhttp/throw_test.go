@@ -126,7 +126,7 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 		for protocol, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 			for _, own := range []error{errors.New("own"), http.ErrAbortHandler} {
 				t.Run(name+" "+protocol+" "+own.Error(), func(t *testing.T) {
-					_, loop := oneSlot(t)
+					_, loop := tasktest.OneSlot(t)
 					h := Middleware(loop, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if r.Method == "POST" {
 							write(w)

@@ -16,7 +16,7 @@ import (
 
 // TestTransport checks that other tasks run while a task waits for a response or its body.
 func TestTransport(t *testing.T) {
-	_, loop := oneSlot(t)
+	_, loop := tasktest.OneSlot(t)
 	var front string
 	answered := make(chan struct{}) // the task has the response, except for the rest of its body
 	other := func() {
@@ -114,7 +114,7 @@ func TestTransportThrow(t *testing.T) {
 // TestTransportUpgraded checks that a task that has switched protocols gives its slot back while
 // the peer does not read.
 func TestTransportUpgraded(t *testing.T) {
-	rt, loop := oneSlot(t)
+	rt, loop := tasktest.OneSlot(t)
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {

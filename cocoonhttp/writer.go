@@ -1,23 +1,24 @@
 package cocoonhttp
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
-	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
 // writer is the http.ResponseWriter of a handler. It leads to the answer while the handler runs;
 // after that, the answer belongs to another request.
 type writer struct {
+	// mu guards the fields below except under, and the answer. A handler's goroutine may write
+	// while a throw unwinds the handler, although the handler would have waited for it.
+	mu     sync.Mutex
 	answer *answer // the handler's; later nil, or the response of surrounding code
+	under  http.ResponseWriter
 
-	// The fields below are set when the handler has returned.
-	under    http.ResponseWriter
-	request  *http.Request // the server's; nil while the handler runs
+	// The fields below are set when the exchange has ended.
+	request  *http.Request // the server's; nil before that, or if the handler's writes lead nowhere
 	status   int16         // of the response; 0: none has been sent yet
 	hijacked bool
 }
@@ -25,30 +26,57 @@ type writer struct {
 // errEnded is the error of a write after the request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
 
+// lock returns the answer for one call. The caller unlocks mu. No code of the handler runs
+// meanwhile.
+func (w *writer) lock() *answer {
+	w.mu.Lock()
+	return w.live()
+}
+
 // live returns the answer. After the handler has returned, live leads to the underlying writer as
 // long as the server has the request, because frameworks leave the handler's writer in their
 // context, and use it to respond to the handler's error (echo.WrapMiddleware). When the server has
-// finished the request, live leads nowhere: the underlying writer may belong to another request
-// too.
+// finished the request, or a throw has ended the handler, live leads nowhere: the underlying writer
+// may belong to another request too. Called under mu.
 func (w *writer) live() *answer {
-	if w.request == nil {
-		return w.answer
-	}
-	ctx := w.request.Context()
 	switch {
-	case ctx.Err() != nil:
+	case w.request == nil && w.answer != nil:
+		return w.answer
+	case w.request == nil || w.request.Context().Err() != nil:
 		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
 	case w.answer == nil:
 		w.answer = &answer{
-			under: w.under, request: w.request, ctx: ctx, status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
+			under: w.under, request: w.request, ctx: w.request.Context(), status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
 		}
 	}
 	return w.answer
 }
 
-// leave detaches the writer from the answer of its handler, which has returned.
+// busy reports whether a goroutine is in a call.
+func (w *writer) busy() bool {
+	if w.mu.TryLock() {
+		w.mu.Unlock()
+		return false
+	}
+	return true
+}
+
+// detach waits for a goroutine that is in a call, and makes all later calls lead nowhere.
+func (w *writer) detach() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = nil
+}
+
+// leave hands the writer over to surrounding code when the exchange has ended, unless a throw has
+// ended the handler: then a goroutine that the handler has left behind may still write.
 func (w *writer) leave(e *exchange) {
-	*w = writer{under: e.under, request: e.request, hijacked: e.hijacked}
+	if e.refused {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.request, w.hijacked = e.request, e.hijacked
 	if e.sent {
 		w.status = int16(e.status)
 	}
@@ -61,32 +89,56 @@ func (nobody) Write([]byte) (int, error) { return 0, errEnded }
 func (nobody) WriteHeader(int)           {}
 
 // Header implements http.ResponseWriter.
-func (w *writer) Header() http.Header { return w.live().Header() }
+func (w *writer) Header() http.Header {
+	defer w.mu.Unlock()
+	return w.lock().Header()
+}
 
 // WriteHeader implements http.ResponseWriter.
-func (w *writer) WriteHeader(status int) { w.live().WriteHeader(status) }
+func (w *writer) WriteHeader(status int) {
+	defer w.mu.Unlock()
+	w.lock().WriteHeader(status)
+}
 
 // Write implements http.ResponseWriter.
-func (w *writer) Write(p []byte) (int, error) { return w.live().Write(p) }
+func (w *writer) Write(p []byte) (int, error) {
+	defer w.mu.Unlock()
+	return w.lock().Write(p)
+}
 
 // WriteString implements io.StringWriter.
-func (w *writer) WriteString(s string) (int, error) { return w.live().WriteString(s) }
-
-// ReadFrom implements io.ReaderFrom.
-func (w *writer) ReadFrom(src io.Reader) (int64, error) { return w.live().ReadFrom(src) }
+func (w *writer) WriteString(s string) (int, error) {
+	defer w.mu.Unlock()
+	return w.lock().WriteString(s)
+}
 
 // FlushError is for http.ResponseController.
-func (w *writer) FlushError() error { return w.live().FlushError() }
+func (w *writer) FlushError() error {
+	defer w.mu.Unlock()
+	return w.lock().FlushError()
+}
 
 // SetReadDeadline is for http.ResponseController.
-func (w *writer) SetReadDeadline(t time.Time) error { return w.live().control().SetReadDeadline(t) }
+func (w *writer) SetReadDeadline(t time.Time) error { return w.control().SetReadDeadline(t) }
 
 // SetWriteDeadline is for http.ResponseController.
-func (w *writer) SetWriteDeadline(t time.Time) error { return w.live().control().SetWriteDeadline(t) }
+func (w *writer) SetWriteDeadline(t time.Time) error { return w.control().SetWriteDeadline(t) }
+
+// control returns the controller of the deadlines. A deadline may be set while another goroutine is
+// in a call, to end that call.
+func (w *writer) control() *http.ResponseController {
+	under := w.under
+	if w.mu.TryLock() {
+		under = w.live().under
+		w.mu.Unlock()
+	}
+	return http.NewResponseController(under)
+}
 
 // EnableFullDuplex is for http.ResponseController.
 func (w *writer) EnableFullDuplex() error {
-	a := w.live()
+	defer w.mu.Unlock()
+	a := w.lock()
 	a.duplex = true
 	return a.control().EnableFullDuplex()
 }
@@ -94,102 +146,9 @@ func (w *writer) EnableFullDuplex() error {
 // Unwrap returns the underlying writer. It sends the held bytes first. From then on nothing is held
 // back, and a throw aborts the request, because it is unknown what has been sent.
 func (w *writer) Unwrap() http.ResponseWriter {
-	a := w.live()
+	defer w.mu.Unlock()
+	a := w.lock()
 	a.send()
 	a.exposed = true
 	return a.under
-}
-
-// Handlers find out by type assertion what a writer can do, so it must have exactly the optional
-// interfaces of the underlying writer. (ReaderFrom and StringWriter promise only speed.) The
-// combinations that net/http has are one pointer, and cost no allocation.
-type (
-	flusher  struct{ *writer }
-	hijacker struct{ flusher } // HTTP/1
-	pusher   struct{ flusher } // HTTP/2
-)
-
-// skills are the optional interfaces of a http.ResponseWriter.
-type skills uint8
-
-const (
-	flushes skills = 1 << iota
-	hijacks
-	pushes
-)
-
-func skillsOf(w http.ResponseWriter) (s skills) {
-	if _, ok := w.(http.Flusher); ok {
-		s |= flushes
-	}
-	if _, ok := w.(http.Hijacker); ok {
-		s |= hijacks
-	}
-	if _, ok := w.(http.Pusher); ok {
-		s |= pushes
-	}
-	return s
-}
-
-// facet returns the writer as one with these skills.
-func (w *writer) facet(s skills) http.ResponseWriter {
-	f := flusher{w}
-	switch s {
-	case flushes | hijacks | pushes:
-		return struct {
-			hijacker
-			http.Pusher
-		}{hijacker{f}, pusher{f}}
-	case hijacks | pushes:
-		return struct {
-			*writer
-			http.Hijacker
-			http.Pusher
-		}{w, hijacker{f}, pusher{f}}
-	case flushes | hijacks:
-		return hijacker{f}
-	case flushes | pushes:
-		return pusher{f}
-	case flushes:
-		return f
-	case hijacks:
-		return struct {
-			*writer
-			http.Hijacker
-		}{w, hijacker{f}}
-	case pushes:
-		return struct {
-			*writer
-			http.Pusher
-		}{w, pusher{f}}
-	}
-	return w
-}
-
-// Flush implements http.Flusher.
-func (f flusher) Flush() { f.FlushError() }
-
-// Push implements http.Pusher.
-func (p pusher) Push(target string, opts *http.PushOptions) error {
-	if under, ok := p.live().under.(http.Pusher); ok {
-		return under.Push(target, opts)
-	}
-	return errEnded
-}
-
-// Hijack implements http.Hijacker.
-func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	a := h.live()
-	if err := a.send(); err != nil {
-		return nil, nil, err
-	}
-	forget := take(a.ctx, a.request)
-	c, buffered, err := a.under.(http.Hijacker).Hijack()
-	if err != nil {
-		forget()
-		return nil, nil, err
-	}
-	a.hijacked = true
-	c, buffered = takeOver(a.ctx, c, buffered)
-	return c, buffered, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // Parts of connections, each with one of the interfaces that change database/sql's behavior by
@@ -125,7 +127,7 @@ func TestClaims(t *testing.T) {
 // TestRaw checks that Raw passes the driver's own connection, in a task and outside, for a wrapped
 // driver and for one without a wrapper.
 func TestRaw(t *testing.T) {
-	_, loop := start(t)
+	_, loop := tasktest.OneSlot(t)
 	db := open(t, modern(&server{}))
 	raw := func(ctx context.Context) error {
 		c, err := db.Conn(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // keeper is a connection that keeps the context of its transaction, as pgx's connection does.
@@ -27,7 +28,7 @@ func (k *keeper) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, er
 // ended.
 func inTransaction(t *testing.T, ctx context.Context, f func(ctx, theirs context.Context)) {
 	t.Helper()
-	_, loop := start(t)
+	_, loop := tasktest.OneSlot(t)
 	k := &keeper{legacyConn: legacyConn{&server{}}}
 	c := wrapConn(k).(driver.ConnBeginTx)
 	err := loop.Run(ctx, "begin", func(ctx context.Context) error {

@@ -5,34 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
-
-// start returns a runtime, and a loop of it with one slot that the runtime never lends: a task that
-// keeps the slot while it waits holds up all other tasks. On the default loop the runtime would
-// lend that slot, and no test would detect a missing Block.
-func start(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
-	t.Helper()
-	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := rt.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rt, loop
-}
 
 func open(t *testing.T, d driver.Driver) *sql.DB {
 	db := sql.OpenDB(Connector(connectorOf(t, d)))
@@ -99,7 +78,7 @@ func readAll(rows *sql.Rows) error {
 func TestSlotIsGivenBack(t *testing.T) {
 	for name := range drivers(nil) {
 		t.Run(name, func(t *testing.T) {
-			_, loop := start(t)
+			_, loop := tasktest.OneSlot(t)
 			s := &server{}
 			db := open(t, drivers(s)[name])
 			s.gate = func(what string) {
@@ -143,7 +122,7 @@ func TestThrowAtEachCall(t *testing.T) {
 		t.Fatalf("the server was asked %d times only", count)
 	}
 	for at := range count {
-		_, loop := start(t)
+		_, loop := tasktest.OneSlot(t)
 		s := &server{}
 		db := open(t, modern(s))
 		n := 0
@@ -179,7 +158,7 @@ func TestThrowAtEachCall(t *testing.T) {
 // TestThrowBeforeCommit checks a throw into a section, which does not end the context, just before
 // the commit: the transaction is complete, and the connection is clean for its next user.
 func TestThrowBeforeCommit(t *testing.T) {
-	rt, loop := start(t)
+	rt, loop := tasktest.OneSlot(t)
 	s := &server{}
 	db := open(t, modern(s))
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.section == "work" ? throw("signalled") : continue()`})
@@ -212,10 +191,73 @@ func TestThrowBeforeCommit(t *testing.T) {
 	}
 }
 
+// TestDeferredCommit checks that a deferred function which commits unless its function has failed
+// does not commit half of the work when a throw unwinds the function: into the task, into a
+// section, or into a nested task. A transaction that clean-up begins is committed.
+func TestDeferredCommit(t *testing.T) {
+	for name, within := range map[string]func(loop *cocoon.Loop, ctx context.Context, transfer func(ctx context.Context) error) error{
+		"task": func(_ *cocoon.Loop, ctx context.Context, transfer func(ctx context.Context) error) error {
+			defer transfer(context.WithoutCancel(ctx))
+			return transfer(ctx)
+		},
+		"section": func(_ *cocoon.Loop, ctx context.Context, transfer func(ctx context.Context) error) error {
+			defer transfer(context.WithoutCancel(ctx))
+			_, err := cocoon.Section(ctx, "work", func() (int, error) { return 0, transfer(ctx) })
+			return err
+		},
+		"nested": func(loop *cocoon.Loop, ctx context.Context, transfer func(ctx context.Context) error) error {
+			defer transfer(context.WithoutCancel(ctx))
+			return loop.Run(ctx, "inner", func(context.Context) error { return transfer(ctx) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt, loop := tasktest.OneSlot(t)
+			_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name in ["job", "inner"] ? throw("signalled") : continue()`})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &server{}
+			db := open(t, modern(s))
+			times := 0
+			transfer := func(ctx context.Context) (err error) {
+				tx, err := db.BeginTx(ctx, nil)
+				if err != nil {
+					return err
+				}
+				defer func() {
+					if err != nil {
+						tx.Rollback()
+						return
+					}
+					err = tx.Commit()
+				}()
+				if times++; times == 1 {
+					rt.Notify("signal", 0)
+					cocoon.SafePoint(ctx)
+				}
+				return nil
+			}
+			err = loop.Run(context.Background(), "job", func(ctx context.Context) error { return within(loop, ctx, transfer) })
+			if p, ok := err.(*cocoon.PreemptedError); !ok || p.Policy != "signal" {
+				t.Errorf("the task ends with %v", err)
+			}
+			var ends []string
+			for _, asked := range s.asked {
+				if asked == "commit" || asked == "rollback" {
+					ends = append(ends, asked)
+				}
+			}
+			if want := []string{"rollback", "commit"}; !slices.Equal(ends, want) {
+				t.Errorf("the transactions end with %q, asked %q; want %q: the transfer, then the clean-up", ends, s.asked, want)
+			}
+		})
+	}
+}
+
 // TestCleanUpWithAThrowDue checks that calls are refused while a throw is due, and that clean-up
 // calls, recognized by their context, are made, even if the task returns without unwinding.
 func TestCleanUpWithAThrowDue(t *testing.T) {
-	_, loop := start(t)
+	_, loop := tasktest.OneSlot(t)
 	s := &server{}
 	db := open(t, modern(s))
 	err := loop.Run(context.Background(), "job", func(ctx context.Context) error {
@@ -243,7 +285,7 @@ func TestCleanUpWithAThrowDue(t *testing.T) {
 
 // TestQuickRowsKeepTheSlot checks that available rows are read without giving the slot back.
 func TestQuickRowsKeepTheSlot(t *testing.T) {
-	_, loop := start(t)
+	_, loop := tasktest.OneSlot(t)
 	s := &server{}
 	for i := range 1000 {
 		s.values = append(s.values, int64(i))

@@ -7,11 +7,12 @@ import (
 	"errors"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	t := &tx{ctx: ctx}
+	t := &tx{ctx: ctx, since: inside.Unwinding(ctx)}
 	theirs := ctx
 	if cocoon.TaskOf(ctx) != nil {
 		t.lasting = last(ctx)
@@ -55,6 +56,7 @@ type tx struct {
 	driver.Tx
 	ctx     context.Context
 	lasting *lasting // for the driver; nil without a task
+	since   error    // the throw during which it began, as clean-up; or nil
 }
 
 // ended is called when the driver no longer needs its context.
@@ -65,8 +67,13 @@ func (t *tx) ended() {
 }
 
 // Commit implements driver.Tx. If a throw is due, Commit rolls back: after a Commit, whatever it
-// returned, database/sql assumes that the transaction on the connection has ended.
+// returned, database/sql assumes that the transaction on the connection has ended. It also rolls
+// back if a throw has unwound the code that began the transaction: a deferred function that commits
+// unless its function has failed sees no error, and would commit half of the work.
 func (t *tx) Commit() error {
+	if throw := inside.Unwinding(t.ctx); throw != nil && throw != t.since {
+		return errors.Join(throw, t.Rollback())
+	}
 	called := false
 	_, err := call(t.ctx, func() (struct{}, error) {
 		called = true

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// account is what a thread has used, and may use before it lets others go first. The thread's
-// goroutine writes used and the ends of the slices; the settings may be changed at any time.
+// account is what a thread has used, and may use before it lets other threads go first. The
+// thread's goroutine writes used and the ends of the slices; the settings may be changed at any
+// time.
 type account struct {
 	thread *Thread // nil: a Call
 	fixed  bool    // time ends no slice
@@ -89,10 +90,10 @@ type pace struct {
 }
 
 const (
-	period     = int64(50 * time.Microsecond)
+	period     = int64(25 * time.Microsecond)
 	leastUnits = 1 << 10
 	mostUnits  = 1 << 24
-	firstUnits = 1 << 15
+	firstUnits = 1 << 12 // a guest that first touches its memory pays a page fault for each page
 )
 
 // restart begins a stretch of running.
@@ -107,7 +108,7 @@ func (p *pace) restart(now int64) {
 func (p *pace) passed(now int64) {
 	took := max(now-p.since, 1)
 	p.since = now
-	if took > 2*period || took < period/2 {
+	if took > 3*period/2 || took < period/2 {
 		p.units = min(2*p.units, max(p.units*period/took, leastUnits), mostUnits)
 	}
 }

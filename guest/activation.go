@@ -32,13 +32,15 @@ type activation struct {
 	began    bool        // it runs or has run; guarded by the instance's lock
 	waits    inside.Call // a function of WASI that may wait is in progress
 	slept    bool        // poll_oneoff has slept
+	absent   bool        // it is away: without the turn
+	depth    int         // calls of guests that it is nested in
 
 	// a call of the instance that this one is nested in, and that has the turn for it
 	kept     *activation
 	ready    chan struct{} // gets a value with the turn; made under the instance's lock
-	reserved bool          // it was queued for the turn before it began
-	waitsFor *Instance     // whose turn it waits for; guarded by waits
-	inner    *activation   // the call nested in this one; guarded by waits
+	reserved bool          // it was queued for the turn before it asked
+	waitsFor *Instance     // where it waits for its turn; guarded by the package's waits
+	inner    *activation   // the call nested in this one; guarded by the package's waits
 
 	ending atomic.Pointer[ending]
 }
@@ -136,9 +138,11 @@ func (a *activation) cancel(cause error) {
 	}
 }
 
-// look is what the guest calls at a safe point when its counter is used up.
+// look charges the work done since the last safe point, and handles what concerns the call: an
+// exhausted budget, a pending request, the end of its slice.
 func (a *activation) look() {
 	a.charge()
+	a.in.frame.look(a.in)
 	if a.in.alert.Load() {
 		a.heed()
 	}
@@ -154,7 +158,7 @@ func (a *activation) look() {
 	now := notify.Now()
 	a.in.pace.passed(now)
 	if a.account.over(now) {
-		a.pass()
+		a.pass(true)
 	}
 	a.refill()
 }
@@ -165,7 +169,7 @@ func (a *activation) heed() {
 		cocoon.SafePoint(a.Context) // a throw says more
 		a.stop(err)
 	}
-	a.pass()
+	a.pass(false)
 }
 
 // heedContext ends the call if its context or its budget has ended.
@@ -192,6 +196,7 @@ func (a *activation) charge() {
 	}
 	left := int64(in.left.Get())
 	a.account.used.Add(in.given - left)
+	in.frame.charge(in.given - left)
 	in.given = left
 }
 
@@ -211,7 +216,7 @@ func (a *activation) refill() {
 	}
 	in.given = in.pace.units
 	if in.module.config.Mechanism == Fuel {
-		in.given = a.account.chunk(in.given)
+		in.given = in.frame.chunk(a.account.chunk(in.given))
 	}
 	in.left.Set(uint64(in.given))
 }

@@ -16,10 +16,11 @@ import (
 // task the call is a section of the task, named like Config.Name + "." + function; otherwise it is
 // a task of that name. Limits and policies find it by that name.
 //
-// Call is a safe point at its beginning. A throw unwinds the guest and its host functions with their
-// deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the instance is
-// closed afterwards, unless Config.Reusable names the function. Other errors are a *FuelError, a
-// *ClosedError, a trap, and a *sys.ExitError of wazero if the guest exits with another code than 0.
+// Call is a safe point at its beginning. A throw unwinds the guest and its host functions with
+// their deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the
+// instance is closed afterwards, unless Config.Reusable names the function. Other errors are a
+// *FuelError, a *ClosedError, a trap, and a *sys.ExitError of wazero if the guest exits with
+// another code than 0.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
 	f, err := in.module.export(function, args)
 	if err != nil {
@@ -38,12 +39,23 @@ func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (
 	return results, err
 }
 
+// maxNested bounds how deep calls of guests and hosts are nested. Without it, a guest whose host
+// functions call it back would use up the stack of the goroutine, which ends the process.
+const maxNested = 1000
+
+var errNested = fmt.Errorf("calls of guests are nested more than %d deep", maxNested)
+
 // run makes a call inside the task of ctx.
 func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (results []uint64, err error) {
 	cocoon.SafePoint(ctx) // many short calls in a row may never look
 	a.Context, a.g = ctx, goroutine.ID()
-	if a.outer = activationOf(ctx); a.outer != nil && a.account == nil {
-		a.account = a.outer.account
+	if a.outer = activationOf(ctx); a.outer != nil {
+		if a.depth = a.outer.depth + 1; a.depth > maxNested {
+			return nil, a.named(errNested)
+		}
+		if a.account == nil {
+			a.account = a.outer.account
+		}
 	}
 	if a.account == nil {
 		a.account = &a.own
@@ -151,7 +163,7 @@ func (a *activation) named(err error) error {
 	case *FuelError, *ClosedError:
 		return err
 	}
-	return fmt.Errorf("guest: %s: %w", a.function.task, err)
+	return locate(a.function.task, err)
 }
 
 // reason returns why the call ended with err: without wazero's account of the stack, if the host
@@ -167,6 +179,6 @@ func (a *activation) reason(err error) error {
 func (a *activation) spoil(cause error) {
 	a.halted = true
 	if !a.function.reusable {
-		a.in.close(a.Context, fmt.Errorf("%s was stopped half-way: %w", a.function.name, cause))
+		a.in.close(a.Context, &located{a.function.name + " was stopped half-way", cause})
 	}
 }

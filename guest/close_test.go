@@ -12,6 +12,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/longtest"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -19,7 +20,7 @@ import (
 // TestTwoCaches: two runtimes of wazero share a cache of compiled code, and closing one does not
 // disturb the other.
 func TestTwoCaches(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2, QuietThrows: true})
 	cache := wazero.NewCompilationCache()
 	defer cache.Close(background)
 	var all []*Module
@@ -52,8 +53,8 @@ func TestTwoCaches(t *testing.T) {
 func TestCloseAtAnyMoment(t *testing.T) {
 	for seed := range uint64(longtest.Count(300, 12)) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		rt := start(t, cocoon.Config{Slots: 1 + rng.IntN(3), QuietThrows: true})
-		c := Config{Threads: true, Mechanism: mechanisms[seed%2], Loop: rt.Loop(), Slice: 50 * time.Microsecond, Reusable: []string{"spin"}}
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1 + rng.IntN(3), QuietThrows: true})
+		c := Config{Threads: true, Mechanism: mechanisms[seed%2], Loop: rt.Loop(), Slice: 50 * time.Microsecond, Reusable: []string{"spin", "call", "fib"}}
 		var in *Instance
 		m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
 			switch x % 4 {
@@ -94,8 +95,12 @@ func TestCloseAtAnyMoment(t *testing.T) {
 		if _, err := in.Call(background, "fib", 1); !errors.Is(err, ErrShutdown) {
 			t.Errorf("seed %d: a call after Close: %v", seed, err)
 		}
-		if _, err := m.Instantiate(background, nil); err == nil || !strings.Contains(err.Error(), "Instantiate after Close") {
+		_, err := m.Instantiate(background, nil)
+		if err == nil || !strings.Contains(err.Error(), "Instantiate after Close") {
 			t.Errorf("seed %d: Instantiate after Close: %v", seed, err)
+		}
+		if closed := (*ClosedError)(nil); !errors.As(err, &closed) {
+			t.Errorf("seed %d: Instantiate after Close: %v is no *ClosedError", seed, err)
 		}
 	}
 }

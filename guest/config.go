@@ -42,12 +42,13 @@ type Config struct {
 	// Thread.SetSlice changes it for one thread.
 	Slice time.Duration
 
-	// FuelSlice is the amount of fuel after which a thread lets others go first, and raises the
-	// event "fuel" for policies. 0 means never. Thread.SetFuelSlice changes it for one thread.
+	// FuelSlice is the amount of fuel after which a thread lets other threads go first, and raises
+	// the event "fuel" for policies. 0 means never. Thread.SetFuelSlice changes it for one thread.
 	FuelSlice int64
 
 	// Budget is the amount of fuel after which a thread ends with a *FuelError. 0 means no bound.
-	// Thread.AddFuel adds to it.
+	// Thread.AddFuel adds to it. Each Call has the whole budget, and so have the start function and
+	// _initialize, which run in Instantiate.
 	Budget int64
 
 	// Reusable names the functions that leave the instance in order when they are stopped at any
@@ -69,8 +70,8 @@ type Config struct {
 
 	// Deterministic makes the interleaving of an instance's threads depend on nothing but Seed and
 	// their fuel: a thread lets another run only when its FuelSlice is used up and when it ends,
-	// and Seed decides which thread is next. An instance is then paused until Resume or RunFor.
-	// Deterministic implies Threads.
+	// and Seed decides which thread is next. An instance is then paused until Resume, RunFor or
+	// RunFuel. Deterministic implies Threads.
 	Deterministic bool
 	Seed          uint64
 }
@@ -80,6 +81,7 @@ const (
 	leastSlice       = 20 * time.Microsecond
 	defaultStackSize = 256 << 10
 	wasmPage         = 64 << 10
+	defaultName      = "guest"
 )
 
 // complete fills in the defaults, and rejects values that make no sense.
@@ -104,7 +106,7 @@ func (c Config) complete() (Config, error) {
 		c.StackSize = defaultStackSize
 	}
 	if c.Name == "" {
-		c.Name = "guest"
+		c.Name = defaultName
 	}
 	c.Reusable = slices.Clone(c.Reusable)
 	return c, nil

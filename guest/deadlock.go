@@ -33,15 +33,15 @@ func (a *activation) waitFor() error {
 	waits.Lock()
 	defer waits.Unlock()
 	for in, seen := a.in, map[*Instance]bool{}; in != nil && !seen[in]; {
-		seen[in] = true // a circle of others, which will find it
+		seen[in] = true // a circle without a; its last call has found it
 		h := in.holder()
 		if h == nil {
 			break
 		}
 		for o := a.outer; o != nil; o = o.outer {
 			if o.keeper() == h {
-				return fmt.Errorf("guest: %s waits for a call that waits for its own caller %s; guests that call each other need Config.Threads",
-					a.function.task, o.function.task)
+				return fmt.Errorf("%s waits for a call that waits for its own caller %s; guests that call each other need Config.Threads",
+					about(a.function.task), o.function.task)
 			}
 		}
 		for h.inner != nil {

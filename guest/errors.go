@@ -3,20 +3,60 @@ package guest
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// prefix is what each error of the package begins with, once.
+const prefix = "guest: "
+
+// about returns the beginning of an error about a guest, or about a function "guest.function".
+func about(what string) string {
+	if what == defaultName || strings.HasPrefix(what, defaultName+".") {
+		return what
+	}
+	return prefix + what
+}
+
+// located is an error with what it is about.
+type located struct {
+	about string
+	err   error
+}
+
+// locate returns err with what it is about, unless it says so.
+func locate(what string, err error) error {
+	if rest, ok := strings.CutPrefix(err.Error(), about(what)); ok && rest != "" && strings.Contains(": .", rest[:1]) {
+		return err
+	}
+	return &located{about(what), err}
+}
+
+// Error implements error.
+func (l *located) Error() string { return l.about + ": " + inner(l.err) }
+
+// Unwrap returns the error without its place.
+func (l *located) Unwrap() error { return l.err }
+
+// inner returns the text of an error that stands in another one.
+func inner(err error) string { return strings.TrimPrefix(err.Error(), prefix) }
 
 // ErrShutdown is the Cause of a ClosedError after Shutdown.
 var ErrShutdown = errors.New("the instance was shut down")
 
-// ClosedError is the error of a call that was refused, or ended, because its instance is closed.
+// errModuleClosed is the Cause of Instantiate's ClosedError. A server that replaces a plugin may
+// instantiate the old one while it is being closed, and needs to know.
+var errModuleClosed = errors.New("Instantiate after Close of its module")
+
+// ClosedError is the error of a call that was refused, or ended, because its instance is closed. It
+// is also that of Instantiate, if its module is closed.
 type ClosedError struct {
 	Guest string // Config.Name
-	Cause error  // ErrShutdown, the throw that closed the instance, or the guest's exit
+	Cause error  // ErrShutdown, the throw that closed the instance, the guest's exit, or Module.Close
 }
 
 // Error implements error.
 func (e *ClosedError) Error() string {
-	return fmt.Sprintf("guest: %s: the instance is closed: %v", e.Guest, e.Cause)
+	return fmt.Sprintf("%s: the instance is closed: %s", about(e.Guest), inner(e.Cause))
 }
 
 // Unwrap returns the cause.
@@ -32,5 +72,5 @@ type FuelError struct {
 
 // Error implements error.
 func (e *FuelError) Error() string {
-	return fmt.Sprintf("guest: %s has used %d units of fuel, and its budget is %d", e.Function, e.Used, e.Budget)
+	return fmt.Sprintf("%s has used %d units of fuel, and its budget is %d", about(e.Function), e.Used, e.Budget)
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero/api"
 )
 
 // BenchmarkCall is one call of a guest's function: outside of tasks, inside one, by wazero alone.
 func BenchmarkCall(b *testing.B) {
-	rt := start(b, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(b, cocoon.Config{Slots: 1})
 	in := instance(b, compiled(b, Config{Threads: true, Loop: rt.Loop()}, nil))
 	b.Run("task", func(b *testing.B) {
 		for b.Loop() {
@@ -36,7 +37,7 @@ func BenchmarkCall(b *testing.B) {
 
 // BenchmarkTurn is one change between two threads of an instance that spin, on one slot.
 func BenchmarkTurn(b *testing.B) {
-	rt := start(b, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(b, cocoon.Config{Slots: 1})
 	in := instance(b, compiled(b, Config{Threads: true, Loop: rt.Loop(), Mechanism: Fuel, FuelSlice: 1}, func(_ context.Context, _ api.Module, x uint32) uint32 { return x }))
 	in.Pause()
 	n := uint64(b.N)

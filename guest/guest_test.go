@@ -11,6 +11,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/guest/meter"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -25,23 +26,6 @@ var (
 
 // hostFunc is the guest's import env.host.
 type hostFunc func(ctx context.Context, mod api.Module, x uint32) uint32
-
-// start returns a runtime of Cocoon that the test shuts down.
-func start(t testing.TB, c cocoon.Config) *cocoon.Runtime {
-	t.Helper()
-	rt, err := cocoon.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(background, 10*time.Second)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return rt
-}
 
 // compiled returns the test's guest as a module.
 func compiled(t testing.TB, c Config, host hostFunc) *Module {
@@ -81,7 +65,7 @@ func instance(t testing.TB, m *Module) *Instance {
 func each(t *testing.T, test func(t *testing.T, rt *cocoon.Runtime, c Config)) {
 	for _, m := range mechanisms {
 		t.Run(m.String(), func(t *testing.T) {
-			rt := start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+			rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
 			test(t, rt, Config{Mechanism: m, Loop: rt.Loop(), Threads: true})
 		})
 	}
@@ -119,10 +103,10 @@ func TestCall(t *testing.T) {
 			args     []uint64
 			want     string
 		}{
-			{"nothing", nil, `guest: guest exports no function "nothing"`},
-			{"fib", nil, "guest: guest.fib takes 1 parameters, and got 0"},
-			{"trap", nil, "guest: guest.trap: wasm error: unreachable"},
-			{"recurse", []uint64{0}, "guest: guest.recurse: stack overflow"},
+			{"nothing", nil, `guest exports no function "nothing"`},
+			{"fib", nil, "guest.fib takes 1 parameters, and got 0"},
+			{"trap", nil, "guest.trap: wasm error: unreachable"},
+			{"recurse", []uint64{0}, "guest.recurse: stack overflow"},
 		} {
 			if _, err := in.Call(background, x.function, x.args...); err == nil || !strings.HasPrefix(err.Error(), x.want) {
 				t.Errorf("Call(%s, %d): %v; want %q", x.function, x.args, err, x.want)

@@ -14,8 +14,15 @@ import (
 // points, and WASI if the guest imports it.
 func provide(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule) error {
 	err := once(r, meter.Host, func() error {
-		_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().
-			WithGoModuleFunction(api.GoModuleFunc(atSafePoint), nil, nil).Export(meter.Safepoint).Instantiate(ctx)
+		const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
+		host := r.NewHostModuleBuilder(meter.Host)
+		export := func(name string, f api.GoModuleFunc, params, results []api.ValueType) {
+			host.NewFunctionBuilder().WithGoModuleFunction(f, params, results).Export(name)
+		}
+		export(meter.Safepoint, atSafePoint, nil, nil)
+		export(meter.Wait, atWait, []api.ValueType{i32, i64, i64, i32}, []api.ValueType{i32})
+		export(meter.Notify, atNotify, []api.ValueType{i32, i32}, []api.ValueType{i32})
+		_, err := host.Instantiate(ctx)
 		return err
 	})
 	if err != nil {
@@ -49,28 +56,39 @@ func once(r wazero.Runtime, name string, instantiate func() error) error {
 	return nil
 }
 
-// atSafePoint is what a guest calls when its counter is used up.
+// atSafePoint is the host function that a guest calls when its counter is used up. It finds the
+// call that the guest runs for, and lets it look.
 func atSafePoint(ctx context.Context, mod api.Module, _ []uint64) {
 	a := activationOf(ctx)
-	if a == nil || a.in.api != mod && a.in.api != nil {
-		stray(ctx, mod)
+	switch {
+	case a == nil:
+		stray(mod)
+		cocoon.SafePoint(ctx)
 		return
-	}
-	if a.in.left == nil { // its start function runs
-		a.in.bind(mod)
+	case a.in.api == nil: // its start function runs
+		if a.in.left == nil {
+			a.in.bind(mod)
+		}
+	case a.in.api != mod: // the guest has called it as an import
+		a.account.used.Add(stray(mod))
 	}
 	a.look()
 }
 
-// stray is the safe point of a guest that was called in another way than by Call and Spawn. It is a
-// safe point of its caller's task.
-func stray(ctx context.Context, mod api.Module) {
-	for _, name := range []string{meter.LeftExport, meter.FuelExport} {
-		if left, ok := mod.ExportedGlobal(name).(api.MutableGlobal); ok {
-			left.Set(firstUnits)
-		}
+// strayUnits are what stray gives.
+const strayUnits = 1 << 15
+
+// stray gives more to a guest that was called in another way than by Call and Spawn. It returns the
+// fuel in it, which the caller pays in advance.
+func stray(mod api.Module) (fuel int64) {
+	if left, ok := mod.ExportedGlobal(meter.LeftExport).(api.MutableGlobal); ok {
+		left.Set(strayUnits)
 	}
-	cocoon.SafePoint(ctx)
+	if left, ok := mod.ExportedGlobal(meter.FuelExport).(api.MutableGlobal); ok {
+		fuel = strayUnits - int64(left.Get())
+		left.Set(strayUnits)
+	}
+	return fuel
 }
 
 // bind finds the globals of the metered module.

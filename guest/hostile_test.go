@@ -13,6 +13,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/longtest"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -181,7 +182,7 @@ func TestHostWaits(t *testing.T) {
 
 // TestLimits: the bounds of fuel at their ends.
 func TestLimits(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
 	for _, budget := range []int64{0, 1, math.MaxInt64} {
 		for _, slice := range []int64{0, 1, math.MaxInt64} {
 			in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, FuelSlice: slice}, nil))
@@ -230,7 +231,7 @@ func TestSetSlice(t *testing.T) {
 // TestMemoryBound: a guest that takes all memory that it may have is refused more, and so is a
 // thread that needs a stack.
 func TestMemoryBound(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	r := wazero.NewRuntimeWithConfig(background, wazero.NewRuntimeConfig().WithMemoryLimitPages(64))
 	t.Cleanup(func() { r.Close(background) })
 	if _, err := r.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(func(x uint32) uint32 { return x }).Export("host").Instantiate(background); err != nil {
@@ -256,7 +257,7 @@ func TestMemoryBound(t *testing.T) {
 
 // TestInstancesComeAndGo: instances leave neither memory nor goroutines behind.
 func TestInstancesComeAndGo(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2, QuietThrows: true})
 	m := compiled(t, Config{Threads: true, Loop: rt.Loop()}, nil)
 	round := func(n int) {
 		for i := range n {
@@ -330,7 +331,7 @@ func TestTwoRuntimes(t *testing.T) {
 		shared := instance(t, m)
 		var wait sync.WaitGroup
 		for range 2 {
-			rt := start(t, cocoon.Config{Slots: 1})
+			rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 			for i := range 3 {
 				wait.Add(1)
 				go func() {
@@ -362,7 +363,7 @@ func TestTwoRuntimes(t *testing.T) {
 
 // TestDeterministicSlices: time ends no slice of a deterministic instance.
 func TestDeterministicSlices(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 1 << 60, Deterministic: true, Slice: leastSlice}, nil))
 	all := []*Thread{in.Spawn(background, "trace", 1, 2_000_000), in.Spawn(background, "trace", 2, 2_000_000)}
 	for _, th := range all {

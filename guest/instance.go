@@ -22,6 +22,8 @@ type Instance struct {
 	given int64 // what left held when the guest went on
 	pace  pace
 
+	frame frame
+
 	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
 	idle   map[*export][]api.Function // functions that no call uses
@@ -76,15 +78,22 @@ func (in *Instance) Resume() {
 // time is over stops at its next safe point, normally within 0.1 ms. If ctx ends first, RunFor
 // pauses the instance at once and returns the cause.
 func (in *Instance) RunFor(ctx context.Context, d time.Duration) (left int, err error) {
-	in.Resume()
-	defer in.Pause()
 	end := time.NewTimer(d)
 	defer end.Stop()
+	return in.runUntil(ctx, end.C, nil)
+}
+
+// runUntil runs the threads until one of the channels has a value, ctx ends or no thread is left.
+func (in *Instance) runUntil(ctx context.Context, end <-chan time.Time, used <-chan struct{}) (left int, err error) {
+	in.Resume()
+	defer in.Pause()
 	err = Block(ctx, func() error {
 		select {
 		case <-in.allEnded():
 			return nil
-		case <-end.C:
+		case <-end:
+			return nil
+		case <-used:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -117,11 +126,11 @@ func (in *Instance) Shutdown(ctx context.Context) error {
 // close closes the instance for that reason.
 func (in *Instance) close(ctx context.Context, cause error) {
 	in.mu.Lock()
+	in.alert.Store(true) // before a thread that waits for closing looks
 	if in.cause == nil {
 		in.cause = cause
 		close(in.closing)
 	}
-	in.alert.Store(true)
 	live := make([]*activation, 0, len(in.live))
 	for a := range in.live {
 		live = append(live, a)

@@ -61,13 +61,13 @@ func (m *Module) export(name string, args []uint64) (*export, error) {
 		return nil, m.missing(name)
 	}
 	if len(args) != f.params {
-		return nil, fmt.Errorf("guest: %s takes %d parameters, and got %d", f.task, f.params, len(args))
+		return nil, fmt.Errorf("%s takes %d parameters, and got %d", about(f.task), f.params, len(args))
 	}
 	return f, nil
 }
 
 func (m *Module) missing(name string) error {
-	return fmt.Errorf("guest: %s exports no function %q", m.config.Name, name)
+	return fmt.Errorf("%s exports no function %q", about(m.config.Name), name)
 }
 
 // Compile meters and compiles a WebAssembly binary. The binary must not be metered already. Compile
@@ -79,7 +79,7 @@ func Compile(ctx context.Context, wasm []byte, c Config) (*Module, error) {
 	}
 	metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: c.Mechanism})
 	if err != nil {
-		return nil, fmt.Errorf("guest: %s: %w", c.Name, err)
+		return nil, locate(c.Name, err)
 	}
 	return compile(ctx, metered, c)
 }
@@ -88,14 +88,14 @@ func Compile(ctx context.Context, wasm []byte, c Config) (*Module, error) {
 func compile(ctx context.Context, metered []byte, c Config) (m *Module, err error) {
 	m = &Module{config: c, runtime: c.Runtime}
 	if m.info, _, err = meter.Inspect(metered); err != nil {
-		return nil, fmt.Errorf("guest: %s: %w", c.Name, err)
+		return nil, locate(c.Name, err)
 	}
 	if m.runtime == nil {
 		m.runtime, m.owned = wazero.NewRuntime(ctx), true
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("guest: %s: %w", c.Name, err), m.Close(ctx))
+			err = errors.Join(locate(c.Name, err), m.Close(ctx))
 			m = nil
 		}
 	}()
@@ -132,7 +132,7 @@ func (m *Module) add(in *Instance) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return fmt.Errorf("guest: %s: Instantiate after Close", m.config.Name)
+		return &ClosedError{Guest: m.config.Name, Cause: errModuleClosed}
 	}
 	if m.instances == nil {
 		m.instances = map[*Instance]struct{}{}
@@ -193,7 +193,7 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 	})
 	if err != nil {
 		in.close(ctx, err)
-		return nil, fmt.Errorf("guest: %s: %w", m.config.Name, err)
+		return nil, locate(m.config.Name, err)
 	}
 	if m.config.Deterministic {
 		in.Pause()

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // TestSmallInstance: an instance of a guest without memory and WASI takes a few KB.
 func TestSmallInstance(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	wasm, err := os.ReadFile("testdata/fib.wasm")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/guest/meter"
 	"github.com/cocoon-go/cocoon/internal/longtest"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
@@ -80,7 +81,7 @@ func (c command) plainly(t *testing.T) (output string, code uint32) {
 func (c command) metered(t *testing.T, m meter.Mechanism) (output string, code uint32) {
 	t.Helper()
 	var out bytes.Buffer
-	rt := start(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	module, err := Compile(background, c.wasm, Config{Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +161,7 @@ func TestGoProgram(t *testing.T) {
 		t.Errorf("the guest's file has %q, %v", got, err)
 	}
 	for _, m := range mechanisms {
-		rt := start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
 		if _, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "guest._start", Limit: 200 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}

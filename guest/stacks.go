@@ -59,8 +59,8 @@ func (a *activation) place() error {
 		pages := (in.module.config.StackSize + wasmPage - 1) / wasmPage
 		was, grown := in.api.Memory().Grow(pages)
 		if !grown {
-			return fmt.Errorf("guest: %s: the memory cannot grow by %d pages, for the stack of another thread; its size is %d bytes",
-				in.module.config.Name, pages, in.api.Memory().Size())
+			return fmt.Errorf("%s: the memory cannot grow by %d pages, for the stack of another thread; its size is %d bytes",
+				about(in.module.config.Name), pages, in.api.Memory().Size())
 		}
 		k.pointer = (uint64(was) + uint64(pages)) * wasmPage
 	}
@@ -72,7 +72,7 @@ func (a *activation) place() error {
 // separate reports whether threads have stacks of their own.
 func (in *Instance) separate() bool { return in.sp != nil && in.module.config.Threads }
 
-// alone refuses a thread of a guest whose stack pointer is not known, while another thread is
+// alone refuses a thread if the stack pointer of the guest is not known, while another thread is
 // half-way: they might share one stack.
 func (in *Instance) alone(a *activation) error {
 	if n := in.module.info.Private; !in.module.config.Threads || in.sp != nil || n == 0 {
@@ -82,8 +82,8 @@ func (in *Instance) alone(a *activation) error {
 	defer in.mu.Unlock()
 	for other := range in.live {
 		if other != a && other.began && !a.inside(in) {
-			return fmt.Errorf("guest: %s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+
-				"its stack pointer; export it as __stack_pointer, or set Config.Threads to false", in.module.config.Name, in.module.info.Private)
+			return fmt.Errorf("%s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+
+				"its stack pointer; export it as __stack_pointer, or set Config.Threads to false", about(in.module.config.Name), in.module.info.Private)
 		}
 	}
 	a.began = true

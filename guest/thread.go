@@ -26,7 +26,7 @@ type Thread struct {
 }
 
 // Spawn starts a thread: a task that calls an exported function, on a goroutine of its own. The
-// task's name is Config.Name + "." + function, and its attributes are those of ctx. The thread
+// task's name is Config.Name + "." + function, and its attributes come from ctx. The thread
 // waits for a slot of the loop and for its turn in the instance. If it cannot start, Wait returns
 // the reason.
 func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) *Thread {
@@ -42,23 +42,11 @@ func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) 
 		close(t.done)
 		return t
 	}
-	in.reserve(a)
+	if in.module.config.Deterministic {
+		a.reserve() // in the order of the calls of Spawn
+	}
 	go t.run(ctx, in, a, args)
 	return t
-}
-
-// reserve queues a for the turn in the order of the calls of Spawn, if that order matters.
-func (in *Instance) reserve(a *activation) {
-	if !in.module.config.Deterministic {
-		return
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	a.listen()
-	if in.turns.ask(a) {
-		a.wake()
-	}
-	a.reserved = true
 }
 
 func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []uint64) {
@@ -66,11 +54,7 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 	defer t.cancel(nil)
 	t.err = cocoon.ErrGoexit
 	defer in.part(a)
-	defer func() {
-		if a.reserved { // it never began
-			a.giveUp()
-		}
-	}()
+	defer a.cancelReserved() // it never began
 	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
 		task := cocoon.TaskOf(ctx)
 		t.task.Store(task)

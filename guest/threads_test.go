@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -27,7 +28,7 @@ func ids(in *Instance) string {
 func TestThreadsTakeTurns(t *testing.T) {
 	for _, slots := range []int{1, 3} {
 		for _, m := range mechanisms {
-			rt := start(t, cocoon.Config{Slots: slots})
+			rt := tasktest.Start(t, cocoon.Config{Slots: slots})
 			in := instance(t, compiled(t, Config{Threads: true, Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
 			var all []*Thread
 			for id := range uint64(3) {
@@ -79,7 +80,7 @@ func TestStacks(t *testing.T) {
 // TestDeterministic: with fuel, the interleaving depends on the seed only.
 func TestDeterministic(t *testing.T) {
 	order := func(seed uint64, slots int) string {
-		rt := start(t, cocoon.Config{Slots: slots})
+		rt := tasktest.Start(t, cocoon.Config{Slots: slots})
 		in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 10_000, Deterministic: true, Seed: seed}, nil))
 		var all []*Thread
 		for id := range uint64(5) {
@@ -205,7 +206,7 @@ func TestShutdown(t *testing.T) {
 // TestFuel: a thread ends when its budget is used up, at the same count each time, and goes on when
 // it gets more. A policy on the event "fuel" can stop it earlier.
 func TestFuel(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2, QuietThrows: true})
 	m := compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Budget: 1_000_000, FuelSlice: 30_000}, nil)
 	var used int64
 	for i := range 5 {
@@ -272,6 +273,92 @@ func TestCrosswise(t *testing.T) {
 		for _, th := range all {
 			if got, err := th.Wait(background); err != nil || got[0] != 20 {
 				t.Errorf("%d, %v", got, err)
+			}
+		}
+	})
+}
+
+// TestBlockInBlock: inside Block, another Block and a call of the instance leave the turn of the
+// other threads alone.
+func TestBlockInBlock(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		var in *Instance
+		nothing := func() error { return nil }
+		in = instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			err := Block(ctx, func() error {
+				for range 200 {
+					if err := Block(ctx, nothing); err != nil {
+						return err
+					}
+				}
+				_, err := in.Call(ctx, "count", 100_000)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			return x
+		}))
+		for range 5 {
+			var all []*Thread
+			for id := range uint64(3) {
+				all = append(all, in.Spawn(background, "onstack", id), in.Spawn(background, "call", id))
+			}
+			ctx, cancel := context.WithTimeout(background, 30*time.Second)
+			for i, th := range all {
+				if got, err := th.Wait(ctx); err != nil || got[0] != uint64(i/2) {
+					t.Fatalf("thread %d: %d, %v", i, got, err)
+				}
+			}
+			cancel()
+		}
+	})
+}
+
+// TestBlockEndsInBlock: a throw and a panic inside of two Blocks unwind both, and the instance
+// works afterwards.
+func TestBlockEndsInBlock(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
+	end := func() error { panic("of the host") }
+	in := instance(t, compiled(t, Config{Threads: true, Loop: rt.Loop(), Reusable: []string{"call"}}, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+		Block(ctx, func() error { return Block(ctx, end) })
+		cocoon.SafePoint(ctx)
+		return x
+	}))
+	if _, err := in.Call(background, "call", 1); err == nil {
+		t.Error("the panic was lost")
+	}
+	begun := make(chan struct{})
+	ended := make(chan struct{})
+	end = func() error { close(begun); <-ended; return nil }
+	th := in.Spawn(background, "call", 2)
+	<-begun
+	th.Cancel()
+	close(ended)
+	_, err := th.Wait(background)
+	thrown(t, "a call in two Blocks", err)
+	if got, err := in.Call(background, "count", 10); err != nil || got[0] != 10 {
+		t.Errorf("afterwards: %d, %v", got, err)
+	}
+}
+
+// TestNestedWithoutEnd: a guest and a host that call each other without end get an error.
+func TestNestedWithoutEnd(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		for _, c.Threads = range []bool{false, true} {
+			var in *Instance
+			var deepest error
+			depth := 0
+			in = instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+				depth++
+				if _, err := in.Call(ctx, "call", uint64(x)); deepest == nil {
+					deepest = err
+				}
+				return x
+			}))
+			got, err := in.Call(background, "call", 7)
+			if err != nil || got[0] != 7 || !errors.Is(deepest, errNested) || depth != maxNested+1 {
+				t.Errorf("%d, %v; %d deep: %v", got, err, depth, deepest)
 			}
 		}
 	})

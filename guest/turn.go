@@ -35,8 +35,19 @@ func (a *activation) listen() {
 	}
 }
 
-// wake tells a, which may be nil, that it has the turn. Called under the instance's lock: whoever
-// finds under the lock that a has been granted the turn finds the value in the channel.
+// reserve queues a for the turn before it asks itself: enter then waits for the turn.
+func (a *activation) reserve() {
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	a.listen()
+	if a.in.turns.ask(a) {
+		a.wake()
+	}
+	a.reserved = true
+}
+
+// wake tells a, which may be nil, that it has the turn. Called under the instance's lock: code that
+// finds under the lock that a has the turn also finds the value in the channel.
 func (a *activation) wake() {
 	if a != nil {
 		a.ready <- struct{}{} // there is room: each grant is received before the next
@@ -120,36 +131,59 @@ func (a *activation) must(regain func() error) {
 	has = true
 }
 
-// shares reports whether a call lets others run in its instance while it waits. A deterministic
-// call waits with the turn, because others would run for a time that depends on the machine.
+// shares reports whether a call lets other calls run in its instance while it waits. A
+// deterministic call waits with the turn, because other calls would run for a time that depends on
+// the machine.
 func (in *Instance) shares() bool {
 	return in.module.config.Threads && !in.module.config.Deterministic
 }
 
 // apart runs fn while other threads of the instance may run.
 func (a *activation) apart(fn func()) {
-	if !a.in.shares() {
+	if a.in.shares() {
+		a.away(fn)
+	} else {
+		fn()
+	}
+}
+
+// away runs fn without the turn. A call of away inside fn runs its function directly: a has no turn
+// to leave there, and leaving would take the turn from another thread.
+func (a *activation) away(fn func()) {
+	if a.absent {
 		fn()
 		return
 	}
 	a.leave()
 	unwinds := true
+	a.absent = true
 	defer func() {
 		if unwinds {
+			a.absent = false
+			a.cancelReserved()
 			a.insist()
 		}
 	}()
 	fn()
-	unwinds = false
+	unwinds, a.absent = false, false
 	a.must(a.enter)
 }
 
+// cancelReserved withdraws a if it was queued before it asked.
+func (a *activation) cancelReserved() {
+	if a.reserved {
+		a.reserved = false
+		a.giveUp()
+	}
+}
+
 // pass lets other threads of the instance, and other tasks of the loop, go first. It waits while
-// the instance is paused.
-func (a *activation) pass() {
+// the instance is paused. over reports whether the slice is over: otherwise a stops for a pause
+// only.
+func (a *activation) pass(over bool) {
 	k := a.keeper()
 	k.save()
-	next := k.hand()
+	next := k.hand(over)
 	switch {
 	case next != k:
 		k.must(k.await)
@@ -164,13 +198,15 @@ func (a *activation) pass() {
 	}
 }
 
-// hand hands the turn on, if another thread may have it, and returns the thread that has it now.
-func (a *activation) hand() (next *activation) {
+// hand hands the turn on, if another thread may have it, and returns the thread that has it now. In
+// a deterministic instance only the end of a slice selects another thread, also when a pause begins
+// at that moment, or is over before a notices it.
+func (a *activation) hand(over bool) (next *activation) {
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()
 	a.listen()
 	switch u := &a.in.turns; {
-	case a.in.module.config.Threads:
+	case a.in.shares(), over && a.in.module.config.Deterministic:
 		next = u.pass(a)
 	case u.paused:
 		next = u.retire(a)

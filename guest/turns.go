@@ -9,13 +9,16 @@ import (
 // globals. It is pure: the instance's lock serialises its calls, and the caller wakes the threads.
 //
 //  1. A thread asks for the turn. It gets it if it is free and no other thread waits.
-//  2. The holder gives the turn back when it ends, is suspended, or its slice is over. The turn
-//     then goes to the thread that has waited longest, or to one that the seed selects.
-//  3. While the instance is paused, the turn goes only to threads that unwind.
+//  2. The holder gives the turn back when it ends. If the instance's threads share (shares), the
+//     holder also does so when it is suspended, and when its slice is over. The turn then goes to
+//     the thread that has waited longest, or to one that the seed selects.
+//  3. While the instance is paused, the turn goes only to threads that unwind. With a seed, a pause
+//     that stops a thread in its turn changes nothing: the thread goes on first.
 type turns[T comparable] struct {
 	holder  T
 	waiting []T
 	urgent  int // how many of them, at the front, unwind
+	stopped int // how many, behind the urgent ones, a pause has stopped in their turn
 	paused  bool
 	rng     *rand.Rand // nil: first come, first served
 }
@@ -31,7 +34,7 @@ func (u *turns[T]) ask(t T) bool {
 	return false
 }
 
-// insist is ask for a thread that unwinds: it goes before all others, even while paused.
+// insist is ask for a thread that unwinds: it goes before all other threads, even while paused.
 func (u *turns[T]) insist(t T) bool {
 	var none T
 	if u.holder == none {
@@ -60,7 +63,9 @@ func (u *turns[T]) grant() (next T) {
 	switch {
 	case u.urgent > 0:
 		u.urgent--
-	case u.rng != nil:
+	case u.stopped > 0:
+		u.stopped--
+	case u.rng != nil && len(u.waiting) > 1: // a thread alone draws no number, paused or not
 		i = u.rng.IntN(len(u.waiting))
 	}
 	u.holder = u.waiting[i]
@@ -78,10 +83,11 @@ func (u *turns[T]) pass(t T) (next T) {
 	return u.leave()
 }
 
-// retire puts t, which has the turn, in front of the threads that do not unwind, and returns the
-// thread that has the turn now.
+// retire puts t, which has the turn, in front of the threads that do not unwind: its turn goes on
+// after the pause. It returns the thread that has the turn now.
 func (u *turns[T]) retire(t T) (next T) {
 	u.waiting = slices.Insert(u.waiting, u.urgent, t)
+	u.stopped++
 	return u.leave()
 }
 
@@ -89,5 +95,8 @@ func (u *turns[T]) retire(t T) (next T) {
 func (u *turns[T]) withdraw(t T) {
 	if i := slices.Index(u.waiting, t); i >= 0 {
 		u.waiting = slices.Delete(u.waiting, i, i+1)
+		if i < u.urgent+u.stopped {
+			u.stopped--
+		}
 	}
 }

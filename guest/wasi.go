@@ -172,6 +172,6 @@ type yielding struct{ waiting }
 
 func (yielding) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
 	if a := activationOf(ctx); a != nil {
-		a.pass()
+		a.pass(true)
 	}
 }

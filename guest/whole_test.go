@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -76,7 +77,7 @@ func TestNestedInItself(t *testing.T) {
 		"deterministic": func(c *Config) { c.Deterministic, c.FuelSlice = true, 1000 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, cocoon.Config{Slots: 1})
+			rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 			c := Config{Mechanism: Fuel, Loop: rt.Loop()}
 			set(&c)
 			var in *Instance
@@ -108,7 +109,7 @@ func TestNestedInItself(t *testing.T) {
 
 // TestCircle: calls of guests that wait for each other fail instead of waiting without end.
 func TestCircle(t *testing.T) {
-	rt := start(t, cocoon.Config{Slots: 2})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
 	var a, b *Instance
 	var met sync.WaitGroup
 	met.Add(2)

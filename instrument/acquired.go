@@ -3,7 +3,6 @@ package instrument
 import (
 	"cmp"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 )
@@ -20,7 +19,8 @@ import (
 // resource. The text does not show which calls acquire. So every variable that a deferred call uses
 // counts as a resource, from the call that assigned it to the first defer statement that uses it.
 // Other expressions, such as a field or a parameter, count from the last use in a call before the
-// defer statement.
+// defer statement. acquireduses.go says which values a deferred call uses, acquiredkept.go which
+// values a function stores where a deferred call finds them.
 
 // resource is what a deferred call uses: a variable, or an expression that begins with one.
 type resource struct {
@@ -33,77 +33,55 @@ func (of resource) compare(other resource) int {
 	return cmp.Or(cmp.Compare(of.v.Pos(), other.v.Pos()), cmp.Compare(of.path, other.path))
 }
 
-// releases returns the resources of the deferred calls of the function, each with the defer
-// statements that end its stretch. If a deferred call calls a resource, or one of its methods, the
-// deferred calls that only pass the resource on do not count: they may be for a log.
-func (r *rewriter) releases(c *code) map[resource][]*ast.DeferStmt {
-	called, all := map[resource][]*ast.DeferStmt{}, map[resource][]*ast.DeferStmt{}
-	for _, d := range c.defers {
-		r.usesOf(d.Call, func(e ast.Expr, calls bool) {
+// release is how a function releases a resource.
+type release struct {
+	by    []ast.Node // statements or calls behind which the resource will be released
+	how   usage      // the way in which they use it
+	late  bool       // it will be the value that the variable has then
+	calls []*ast.CallExpr
+	// it counts as far as a store in another resource, which the calls release
+	stored bool
+	typ    types.Type
+}
+
+// add adds a use of the resource. Uses that say more about a release replace the rest.
+func (of *release) add(l laterCall, how usage) {
+	if how < of.how {
+		return
+	}
+	if how > of.how {
+		*of = release{how: how, typ: of.typ}
+	}
+	if !slices.Contains(of.by, l.node) {
+		of.by, of.calls = append(of.by, l.node), append(of.calls, l.call)
+		_, lit := ast.Unparen(l.call.Fun).(*ast.FuncLit)
+		of.late = of.late || lit
+	}
+}
+
+// releases returns the resources that a function's later calls use, each with these calls. If a
+// deferred call calls a resource, or one of its methods, the deferred calls that only pass the
+// resource on do not count: they may be for a log.
+func (r *rewriter) releases(c *code) map[resource]*release {
+	all := map[resource]*release{}
+	for _, l := range r.laterCalls(c) {
+		r.usesLater(l, func(e ast.Expr, how usage) {
 			of, ok := r.resourceOf(c, e)
-			if !ok || d.Pos() <= of.v.Pos() && of.v.Pos() < d.End() { // a variable of the literal
+			switch {
+			case !ok, l.node.Pos() <= of.v.Pos() && of.v.Pos() < l.node.End(): // its own variable
 				return
+			case how == captured && (of.path != "" || l.elsewhere), l.elsewhere && of.path != "" && !isChannel(r.info.TypeOf(e)):
+				return
+			case l.elsewhere:
+				how = elsewhere
 			}
-			for by, m := range map[bool]map[resource][]*ast.DeferStmt{true: all, calls: called} {
-				if by && !slices.Contains(m[of], d) {
-					m[of] = append(m[of], d)
-				}
+			if all[of] == nil {
+				all[of] = &release{typ: r.info.TypeOf(e)}
 			}
+			all[of].add(l, how)
 		})
 	}
-	for of, by := range called {
-		all[of] = by
-	}
 	return all
-}
-
-// usesOf visits the expressions that a call uses, and those that the call's literal uses: receivers
-// and called functions (calls is true), arguments, channels, and assigned expressions.
-func (r *rewriter) usesOf(call *ast.CallExpr, visit func(e ast.Expr, calls bool)) {
-	switch fun := ast.Unparen(call.Fun).(type) {
-	case *ast.FuncLit:
-		r.usesIn(fun.Body, visit)
-	case *ast.SelectorExpr:
-		visit(fun.X, true)
-		if _, field := r.info.Uses[fun.Sel].(*types.Var); field {
-			visit(fun, true)
-		}
-	default:
-		visit(fun, true)
-	}
-	for _, arg := range call.Args {
-		visit(arg, false)
-	}
-}
-
-// usesIn is usesOf for all calls in a piece of code, except for calls that it starts or defers.
-func (r *rewriter) usesIn(n ast.Node, visit func(e ast.Expr, calls bool)) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GoStmt, *ast.DeferStmt:
-			return false
-		case *ast.CallExpr:
-			if way, _, _ := r.callee(n); way == conversion {
-				return true
-			}
-			if _, lit := ast.Unparen(n.Fun).(*ast.FuncLit); !lit {
-				r.usesOf(n, visit)
-			}
-		case *ast.UnaryExpr:
-			if n.Op == token.ARROW {
-				visit(n.X, true)
-			}
-		case *ast.SendStmt:
-			visit(n.Chan, true)
-		case *ast.IncDecStmt:
-			visit(n.X, false)
-		case *ast.AssignStmt:
-			for _, to := range n.Lhs {
-				visit(to, false)
-			}
-		}
-		return true
-	})
 }
 
 // resourceOf returns the resource that an expression stands for.
@@ -181,50 +159,4 @@ func (r *rewriter) isNoResource(e ast.Expr) bool {
 		return true
 	}
 	return false
-}
-
-// isMade reports whether a call of the function, or of one of its literals, assigns the variable.
-func (r *rewriter) isMade(c *code, v *types.Var) bool {
-	if known, ok := r.assigned[v]; ok {
-		return known
-	}
-	r.assigned[v] = r.makesVar(c.body, v)
-	return r.assigned[v]
-}
-
-// makesVar reports whether a piece of code assigns the variable from a call or a channel.
-func (r *rewriter) makesVar(n ast.Node, v types.Object) (found bool) {
-	is := func(e ast.Expr) bool {
-		id, ok := ast.Unparen(e).(*ast.Ident)
-		return ok && r.info.ObjectOf(id) == v
-	}
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.DeferStmt:
-			return false
-		case *ast.AssignStmt:
-			found = found || slices.ContainsFunc(n.Lhs, is) && slices.ContainsFunc(n.Rhs, r.takes)
-		case *ast.ValueSpec:
-			found = found || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return is(id) }) && slices.ContainsFunc(n.Values, r.takes)
-		}
-		return !found
-	})
-	return found
-}
-
-// takes reports whether a value comes from a call or a channel.
-func (r *rewriter) takes(value ast.Expr) (found bool) {
-	ast.Inspect(value, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			way, _, _ := r.callee(n)
-			found = found || way != conversion && way != builtin
-		case *ast.UnaryExpr:
-			found = found || n.Op == token.ARROW
-		}
-		return !found
-	})
-	return found
 }

@@ -178,12 +178,26 @@ func begin(ctx context.Context) func() { return func() { dial(ctx) } } // P
 // TestAcquired checks that no poll between an acquisition and the defer statement that releases the
 // resource throws, and that other polls do.
 func TestAcquired(t *testing.T) {
+	kept, text := keptLines(t, acquiring)
+	for i, line := range strings.Split(acquiring, "\n") {
+		_, marks, _ := strings.Cut(line, " // ")
+		want := fmt.Sprint(slices.Contains(strings.Fields(marks), "P"), slices.Contains(strings.Fields(marks), "K"))
+		if got := fmt.Sprint(strings.Contains(text[i], "cocoon_answer"), kept[i+1]); got != want {
+			t.Errorf("line %d: poll, kept: %s; want %s: %s", i+1, got, want, text[i])
+		}
+	}
+}
+
+// keptLines returns the lines on which nothing is thrown because of an acquisition, and the
+// rewritten lines.
+func keptLines(t *testing.T, src string) (kept map[int]bool, text []string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(path, []byte(acquiring), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	exports := map[string]string{}
-	for _, l := range list(t, "context", "time") {
+	for _, l := range list(t, "context", "time", "sync", "testing") {
 		exports[l.ImportPath] = l.Export
 	}
 	polling := func(string) bool { return true }
@@ -192,7 +206,7 @@ func TestAcquired(t *testing.T) {
 		t.Fatal(err, r.mistaken)
 	}
 	res := r.result()
-	kept := map[int]bool{}
+	kept = map[int]bool{}
 	for _, c := range r.codes {
 		c.moved, r.ends = nil, map[place]bool{}
 		r.keepLoose(c)
@@ -200,14 +214,7 @@ func TestAcquired(t *testing.T) {
 			kept[at.line] = true
 		}
 	}
-	text := strings.Split(string(res.Files[path]), "\n")
-	for i, line := range strings.Split(acquiring, "\n") {
-		_, marks, _ := strings.Cut(line, " // ")
-		want := fmt.Sprint(slices.Contains(strings.Fields(marks), "P"), slices.Contains(strings.Fields(marks), "K"))
-		if got := fmt.Sprint(strings.Contains(text[i], "cocoon_answer"), kept[i+1]); got != want {
-			t.Errorf("line %d: poll, kept: %s; want %s: %s", i+1, got, want, text[i])
-		}
-	}
+	return kept, strings.Split(string(res.Files[path]), "\n")
 }
 
 // TestKeepsOfAcquired checks the reason that cocoon gaps -keeps gives.

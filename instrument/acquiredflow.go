@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"cmp"
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -15,9 +14,11 @@ import (
 // looseStretches finds the stretches of a function in which it has acquired a resource, and has not
 // yet deferred its release.
 func (r *rewriter) looseStretches(c *code) {
-	if len(c.defers) == 0 {
+	if len(c.defers)+len(c.registers) == 0 && !slices.ContainsFunc(c.runs, func(in *code) bool { return in.defersAny() }) {
 		return
 	}
+	released := r.releases(c)
+	kept := r.keepStored(c, released)
 	g := cfg.New(c.body, func(*ast.CallExpr) bool { return true })
 	loose := map[ast.Node]looseStretch{}
 	for _, d := range c.defers {
@@ -26,10 +27,18 @@ func (r *rewriter) looseStretches(c *code) {
 			loose[d] = looseStretch{node: d}
 		}
 	}
-	released := r.releases(c)
 	for _, of := range slices.SortedFunc(maps.Keys(released), resource.compare) {
-		f := looseFlow{r: r, c: c, of: of, by: released[of], acquired: map[*cfg.Block]bool{}, awaited: map[*cfg.Block]bool{}, got: map[ast.Node]bool{}}
-		f.follow(g, loose)
+		by := released[of]
+		follow := func(stores []ast.Node) {
+			f := looseFlow{r: r, c: c, of: of, by: by.by, release: by, stores: stores, acquired: map[*cfg.Block]bool{}, awaited: map[*cfg.Block]bool{}, got: map[ast.Node]bool{}, back: map[ast.Node]bool{}}
+			f.follow(g, loose)
+		}
+		if of.path == "" || by.how != elsewhere && !by.stored && len(r.closures[of.v]) == 0 {
+			follow(nil)
+		}
+		if stores := slices.Concat(kept[of], r.places(c, of, by)); len(stores) > 0 {
+			follow(stores)
+		}
 	}
 	var nodes []ast.Node
 	for _, b := range g.Blocks {
@@ -40,6 +49,9 @@ func (r *rewriter) looseStretches(c *code) {
 	for _, n := range nodes {
 		if s, ok := loose[n]; ok {
 			s.span = span{min(last, n.Pos()), n.End()}
+			if lit := litIn(n, s.by); lit != nil { // its own stretches begin there
+				s.to = lit.Pos()
+			}
 			c.loose = append(c.loose, s)
 		}
 		last = max(last, n.End())
@@ -52,20 +64,9 @@ func (r *rewriter) looseStretches(c *code) {
 	}
 }
 
-// looseStretch is a node at which a resource is loose, with the text between the previous node and
-// it, or a loop at the head of whose body a resource is loose, as far as this head.
-type looseStretch struct {
-	span
-	node ast.Node
-	of   resource       // unknown for some defer statements
-	by   *ast.DeferStmt // it will release the resource
-	// a poll, or a call that may poll, is in the node
-	polls bool
-}
-
-// isLoose reports whether a throw at p would lose a resource.
-func (c *code) isLoose(p token.Pos) bool {
-	return slices.ContainsFunc(c.loose, func(s looseStretch) bool { return s.has(p) && p < s.to })
+// defersAny reports whether the function, or a literal that it calls or starts, defers a call.
+func (c *code) defersAny() bool {
+	return len(c.defers)+len(c.registers) > 0 || slices.ContainsFunc(c.runs, func(in *code) bool { return in.defersAny() })
 }
 
 // looseFlow follows one resource through a function's control flow.
@@ -73,17 +74,25 @@ type looseFlow struct {
 	r        *rewriter
 	c        *code
 	of       resource
-	by       []*ast.DeferStmt
+	by       []ast.Node
+	stores   []ast.Node          // if any, only these acquire the resource; its other values stay
 	acquired map[*cfg.Block]bool // it may be acquired at the block's beginning
 	// a defer statement may follow the block, before another acquisition
 	awaited map[*cfg.Block]bool
 	got     map[ast.Node]bool
+	release *release
+	ways    ways              // see givesBack
+	back    map[ast.Node]bool // nodes that release it without a deferred call
 }
 
-// follow adds the nodes to loose at which the resource is acquired and a defer statement follows,
-// and the loops of which this is true at the head of the body.
+// follow finds where the resource is acquired and a defer statement that releases it may still
+// follow. It adds the nodes of which this is true to loose. It adds a loop if this is true at the
+// head of its body.
 func (f *looseFlow) follow(g *cfg.CFG, loose map[ast.Node]looseStretch) {
 	f.acquired[g.Blocks[0]] = f.isGiven()
+	for _, b := range g.Blocks {
+		f.acquired[b] = f.acquired[b] || f.begins(b)
+	}
 	for changed := true; changed; {
 		changed = false
 		for _, b := range g.Blocks {
@@ -95,7 +104,7 @@ func (f *looseFlow) follow(g *cfg.CFG, loose map[ast.Node]looseStretch) {
 				if acquired && !f.acquired[next] && !f.failed(b, i == 0) {
 					f.acquired[next], changed = true, true
 				}
-				if !awaited && f.awaitedBefore(next.Nodes, f.awaited[next]) {
+				if !awaited && !f.begins(next) && f.awaitedBefore(next.Nodes, f.awaited[next]) {
 					awaited, changed = true, true
 				}
 			}
@@ -116,31 +125,81 @@ func (f *looseFlow) follow(g *cfg.CFG, loose map[ast.Node]looseStretch) {
 	}
 }
 
-// isGiven reports whether the resource is a parameter: the caller has acquired it.
+// begins reports whether the loop acquires the resource at the beginning of the block, its body.
+func (f *looseFlow) begins(b *cfg.Block) bool {
+	loop, ok := b.Stmt.(*ast.RangeStmt)
+	if !ok || b.Kind != cfg.KindRangeBody || f.of.path != "" || !f.r.rangesOver(loop) {
+		return false
+	}
+	is := func(e ast.Expr) bool {
+		id, ok := e.(*ast.Ident)
+		return ok && f.r.info.ObjectOf(id) == f.of.v
+	}
+	return is(loop.Key) || is(loop.Value)
+}
+
+// isGiven reports whether the caller has acquired the resource: it is a parameter, or the function
+// around a called literal has acquired it.
 func (f *looseFlow) isGiven() bool {
 	v, ok := f.of.v.(*types.Var)
-	return ok && v.Kind() == types.ParamVar && v.Name() == f.of.path && f.c.declares(v)
+	if !ok || v.Name() != f.of.path {
+		return false
+	}
+	if f.c.declares(v) {
+		return v.Kind() == types.ParamVar
+	}
+	c := f.c
+	for c.use == called && c.outer.body != nil {
+		if c = c.outer; c.declares(v) {
+			return f.r.isMade(c, v)
+		}
+	}
+	return false
 }
 
 func (f *looseFlow) releasedBy(n ast.Node) bool {
-	d, ok := n.(*ast.DeferStmt)
-	return ok && slices.Contains(f.by, d)
+	return slices.ContainsFunc(f.by, func(by ast.Node) bool { return isIn(by, n) })
 }
 
 func (f *looseFlow) behind(n ast.Node, before bool) bool {
-	return !f.releasedBy(n) && (before || f.gets(n))
+	return !f.releasedBy(n) && (before && !f.replaces(n) || f.gets(n))
 }
 
 func (f *looseFlow) awaitedBefore(nodes []ast.Node, behind bool) bool {
 	for _, n := range nodes {
-		if f.releasedBy(n) {
+		if f.releasedBy(n) || f.givesBack(n) {
 			return true
 		}
-		if f.gets(n) {
+		if len(f.stores) == 0 && f.gets(n) || f.replaces(n) {
 			return false
 		}
 	}
 	return behind
+}
+
+// givesBack reports whether a node before the defer statements releases the resource as they do.
+func (f *looseFlow) givesBack(n ast.Node) bool {
+	if f.of.path != "" && len(f.stores) == 0 || n.Pos() > f.by[0].Pos() {
+		return false
+	}
+	known, ok := f.back[n]
+	if !ok {
+		if f.ways.of == nil {
+			f.ways = f.r.waysOf(f.c, f.of, f.release)
+		}
+		known = f.r.givesBack(n, f.ways)
+		f.back[n] = known
+	}
+	return known
+}
+
+// replaces reports whether a node assigns another value to the variable in which values are stored.
+func (f *looseFlow) replaces(n ast.Node) bool {
+	assign, ok := n.(*ast.AssignStmt)
+	return ok && len(f.stores) > 0 && !f.gets(n) && slices.ContainsFunc(assign.Lhs, func(e ast.Expr) bool {
+		id, ok := e.(*ast.Ident)
+		return ok && f.r.info.ObjectOf(id) == f.of.v
+	}) && !slices.ContainsFunc(assign.Rhs, f.r.isAppend)
 }
 
 // gets reports whether a node may acquire the resource: it assigns the variable from a call, or
@@ -150,10 +209,12 @@ func (f *looseFlow) gets(n ast.Node) bool {
 		return known
 	}
 	found := false
-	if f.of.path == "" {
-		found = f.r.makesVar(n, f.of.v)
+	if len(f.stores) > 0 {
+		found = slices.ContainsFunc(f.stores, func(s ast.Node) bool { return isIn(s, n) })
+	} else if f.of.path == "" {
+		found = f.r.makesVar(f.c, n, f.of.v)
 	} else {
-		f.r.usesIn(n, func(e ast.Expr, _ bool) {
+		f.r.usesIn(n, false, func(e ast.Expr, _ usage) {
 			of, ok := f.r.resourceOf(f.c, e)
 			found = found || ok && of == f.of
 		})
@@ -185,7 +246,7 @@ func (f *looseFlow) failed(b *cfg.Block, so bool) bool {
 // function does.
 func (f *looseFlow) isErrorOf(nodes []ast.Node, err types.Object) bool {
 	for _, n := range slices.Backward(nodes) {
-		if f.r.makesVar(n, err) {
+		if f.r.makesVar(f.c, n, err) {
 			return f.gets(n)
 		}
 	}
@@ -193,84 +254,8 @@ func (f *looseFlow) isErrorOf(nodes []ast.Node, err types.Object) bool {
 	f.c.walk(func(n ast.Node, _ []ast.Node) {
 		switch n.(type) {
 		case *ast.AssignStmt, *ast.ValueSpec:
-			always = always && (!f.r.makesVar(n, err) || f.gets(n))
+			always = always && (!f.r.makesVar(f.c, n, err) || f.gets(n))
 		}
 	})
 	return always
-}
-
-// keepLoose registers the lines on which a poll in a loose stretch, or in a call there, would
-// throw. A task can be suspended there.
-func (r *rewriter) keepLoose(c *code) {
-	for i := range c.heads {
-		s := &c.heads[i]
-		s.polls = slices.ContainsFunc(c.loops, func(l *loop) bool { return l.stmt == s.node && (l.polls || l.every > 0) })
-		if s.polls {
-			for _, line := range r.linesOf(s.span) {
-				r.ends[line] = true
-			}
-		}
-	}
-	for i := range c.loose {
-		s := &c.loose[i]
-		ast.PreorderStack(s.node, nil, func(n ast.Node, stack []ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if ok && !isLater(call, stack) && r.comesToPoll(call) {
-				r.ends[r.placeOf(call.Lparen)] = true
-				s.polls = true
-			}
-			_, lit := n.(*ast.FuncLit)
-			return !lit
-		})
-	}
-	for _, p := range c.polls {
-		if c.isLoose(c.continuesAt(p)) {
-			r.ends[r.placeOf(p)] = true
-		}
-	}
-}
-
-// keptLoose returns the first place of each resource at which a loop or a call polls between the
-// acquisition and the defer statement.
-func (r *rewriter) keptLoose(c *code) (all []Kept) {
-	seen := map[resource]bool{}
-	for _, s := range slices.Concat(c.loose, c.heads) {
-		if !s.polls || s.of.v == nil || s.node == s.by || seen[s.of] {
-			continue
-		}
-		seen[s.of] = true
-		why := fmt.Sprintf("%s may have to be released, and line %d defers that", cmp.Or(s.of.path, s.of.v.Name()), r.set.Position(s.by.Pos()).Line)
-		all = append(all, Kept{c.name, r.set.Position(s.node.Pos()), why})
-	}
-	return all
-}
-
-// continuesAt returns the label if the statement at p is a goto, or p.
-func (c *code) continuesAt(p token.Pos) token.Pos {
-	labels, name := map[string]token.Pos{}, ""
-	c.walk(func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.LabeledStmt:
-			labels[n.Label.Name] = n.Pos()
-		case *ast.BranchStmt:
-			if n.Tok == token.GOTO && n.Pos() == p {
-				name = n.Label.Name
-			}
-		}
-	})
-	return cmp.Or(labels[name], p)
-}
-
-// isLater reports whether the innermost node is the call of a defer or go statement.
-func isLater(call *ast.CallExpr, stack []ast.Node) bool {
-	if len(stack) == 0 {
-		return false
-	}
-	switch s := stack[len(stack)-1].(type) {
-	case *ast.DeferStmt:
-		return s.Call == call
-	case *ast.GoStmt:
-		return s.Call == call
-	}
-	return false
 }

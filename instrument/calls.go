@@ -34,6 +34,9 @@ func (r *rewriter) callsOf(c *code) {
 			c.defers = append(c.defers, d)
 		}
 		node, ok := n.(*ast.CallExpr)
+		if ok && r.registers(node) {
+			c.registers = append(c.registers, node)
+		}
 		if !ok || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
 			return
 		}

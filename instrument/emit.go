@@ -29,7 +29,11 @@ func (r *rewriter) decide() {
 	}
 	for _, c := range r.codes {
 		r.callsOf(c)
+	}
+	for _, c := range r.codes {
 		r.looseStretches(c)
+		r.fannedStretches(c)
+		r.byHandStretches(c)
 	}
 	r.cut()
 	for _, c := range r.codes {
@@ -43,7 +47,10 @@ func (r *rewriter) decide() {
 		r.returnsOf(c)
 		r.leftIn(c)
 		r.keepPublished(c)
+		r.keepTickets(c)
 		r.keepLoose(c)
+		r.keepFanned(c)
+		r.spareByHand(c)
 		r.failuresOf(c)
 	}
 	r.freshCalls()
@@ -182,6 +189,9 @@ func PREFIX_poll(answer func()) {
 
 //go:linkname PREFIX_hold SAFEPOINT.lockedLink
 var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends, fresh []int)
+
+//go:linkname PREFIX_byHand SAFEPOINT.byHandLink
+var PREFIX_byHand func(pkg, file string, lines []int)
 
 func init() {
 	if PREFIX_hold == nil {

@@ -80,7 +80,7 @@ func (c *code) holdsItsOwn() bool {
 // isFresh reports whether the object is a variable of the function that always contains a value
 // created by the function, and that the function shares only with its callers.
 func (r *rewriter) isFresh(c *code, v types.Object) bool {
-	if _, ok := v.(*types.Var); !ok || c.decl == nil || v.Pos() < c.typ.Pos() || v.Pos() >= c.body.End() || v == r.receiver(c) {
+	if _, ok := v.(*types.Var); !ok || v.Pos() < c.typ.Pos() || v.Pos() >= c.body.End() || v == r.receiver(c) {
 		return false
 	}
 	for _, p := range c.typ.Params.List {

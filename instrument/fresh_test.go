@@ -7,10 +7,8 @@ import (
 	"testing"
 )
 
-// TestCallsOnWhatOnlyTheFunctionHas checks that a line is registered if a function calls a method
-// there that locks its receiver, and the function has not shared the receiver.
-func TestCallsOnWhatOnlyTheFunctionHas(t *testing.T) {
-	const before = `package p
+// machines is code with a method that locks its receiver, in lines 5 to 7.
+const machines = `package p
 type L struct{}
 func (*L) Lock() {}; func (*L) Unlock() {}
 type Machine struct{ mu L; shared *L; n int }
@@ -30,7 +28,12 @@ func compileBetter() *Machine { m := &Machine{}; m.n = 3; return m }
 func cached() *Machine { return known }
 func sometimes(n int) *Machine { if n > 3 { return known }; return &Machine{} }
 func use(m *Machine) {}
-func a(n int, f func(), given *Machine, ch chan *Machine) (m *Machine, err error) {
+`
+
+// TestCallsOnWhatOnlyTheFunctionHas checks that a line is registered if a function calls a method
+// there that locks its receiver, and the function has not shared the receiver.
+func TestCallsOnWhatOnlyTheFunctionHas(t *testing.T) {
+	const before = machines + `func a(n int, f func(), given *Machine, ch chan *Machine) (m *Machine, err error) {
 `
 	for _, c := range []struct {
 		name, body string
@@ -75,5 +78,14 @@ func a(n int, f func(), given *Machine, ch chan *Machine) (m *Machine, err error
 				t.Errorf("held: %v and %v", h, told.held[10])
 			}
 		})
+	}
+}
+
+// TestCallsOnWhatOnlyTheLiteralHas is the same for a variable that a literal declares.
+func TestCallsOnWhatOnlyTheLiteralHas(t *testing.T) {
+	r := decidedText(t, machines+"func b(f func()) { g := func() {\nvar m Machine\nm.Run(f)\n}; g() }\n"+
+		"func c(f func()) { var m Machine; g := func() {\nm.Run(f)\n}; g() }\n")
+	if got, want := fmt.Sprint(merged(r.toldLines()["a.go"].fresh)), "[23 23]"; got != want {
+		t.Errorf("told %s, want %s", got, want)
 	}
 }

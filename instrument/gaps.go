@@ -41,12 +41,14 @@ const (
 	GapLock GapKind = "lock"
 	// a lock held for callers in other packages, where the text does not show it
 	GapHeld GapKind = "held"
+	// a resource that no deferred call releases: a throw loses it
+	GapLost GapKind = "lost"
 	GapWait GapKind = "wait" // for a channel or a lock
 	GapData GapKind = "data" // one operation, which takes longer with more data
 	GapCode GapKind = "code" // from one safe point to the next, on the longest path
 )
 
-var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHeld, GapWait, GapData, GapCode}
+var gapOrder = []GapKind{GapLoop, GapRecursion, GapCgo, GapCall, GapLock, GapHeld, GapLost, GapWait, GapData, GapCode}
 
 // FunctionGaps are the gaps of one function, the longest first. There is always the longest path
 // from one safe point to the next. On it, calls of the package's own functions count with their
@@ -121,8 +123,12 @@ func (s *survey) gapsOf(c *code) []Gap {
 			add(l.at, Gap{Kind: GapKind(l.what), Why: "it does not poll: " + l.why, Length: s.lengthOfLeft(c, l)})
 		}
 	}
+	lostAt, lost := s.gapsOfLost(c)
 	if g, ok := s.handedOver(c); ok {
 		add(c.typ.Pos(), g)
+	}
+	for i, at := range lostAt {
+		add(at, lost[i])
 	}
 	for _, l := range c.loops {
 		if g, ok := s.ofLoop(c, l); ok {

@@ -47,6 +47,10 @@ func gapsIn(t *testing.T, src string, o Options) (lines []string, code map[strin
 	return lines, code
 }
 
+// closer declares resources, a function that polls, and functions that do not.
+const closer = `type t int; func (t) Close() {}; func (t) Name() string { return "" }; func (t) ok() bool { return true }; ` +
+	`func b() { f() }; func c() (t, error) { return 0, nil }; func d() t { return 0 }`
+
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
@@ -98,6 +102,12 @@ func TestGaps(t *testing.T) {
 		{"selects", `func a(x chan int) { select { case <-x: case x <- 1: }; select { case <-x: default: } }`, []string{"a: wait unbounded: it may wait for its cases"}},
 		{"longest first", `func a(x []int) { x = append(x, 1); for i := range x { x[i]++ }; os.ReadFile("x") }`,
 			[]string{"a: call unbounded: calls os.ReadFile, not instrumented", "a: data unbounded: append is as long as its data", "a: loop bounded: it polls every 1024 iterations"}},
+		{"released by no deferred call", `func a() error { f, err := c(); if err != nil { return err }; b(); g := d(); if !g.ok() { b(); f.Close() }; g.Close(); return nil }; ` + closer,
+			[]string{"a: lost unbounded: line 1 releases f, but no deferred call does: a throw before it loses f",
+				"a: lost unbounded: line 1 releases g, but no deferred call does: a throw before it loses g"}},
+		{"released by a function", `func a() { f, _ := c(); b(); remove(f.Name()) }; func remove(string) {}; ` + closer, nil},
+		{"released by a deferred call", `func a() { g := d(); defer g.Close(); b() }; ` + closer, nil},
+		{"released at once", `func a() { g := d(); g.ok(); g.Close(); b() }; ` + closer, nil},
 		{"nothing", ``, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package instrument
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 type told struct {
 	held        map[int]hold // by line; the most important one if there are several
 	ends, fresh []int
+	byHand      []int
 }
 
 // toldLines returns the lines of each file that has registered lines.
@@ -22,8 +25,11 @@ func (r *rewriter) toldLines() map[string]*told {
 		}
 		return files[file]
 	}
-	tell := func(h hold) {
-		for _, p := range r.linesOf(h.span) {
+	tell := func(c *code, h hold) {
+		for i, p := range r.linesOf(h.span) {
+			if i == 0 && r.pollsOnlyBefore(c, h.from) {
+				continue
+			}
 			t := of(p.file)
 			if h.released == given {
 				t.ends = append(t.ends, p.line, p.line)
@@ -34,10 +40,10 @@ func (r *rewriter) toldLines() map[string]*told {
 	}
 	for _, c := range r.codes {
 		for _, h := range c.held {
-			tell(h)
+			tell(c, h)
 		}
 		for _, s := range c.owed {
-			tell(hold{s, "goroutines that a wait group waits for", byItself})
+			tell(c, hold{s, "goroutines that a wait group waits for", byItself})
 		}
 	}
 	for end := range r.ends {
@@ -48,7 +54,32 @@ func (r *rewriter) toldLines() map[string]*told {
 		t := of(at.file)
 		t.fresh = append(t.fresh, at.line, at.line)
 	}
+	for at := range r.byHand {
+		t := of(at.file)
+		t.byHand = append(t.byHand, at.line, at.line)
+	}
 	return files
+}
+
+// pollsOnlyBefore reports whether the function polls in the line of p before p, and nothing behind
+// p in this line may poll: the poll before a recursion stands in the line of a lock.
+func (r *rewriter) pollsOnlyBefore(c *code, p token.Pos) bool {
+	at := r.placeOf(p)
+	behind := func(q token.Pos) bool { return q > p && r.placeOf(q) == at }
+	if !slices.ContainsFunc(c.polls, func(q token.Pos) bool { return q <= p && r.placeOf(q) == at }) || slices.ContainsFunc(c.polls, behind) {
+		return false
+	}
+	only := true
+	ast.Inspect(c.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			only = only && !behind(n.Pos())
+		case *ast.CallExpr:
+			only = only && !(behind(n.Rparen) && r.comesToPoll(n))
+		}
+		return only
+	})
+	return only
 }
 
 // stretches returns the lines as triples of a first line, a last line, and the way of release,
@@ -94,6 +125,9 @@ func (r *rewriter) heldCalls(name string) string {
 			t := files[file]
 			lines, locks := t.stretches()
 			fmt.Fprintf(&calls, "\t%s(%q, %q, %#v, %#v, %#v, %#v)\n", r.name("hold"), pkg, file, lines, locks, merged(t.ends), merged(t.fresh))
+			if len(t.byHand) > 0 {
+				fmt.Fprintf(&calls, "\t%s(%q, %q, %#v)\n", r.name("byHand"), pkg, file, merged(t.byHand))
+			}
 		}
 	}
 	return calls.String()

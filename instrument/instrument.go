@@ -4,9 +4,11 @@
 //
 // # Rewriting
 //
-// [Rewrite] returns the new texts of a package. It only adds polls: it edits the texts instead of
-// printing them anew, so comments, directives and all line numbers stay the same.
-// docs/safepoints.md says which code is rewritten, which code never is, and why.
+// [Rewrite] returns the new texts of a package. It adds polls, splits loops so that a poll is
+// cheap, opens sections, and replaces calls that copy or allocate much. It edits the texts instead
+// of printing them anew, so comments and directives stay, and so do the line numbers, except those
+// of some returns (see returns.go). docs/safepoints.md says which code is rewritten, which code
+// never is, and why.
 //
 // # Gaps
 //
@@ -110,8 +112,8 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
-		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, written: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, busy: map[place]bool{}, ends: map[place]bool{},
-		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{},
+		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, written: map[types.Object]bool{}, completed: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, closures: map[types.Object][]*ast.FuncLit{}, busy: map[place]bool{}, ends: map[place]bool{},
+		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, byHand: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{}, releasable: map[types.Type]bool{},
 	}
 	for _, path := range p.Files {
 		if err := r.parse(path); err != nil {
@@ -142,19 +144,26 @@ type rewriter struct {
 	assigned  map[*types.Var]bool    // whether a call assigns a variable
 	pollers   map[*code]bool         // whether a function may reach a poll
 	written   map[types.Object]bool  // whether a function writes through its parameter
+	completed map[types.Object]bool  // whether a function completes the data of its parameter
 	passing   map[types.Object]*passes
-	releasers map[types.Object]lockCall // variables that contain functions which release locks
+	releasers map[types.Object]lockCall       // variables with functions that release locks
+	closures  map[types.Object][]*ast.FuncLit // the literals assigned to a variable
 	locking   map[*ast.BlockStmt][]lockNode
 	// lines on which something other than a deferred call may call a poll
 	busy  map[place]bool
 	ends  map[place]bool // lines on which deferred calls run
 	pulls bool           // a file uses iter.Pull
 	fails bool           // a deferred call learns of throws
+	// lines on which a function has a resource that no deferred call will release
+	byHand map[place]bool
 	// lines with a method call on an unshared value of the function
 	fresh   map[place]bool
 	makers  map[maker]bool // results with new values only
 	private map[*code]bool // methods that do not share their receivers
-	prefix  string         // of inserted names
+	// types of values that are released, see isReleasable and releasedTypes
+	releasable map[types.Type]bool
+	backs      []types.Type
+	prefix     string // of inserted names
 }
 
 type file struct {

@@ -10,8 +10,9 @@ type Kept struct {
 }
 
 // Keeps returns the stretches of the package, as Rewrite returns it, in which a task is not unwound
-// because the function has published a value and will write to it again, or has acquired a resource
-// and not yet deferred its release. Arguments and errors are the same as for Rewrite.
+// because the function has published a value and will write to it again, has a ticket for data that
+// it must complete, has acquired a resource and not yet deferred its release, or has set a flag
+// that it will reset. Arguments and errors are the same as for Rewrite.
 func Keeps(p Package, o Options) (all []Kept, err error) {
 	r, err := decided(p, o)
 	if err != nil {
@@ -22,6 +23,10 @@ func Keeps(p Package, o Options) (all []Kept, err error) {
 			all = append(all, Kept{c.name, r.set.Position(k.by.node.Pos()), k.why(r)})
 		}
 		all = append(all, r.keptLoose(c)...)
+		all = append(all, r.keptFlags(c)...)
+		for _, s := range c.fanned {
+			all = append(all, Kept{c.name, r.set.Position(s.first.Pos()), s.by.why(r)})
+		}
 	}
 	return all, nil
 }

@@ -157,7 +157,18 @@ func (f *lockFlow) failed(b *cfg.Block, so bool) uint64 {
 	if not, ok := cond.(*ast.UnaryExpr); ok && not.Op == token.NOT {
 		cond, so = ast.Unparen(not.X), !so
 	}
-	if c, ok := f.calls[cond]; ok && c.tries && !so {
+	if compared, ok := cond.(*ast.BinaryExpr); ok && (compared.Op == token.EQL || compared.Op == token.NEQ) {
+		// atomic.SwapInt32(&busy, 1) == 0
+		number, ok := ast.Unparen(compared.Y).(*ast.BasicLit)
+		if !ok {
+			return 0
+		}
+		cond = ast.Unparen(compared.X)
+		if (number.Value == "0") == (compared.Op == token.EQL) {
+			so = !so
+		}
+	}
+	if c, ok := f.calls[cond]; ok && c.acquires && c.tries && so == c.failsIf {
 		return f.bits[c.what]
 	}
 	return 0

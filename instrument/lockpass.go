@@ -32,6 +32,8 @@ type passes struct {
 	releaser      int // index of the result that releases the lock it leaves held, or -1
 	// the name of the lock it leaves held, and the lock's expression, in the function
 	what, text string
+	// its result says whether it has acquired the lock, see lockCall
+	tries, failsIf bool
 }
 
 // passLocks finds the functions that acquire or release locks for their callers, and reports
@@ -69,43 +71,41 @@ func (r *rewriter) passesOf(c *code) *passes {
 		case !call.acquires:
 			return &passes{frees: how, releaser: -1}
 		case !call.paired || r.isReleased(call):
-			return &passes{leaves: how, releaser: r.releaserOf(c, call.what), what: call.what, text: types.ExprString(lockedExpr(call.node))}
+			return &passes{
+				leaves: how, releaser: r.releaserOf(c, call.what), what: call.what, text: call.lock,
+				tries: call.tries && c.returnsOnly(call.node), failsIf: call.failsIf,
+			}
 		}
 	}
 	return nil
 }
 
-// leftBy returns the name of the lock that a function leaves held, or "".
+// returnsOnly reports whether the node is all that the function does, and its result.
+func (c *code) returnsOnly(n ast.Node) bool {
+	if len(c.body.List) != 1 {
+		return false
+	}
+	ret, ok := c.body.List[0].(*ast.ReturnStmt)
+	return ok && len(ret.Results) == 1 && ast.Unparen(ret.Results[0]) == n
+}
+
+// leftBy returns the name of the lock that a function leaves held, or "". A flag may be set, and a
+// counter raised, for as long as a goroutine runs that the function starts.
 func (r *rewriter) leftBy(c *code) string {
 	if c.decl == nil {
 		return ""
 	}
-	if p := r.passing[r.info.Defs[c.decl.Name]]; p != nil && p.leaves != nil {
+	if p := r.passing[r.info.Defs[c.decl.Name]]; p != nil && p.leaves != nil && !isAtomic(p.what) {
 		return p.what
 	}
 	return ""
 }
 
-// lockedExpr returns the lock's expression in a node that acquires or releases it, or nil.
-func lockedExpr(n ast.Node) ast.Expr {
-	switch n := n.(type) {
-	case *ast.SendStmt:
-		return n.Chan
-	case *ast.ExprStmt:
-		return ast.Unparen(n.X).(*ast.UnaryExpr).X
-	case *ast.CallExpr:
-		if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok {
-			return sel.X
-		}
-	}
-	return nil
-}
-
 // relative returns the lock of a call as named outside the function, or nil if the lock is not
 // visible there.
 func (r *rewriter) relative(c *code, call lockCall) *passing {
-	on := lockedExpr(call.node)
-	if _, byName := lockCallOf(call.node); on == nil || !byName {
+	on := call.expr
+	if _, byText := r.byText(call.node); on == nil || !byText {
 		return nil
 	}
 	text := types.ExprString(on)
@@ -155,7 +155,7 @@ func (r *rewriter) handsOn(c *code, what string) (found bool) {
 	ast.Inspect(c.body, func(n ast.Node) bool {
 		if g, ok := n.(*ast.GoStmt); ok {
 			if lit, ok := ast.Unparen(g.Call.Fun).(*ast.FuncLit); ok {
-				found = found || frees(lit, what)
+				found = found || r.frees(lit, what)
 			}
 		}
 		return !found
@@ -163,8 +163,8 @@ func (r *rewriter) handsOn(c *code, what string) (found bool) {
 	return found
 }
 
-func frees(lit *ast.FuncLit, what string) bool {
-	return slices.ContainsFunc(allLockCalls(lockNodesIn(lit.Body), lockCallOf), func(c lockCall) bool { return !c.acquires && c.what == what })
+func (r *rewriter) frees(lit *ast.FuncLit, what string) bool {
+	return slices.ContainsFunc(allLockCalls(r.lockNodes(lit.Body), r.byText), func(c lockCall) bool { return !c.acquires && c.what == what })
 }
 
 // releaserOf returns the index of the function's first result of function type, if a returned
@@ -174,7 +174,7 @@ func (r *rewriter) releaserOf(c *code, what string) int {
 	ast.PreorderStack(c.body, nil, func(n ast.Node, stack []ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			released = released || useOf(n, stack) == kept && frees(n, what)
+			released = released || useOf(n, stack) == kept && r.frees(n, what)
 		case *ast.ReturnStmt:
 			released = released || slices.ContainsFunc(n.Results, func(e ast.Expr) bool { return types.ExprString(e) == what })
 		}
@@ -197,13 +197,15 @@ func (r *rewriter) releaserOf(c *code, what string) int {
 }
 
 // isReleased reports whether the package releases a semaphore through an expression that names the
-// same field or variable.
+// same field or variable. Only callers that reset a flag hold it, so a flag needs no such code.
 func (r *rewriter) isReleased(acquired lockCall) bool {
-	at := r.object(ast.Unparen(lockedExpr(acquired.node)))
+	if isAtomic(acquired.what) {
+		return true
+	}
+	at := r.object(ast.Unparen(acquired.expr))
 	return at != nil && slices.ContainsFunc(r.codes, func(c *code) bool {
 		return slices.ContainsFunc(allLockCalls(r.lockNodes(c.body), lockCallOf), func(call lockCall) bool {
-			on := lockedExpr(call.node)
-			return !call.acquires && call.paired && on != nil && r.object(ast.Unparen(on)) == at
+			return !call.acquires && call.paired && call.expr != nil && r.object(ast.Unparen(call.expr)) == at
 		})
 	})
 }

@@ -1,11 +1,6 @@
 package instrument
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-)
+import "testing"
 
 const passingLocks = `package p
 
@@ -209,29 +204,6 @@ func callsBalanced(g *gate) {
 // TestLocksOfOtherFunctions checks that a lock acquired by one function and released by another is
 // held in between, and only there.
 func TestLocksOfOtherFunctions(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(path, []byte(passingLocks), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	exports := map[string]string{}
-	for _, l := range list(t, "sync") {
-		exports[l.ImportPath] = l.Export
-	}
-	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{})
-	if err != nil || r.mistaken {
-		t.Fatal(err, r.mistaken)
-	}
-	held := map[int]bool{}
-	for _, c := range r.codes {
-		for _, s := range c.held {
-			for _, at := range r.linesOf(s.span) {
-				held[at.line] = true
-			}
-		}
-	}
-	for i, line := range strings.Split(passingLocks, "\n") {
-		if want := strings.Contains(line, "// held"); held[i+1] != want && strings.TrimSpace(line) != "}" {
-			t.Errorf("line %d, held %v: %s", i+1, held[i+1], line)
-		}
-	}
+	r := decidedText(t, passingLocks, "sync")
+	checkHeld(t, r, passingLocks)
 }

@@ -46,6 +46,7 @@ type lockCall struct {
 	what     string   // both
 	acquires bool
 	tries    bool // it is a condition that says whether the lock was acquired
+	failsIf  bool // the value of this condition if it was not
 	paired   bool // see pairs
 	deferred bool
 	unsure   bool // it is deferred, and may not happen: it is in a branch of a literal
@@ -183,7 +184,7 @@ func lockCallOf(n ast.Node) (c lockCall, ok bool) {
 
 func semaphore(n ast.Node, channel ast.Expr, acquires bool) lockCall {
 	name := types.ExprString(channel)
-	return lockCall{node: n, lock: name, what: "<-" + name, acquires: acquires, paired: true}
+	return lockCall{node: n, expr: channel, lock: name, what: "<-" + name, acquires: acquires, paired: true}
 }
 
 // methodOf returns the effect of a call on a lock by its name, if it has one. It looks at each call

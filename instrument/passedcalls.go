@@ -20,7 +20,7 @@ func (r *rewriter) lockCallOf(n ast.Node) (c lockCall, ok bool) {
 			}
 		}
 	}
-	if c, ok = lockCallOf(n); ok && !c.paired || !isCall || len(r.passing) == 0 {
+	if c, ok = r.byText(n); ok && !c.paired || !isCall || len(r.passing) == 0 {
 		return c, ok
 	}
 	if by, found := r.passedCall(call); found {
@@ -52,7 +52,7 @@ func (r *rewriter) passedBy(call *ast.CallExpr) (p *passes, c lockCall) {
 		return nil, c
 	}
 	how := cmp.Or(p.leaves, p.frees)
-	c = lockCall{node: call, lock: how.path, paired: how.paired}
+	c = lockCall{node: call, lock: how.path, paired: how.paired, tries: p.tries, failsIf: p.failsIf}
 	switch sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr); {
 	case how.param == ofPackage:
 	case how.param == ofReceiver && isSel:
@@ -104,7 +104,7 @@ func (r *rewriter) handedOver(c *code) (g Gap, ok bool) {
 		return g, false
 	}
 	p := r.passing[r.info.Defs[c.decl.Name]]
-	if p == nil || p.leaves == nil {
+	if p == nil || p.leaves == nil || isAtomic(p.what) {
 		return g, false
 	}
 	return Gap{Kind: GapHeld, Length: Unbounded, Why: fmt.Sprintf("returns with %s held, which callers in other packages do not show", p.text)}, true

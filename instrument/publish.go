@@ -103,7 +103,7 @@ func (r *rewriter) sharedBy(c *code, value ast.Expr) map[types.Object]bool {
 	vars := map[types.Object]bool{}
 	switch value := ast.Unparen(value).(type) {
 	case *ast.Ident:
-		if v, ok := r.info.Uses[value].(*types.Var); ok && isReference(v.Type()) && c.declares(v) {
+		if v, ok := r.info.Uses[value].(*types.Var); ok && (isReference(v.Type()) || isChannel(v.Type())) && c.declares(v) {
 			vars[v] = false
 		}
 	case *ast.UnaryExpr:
@@ -148,6 +148,16 @@ func isReference(t types.Type) bool {
 		return true
 	}
 	return false
+}
+
+// isChannel reports whether the type is a channel. Goroutines that find a channel wait for what the
+// function sends to it.
+func isChannel(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := core(t).(*types.Chan)
+	return ok
 }
 
 // root returns the variable at which an expression starts, and whether a write to the expression

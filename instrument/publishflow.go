@@ -11,9 +11,10 @@ import (
 
 // keptStretch is a stretch in which a function has published a value and will write to it again.
 type keptStretch struct {
-	by    publication
-	spans []span
-	last  token.Pos // the last place that writes the value
+	by     publication
+	spans  []span
+	last   token.Pos // the last place that writes the value
+	ticket bool      // by is a ticket, not a publication
 }
 
 // keepPublished finds where the function must not be unwound, because a published value is
@@ -28,14 +29,20 @@ func (r *rewriter) keepPublished(c *code) {
 		if r.takenBack(c, p) {
 			continue
 		}
-		f := publishFlow{r: r, c: c, p: p, v: r.valueOf(c, p.what, p.whole), written: map[ast.Node]bool{}, published: map[*cfg.Block]bool{}, awaited: map[*cfg.Block]bool{}}
-		if spans, last := f.spans(g); len(spans) > 0 {
-			c.kept = append(c.kept, keptStretch{p, spans, last})
-			for _, s := range spans {
-				for _, line := range r.linesOf(s) {
-					r.ends[line] = true
-				}
-			}
+		v := r.valueOf(c, p.what, p.whole)
+		r.keep(c, keptStretch{by: p}, newPublishFlow(r, c, p, func(n ast.Node) bool { return r.writes(c, n, v) }), g)
+	}
+}
+
+// keep adds a stretch to the function's, unless it is empty.
+func (r *rewriter) keep(c *code, k keptStretch, f publishFlow, g *cfg.CFG) {
+	if k.spans, k.last = f.spans(g); len(k.spans) == 0 {
+		return
+	}
+	c.kept = append(c.kept, k)
+	for _, s := range k.spans {
+		for _, line := range r.linesOf(s) {
+			r.ends[line] = true
 		}
 	}
 }
@@ -45,10 +52,16 @@ type publishFlow struct {
 	r         *rewriter
 	c         *code
 	p         publication
-	v         value
+	isWrite   func(ast.Node) bool
 	written   map[ast.Node]bool
 	published map[*cfg.Block]bool // the value may be published at the block's beginning
 	awaited   map[*cfg.Block]bool // the value may be written after the block's end
+}
+
+func newPublishFlow(r *rewriter, c *code, p publication, isWrite func(ast.Node) bool) publishFlow {
+	return publishFlow{
+		r: r, c: c, p: p, isWrite: isWrite, written: map[ast.Node]bool{}, published: map[*cfg.Block]bool{}, awaited: map[*cfg.Block]bool{},
+	}
 }
 
 // spans returns the stretches in which the value is published and will be written, and the last
@@ -111,7 +124,7 @@ func (f *publishFlow) writes(n ast.Node) bool {
 	if known, ok := f.written[n]; ok {
 		return known
 	}
-	f.written[n] = !f.publishes(n) && f.r.writes(f.c, n, f.v)
+	f.written[n] = !f.publishes(n) && f.isWrite(n)
 	return f.written[n]
 }
 
@@ -195,5 +208,8 @@ func (r *rewriter) isDelete(call *ast.CallExpr, from types.Object) bool {
 
 // why returns the reason for the stretch.
 func (k keptStretch) why(r *rewriter) string {
+	if k.ticket {
+		return k.whyTicket(r)
+	}
 	return fmt.Sprintf("%s is in %s, and written as far as line %d", k.by.what.Name(), types.ExprString(k.by.into), r.set.Position(k.last).Line)
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 var (
-	programs  = flag.Int("programs", 1, "random programs to compare; make programs takes many")
+	programs  = flag.Int("programs", 0, "random programs to compare; make programs takes many; 0: one in the long form")
 	firstSeed = flag.Uint64("seed", 1, "of the first random program")
 )
 
@@ -45,6 +47,10 @@ func Raise() {
 // word is set, and that they poll. They have loops of each form over each integer type, nested in
 // each other, with every statement that may leave a loop.
 func TestRandomPrograms(t *testing.T) {
+	if *programs == 0 {
+		longtest.Skip(t, "it builds programs")
+		*programs = 1
+	}
 	for seed := *firstSeed; seed < *firstSeed+uint64(*programs); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { compareRandom(t, seed) })
 	}

@@ -65,6 +65,22 @@ func (v value) leadsTo(r *rewriter, e ast.Expr) bool {
 	return ok && address.Op == token.AND || r.leads(e) || r.isReceiver(e)
 }
 
+// hasChannel reports whether the expression is a channel of the value.
+func (v value) hasChannel(r *rewriter, e ast.Expr) bool {
+	root, _ := r.root(e)
+	t := r.info.TypeOf(e)
+	return root != nil && v.of[root] && t != nil && isChannel(t)
+}
+
+// isRepeated reports whether p is in a loop that does not declare the variable. Code that sends
+// there serves a channel, and does not complete it.
+func (c *code) isRepeated(p token.Pos, v types.Object) bool {
+	return slices.ContainsFunc(c.loops, func(l *loop) bool {
+		from, to := l.stmt.Pos(), l.stmt.End()
+		return from <= p && p < to && (v.Pos() < from || v.Pos() >= to)
+	})
+}
+
 // isReceiver reports whether a method call may take the address of the expression.
 func (r *rewriter) isReceiver(e ast.Expr) bool {
 	tv, ok := r.info.Types[e]
@@ -87,6 +103,9 @@ func (r *rewriter) writes(c *code, n ast.Node, v value) (found bool) {
 			found = n.Tok != token.DEFINE && slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return v.has(r, e) })
 		case *ast.IncDecStmt:
 			found = v.has(r, n.X)
+		case *ast.SendStmt:
+			root, _ := r.root(n.Chan)
+			found = v.hasChannel(r, n.Chan) && !c.isRepeated(n.Pos(), root)
 		case *ast.CallExpr:
 			found = r.callWrites(n, v)
 		}
@@ -103,7 +122,10 @@ func (r *rewriter) callWrites(call *ast.CallExpr, v value) bool {
 	switch {
 	case way == builtin:
 		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
-		return ok && len(call.Args) > 0 && changes[id.Name] && (v.has(r, call.Args[0]) || v.leadsTo(r, call.Args[0]))
+		if !ok || len(call.Args) == 0 || !changes[id.Name] {
+			return false
+		}
+		return v.has(r, call.Args[0]) || v.leadsTo(r, call.Args[0]) || v.hasChannel(r, call.Args[0])
 	case f != nil && f.FullName() == "(*sync.WaitGroup).Done":
 		root, _ := r.root(sel.X)
 		return root != nil && v.of[root]

@@ -10,8 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/cocoon-go/cocoon/policy"
-	"github.com/cocoon-go/cocoon/stubs"
+	"github.com/cocoon-go/cocoon/internal/ir"
 )
 
 // engines are stores over both of wazero's engines: the compiler, where supported, and its
@@ -31,9 +30,9 @@ func engines(t testing.TB) []*Store {
 
 // result is an evaluation in comparable form: only the values of the sites that fired, and the text
 // of the error.
-func result(out stubs.Outcome, err error) string {
+func result(out ir.Outcome, err error) string {
 	if err != nil {
-		var at *policy.EvalError
+		var at *ir.EvalError
 		if !errors.As(err, &at) {
 			return "unexpected: " + err.Error()
 		}
@@ -53,12 +52,12 @@ func result(out stubs.Outcome, err error) string {
 
 // agree evaluates the program over the snapshots with every evaluator. It fails if the results
 // differ, or if the interpreter exceeds the bound. It returns the interpreter's results.
-func agree(t testing.TB, stores []*Store, p *policy.Program, snapshots ...[]uint64) []string {
+func agree(t testing.TB, stores []*Store, p *ir.Program, snapshots ...[]uint64) []string {
 	t.Helper()
 	want := make([]string, len(snapshots))
-	bound := policy.Bound(p.Root)
+	bound := ir.Bound(p.Root)
 	for i, snapshot := range snapshots {
-		out, steps, err := policy.Interpret(p, snapshot)
+		out, steps, err := ir.Interpret(p, snapshot)
 		if want[i] = result(out, err); steps > bound {
 			t.Errorf("%d steps exceed the bound of %d", steps, bound)
 		}
@@ -88,7 +87,7 @@ func agree(t testing.TB, stores []*Store, p *policy.Program, snapshots ...[]uint
 func agreeOnRandom(t testing.TB, stores []*Store, data []byte) []string {
 	c := &choices{data}
 	p := randomProgram(c)
-	if policy.Bound(p.Root) > 1e6 {
+	if ir.Bound(p.Root) > 1e6 {
 		return nil
 	}
 	return agree(t, stores, p, c.snapshot(), c.snapshot(), c.snapshot())

@@ -3,24 +3,24 @@ package isolate
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-var floatOps = map[policy.Op]byte{
-	policy.OpAdd: opF64Add, policy.OpSub: opF64Sub, policy.OpMul: opF64Mul, policy.OpDiv: opF64Div,
-	policy.OpMin: opF64Min, policy.OpMax: opF64Max,
-	policy.OpEq: opF64Eq, policy.OpNe: opF64Ne, policy.OpLt: opF64Lt, policy.OpLe: opF64Le, policy.OpGt: opF64Gt, policy.OpGe: opF64Ge,
+var floatOps = map[ir.Op]byte{
+	ir.OpAdd: opF64Add, ir.OpSub: opF64Sub, ir.OpMul: opF64Mul, ir.OpDiv: opF64Div,
+	ir.OpMin: opF64Min, ir.OpMax: opF64Max,
+	ir.OpEq: opF64Eq, ir.OpNe: opF64Ne, ir.OpLt: opF64Lt, ir.OpLe: opF64Le, ir.OpGt: opF64Gt, ir.OpGe: opF64Ge,
 }
 
-var integerOps = map[policy.Op]byte{
-	policy.OpAdd: opI64Add, policy.OpSub: opI64Sub, policy.OpNeg: opI64Sub, policy.OpMul: opI64Mul, policy.OpDiv: opI64DivS, policy.OpMod: opI64RemS,
-	policy.OpEq: opI64Eq, policy.OpNe: opI64Ne, policy.OpLt: opI64LtS, policy.OpLe: opI64LeS, policy.OpGt: opI64GtS, policy.OpGe: opI64GeS,
+var integerOps = map[ir.Op]byte{
+	ir.OpAdd: opI64Add, ir.OpSub: opI64Sub, ir.OpNeg: opI64Sub, ir.OpMul: opI64Mul, ir.OpDiv: opI64DivS, ir.OpMod: opI64RemS,
+	ir.OpEq: opI64Eq, ir.OpNe: opI64Ne, ir.OpLt: opI64LtS, ir.OpLe: opI64LeS, ir.OpGt: opI64GtS, ir.OpGe: opI64GeS,
 }
 
-var boolOps = map[policy.Op]byte{policy.OpEq: opI32Eq, policy.OpNe: opI32Ne}
+var boolOps = map[ir.Op]byte{ir.OpEq: opI32Eq, ir.OpNe: opI32Ne}
 
-func (g *generator) compare(n *policy.Node) {
+func (g *generator) compare(n *ir.Node) {
 	ops := integerOps
 	switch n.A.Type {
 	case stubs.Float:
@@ -34,7 +34,7 @@ func (g *generator) compare(n *policy.Node) {
 }
 
 // from appends the instruction that ops has for the node's operation.
-func (g *generator) from(ops map[policy.Op]byte, n *policy.Node) {
+func (g *generator) from(ops map[ir.Op]byte, n *ir.Node) {
 	op, ok := ops[n.Op]
 	if !ok {
 		g.fail("offset %d: operation %d on %v", n.Pos, n.Op, n.A.Type)
@@ -42,14 +42,14 @@ func (g *generator) from(ops map[policy.Op]byte, n *policy.Node) {
 	g.op(op)
 }
 
-func (g *generator) unary(n *policy.Node) {
+func (g *generator) unary(n *ir.Node) {
 	g.node(n.A)
 	switch {
-	case n.Op == policy.OpFloat:
+	case n.Op == ir.OpFloat:
 		g.op(opF64ConvertI64S)
-	case n.Op == policy.OpSqrt:
+	case n.Op == ir.OpSqrt:
 		g.op(opF64Sqrt)
-	case n.Op == policy.OpInt:
+	case n.Op == ir.OpInt:
 		g.truncate(n)
 	case n.Type == stubs.Float:
 		g.op(opF64Neg)
@@ -68,13 +68,13 @@ func (g *generator) unary(n *policy.Node) {
 
 // truncate converts the float on the stack to an integer, if it is in range, or to the longest
 // duration. The limits are exact as floats, and NaN fails both comparisons.
-func (g *generator) truncate(n *policy.Node) {
+func (g *generator) truncate(n *ir.Node) {
 	const limit = 1 << 63
 	g.tee(g.f)
-	g.constant(&policy.Node{Type: stubs.Float, Imm: math.Float64bits(-limit)})
+	g.constant(&ir.Node{Type: stubs.Float, Imm: math.Float64bits(-limit)})
 	g.op(opF64Ge)
 	g.get(g.f)
-	g.constant(&policy.Node{Type: stubs.Float, Imm: math.Float64bits(limit)})
+	g.constant(&ir.Node{Type: stubs.Float, Imm: math.Float64bits(limit)})
 	g.op(opF64Lt, opI32And)
 	if n.Type != stubs.Duration {
 		g.op(opI32Eqz)
@@ -93,11 +93,11 @@ func (g *generator) truncate(n *policy.Node) {
 	g.i64(1 << 63)
 	g.i64(math.MaxInt64)
 	g.get(g.f)
-	g.constant(&policy.Node{Type: stubs.Float})
+	g.constant(&ir.Node{Type: stubs.Float})
 	g.op(opF64Lt, opSelect, opEnd)
 }
 
-func (g *generator) binary(n *policy.Node) {
+func (g *generator) binary(n *ir.Node) {
 	g.node(n.A)
 	g.node(n.B)
 	if n.Type == stubs.Float {
@@ -107,9 +107,9 @@ func (g *generator) binary(n *policy.Node) {
 	g.set(g.y)
 	g.set(g.x)
 	switch n.Op {
-	case policy.OpDiv, policy.OpMod:
+	case ir.OpDiv, ir.OpMod:
 		g.divide(n)
-	case policy.OpMul:
+	case ir.OpMul:
 		g.result(n)
 		g.checkProduct(n)
 	default:
@@ -120,7 +120,7 @@ func (g *generator) binary(n *policy.Node) {
 }
 
 // result computes r = x op y, modulo 2^64.
-func (g *generator) result(n *policy.Node) {
+func (g *generator) result(n *ir.Node) {
 	g.get(g.x)
 	g.get(g.y)
 	g.from(integerOps, n)
@@ -129,11 +129,11 @@ func (g *generator) result(n *policy.Node) {
 
 // divide computes r, except in the two cases in which a machine's division traps. MinInt64 % -1 is
 // 0 and needs no check.
-func (g *generator) divide(n *policy.Node) {
+func (g *generator) divide(n *ir.Node) {
 	g.get(g.y)
 	g.op(opI64Eqz)
 	g.failIf(divideByZero, n)
-	if n.Op == policy.OpMod {
+	if n.Op == ir.OpMod {
 		g.result(n)
 		return
 	}
@@ -157,22 +157,22 @@ func (g *generator) divide(n *policy.Node) {
 }
 
 // failIf ends the evaluation with an error if the i32 on the stack is not 0.
-func (g *generator) failIf(class int, n *policy.Node) {
+func (g *generator) failIf(class int, n *ir.Node) {
 	g.op(opIf, noType)
 	g.i64(errorWord(class, n.Pos))
 	g.op(opReturn, opEnd)
 }
 
-// mix is stubs.Mix.
-func (g *generator) mix(n *policy.Node) {
+// mix is ir.Mix.
+func (g *generator) mix(n *ir.Node) {
 	g.node(n.A)
 	g.i64(1)
 	g.op(opI64Add)
-	g.i64(stubs.MixStep)
+	g.i64(ir.MixStep)
 	g.op(opI64Mul)
 	g.node(n.B)
 	g.op(opI64Add)
-	for _, step := range []struct{ shift, factor uint64 }{{30, stubs.MixFirst}, {27, stubs.MixLast}, {31, 1}} {
+	for _, step := range []struct{ shift, factor uint64 }{{30, ir.MixFirst}, {27, ir.MixLast}, {31, 1}} {
 		g.tee(g.x)
 		g.get(g.x)
 		g.i64(step.shift)

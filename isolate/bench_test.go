@@ -8,24 +8,24 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // The two policies of the paper, written by hand: a time limit on a section, and a switch when a
 // safe task waits.
 var (
-	regexLimit = &policy.Program{
+	regexLimit = &ir.Program{
 		Words: 2, Reasons: []string{"regex took too long"},
-		Root: choose(both(compare(policy.OpEq, read(stubs.Name, 0), word(stubs.Name, uint64(stubs.Intern("regex.match")))),
-			compare(policy.OpGt, read(stubs.Duration, 1), word(stubs.Duration, uint64(100*time.Millisecond)))),
+		Root: choose(both(compare(ir.OpEq, read(stubs.Name, 0), word(stubs.Name, uint64(stubs.Intern("regex.match")))),
+			compare(ir.OpGt, read(stubs.Duration, 1), word(stubs.Duration, uint64(100*time.Millisecond)))),
 			verdict(stubs.Throw, 0), verdict(stubs.Continue, 0)),
 	}
-	headOfLine = &policy.Program{
+	headOfLine = &ir.Program{
 		Words: 3,
-		Root: choose(both(compare(policy.OpGt, read(stubs.Int, 0), word(stubs.Int, 0)),
-			both(compare(policy.OpEq, read(stubs.Name, 1), word(stubs.Name, uint64(stubs.Kinds[1]))),
-				compare(policy.OpGt, read(stubs.Duration, 2), word(stubs.Duration, uint64(time.Millisecond))))),
+		Root: choose(both(compare(ir.OpGt, read(stubs.Int, 0), word(stubs.Int, 0)),
+			both(compare(ir.OpEq, read(stubs.Name, 1), word(stubs.Name, uint64(stubs.Kinds[1]))),
+				compare(ir.OpGt, read(stubs.Duration, 2), word(stubs.Duration, uint64(time.Millisecond))))),
 			verdict(stubs.Switch, 0), verdict(stubs.Continue, 0)),
 	}
 )
@@ -34,7 +34,7 @@ var (
 func BenchmarkEval(b *testing.B) {
 	for _, c := range []struct {
 		name     string
-		program  *policy.Program
+		program  *ir.Program
 		snapshot []uint64
 	}{
 		{"regex", regexLimit, []uint64{uint64(stubs.Intern("regex.match")), uint64(50 * time.Millisecond)}},
@@ -44,7 +44,7 @@ func BenchmarkEval(b *testing.B) {
 	}
 }
 
-func benchmarkEval(b *testing.B, p *policy.Program, snapshot []uint64) {
+func benchmarkEval(b *testing.B, p *ir.Program, snapshot []uint64) {
 	e := evaluator(b, p)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -95,7 +95,7 @@ func BenchmarkInterpret(b *testing.B) {
 	snapshot := []uint64{2, uint64(stubs.Kinds[1]), uint64(2 * time.Millisecond)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := policy.Interpret(headOfLine, snapshot); err != nil {
+		if _, _, err := ir.Interpret(headOfLine, snapshot); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -133,44 +133,44 @@ func BenchmarkNewEvaluator(b *testing.B) {
 // operations for each of a thousand elements of a range, all executed.
 func BenchmarkStep(b *testing.B) {
 	i, half := local(stubs.Int, 0), read(stubs.Float, 1)
-	chain := func(op policy.Op, first, operand *policy.Node) *policy.Node {
+	chain := func(op ir.Op, first, operand *ir.Node) *ir.Node {
 		for range 8 {
 			first = operation(op, first.Type, first, operand)
 		}
-		return compare(policy.OpNe, first, first)
+		return compare(ir.OpNe, first, first)
 	}
 	converted := half
-	truth := compare(policy.OpGt, i, integer(0))
+	truth := compare(ir.OpGt, i, integer(0))
 	for range 8 {
-		converted = operation(policy.OpFloat, stubs.Float, operation(policy.OpInt, stubs.Int, converted))
-		truth = choose(both(compare(policy.OpGt, i, integer(0)), truth), compare(policy.OpGt, i, integer(0)), word(stubs.Bool, 0))
+		converted = operation(ir.OpFloat, stubs.Float, operation(ir.OpInt, stubs.Int, converted))
+		truth = choose(both(compare(ir.OpGt, i, integer(0)), truth), compare(ir.OpGt, i, integer(0)), word(stubs.Bool, 0))
 	}
 	for _, c := range []struct {
 		name  string
-		value *policy.Node
+		value *ir.Node
 	}{
-		{"add", chain(policy.OpAdd, i, i)},
-		{"mul", chain(policy.OpMul, i, read(stubs.Int, 0))},
-		{"mul64", chain(policy.OpMul, operation(policy.OpAdd, stubs.Int, i, integer(1<<40)), read(stubs.Int, 0))},
-		{"div", chain(policy.OpDiv, integer(1<<62), i)},
-		{"mod", chain(policy.OpMod, integer(1<<62-1), operation(policy.OpAdd, stubs.Int, i, integer(1<<31)))},
-		{"float", chain(policy.OpDiv, half, half)},
-		{"convert", compare(policy.OpEq, converted, converted)},
+		{"add", chain(ir.OpAdd, i, i)},
+		{"mul", chain(ir.OpMul, i, read(stubs.Int, 0))},
+		{"mul64", chain(ir.OpMul, operation(ir.OpAdd, stubs.Int, i, integer(1<<40)), read(stubs.Int, 0))},
+		{"div", chain(ir.OpDiv, integer(1<<62), i)},
+		{"mod", chain(ir.OpMod, integer(1<<62-1), operation(ir.OpAdd, stubs.Int, i, integer(1<<31)))},
+		{"float", chain(ir.OpDiv, half, half)},
+		{"convert", compare(ir.OpEq, converted, converted)},
 		{"if", truth},
-		{"element", compare(policy.OpGt, i, integer(0))},
+		{"element", compare(ir.OpGt, i, integer(0))},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkStep(b, c.value) })
 	}
 }
 
-func benchmarkStep(b *testing.B, predicate *policy.Node) {
-	count := quantifier(policy.OpCount, policy.Source{Lo: 1, Hi: 1000}, 0, predicate)
-	p := &policy.Program{
+func benchmarkStep(b *testing.B, predicate *ir.Node) {
+	count := quantifier(ir.OpCount, ir.Source{Lo: 1, Hi: 1000}, 0, predicate)
+	p := &ir.Program{
 		Root:  then(effect(0, count), verdict(stubs.Continue, 0)),
-		Words: 2, Locals: []stubs.Type{stubs.Int}, Sites: []policy.Site{{}},
+		Words: 2, Locals: []stubs.Type{stubs.Int}, Sites: []ir.Site{{}},
 	}
 	snapshot := []uint64{1, math.Float64bits(0.5)}
-	_, steps, err := policy.Interpret(p, snapshot)
+	_, steps, err := ir.Interpret(p, snapshot)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -26,7 +26,7 @@ type Evaluator struct {
 	retry    *uint64 // nil where no throw says when to retry
 }
 
-func newEvaluator(p *policy.Program, instance api.Module) *Evaluator {
+func newEvaluator(p *ir.Program, instance api.Module) *Evaluator {
 	e := &Evaluator{instance: instance, function: instance.ExportedFunction(exportNames[0])}
 	words := memoryWords(instance.Memory())
 	e.snapshot = words[:p.Words:p.Words]
@@ -53,19 +53,19 @@ func memoryWords(m api.Memory) []uint64 {
 func (e *Evaluator) Snapshot() []uint64 { return e.snapshot }
 
 // Eval evaluates the policy over the current snapshot. The outcome's Values are valid until the
-// next Eval. The error is a *policy.EvalError, the same as policy.Interpret returns, or ErrClosed;
+// next Eval. The error is an *ir.EvalError, the same as ir.Interpret returns, or ErrClosed;
 // the outcome is then the zero Outcome, and the evaluator stays usable. Without an error Eval does
 // not allocate and takes some tens of nanoseconds (BenchmarkEval).
-func (e *Evaluator) Eval() (stubs.Outcome, error) {
+func (e *Evaluator) Eval() (ir.Outcome, error) {
 	if err := e.function.CallWithStack(context.Background(), e.result[:]); err != nil {
-		return stubs.Outcome{}, callError(err)
+		return ir.Outcome{}, callError(err)
 	}
 	word := e.result[0]
 	if word&failed != 0 {
-		return stubs.Outcome{}, splitError(word)
+		return ir.Outcome{}, splitError(word)
 	}
 	decision, reason := splitVerdict(word)
-	out := stubs.Outcome{Decision: decision, Reason: reason, Values: e.values}
+	out := ir.Outcome{Decision: decision, Reason: reason, Values: e.values}
 	if e.fired != nil {
 		out.Fired = *e.fired
 	}

@@ -8,16 +8,16 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // TestEvalLeavesNothing evaluates alternately with effects, with an error, and without either.
 func TestEvalLeavesNothing(t *testing.T) {
-	divide := operation(policy.OpDiv, stubs.Int, integer(10), read(stubs.Int, 0))
-	p := &policy.Program{
-		Words: 1, Sites: make([]policy.Site, 2),
-		Root: choose(compare(policy.OpLt, read(stubs.Int, 0), integer(0)), verdict(stubs.Continue, 0),
+	divide := operation(ir.OpDiv, stubs.Int, integer(10), read(stubs.Int, 0))
+	p := &ir.Program{
+		Words: 1, Sites: make([]ir.Site, 2),
+		Root: choose(compare(ir.OpLt, read(stubs.Int, 0), integer(0)), verdict(stubs.Continue, 0),
 			then(effect(0, divide), then(effect(1, nil), verdict(stubs.Throw, 0)))),
 	}
 	e := evaluator(t, p)
@@ -27,9 +27,9 @@ func TestEvalLeavesNothing(t *testing.T) {
 	}{
 		{5, "throw 0 11 0:0x2 1:0x0"},
 		{1 << 63, "continue 0 0"},
-		{0, failedWith(policy.ErrDivideByZero)},
+		{0, failedWith(ir.ErrDivideByZero)},
 		{1 << 63, "continue 0 0"},
-		{0, failedWith(policy.ErrDivideByZero)},
+		{0, failedWith(ir.ErrDivideByZero)},
 		{10, "throw 0 11 0:0x1 1:0x0"},
 	} {
 		e.Snapshot()[0] = c.word
@@ -55,7 +55,7 @@ func TestEvalAfterTrap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEvaluator(&policy.Program{Words: 1}, instance)
+		e := newEvaluator(&ir.Program{Words: 1}, instance)
 		for i := range 100 {
 			e.Snapshot()[0] = uint64(i % 2)
 			out, err := e.Eval()

@@ -13,7 +13,8 @@ import (
 
 // A policy is parsed, verified, compiled, and evaluated on a snapshot of the stubs that it reads.
 func Example() {
-	program, err := policy.Parse(`queue.length > 100 ? throw("busy") : continue()`, policy.Env{On: stubs.Enqueue})
+	shed := policy.Spec{Name: "shed", On: policy.On(stubs.Enqueue), Expr: `queue.length > 100 ? throw("busy") : continue()`}
+	program, err := shed.Parse(nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package isolate
 import (
 	"encoding/binary"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -12,7 +12,7 @@ import (
 // verdict as an i64, and a Unit not at all. WebAssembly's validation is a second check: a wrongly
 // typed program does not compile.
 type generator struct {
-	program *policy.Program
+	program *ir.Program
 	code    []byte
 	locals  []byte // types: first the program's locals, then scratch
 	tables  []table
@@ -24,7 +24,7 @@ type generator struct {
 }
 
 // generate encodes the program as a module.
-func generate(p *policy.Program) ([]byte, error) {
+func generate(p *ir.Program) ([]byte, error) {
 	sets, words, err := tables(p)
 	if err != nil {
 		return nil, err
@@ -59,45 +59,45 @@ func (g *generator) body() {
 }
 
 // node generates any node.
-func (g *generator) node(n *policy.Node) {
+func (g *generator) node(n *ir.Node) {
 	switch n.Op {
-	case policy.OpConst:
+	case ir.OpConst:
 		g.constant(n)
-	case policy.OpVerdict:
+	case ir.OpVerdict:
 		g.verdict(n)
-	case policy.OpRead:
+	case ir.OpRead:
 		g.read(n)
-	case policy.OpLocal:
+	case ir.OpLocal:
 		g.get(n.Index)
-	case policy.OpLet:
+	case ir.OpLet:
 		g.node(n.A)
 		g.set(n.Index)
 		g.node(n.B)
-	case policy.OpSeq:
+	case ir.OpSeq:
 		g.node(n.A)
 		g.node(n.B)
-	case policy.OpIf, policy.OpAnd, policy.OpOr:
+	case ir.OpIf, ir.OpAnd, ir.OpOr:
 		g.branch(n)
-	case policy.OpNot:
+	case ir.OpNot:
 		g.node(n.A)
 		g.op(opI32Eqz)
-	case policy.OpRetype:
+	case ir.OpRetype:
 		g.node(n.A)
-	case policy.OpNeg, policy.OpFloat, policy.OpInt, policy.OpSqrt:
+	case ir.OpNeg, ir.OpFloat, ir.OpInt, ir.OpSqrt:
 		g.unary(n)
-	case policy.OpAdd, policy.OpSub, policy.OpMul, policy.OpDiv, policy.OpMod, policy.OpMin, policy.OpMax:
+	case ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpMod, ir.OpMin, ir.OpMax:
 		g.binary(n)
-	case policy.OpIn:
+	case ir.OpIn:
 		g.in(n)
-	case policy.OpMix:
+	case ir.OpMix:
 		g.mix(n)
-	case policy.OpEq, policy.OpNe, policy.OpLt, policy.OpLe, policy.OpGt, policy.OpGe:
+	case ir.OpEq, ir.OpNe, ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
 		g.compare(n)
-	case policy.OpAny, policy.OpAll, policy.OpNone, policy.OpCount:
+	case ir.OpAny, ir.OpAll, ir.OpNone, ir.OpCount:
 		g.quantifier(n)
-	case policy.OpEffect:
+	case ir.OpEffect:
 		g.effect(n)
-	case policy.OpTake:
+	case ir.OpTake:
 		g.take(n)
 	default:
 		g.fail("offset %d: operation %d is not known here", n.Pos, n.Op)
@@ -106,7 +106,7 @@ func (g *generator) node(n *policy.Node) {
 
 // verdict leaves the verdict's word, and stores when to retry, if the program has a throw that says
 // so.
-func (g *generator) verdict(n *policy.Node) {
+func (g *generator) verdict(n *ir.Node) {
 	if g.retries && stubs.Decision(n.Imm) == stubs.Throw {
 		g.i32(0)
 		if n.A != nil {
@@ -119,7 +119,7 @@ func (g *generator) verdict(n *policy.Node) {
 	g.i64(verdictWord(n))
 }
 
-func (g *generator) constant(n *policy.Node) {
+func (g *generator) constant(n *ir.Node) {
 	switch n.Type {
 	case stubs.Unit:
 	case stubs.Bool:
@@ -132,7 +132,7 @@ func (g *generator) constant(n *policy.Node) {
 	}
 }
 
-func (g *generator) read(n *policy.Node) {
+func (g *generator) read(n *ir.Node) {
 	address := n.Index * wordBytes
 	g.i32(0)
 	switch n.Type {
@@ -148,19 +148,19 @@ func (g *generator) read(n *policy.Node) {
 }
 
 // branch generates if, and, or.
-func (g *generator) branch(n *policy.Node) {
+func (g *generator) branch(n *ir.Node) {
 	g.node(n.A)
 	g.block(opIf, n.Type)
 	switch n.Op {
-	case policy.OpIf:
+	case ir.OpIf:
 		g.node(n.B)
 		g.op(opElse)
 		g.node(n.C)
-	case policy.OpAnd:
+	case ir.OpAnd:
 		g.node(n.B)
 		g.op(opElse)
 		g.i32(0)
-	case policy.OpOr:
+	case ir.OpOr:
 		g.i32(1)
 		g.op(opElse)
 		g.node(n.B)
@@ -169,7 +169,7 @@ func (g *generator) branch(n *policy.Node) {
 }
 
 // effect stores the operand and marks the site. A NaN ends the evaluation.
-func (g *generator) effect(n *policy.Node) {
+func (g *generator) effect(n *ir.Node) {
 	if n.A != nil {
 		g.i32(0)
 		g.node(n.A)
@@ -197,12 +197,13 @@ func (g *generator) fire(site int) {
 	g.set(g.fired)
 }
 
-// take stores the number of tokens and marks the site if there are as many. A number that is none
-// ends the evaluation. The tokens that are there are a read, which leaves the scratch local alone.
-func (g *generator) take(n *policy.Node) {
+// take stores the number of tokens to take, and marks the site if the bucket has as many. NaN and a
+// negative number end the evaluation. Reading the bucket's level leaves the scratch local g.f
+// alone.
+func (g *generator) take(n *ir.Node) {
 	g.node(n.A)
 	g.tee(g.f)
-	g.constant(&policy.Node{Type: stubs.Float})
+	g.constant(&ir.Node{Type: stubs.Float})
 	g.op(opF64Ge, opI32Eqz)
 	g.failIf(tokens, n)
 	g.node(n.B)

@@ -3,7 +3,7 @@ package isolate
 import (
 	"fmt"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -17,16 +17,16 @@ const (
 	maxPages  = 32 // a snapshot of 262,000 words: far more than a policy's cost bound allows, with its sets
 )
 
-func firedAddress(p *policy.Program) int { return p.Words * wordBytes }
+func firedAddress(p *ir.Program) int { return p.Words * wordBytes }
 
-func valueAddress(p *policy.Program, site int) int { return firedAddress(p) + (1+site)*wordBytes }
+func valueAddress(p *ir.Program, site int) int { return firedAddress(p) + (1+site)*wordBytes }
 
-func retryAddress(p *policy.Program) int { return valueAddress(p, len(p.Sites)) }
+func retryAddress(p *ir.Program) int { return valueAddress(p, len(p.Sites)) }
 
-func setsAddress(p *policy.Program) int { return retryAddress(p) + wordBytes }
+func setsAddress(p *ir.Program) int { return retryAddress(p) + wordBytes }
 
 // pages returns the size of the program's memory, with so many words of sets.
-func pages(p *policy.Program, sets int) (int, error) {
+func pages(p *ir.Program, sets int) (int, error) {
 	if p.Words < 0 || len(p.Sites) > stubs.MaxSites {
 		return 0, fmt.Errorf("a program of %d words and %d effects; at most %d effects", p.Words, len(p.Sites), stubs.MaxSites)
 	}
@@ -43,7 +43,7 @@ func pages(p *policy.Program, sets int) (int, error) {
 const failed = 1 << 63
 
 // classes are the errors of an evaluation, by their class in a result word.
-var classes = [...]error{policy.ErrOverflow, policy.ErrDivideByZero, policy.ErrConversion, policy.ErrNotANumber, policy.ErrTokens}
+var classes = [...]error{ir.ErrOverflow, ir.ErrDivideByZero, ir.ErrConversion, ir.ErrNotANumber, ir.ErrTokens}
 
 const (
 	overflow = iota
@@ -53,7 +53,7 @@ const (
 	tokens
 )
 
-func verdictWord(n *policy.Node) uint64 {
+func verdictWord(n *ir.Node) uint64 {
 	if stubs.Decision(n.Imm) == stubs.Throw {
 		return n.Imm | uint64(n.Index)<<8
 	}
@@ -69,5 +69,5 @@ func splitVerdict(word uint64) (stubs.Decision, int) {
 }
 
 func splitError(word uint64) error {
-	return &policy.EvalError{Pos: int(uint32(word)), Err: classes[word&^failed>>32]}
+	return &ir.EvalError{Pos: int(uint32(word)), Err: classes[word&^failed>>32]}
 }

@@ -3,15 +3,15 @@ package isolate
 import (
 	"math"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // checkSum checks for overflow: a sum has overflowed if its sign differs from both operands', a
 // difference if the operands' signs differ and its sign differs from x's.
-func (g *generator) checkSum(n *policy.Node) {
+func (g *generator) checkSum(n *ir.Node) {
 	third := g.r
-	if n.Op == policy.OpSub {
+	if n.Op == ir.OpSub {
 		third = g.x
 	}
 	g.get(g.x)
@@ -28,7 +28,7 @@ func (g *generator) checkSum(n *policy.Node) {
 // checkProduct checks for overflow. Factors that fit in 32 bits, the usual case, cannot overflow,
 // which saves a division. Otherwise x*y is right if it divides back to y; x = -1 is a special case
 // because MinInt64 / -1 traps.
-func (g *generator) checkProduct(n *policy.Node) {
+func (g *generator) checkProduct(n *ir.Node) {
 	for _, factor := range []int{g.x, g.y} {
 		g.get(factor)
 		g.i64(1 << 31)
@@ -58,14 +58,14 @@ func (g *generator) checkProduct(n *policy.Node) {
 
 // overflow ends the evaluation if the i32 on the stack is not 0. A duration does not overflow: it
 // becomes the longest one, in r, with the sign that follows from the operands.
-func (g *generator) overflow(n *policy.Node) {
+func (g *generator) overflow(n *ir.Node) {
 	if n.Type != stubs.Duration {
 		g.failIf(overflow, n)
 		return
 	}
 	g.op(opIf, noType)
 	g.get(g.x)
-	if n.Op == policy.OpMul {
+	if n.Op == ir.OpMul {
 		g.get(g.y)
 		g.op(opI64Xor)
 	}

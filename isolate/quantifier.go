@@ -1,6 +1,6 @@
 package isolate
 
-import "github.com/cocoon-go/cocoon/policy"
+import "github.com/cocoon-go/cocoon/internal/ir"
 
 // quantifier generates a loop over the source: k counts the elements up to n, and any, all and none
 // leave the loop at the element that decides:
@@ -16,12 +16,12 @@ import "github.com/cocoon-go/cocoon/policy"
 //	  end
 //	  result if nothing decided
 //	end
-func (g *generator) quantifier(n *policy.Node) {
+func (g *generator) quantifier(n *ir.Node) {
 	k, count := g.local(typeI64), 0
 	g.i64(0)
 	g.set(k)
 	length := g.length(n.Source)
-	if n.Op == policy.OpCount {
+	if n.Op == ir.OpCount {
 		count = g.local(typeI64)
 		g.i64(0)
 		g.set(count)
@@ -40,9 +40,9 @@ func (g *generator) quantifier(n *policy.Node) {
 	g.set(k)
 	g.op(opBr, 1, opEnd, opEnd)
 	switch n.Op {
-	case policy.OpCount:
+	case ir.OpCount:
 		g.get(count)
-	case policy.OpAny:
+	case ir.OpAny:
 		g.i32(0)
 	default:
 		g.i32(1)
@@ -52,22 +52,22 @@ func (g *generator) quantifier(n *policy.Node) {
 
 // decide evaluates the predicate. It branches out of two blocks, loop and if, to the end of the
 // quantifier.
-func (g *generator) decide(n *policy.Node, count int) {
+func (g *generator) decide(n *ir.Node, count int) {
 	switch n.Op {
-	case policy.OpCount:
+	case ir.OpCount:
 		g.get(count)
 		g.node(n.B)
 		g.op(opI64ExtendI32U, opI64Add)
 		g.set(count)
 		return
-	case policy.OpAny:
+	case ir.OpAny:
 		g.i32(1)
 		g.node(n.B)
-	case policy.OpAll:
+	case ir.OpAll:
 		g.i32(0)
 		g.node(n.B)
 		g.op(opI32Eqz)
-	case policy.OpNone:
+	case ir.OpNone:
 		g.i32(0)
 		g.node(n.B)
 	}
@@ -77,7 +77,7 @@ func (g *generator) decide(n *policy.Node, count int) {
 // length prepares the source's number of elements and returns a function that puts it on the stack.
 // The length word of a list is unsigned and limited to the greatest length, so that no element lies
 // outside the list.
-func (g *generator) length(s policy.Source) func() {
+func (g *generator) length(s ir.Source) func() {
 	limit := uint64(s.Bound())
 	if !s.List {
 		return func() { g.i64(limit) }
@@ -95,7 +95,7 @@ func (g *generator) length(s policy.Source) func() {
 }
 
 // element puts the element with number k on the stack.
-func (g *generator) element(s policy.Source, k int) {
+func (g *generator) element(s ir.Source, k int) {
 	if s.List {
 		g.get(k)
 		g.op(opI32WrapI64)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -25,8 +25,8 @@ func (c *choices) below(n int) int {
 // The snapshot that random programs read: two words of each scalar type, then lists.
 var (
 	scalars    = []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration, stubs.Bytes, stubs.Name}
-	listSource = policy.Source{List: true, Offset: 2 * len(scalars), Max: 4}
-	noneSource = policy.Source{List: true, Offset: listSource.Offset + 5, Max: 0}
+	listSource = ir.Source{List: true, Offset: 2 * len(scalars), Max: 4}
+	noneSource = ir.Source{List: true, Offset: listSource.Offset + 5, Max: 0}
 	words      = noneSource.Offset + 1
 )
 
@@ -66,15 +66,15 @@ func (c *choices) snapshot() []uint64 {
 // program is a random well-typed program.
 type program struct {
 	choices
-	policy.Program
+	ir.Program
 	scope []int // locals in scope
 	nodes int
 }
 
-func randomProgram(c *choices) *policy.Program {
-	p := &program{choices: *c, Program: policy.Program{Words: words, Reasons: []string{"a", "b", "c"}}}
+func randomProgram(c *choices) *ir.Program {
+	p := &program{choices: *c, Program: ir.Program{Words: words, Reasons: []string{"a", "b", "c"}}}
 	for _, t := range []stubs.Type{stubs.Int, stubs.Name} {
-		set := policy.Set{Type: t}
+		set := ir.Set{Type: t}
 		for range 1 + p.below(12) {
 			set.Words = append(set.Words, p.word(t))
 		}
@@ -89,9 +89,9 @@ func randomProgram(c *choices) *policy.Program {
 
 // node makes a node of type t. Its position is its number, so that positions of errors can be
 // compared.
-func (p *program) node(t stubs.Type, depth int) *policy.Node {
+func (p *program) node(t stubs.Type, depth int) *ir.Node {
 	p.nodes++
-	n := &policy.Node{Type: t, Pos: p.nodes}
+	n := &ir.Node{Type: t, Pos: p.nodes}
 	if depth == 0 || p.nodes > 300 {
 		p.leaf(n)
 		return n
@@ -100,37 +100,37 @@ func (p *program) node(t stubs.Type, depth int) *policy.Node {
 	case 0:
 		p.leaf(n)
 	case 1:
-		n.Op, n.A, n.B, n.C = policy.OpIf, p.node(stubs.Bool, depth-1), p.node(t, depth-1), p.node(t, depth-1)
+		n.Op, n.A, n.B, n.C = ir.OpIf, p.node(stubs.Bool, depth-1), p.node(t, depth-1), p.node(t, depth-1)
 	case 2:
 		p.let(n, depth)
 	case 3:
-		n.Op, n.A, n.B = policy.OpSeq, p.node(stubs.Unit, depth-1), p.node(t, depth-1)
+		n.Op, n.A, n.B = ir.OpSeq, p.node(stubs.Unit, depth-1), p.node(t, depth-1)
 	default:
 		p.operation(n, depth)
 	}
 	return n
 }
 
-func (p *program) leaf(n *policy.Node) {
+func (p *program) leaf(n *ir.Node) {
 	switch n.Type {
 	case stubs.Unit:
-		n.Op = policy.OpConst
+		n.Op = ir.OpConst
 		return
 	case stubs.Verdict:
-		n.Op, n.Imm, n.Index = policy.OpVerdict, uint64(p.below(3)), p.below(3)
+		n.Op, n.Imm, n.Index = ir.OpVerdict, uint64(p.below(3)), p.below(3)
 		return
 	}
 	for _, l := range p.scope {
 		if p.Locals[l] == n.Type && p.below(2) == 1 {
-			n.Op, n.Index = policy.OpLocal, l
+			n.Op, n.Index = ir.OpLocal, l
 			return
 		}
 	}
 	if p.below(2) == 0 {
-		n.Op, n.Imm = policy.OpConst, p.word(n.Type)
+		n.Op, n.Imm = ir.OpConst, p.word(n.Type)
 		return
 	}
-	n.Op = policy.OpRead
+	n.Op = ir.OpRead
 	for i, t := range scalars {
 		if t == n.Type {
 			n.Index = 2*i + p.below(2)
@@ -138,14 +138,14 @@ func (p *program) leaf(n *policy.Node) {
 	}
 }
 
-func (p *program) let(n *policy.Node, depth int) {
+func (p *program) let(n *ir.Node, depth int) {
 	t := scalars[p.below(len(scalars))]
-	n.Op, n.A = policy.OpLet, p.node(t, depth-1)
+	n.Op, n.A = ir.OpLet, p.node(t, depth-1)
 	n.Index, n.B = p.within(t, n.Type, depth)
 }
 
 // within makes a node of type t in the scope of a new local.
-func (p *program) within(local, t stubs.Type, depth int) (int, *policy.Node) {
+func (p *program) within(local, t stubs.Type, depth int) (int, *ir.Node) {
 	index := len(p.Locals)
 	p.Locals = append(p.Locals, local)
 	p.scope = append(p.scope, index)
@@ -154,8 +154,8 @@ func (p *program) within(local, t stubs.Type, depth int) (int, *policy.Node) {
 	return index, n
 }
 
-func (p *program) operation(n *policy.Node, depth int) {
-	sub := func(t stubs.Type) *policy.Node { return p.node(t, depth-1) }
+func (p *program) operation(n *ir.Node, depth int) {
+	sub := func(t stubs.Type) *ir.Node { return p.node(t, depth-1) }
 	switch t := n.Type; {
 	case t == stubs.Unit:
 		p.effect(n, depth)
@@ -166,66 +166,66 @@ func (p *program) operation(n *policy.Node, depth int) {
 	case t == stubs.Bool:
 		p.predicate(n, depth)
 	case t == stubs.Int && p.below(4) == 1:
-		p.quantifier(n, policy.OpCount, depth)
+		p.quantifier(n, ir.OpCount, depth)
 	case t == stubs.Int && p.below(8) == 1:
-		n.Op, n.A, n.B = policy.OpMix, sub(t), sub(t)
+		n.Op, n.A, n.B = ir.OpMix, sub(t), sub(t)
 	case t.Integral() && p.below(4) == 1:
-		n.Op, n.A = policy.OpInt, sub(stubs.Float)
+		n.Op, n.A = ir.OpInt, sub(stubs.Float)
 	case t.Integral() && p.below(4) == 1:
-		n.Op, n.A = policy.OpRetype, sub([]stubs.Type{stubs.Int, stubs.Duration, stubs.Bytes}[p.below(3)])
+		n.Op, n.A = ir.OpRetype, sub([]stubs.Type{stubs.Int, stubs.Duration, stubs.Bytes}[p.below(3)])
 	case t == stubs.Float && p.below(4) == 1:
-		n.Op, n.A = policy.OpFloat, sub([]stubs.Type{stubs.Int, stubs.Duration, stubs.Bytes}[p.below(3)])
+		n.Op, n.A = ir.OpFloat, sub([]stubs.Type{stubs.Int, stubs.Duration, stubs.Bytes}[p.below(3)])
 	case t.Numeric() && p.below(6) == 1:
-		n.Op, n.A = policy.OpNeg, sub(t)
+		n.Op, n.A = ir.OpNeg, sub(t)
 	case t.Integral():
-		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(5)), sub(t), sub(t)
+		n.Op, n.A, n.B = ir.OpAdd+ir.Op(p.below(5)), sub(t), sub(t)
 	case t == stubs.Float && p.below(4) == 1:
-		n.Op, n.A, n.B = policy.OpMin+policy.Op(p.below(2)), sub(t), sub(t)
+		n.Op, n.A, n.B = ir.OpMin+ir.Op(p.below(2)), sub(t), sub(t)
 	case t == stubs.Float && p.below(8) == 1:
-		n.Op, n.A = policy.OpSqrt, sub(t)
+		n.Op, n.A = ir.OpSqrt, sub(t)
 	case t == stubs.Float:
-		n.Op, n.A, n.B = policy.OpAdd+policy.Op(p.below(4)), sub(t), sub(t)
+		n.Op, n.A, n.B = ir.OpAdd+ir.Op(p.below(4)), sub(t), sub(t)
 	default:
 		p.leaf(n)
 	}
 }
 
-func (p *program) predicate(n *policy.Node, depth int) {
+func (p *program) predicate(n *ir.Node, depth int) {
 	switch p.below(7) {
 	case 6:
 		p.take(n, depth)
 	case 0:
-		n.Op, n.A = policy.OpNot, p.node(stubs.Bool, depth-1)
+		n.Op, n.A = ir.OpNot, p.node(stubs.Bool, depth-1)
 	case 3:
-		n.Op, n.Index = policy.OpIn, p.below(len(p.Sets))
+		n.Op, n.Index = ir.OpIn, p.below(len(p.Sets))
 		n.A = p.node(p.Sets[n.Index].Type, depth-1)
 	case 1:
-		n.Op = policy.OpAnd + policy.Op(p.below(2))
+		n.Op = ir.OpAnd + ir.Op(p.below(2))
 		n.A, n.B = p.node(stubs.Bool, depth-1), p.node(stubs.Bool, depth-1)
 	case 2:
-		p.quantifier(n, policy.OpAny+policy.Op(p.below(3)), depth)
+		p.quantifier(n, ir.OpAny+ir.Op(p.below(3)), depth)
 	default:
 		t, ops := scalars[p.below(len(scalars))], 2
 		if t.Numeric() {
 			ops = 6
 		}
-		n.Op = policy.OpEq + policy.Op(p.below(ops))
+		n.Op = ir.OpEq + ir.Op(p.below(ops))
 		n.A, n.B = p.node(t, depth-1), p.node(t, depth-1)
 	}
 }
 
-func (p *program) quantifier(n *policy.Node, op policy.Op, depth int) {
+func (p *program) quantifier(n *ir.Node, op ir.Op, depth int) {
 	n.Op = op
 	element := stubs.Int
 	switch p.below(6) {
 	case 0:
 		n.Source, element = noneSource, stubs.Name
 	case 1:
-		n.Source = policy.Source{Lo: int64(p.below(5)) - 2, Hi: int64(p.below(5)) - 2}
+		n.Source = ir.Source{Lo: int64(p.below(5)) - 2, Hi: int64(p.below(5)) - 2}
 	case 2:
-		n.Source = policy.Source{Lo: math.MaxInt64 - 2, Hi: math.MaxInt64}
+		n.Source = ir.Source{Lo: math.MaxInt64 - 2, Hi: math.MaxInt64}
 	case 3:
-		n.Source = policy.Source{Lo: math.MinInt64, Hi: math.MinInt64 + 1}
+		n.Source = ir.Source{Lo: math.MinInt64, Hi: math.MinInt64 + 1}
 	default:
 		n.Source, element = listSource, stubs.Name
 	}
@@ -233,28 +233,28 @@ func (p *program) quantifier(n *policy.Node, op policy.Op, depth int) {
 }
 
 // take takes tokens, of any number, also in predicates: the last counts, in all evaluators.
-func (p *program) take(n *policy.Node, depth int) {
+func (p *program) take(n *ir.Node, depth int) {
 	tokens := p.node(stubs.Float, depth-1)
 	if len(p.Sites) == stubs.MaxSites {
-		n.Op = policy.OpConst
+		n.Op = ir.OpConst
 		return
 	}
 	p.nodes++
-	there := &policy.Node{Op: policy.OpRead, Type: stubs.Float, Index: 2*slices.Index(scalars, stubs.Float) + p.below(2), Pos: p.nodes}
-	n.Op, n.A, n.B, n.Index = policy.OpTake, tokens, there, len(p.Sites)
-	p.Sites = append(p.Sites, policy.Site{Effect: stubs.Take, Name: "b", Type: stubs.Float})
+	there := &ir.Node{Op: ir.OpRead, Type: stubs.Float, Index: 2*slices.Index(scalars, stubs.Float) + p.below(2), Pos: p.nodes}
+	n.Op, n.A, n.B, n.Index = ir.OpTake, tokens, there, len(p.Sites)
+	p.Sites = append(p.Sites, ir.Site{Effect: stubs.Take, Name: "b", Type: stubs.Float})
 }
 
-func (p *program) effect(n *policy.Node, depth int) {
-	site := policy.Site{Type: stubs.Unit}
+func (p *program) effect(n *ir.Node, depth int) {
+	site := ir.Site{Type: stubs.Unit}
 	if t := p.below(len(scalars) + 1); t > 0 {
 		site.Type = scalars[t-1]
 		n.A = p.node(site.Type, depth-1)
 	}
 	if len(p.Sites) == stubs.MaxSites {
-		*n = policy.Node{Op: policy.OpConst, Type: stubs.Unit, Pos: n.Pos}
+		*n = ir.Node{Op: ir.OpConst, Type: stubs.Unit, Pos: n.Pos}
 		return
 	}
-	n.Op, n.Index = policy.OpEffect, len(p.Sites)
+	n.Op, n.Index = ir.OpEffect, len(p.Sites)
 	p.Sites = append(p.Sites, site)
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -69,7 +69,7 @@ func (t *table) take(words []uint64) bool {
 }
 
 // tables makes the tables of the program's sets, and returns their total number of words.
-func tables(p *policy.Program) (all []table, words int, err error) {
+func tables(p *ir.Program) (all []table, words int, err error) {
 	for _, s := range p.Sets {
 		if len(s.Words) == 0 {
 			return nil, 0, fmt.Errorf("a set has no constants")
@@ -95,7 +95,7 @@ func content(all []table) (b []byte) {
 }
 
 // in looks a word up, in both places, without a branch.
-func (g *generator) in(n *policy.Node) {
+func (g *generator) in(n *ir.Node) {
 	if n.Index < 0 || n.Index >= len(g.tables) || n.A.Type == stubs.Float || n.A.Type == stubs.Bool {
 		g.fail("offset %d: no set %d of a %v", n.Pos, n.Index, n.A.Type)
 		return

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -18,14 +19,14 @@ func sets() map[string][]uint64 {
 		"in a row": func(i uint64) uint64 { return i }, "negative": func(i uint64) uint64 { return -i }, "thousands": func(i uint64) uint64 { return 1000 * i },
 		"high bits": func(i uint64) uint64 { return i << 48 }, "both ends": func(i uint64) uint64 { return i<<50 | i }, "random": func(uint64) uint64 { return random.Uint64() },
 	} {
-		for _, n := range []int{9, 1000, policy.MaxConstants} {
+		for _, n := range []int{9, 1000, lang.MaxConstants} {
 			var words []uint64
 			for i := range n {
 				words = append(words, word(uint64(i)))
 			}
 			slices.Sort(words)
 			all[name] = slices.Compact(words)
-			if n < policy.MaxConstants {
+			if n < lang.MaxConstants {
 				all[name+" in short"] = all[name]
 			}
 		}
@@ -37,8 +38,8 @@ func sets() map[string][]uint64 {
 func TestSets(t *testing.T) {
 	stores := engines(t)
 	for name, words := range sets() {
-		p := &policy.Program{Words: 1, Sets: []policy.Set{{Type: stubs.Int, Words: []uint64{4, 5}}, {Type: stubs.Int, Words: words}},
-			Root: choose(&policy.Node{Op: policy.OpIn, Type: stubs.Bool, Index: 1, A: read(stubs.Int, 0)}, verdict(stubs.Switch, 0), verdict(stubs.Continue, 0))}
+		p := &ir.Program{Words: 1, Sets: []ir.Set{{Type: stubs.Int, Words: []uint64{4, 5}}, {Type: stubs.Int, Words: words}},
+			Root: choose(&ir.Node{Op: ir.OpIn, Type: stubs.Bool, Index: 1, A: read(stubs.Int, 0)}, verdict(stubs.Switch, 0), verdict(stubs.Continue, 0))}
 		var snapshots [][]uint64
 		for i := 0; i < len(words); i += 1 + len(words)/500 {
 			snapshots = append(snapshots, []uint64{words[i]}, []uint64{words[i] + 1}, []uint64{words[i] - 1}, []uint64{words[i] ^ 1<<63})
@@ -58,8 +59,8 @@ func TestSets(t *testing.T) {
 // BenchmarkSet is an evaluation with a look-up in the greatest set.
 func BenchmarkSet(b *testing.B) {
 	words := sets()["random"]
-	p := &policy.Program{Words: 1, Sets: []policy.Set{{Type: stubs.Name, Words: words}},
-		Root: choose(&policy.Node{Op: policy.OpIn, Type: stubs.Bool, A: read(stubs.Name, 0)}, verdict(stubs.Switch, 0), verdict(stubs.Continue, 0))}
+	p := &ir.Program{Words: 1, Sets: []ir.Set{{Type: stubs.Name, Words: words}},
+		Root: choose(&ir.Node{Op: ir.OpIn, Type: stubs.Bool, A: read(stubs.Name, 0)}, verdict(stubs.Switch, 0), verdict(stubs.Continue, 0))}
 	e := evaluator(b, p)
 	i := 0
 	for b.Loop() {

@@ -21,7 +21,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -65,7 +65,7 @@ func newStore(ctx context.Context, config wazero.RuntimeConfig) (*Store, error) 
 
 // probe runs the policy "continue()" and determines which engine runs it.
 func (s *Store) probe() error {
-	m, err := s.compile(&policy.Program{Root: &policy.Node{Op: policy.OpVerdict, Type: stubs.Verdict}})
+	m, err := s.compile(&ir.Program{Root: &ir.Node{Op: ir.OpVerdict, Type: stubs.Verdict}})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Store) Compile(v analyzer.Verified) (*Module, error) {
 	return s.compile(p)
 }
 
-func (s *Store) compile(p *policy.Program) (*Module, error) {
+func (s *Store) compile(p *ir.Program) (*Module, error) {
 	code, err := generate(p)
 	if err != nil {
 		return nil, fmt.Errorf("isolate: %w", err)
@@ -128,7 +128,7 @@ func (s *Store) Close() error {
 // Module is a compiled policy. It is safe for concurrent use, including Close.
 type Module struct {
 	store    *Store
-	program  *policy.Program
+	program  *ir.Program
 	compiled wazero.CompiledModule
 	closed   bool // guarded by store.mu
 }

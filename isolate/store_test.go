@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -32,18 +32,18 @@ func TestCompileRefuses(t *testing.T) {
 	ok := verdict(stubs.Continue, 0)
 	for _, c := range []struct {
 		name    string
-		program policy.Program
+		program ir.Program
 		want    string
 	}{
-		{"an unknown operation", policy.Program{Root: operation(200, stubs.Verdict)}, "offset 7: operation 200"},
-		{"an order of bools", policy.Program{Root: choose(compare(policy.OpLt, word(stubs.Bool, 0), word(stubs.Bool, 0)), ok, ok)}, "operation 15 on bool"},
-		{"a remainder of floats", policy.Program{Root: then(effect(0, operation(policy.OpMod, stubs.Float, float(1), float(1))), ok), Sites: make([]policy.Site, 1)}, "operation 12 on float"},
-		{"a list as a local", policy.Program{Root: ok, Locals: []stubs.Type{stubs.NameList}}, "list of names"},
-		{"a wrong type", policy.Program{Root: choose(integer(1), ok, ok)}, "type mismatch"},
-		{"a local that is not there", policy.Program{Root: choose(local(stubs.Bool, 9), ok, ok)}, "local"},
-		{"no value", policy.Program{Root: effect(0, nil), Sites: make([]policy.Site, 1)}, "not enough results"},
-		{"a huge snapshot", policy.Program{Root: ok, Words: 1 << 20}, "read fewer stubs"},
-		{"too many effects", policy.Program{Root: ok, Sites: make([]policy.Site, 65)}, "at most 64"},
+		{"an unknown operation", ir.Program{Root: operation(200, stubs.Verdict)}, "offset 7: operation 200"},
+		{"an order of bools", ir.Program{Root: choose(compare(ir.OpLt, word(stubs.Bool, 0), word(stubs.Bool, 0)), ok, ok)}, "operation 15 on bool"},
+		{"a remainder of floats", ir.Program{Root: then(effect(0, operation(ir.OpMod, stubs.Float, float(1), float(1))), ok), Sites: make([]ir.Site, 1)}, "operation 12 on float"},
+		{"a list as a local", ir.Program{Root: ok, Locals: []stubs.Type{stubs.NameList}}, "list of names"},
+		{"a wrong type", ir.Program{Root: choose(integer(1), ok, ok)}, "type mismatch"},
+		{"a local that is not there", ir.Program{Root: choose(local(stubs.Bool, 9), ok, ok)}, "local"},
+		{"no value", ir.Program{Root: effect(0, nil), Sites: make([]ir.Site, 1)}, "not enough results"},
+		{"a huge snapshot", ir.Program{Root: ok, Words: 1 << 20}, "read fewer stubs"},
+		{"too many effects", ir.Program{Root: ok, Sites: make([]ir.Site, 65)}, "at most 64"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := s.compile(&c.program); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -57,15 +57,15 @@ func TestCompileLong(t *testing.T) {
 	deep := verdict(stubs.Switch, 0)
 	sum := integer(0)
 	for range 600 {
-		deep = choose(compare(policy.OpGt, read(stubs.Int, 0), integer(1)), deep, verdict(stubs.Continue, 0))
-		sum = operation(policy.OpAdd, stubs.Int, integer(1), sum)
+		deep = choose(compare(ir.OpGt, read(stubs.Int, 0), integer(1)), deep, verdict(stubs.Continue, 0))
+		sum = operation(ir.OpAdd, stubs.Int, integer(1), sum)
 	}
 	wide := then(effect(0, sum), verdict(stubs.Switch, 0))
 	stores := engines(t)
-	if got := agree(t, stores, &policy.Program{Root: deep, Words: 1}, []uint64{2})[0]; got != "switch 0 0" {
+	if got := agree(t, stores, &ir.Program{Root: deep, Words: 1}, []uint64{2})[0]; got != "switch 0 0" {
 		t.Error(got)
 	}
-	if got := agree(t, stores, &policy.Program{Root: wide, Sites: make([]policy.Site, 1)}, nil)[0]; got != "switch 0 1 0:0x258" {
+	if got := agree(t, stores, &ir.Program{Root: wide, Sites: make([]ir.Site, 1)}, nil)[0]; got != "switch 0 1 0:0x258" {
 		t.Error(got)
 	}
 }
@@ -74,8 +74,8 @@ func TestCompileLong(t *testing.T) {
 // size.
 func TestSnapshotOfManyPages(t *testing.T) {
 	words := maxPages*pageBytes/wordBytes - 2 - stubs.MaxSites
-	p := &policy.Program{
-		Words: words, Sites: make([]policy.Site, stubs.MaxSites),
+	p := &ir.Program{
+		Words: words, Sites: make([]ir.Site, stubs.MaxSites),
 		Root: then(effect(63, read(stubs.Int, words-1)), verdict(stubs.Throw, 0)),
 	}
 	p.Root.B.A = read(stubs.Duration, words-2)
@@ -213,7 +213,7 @@ func hammer(t *testing.T, m *Module, user int, often func()) {
 // churnOnce compiles a policy that the users have, and a different one, evaluates each once, and
 // closes them.
 func churnOnce(t *testing.T, s *Store) {
-	for _, p := range []*policy.Program{headOfLine, {Root: verdict(stubs.Switch, 0)}} {
+	for _, p := range []*ir.Program{headOfLine, {Root: verdict(stubs.Switch, 0)}} {
 		m, err := s.compile(p)
 		if err != nil {
 			t.Error(err)

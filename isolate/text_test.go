@@ -9,22 +9,23 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // textEnvs are for an event policy and for a time policy: arriving.* belongs to the first,
 // interval() to the second.
-var textEnvs = [2]policy.Env{{On: stubs.Enqueue, States: states, Tables: keyedStates, Funcs: funcs}, {On: stubs.Tick, States: states, Tables: keyedStates, Funcs: funcs}}
+var textEnvs = [2]lang.Env{{On: stubs.Enqueue, States: states, Tables: keyedStates, Funcs: funcs}, {On: stubs.Tick, States: states, Tables: keyedStates, Funcs: funcs}}
 
 var (
 	states = map[string]stubs.Type{"b": stubs.Bool, "i": stubs.Int, "f": stubs.Float, "d": stubs.Duration, "n": stubs.Name,
 		"k": stubs.Duration, "bucket": stubs.Float, "buckets": stubs.Float}
-	keyedStates = map[string]policy.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}}
+	keyedStates = map[string]lang.Table{"k": {Keyed: true}, "bucket": {Burst: 5}, "buckets": {Keyed: true, Burst: 5}}
 	funcs       = map[string]bool{"F": true}
 )
 
-func envOf(text string) policy.Env {
+func envOf(text string) lang.Env {
 	if strings.Contains(text, "interval") {
 		return textEnvs[1]
 	}
@@ -94,7 +95,7 @@ var texts = []struct {
 func TestTexts(t *testing.T) {
 	stores := engines(t)
 	for _, c := range texts {
-		p, err := policy.Parse(c.text, envOf(c.text))
+		p, err := lang.Parse(c.text, envOf(c.text))
 		if err != nil {
 			t.Errorf("%s\n%v", c.text, err)
 			continue
@@ -111,7 +112,7 @@ func TestTexts(t *testing.T) {
 }
 
 // snapshotOf lays out values as the program reads them.
-func snapshotOf(t *testing.T, p *policy.Program, state map[string]any) []uint64 {
+func snapshotOf(t *testing.T, p *ir.Program, state map[string]any) []uint64 {
 	s := make([]uint64, p.Words)
 	set := func(offset int, value any) {
 		w, _, err := stubs.Word(value)
@@ -147,7 +148,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add(`non.(A"0")A0(A"")A()A()`, uint64(0)) // once made Parse leave its brackets
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
-		p, err := policy.Parse(text, envOf(text))
+		p, err := lang.Parse(text, envOf(text))
 		if err != nil {
 			return
 		}
@@ -155,8 +156,8 @@ func FuzzText(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if v.Cost() != policy.Bound(p.Root) || v.Cost() > analyzer.DefaultCost {
-			t.Errorf("verified at a cost of %d; the bound is %d", v.Cost(), policy.Bound(p.Root))
+		if v.Cost() != ir.Bound(p.Root) || v.Cost() > analyzer.DefaultCost {
+			t.Errorf("verified at a cost of %d; the bound is %d", v.Cost(), ir.Bound(p.Root))
 		}
 		random := rand.New(rand.NewPCG(seed, 0))
 		agree(t, stores, v.Program(), randomSnapshot(p, random), randomSnapshot(p, random), make([]uint64, p.Words))
@@ -164,7 +165,7 @@ func FuzzText(f *testing.F) {
 }
 
 // randomSnapshot chooses among the extremes of each read's type.
-func randomSnapshot(p *policy.Program, random *rand.Rand) []uint64 {
+func randomSnapshot(p *ir.Program, random *rand.Rand) []uint64 {
 	data := make([]byte, p.Words)
 	for i := range data {
 		data[i] = byte(random.Uint32())
@@ -185,7 +186,7 @@ func randomSnapshot(p *policy.Program, random *rand.Rand) []uint64 {
 
 // TestCompileVerified uses the public API.
 func TestCompileVerified(t *testing.T) {
-	p, err := policy.Parse(`queue.length > 2 ? switch() : continue()`, textEnvs[0])
+	p, err := lang.Parse(`queue.length > 2 ? switch() : continue()`, textEnvs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestWishDuringTheHandler checks that a request made while the handler runs causes another run.
@@ -132,7 +134,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 		}
 	})
 	mine := rand.New(rand.NewPCG(3, 3))
-	for deadline := Now() + int64(700*time.Millisecond); Now() < deadline; {
+	for deadline := Now() + int64(time.Duration(longtest.Count(700, 250))*time.Millisecond); Now() < deadline; {
 		before := runs.Load()
 		if round.Add(1)%2 == 0 {
 			linger(mine, 50)
@@ -174,7 +176,7 @@ func testClose(t *testing.T, thread func() sleeper) {
 			}
 			timer.Close()
 			timer.WakeAt(0)
-			if state := timer.state.Load(); state == asleep || state == parked || len(runs) > 0 {
+			if state := timer.state.Load(); state == asleep || state == waiting || len(runs) > 0 {
 				t.Fatalf("after Close: state %d, %d runs", state, len(runs))
 			}
 		})

@@ -18,9 +18,9 @@ func TestRelaxIsHeardAtBedtime(t *testing.T) {
 	for i := range 4000 {
 		want := asleep
 		if i%2 == 0 {
-			want = parked
+			want = waiting
 		}
-		timer.Relax(want == parked)
+		timer.Relax(want == waiting)
 		// Run the handler, so that the thread goes to sleep again while the mode changes.
 		if i%3 == 0 {
 			timer.WakeAt(0)

@@ -24,14 +24,14 @@ import (
 //
 //  1. WakeAt lowers want to its time, by compare-and-swap. If want is as early already, WakeAt
 //     returns.
-//  2. Then it reads state. If it is asleep or parked, WakeAt swaps in awake, and the caller that
+//  2. Then it reads state. If it is asleep or waiting, WakeAt swaps in awake, and the caller that
 //     succeeds wakes the thread, by the system call or by a channel. If it is unstarted, the caller
 //     that swaps in awake starts the thread.
-//  3. The thread, when it has nothing to do, stores how it will sleep, asleep or parked, and only
+//  3. The thread, when it has nothing to do, stores how it will sleep, asleep or waiting, and only
 //     then reads want and relaxed. If that time has come, it stores awake and goes to 5. If it must
 //     sleep in the other way, it repeats 3.
 //  4. Otherwise it sleeps until that time. An asleep thread sleeps only if state is still asleep,
-//     because the system compares and queues the thread in one step. A parked thread waits on a
+//     because the system compares and queues the thread in one step. A waiting one reads a
 //     channel that keeps one wake-up, so that no wake-up is too early to be seen. When the sleep
 //     ends for any reason, the thread stores awake and goes back to 3.
 //  5. It swaps Never for want, and only then runs the handler. The handler's result lowers want as
@@ -40,7 +40,7 @@ import (
 // No request is lost. WakeAt writes want and then reads state; the thread writes state and then
 // reads want. These accesses are sequentially consistent, so at least one side sees what the other
 // wrote. Either the thread sleeps no longer than the request allows, or WakeAt sees asleep or
-// parked and replaces it; then step 4 does not begin to sleep, or is woken. If the thread or
+// waiting and replaces it; then step 4 does not begin to sleep, or is woken. If the thread or
 // another caller changes state before WakeAt can replace it, the thread has been awake since the
 // request was written, and reads want before it sleeps again. A request made while the handler runs
 // comes after the swap of 5, so the handler runs again for it. An unnecessary wake-up costs one
@@ -55,7 +55,7 @@ type Timer struct {
 	relaxed atomic.Bool
 	handle  func(now int64) (next int64)
 	thread  sleeper
-	park    sleeper
+	channel sleeper
 	ended   chan struct{} // closed when there is no thread and will be none
 }
 
@@ -63,9 +63,9 @@ type Timer struct {
 const (
 	unstarted uint32 = iota
 	awake
-	asleep // sleeping by thread
-	over   // closed without having started
-	parked // sleeping by park
+	asleep  // sleeping by thread
+	over    // closed without having started
+	waiting // sleeping by channel
 )
 
 // closed is the value of want once the timer is closed: earlier than any time.
@@ -87,7 +87,7 @@ func NewTimer(handle func(now int64) (next int64)) *Timer {
 }
 
 func newTimer(handle func(now int64) (next int64), thread sleeper) *Timer {
-	t := &Timer{handle: handle, thread: thread, park: newGoSleeper(), ended: make(chan struct{})}
+	t := &Timer{handle: handle, thread: thread, channel: newGoSleeper(), ended: make(chan struct{})}
 	t.want.Store(Never)
 	return t
 }
@@ -105,9 +105,9 @@ func (t *Timer) WakeAt(at int64) {
 }
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
-// one becomes free, which is up to 10 ms and more. Its goroutine then parks as usual, and keeps no
-// P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back, which
-// on the only P stops the process for up to 10 ms. A new timer is not relaxed.
+// one becomes free, which is up to 10 ms and more. Its goroutine then waits as others do and keeps
+// no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back,
+// which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //
 // Relax is safe for concurrent use, and costs as much as WakeAt.
 func (t *Timer) Relax(relaxed bool) {
@@ -133,15 +133,15 @@ func (t *Timer) lower(at int64) bool {
 // rouse is step 2.
 func (t *Timer) rouse() {
 	switch state := t.state.Load(); state {
-	case asleep, parked, unstarted:
+	case asleep, waiting, unstarted:
 		if !t.state.CompareAndSwap(state, awake) {
 			return
 		}
 		switch state {
 		case asleep:
 			t.thread.wake(&t.state)
-		case parked:
-			t.park.wake(&t.state)
+		case waiting:
+			t.channel.wake(&t.state)
 		case unstarted:
 			Outside(func() { go t.run() })
 		}
@@ -173,17 +173,17 @@ func (t *Timer) run() {
 	runtime.LockOSThread()
 	t.thread.enter()
 	defer t.thread.leave()
-	defer t.park.leave()
+	defer t.channel.leave()
 	for {
 		way, sleeper := asleep, t.thread
 		if t.relaxed.Load() {
-			way, sleeper = parked, t.park
+			way, sleeper = waiting, t.channel
 		}
 		t.state.Store(way)
 		want := t.want.Load()
 		now := Now()
 		if want > now {
-			if t.relaxed.Load() == (way == parked) {
+			if t.relaxed.Load() == (way == waiting) {
 				sleeper.sleep(&t.state, want, now)
 			}
 			t.state.Store(awake)

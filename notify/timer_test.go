@@ -122,7 +122,7 @@ func testEarlierWishShortensTheSleep(t *testing.T, thread func() sleeper) {
 // awaitAsleep returns when the thread has announced its sleep.
 func awaitAsleep(t testing.TB, timer *Timer) {
 	t.Helper()
-	for start := Now(); timer.state.Load() != asleep && timer.state.Load() != parked; runtime.Gosched() {
+	for start := Now(); timer.state.Load() != asleep && timer.state.Load() != waiting; runtime.Gosched() {
 		if Now()-start > int64(patience) {
 			t.Fatal("the timer's thread does not go to sleep")
 		}

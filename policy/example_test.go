@@ -1,36 +1,25 @@
 package policy_test
 
 import (
+	"errors"
 	"fmt"
-	"log"
-	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ReadDocument checks the form of a document. Parse checks the expression of each of its policies.
+// A Spec is validated and parsed when it is registered. Parse does both, without a runtime.
 func Example() {
-	doc, err := policy.ReadDocument(strings.NewReader(`
-version: 1
-policies:
-  - name: shed
-    on: enqueue
-    expr: 'queue.length > 100 ? throw("busy") : continue()'
-  - name: misspelt
-    on: enqueue
-    expr: 'queue.length > "100" ? throw("busy") : continue()'
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, p := range doc.Policies {
-		_, err := p.Parse(nil, nil)
-		fmt.Println(p.Name+":", err)
+	_, err := policy.Spec{Name: "shed", On: policy.On(stubs.Enqueue), Expr: `queue.lenght > 100 ? throw("busy") : continue()`}.Parse(nil, nil)
+	var refused *policy.Error
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Reason)
+		fmt.Println(refused.Hint)
 	}
 	// Output:
-	// shed: <nil>
-	// misspelt: policy "misspelt": policy.expr:1:1: queue.length is a count and "100" is a string
+	// there is no state stub queue.lenght
+	// did you mean queue.length?
 }
 
 // AdaptiveQuantum is one of the ready-made policies. A program registers it like a policy of its

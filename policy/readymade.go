@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -26,20 +25,6 @@ func quote(name string) string { return strconv.Quote(name) }
 
 // length writes a duration as a constant of the language.
 func length(d time.Duration) string { return fmt.Sprintf("duration(%q)", d.String()) }
-
-// checkNameText refuses a name that cannot be a string constant.
-func checkNameText(what, name string) error {
-	control := func(r rune) bool { return r < ' ' || r == 0x7f }
-	switch {
-	case name == "":
-		return fmt.Errorf("%s is empty", what)
-	case len(name) > stubs.MaxName:
-		return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(name), stubs.MaxName)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, control):
-		return fmt.Errorf("%s %q is no printable text", what, name)
-	}
-	return nil
-}
 
 // specName makes a policy's name from a prefix and any text; different texts have different names.
 func specName(prefix, text string) string {

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/lang"
 )
 
 // TimeLimit throws into a task when a section with the name Func, or the task itself, has run
 // longer than Limit. Running time counts; waiting does not.
 type TimeLimit struct {
 	Func  string        // the name of a section or a task, or a pattern of names, see Pattern
-	Limit time.Duration // MinInterval or more
+	Limit time.Duration // 5 µs or more
 	// the time between evaluations after Limit; 0: Limit/100, but 50 µs to 10 ms
 	Interval time.Duration
 	Reason   string // the reason of the throw; "": "FUNC ran longer than LIMIT"
@@ -31,7 +33,7 @@ func (l TimeLimit) Spec() (Spec, error) {
 	}
 	if l.Reason == "" {
 		name := l.Func
-		if len(name) > MaxReason/2 {
+		if len(name) > lang.MaxReason/2 {
 			name = "it"
 		}
 		l.Reason = fmt.Sprintf("%s ran longer than %v", name, l.Limit)
@@ -41,8 +43,8 @@ func (l TimeLimit) Spec() (Spec, error) {
 	}
 	limit := length(l.Limit)
 	key, named := fmt.Sprintf("pattern(%s)", quote(l.Func)), fmt.Sprintf("in pattern(%s)", quote(l.Func))
-	if p, _ := ParsePattern(l.Func); p.one() {
-		name, _ := p.Name()
+	p, _ := lang.ParsePattern(l.Func)
+	if name, one := p.Name(); one {
 		key, named = quote(name), "== "+quote(name)
 	}
 	return Spec{
@@ -54,34 +56,23 @@ func (l TimeLimit) Spec() (Spec, error) {
 	}, nil
 }
 
-// ofOthers is the limit for tasks that no other limit of a document matches.
-func (l TimeLimit) ofOthers(others []string) (Spec, error) {
-	if l.Reason == "" {
-		l.Reason = fmt.Sprintf("it ran longer than %v", l.Limit)
-	}
-	s, err := l.Spec()
-	s.Match.Except = others
-	s.Expr = fmt.Sprintf(`task.running > %s ? throw(%s) : continue()`, length(l.Limit), quote(l.Reason))
-	return s, err
-}
-
 func (l TimeLimit) validate() error {
-	if err := checkNameText("the name of the section or task", l.Func); err != nil {
+	if err := lang.CheckName("the name of the section or task", l.Func); err != nil {
 		return err
 	}
-	if _, err := ParsePattern(l.Func); err != nil {
+	if _, err := lang.ParsePattern(l.Func); err != nil {
 		return err
 	}
-	if l.Limit < MinInterval {
-		return fmt.Errorf("the limit of %q is %v; want %v or more, which the runtime can tell apart", l.Func, l.Limit, MinInterval)
+	if l.Limit < lang.MinInterval {
+		return fmt.Errorf("the limit of %q is %v; want %v or more, which the runtime can tell apart", l.Func, l.Limit, lang.MinInterval)
 	}
 	if err := Every(l.Interval).validate(); err != nil {
 		return err
 	}
-	if len(l.Reason) > MaxReason {
-		return fmt.Errorf("the reason has %d bytes, and %d are allowed", len(l.Reason), MaxReason)
+	if len(l.Reason) > lang.MaxReason {
+		return fmt.Errorf("the reason has %d bytes, and %d are allowed", len(l.Reason), lang.MaxReason)
 	}
-	return checkNameText("the reason", l.Reason)
+	return lang.CheckName("the reason", l.Reason)
 }
 
 // OverloadAlarm keeps a bool state true while a loop is overloaded, and calls a function when the
@@ -149,7 +140,7 @@ func (a OverloadAlarm) validate() error {
 	case a.State == "" && a.Func == "":
 		return errors.New("the alarm would have no effect; set State, Func or both")
 	case a.Func != "":
-		return checkNameText("the function's name", a.Func)
+		return lang.CheckName("the function's name", a.Func)
 	}
 	return nil
 }

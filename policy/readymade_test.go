@@ -7,45 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/ir/irtest"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// evaluate runs the policy over the stubs that are given as policies write them; the others are
-// zero.
-func evaluate(t *testing.T, p *Program, values map[string]any) stubs.Outcome {
-	t.Helper()
-	snapshot := make([]uint64, p.Words)
-	used := 0
-	for _, r := range p.Reads {
-		v, ok := values[r.String()]
-		if !ok {
-			continue
-		}
-		used++
-		if list, ok := v.([]string); ok {
-			snapshot[r.Offset] = uint64(len(list))
-			for i, s := range list {
-				snapshot[r.Offset+1+i] = uint64(stubs.Intern(s))
-			}
-			continue
-		}
-		word, _, err := stubs.Word(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		snapshot[r.Offset] = word
-	}
-	if used != len(values) {
-		t.Fatalf("%q reads %+v, not all of %v", p.Text, p.Reads, values)
-	}
-	out, _, err := Interpret(p, snapshot)
-	if err != nil {
-		t.Fatalf("%q: %v", p.Text, err)
-	}
-	return out
-}
-
-func mustParse(t *testing.T, s Spec, err error, states map[string]State, funcs map[string]bool) *Program {
+func mustParse(t *testing.T, s Spec, err error, states map[string]State, funcs map[string]bool) *ir.Program {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +39,7 @@ func TestTimeLimit(t *testing.T) {
 			{map[string]any{"task.name": name, "task.running": time.Second}, stubs.Throw},
 			{map[string]any{"task.name": name + "x", "task.running": time.Second}, stubs.Continue},
 		} {
-			if got := evaluate(t, p, c.values); got.Decision != c.want {
+			if got := irtest.Evaluate(t, p, c.values); got.Decision != c.want {
 				t.Errorf("%q %v: %v, want %v", name, c.values, got.Decision, c.want)
 			}
 		}
@@ -80,7 +48,7 @@ func TestTimeLimit(t *testing.T) {
 
 func TestTimeLimitDefaults(t *testing.T) {
 	for limit, want := range map[time.Duration]time.Duration{
-		MinInterval: 50 * time.Microsecond, time.Millisecond: 50 * time.Microsecond, 100 * time.Millisecond: time.Millisecond,
+		lang.MinInterval: 50 * time.Microsecond, time.Millisecond: 50 * time.Microsecond, 100 * time.Millisecond: time.Millisecond,
 		time.Hour: 10 * time.Millisecond, math.MaxInt64: 10 * time.Millisecond,
 	} {
 		s, err := TimeLimit{Func: "f", Limit: limit}.Spec()
@@ -153,10 +121,10 @@ func TestDefaultPreemption(t *testing.T) {
 		t.Error("not evaluated for each task")
 	}
 	for kind, want := range map[string]stubs.Decision{"atomic": stubs.Continue, "preemptible": stubs.Switch, "safe": stubs.Continue, "both": stubs.Switch} {
-		if got := evaluate(t, p, map[string]any{"task.kind": kind, "queue.safe": 1}); got.Decision != want {
+		if got := irtest.Evaluate(t, p, map[string]any{"task.kind": kind, "queue.safe": 1}); got.Decision != want {
 			t.Errorf("%s: %v, want %v", kind, got.Decision, want)
 		}
-		if got := evaluate(t, p, map[string]any{"task.kind": kind}); got.Decision != stubs.Continue {
+		if got := irtest.Evaluate(t, p, map[string]any{"task.kind": kind}); got.Decision != stubs.Continue {
 			t.Errorf("%s, nobody waits: %v", kind, got.Decision)
 		}
 	}
@@ -175,7 +143,7 @@ func TestRoundRobin(t *testing.T) {
 		{map[string]any{"task.kind": "both", "task.slice": 9 * time.Millisecond, "queue.safe": 1}, stubs.Continue},
 		{map[string]any{"task.kind": "preemptible", "task.slice": time.Second, "queue.safe": 1}, stubs.Continue},
 	} {
-		if got := evaluate(t, p, c.values); got.Decision != c.want {
+		if got := irtest.Evaluate(t, p, c.values); got.Decision != c.want {
 			t.Errorf("%v: %v, want %v", c.values, got.Decision, c.want)
 		}
 	}
@@ -201,7 +169,7 @@ func TestAdaptiveQuantum(t *testing.T) {
 		{"both", 0, 1, 20 * time.Millisecond, 2 * time.Millisecond, stubs.Switch},
 		{"preemptible", 1, 1, time.Hour, 250 * time.Microsecond, stubs.Continue},
 	} {
-		out := evaluate(t, p, map[string]any{"task.kind": c.kind, "queue.safe": c.safe, "queue.suspended": c.suspended, "task.slice": c.slice})
+		out := irtest.Evaluate(t, p, map[string]any{"task.kind": c.kind, "queue.safe": c.safe, "queue.suspended": c.suspended, "task.slice": c.slice})
 		if out.Decision != c.want {
 			t.Errorf("%+v: %v", c, out.Decision)
 		}
@@ -224,10 +192,10 @@ func TestAdaptiveQuantum(t *testing.T) {
 
 func TestCallerGone(t *testing.T) {
 	p := mustParse(t, CallerGone(), nil, nil, nil)
-	if got := evaluate(t, p, map[string]any{"task.cancelled": true}); got.Decision != stubs.Throw || p.Reasons[got.Reason] != "the caller is gone" {
+	if got := irtest.Evaluate(t, p, map[string]any{"task.cancelled": true}); got.Decision != stubs.Throw || p.Reasons[got.Reason] != "the caller is gone" {
 		t.Errorf("%+v", got)
 	}
-	if got := evaluate(t, p, map[string]any{"task.cancelled": false}); got.Decision != stubs.Continue {
+	if got := irtest.Evaluate(t, p, map[string]any{"task.cancelled": false}); got.Decision != stubs.Continue {
 		t.Errorf("%+v", got)
 	}
 }
@@ -250,7 +218,7 @@ func TestOverloadAlarm(t *testing.T) {
 		{10, time.Second, true, "set over=0 "},
 		{10, time.Second, false, ""},
 	} {
-		out := evaluate(t, p, map[string]any{"queue.length": c.queue, "queue.oldest": c.wait, "state.over": c.was})
+		out := irtest.Evaluate(t, p, map[string]any{"queue.length": c.queue, "queue.oldest": c.wait, "state.over": c.was})
 		var fired strings.Builder
 		for i, site := range p.Sites {
 			switch {

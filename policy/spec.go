@@ -1,22 +1,19 @@
-// Package policy is Cocoon's policy language. docs/policy.md is its normative description. A
-// program that registers policies needs only package cocoon, and the ready-made policies from here.
+// Package policy declares policies. docs/policy.md defines their language. A program that registers
+// policies needs only package cocoon; this package adds ready-made policies. Package document reads
+// YAML documents with policies.
 //
-// # Policies and documents
+// # Policies
 //
-// A [Spec] is a policy as its author writes it, and [ReadDocument] reads a YAML document of them.
-// [Parse] checks an expression and lowers it to a [Program].
+// A [Spec] is a policy as its author writes it. [Every], [On] and [OnCustom] say when it is
+// evaluated. [Keyed], [Bucket] and [PerLoop] declare states.
 //
 // # Ready-made policies
 //
 // [DefaultPreemption], [RoundRobin] and [AdaptiveQuantum] preempt tasks. [FirstInFirstOut],
 // [StrictPriority], [EarliestDeadline], [ShortestRemaining] and [FairShare] order the queue.
-// [Background] and [CallerGone] send tasks to the background, and stop those without a caller. A
-// [TimeLimit] bounds the running time of a task or a section.
-//
-// # Programs
-//
-// A [Program] is a tree of [Node], with a cost for each operation ([Cost]). [Interpret] is the
-// reference interpreter: it defines the result of an evaluation.
+// [Background] sends tasks to the background. [CallerGone] stops tasks whose caller has gone. A
+// [TimeLimit] bounds the running time of a task or a section, and an [OverloadAlarm] tells of
+// overload.
 package policy
 
 import (
@@ -24,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -47,14 +45,8 @@ type Trigger struct {
 	Custom   string        // with stubs.Custom: the only event name that counts, or "" for all
 }
 
-// Bounds of a time policy's interval.
-const (
-	MinInterval = 5 * time.Microsecond
-	MaxInterval = 24 * time.Hour
-)
-
-// Every makes the trigger of a time policy, evaluated every interval (MinInterval to MaxInterval)
-// while it may act on a running task.
+// Every makes the trigger of a time policy, evaluated every interval (5 µs to 24 h) while it may
+// act on a running task.
 func Every(interval time.Duration) Trigger { return Trigger{Interval: interval} }
 
 // On makes an event policy's trigger.
@@ -117,3 +109,7 @@ type Match struct {
 	Except []string // exceptions from Tasks; the most specific entry of both counts
 	Kinds  []string // "atomic", "preemptible", "safe", "both"
 }
+
+// Selector returns the selector of Tasks and Except; nil when there is no pattern and no exception,
+// so that names can be compared.
+func (m Match) Selector() *lang.Selector { return lang.NewSelector(m.Tasks, m.Except) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -26,8 +27,8 @@ func TestSpecValidate(t *testing.T) {
 		{"unicode", func(s *Spec) { s.Name = "é" }, "letters"},
 		{"long", func(s *Spec) { s.Name = strings.Repeat("x", 129) }, "129 bytes, and 128"},
 		{"never", func(s *Spec) { s.On = Trigger{} }, "never evaluated"},
-		{"short", func(s *Spec) { s.On = Every(MinInterval - 1) }, "interval 4.999µs is not between 5µs and 24h0m0s"},
-		{"long interval", func(s *Spec) { s.On = Every(MaxInterval + 1) }, "not between"},
+		{"short", func(s *Spec) { s.On = Every(lang.MinInterval - 1) }, "interval 4.999µs is not between 5µs and 24h0m0s"},
+		{"long interval", func(s *Spec) { s.On = Every(lang.MaxInterval + 1) }, "not between"},
 		{"negative", func(s *Spec) { s.On = Every(-time.Second) }, "not between"},
 		{"greatest", func(s *Spec) { s.On = Every(math.MaxInt64) }, "not between"},
 		{"both, with tick", func(s *Spec) { s.On.Events = stubs.Enqueue | stubs.Tick }, "tick is no event to name"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -80,7 +82,7 @@ type State struct {
 	First   uint64 // the word of its first value; of a bucket, its capacity
 	PerLoop bool
 	Keys    int // the greatest number of keys; 0: not keyed
-	By      KeyTypes
+	By      ir.KeyTypes
 	TTL     time.Duration
 	Bucket  Bucket // the zero Bucket: not a bucket
 }
@@ -92,6 +94,12 @@ func (s State) Parameter() bool { return s.Keys == 0 && !s.IsBucket() && s.First
 // IsBucket reports whether the state is a token bucket, or one for each key.
 func (s State) IsBucket() bool { return s.Bucket.Burst > 0 }
 
+// Table returns what the language needs to know of a state that has keys or is a bucket; it is zero
+// for other states.
+func (s State) Table() lang.Table {
+	return lang.Table{Keyed: s.Keys > 0, By: s.By, Burst: s.Bucket.Burst}
+}
+
 // Kind describes the state's kind for messages: "int", "duration by key", "bucket by name and int".
 func (s State) Kind() string {
 	kind := s.Type.String()
@@ -100,7 +108,7 @@ func (s State) Kind() string {
 	}
 	switch {
 	case s.Keys == 0:
-	case s.By == oneName:
+	case s.By == ir.OneName:
 		kind += " by key"
 	default:
 		kind += " by " + s.By.String()
@@ -131,7 +139,7 @@ func StateOf(declared any) (s State, err error) {
 		if k.TTL < 0 {
 			return s, fmt.Errorf("has the time to live %v; want none, or more than 0", k.TTL)
 		}
-		if s.By, err = keyTypesOf(k.By); err != nil {
+		if s.By, err = ir.KeyTypesOf(k.By); err != nil {
 			return s, err
 		}
 		s.Keys, s.TTL, declared = k.Keys, k.TTL, k.first()

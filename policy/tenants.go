@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -25,12 +26,15 @@ const (
 	MaxTenants = 1 << 16
 )
 
+// Expected returns how many tenants the declaration speaks of: the number with shares, or Max.
+func (t Tenants) Expected() int { return max(len(t.Shares), t.Max) }
+
 // Validate reports the first error in t.
 func (t Tenants) Validate() error {
 	if t.Label == "" {
 		return errors.New("tenants: the label has no name")
 	}
-	if err := checkNameText("tenants: the label", t.Label); err != nil {
+	if err := lang.CheckName("tenants: the label", t.Label); err != nil {
 		return err
 	}
 	if t.Max < 0 || t.Max > MaxTenants {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -20,7 +22,8 @@ func (s Spec) Validate() error {
 		return err
 	}
 	_, zone := s.Location()
-	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), zone, validateState(s.State))
+	_, state := StatesOf(s.State)
+	check := errors.Join(s.On.validate(), s.Mode.Validate(), s.Match.validate(), zone, state)
 	if check != nil {
 		return fmt.Errorf("policy %q: %w", s.Name, firstOf(check))
 	}
@@ -29,22 +32,22 @@ func (s Spec) Validate() error {
 
 // Parse validates the spec and parses its expression. states are the registered states by name, and
 // funcs the functions registered as safe. An error in the expression is an *Error.
-func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*Program, error) {
+func (s Spec) Parse(states map[string]State, funcs map[string]bool) (*ir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	env := Env{On: s.On.Set(), Funcs: funcs}
+	env := lang.Env{On: s.On.Set(), Funcs: funcs}
 	for name, state := range states {
-		env.Declare(name, state)
+		env.Declare(name, state.Type, state.Table())
 	}
 	private, _ := StatesOf(s.State)
 	for _, name := range slices.Sorted(maps.Keys(private)) {
 		if _, ok := states[name]; ok {
 			return nil, fmt.Errorf("policy %q: state %q is registered already; choose another name for the private one", s.Name, name)
 		}
-		env.Declare(name, private[name])
+		env.Declare(name, private[name].Type, private[name].Table())
 	}
-	p, err := Parse(s.Expr, env)
+	p, err := lang.Parse(s.Expr, env)
 	if err != nil {
 		return nil, fmt.Errorf("policy %q: %w", s.Name, err)
 	}
@@ -74,8 +77,8 @@ func validateName(name string) error {
 
 func (t Trigger) validate() error {
 	switch {
-	case t.Interval != 0 && (t.Interval < MinInterval || t.Interval > MaxInterval):
-		return fmt.Errorf("the interval %v is not between %v and %v", t.Interval, MinInterval, MaxInterval)
+	case t.Interval != 0 && (t.Interval < lang.MinInterval || t.Interval > lang.MaxInterval):
+		return fmt.Errorf("the interval %v is not between %v and %v", t.Interval, lang.MinInterval, lang.MaxInterval)
 	case t.Interval == 0 && t.Events == 0:
 		return errors.New("it is never evaluated; say when with Every, On or OnCustom")
 	case t.Events&stubs.Tick != 0:
@@ -90,25 +93,26 @@ func (t Trigger) validate() error {
 
 func (m Match) validate() error {
 	for _, k := range m.Kinds {
-		if !knownKind(k) {
-			return fmt.Errorf("match.kinds: there is no kind %q; want %s", k, kindNames)
+		if !lang.KnownKind(k) {
+			return fmt.Errorf("match.kinds: there is no kind %q; want %s", k, lang.KindNames)
 		}
 	}
 	if slices.Contains(m.Loops, "") {
 		return errors.New("match.loops: a loop's name is empty")
 	}
 	for _, name := range m.Loops {
-		if p, _ := ParsePattern(name); !p.one() {
+		p, _ := lang.ParsePattern(name)
+		if _, one := p.Name(); !one {
 			return fmt.Errorf("match.loops: %q has a star, and loops are matched by whole names; leave loops out for all of them", name)
 		}
 	}
 	for _, name := range m.Tasks {
-		if err := checkPattern("a task's name", name); err != nil {
+		if err := lang.CheckPattern("a task's name", name); err != nil {
 			return fmt.Errorf("match.tasks: %w", err)
 		}
 	}
 	for _, name := range m.Except {
-		if err := checkPattern("a task's name", name); err != nil {
+		if err := lang.CheckPattern("a task's name", name); err != nil {
 			return fmt.Errorf("match.except: %w", err)
 		}
 	}
@@ -119,16 +123,16 @@ func (m Match) validate() error {
 // that is about none of them. Two entries contend only if they are equally specific, and then the
 // exception counts.
 func (m Match) contradiction() error {
-	tasks := make([]Pattern, len(m.Tasks))
+	tasks := make([]lang.Pattern, len(m.Tasks))
 	for i, text := range m.Tasks {
-		tasks[i], _ = ParsePattern(text)
+		tasks[i], _ = lang.ParsePattern(text)
 	}
 	for _, text := range m.Except {
-		excepted, _ := ParsePattern(text)
-		if len(tasks) == 0 && isAll(text) {
+		excepted, _ := lang.ParsePattern(text)
+		if len(tasks) == 0 && lang.MatchesAll(text) {
 			return fmt.Errorf("match.except: %q excepts every task, so the policy is about none; remove it, or name tasks in match.tasks", text)
 		}
-		if i := slices.IndexFunc(tasks, excepted.same); i >= 0 {
+		if i := slices.IndexFunc(tasks, excepted.Same); i >= 0 {
 			return fmt.Errorf("match: %q stands in tasks and in except, so it matches no task; remove one of the two", m.Tasks[i])
 		}
 		if len(tasks) > 0 && !slices.ContainsFunc(tasks, excepted.Overlaps) {
@@ -136,15 +140,6 @@ func (m Match) contradiction() error {
 		}
 	}
 	return nil
-}
-
-const kindNames = `"atomic", "preemptible", "safe" or "both"`
-
-func knownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }
-
-func validateState(state map[string]any) error {
-	_, err := StatesOf(state)
-	return err
 }
 
 // isIdentifier reports whether name can follow state. in an expression.

@@ -3,12 +3,12 @@ package policytest
 import (
 	"fmt"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // keyIn returns the key of a policy's read or write; nil is the key of a state without keys.
-func keyIn(by *policy.KeyOf, snapshot []uint64) uint64 {
+func keyIn(by *ir.KeyOf, snapshot []uint64) uint64 {
 	if by == nil {
 		return 0
 	}
@@ -23,7 +23,7 @@ type place struct {
 
 // act carries out the effects that a test observes, in the order of the text: all of them or, on an
 // error, none. The writes of an observing policy go to the shadows of the states.
-func (w *world) act(c *compiled, out stubs.Outcome) error {
+func (w *world) act(c *compiled, out ir.Outcome) error {
 	written, order, cancelled := map[place]uint64{}, []place{}, false
 	for i, site := range c.program.Sites {
 		if out.Fired&(1<<i) == 0 {
@@ -32,6 +32,9 @@ func (w *world) act(c *compiled, out stubs.Outcome) error {
 		switch site.Effect {
 		case stubs.Set, stubs.Add, stubs.Max, stubs.Min, stubs.Take:
 			at := place{w.here(c, site.Name), keyIn(site.By, c.eval.Snapshot())}
+			if site.By != nil {
+				w.touch(at.variable, at.key)
+			}
 			was, again := written[at]
 			if !again {
 				was = at.at(at.key, c.observing(), int64(w.now))

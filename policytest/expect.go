@@ -1,16 +1,17 @@
 package policytest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // unknown returns an error about the name of a policy that no document has.
-func (s *suite) unknown(want policy.TestWant) error {
+func (s *suite) unknown(want document.TestWant) error {
 	names := []string{want.Policy}
 	if want.Observed != nil {
 		names = append(names, want.Observed.Policy)
@@ -29,7 +30,7 @@ func (s *suite) unknown(want policy.TestWant) error {
 }
 
 // wrong compares one repetition of an event with the expectations for each.
-func (w *world) wrong(want policy.TestWant, all []evaluation) (what []string) {
+func (w *world) wrong(want document.TestWant, all []evaluation) (what []string) {
 	var asked []string
 	erred := ""
 	for _, ev := range all {
@@ -48,6 +49,9 @@ func (w *world) wrong(want policy.TestWant, all []evaluation) (what []string) {
 	case want.Error != "" && !strings.Contains(erred, want.Error):
 		return []string{fmt.Sprintf("no evaluation errs with %q", want.Error)}
 	}
+	if why := cmp.Or(vacuous(want, all), w.unsuspended(want, all)); why != "" {
+		return []string{why}
+	}
 	what = w.wrongDecision(want.TestDecision, all, false)
 	if want.Observed != nil {
 		what = append(what, w.wrongDecision(*want.Observed, all, true)...)
@@ -59,7 +63,7 @@ func list(names []string) string { return "[" + strings.Join(names, ", ") + "]" 
 
 // wrongDecision compares the decision of the enforcing policies, or of the observing ones, with the
 // expectation.
-func (w *world) wrongDecision(want policy.TestDecision, all []evaluation, observing bool) (what []string) {
+func (w *world) wrongDecision(want document.TestDecision, all []evaluation, observing bool) (what []string) {
 	verdict, by := together(all, observing)
 	would, observer := together(all, true)
 	switch {
@@ -98,8 +102,8 @@ func observed(observing bool) string {
 
 // wrongAtLast compares what is expected after the last repetition of an event: the number of each
 // verdict, the states, and the policies out of force. counts is by mode.
-func (w *world) wrongAtLast(want policy.TestWant, counts map[bool]map[string]int) (what []string, err error) {
-	decisions := map[bool]*policy.TestDecision{false: &want.TestDecision, true: want.Observed}
+func (w *world) wrongAtLast(want document.TestWant, counts map[bool]map[string]int) (what []string, err error) {
+	decisions := map[bool]*document.TestDecision{false: &want.TestDecision, true: want.Observed}
 	for _, observing := range []bool{false, true} {
 		d := decisions[observing]
 		if d == nil {
@@ -113,9 +117,10 @@ func (w *world) wrongAtLast(want policy.TestWant, counts map[bool]map[string]int
 		}
 		for name, want := range d.States {
 			wrong, err := w.wrongState(name, want.Value, observing)
-			if err != nil {
+			if err = cmp.Or(err, w.mentions(name, want.Value)); err != nil {
 				return nil, &badTest{want, err}
 			}
+			w.claims(name, want, true)
 			what = append(what, wrong...)
 		}
 	}

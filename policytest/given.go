@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-func isLabel(r policy.Read) bool { return r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels }
+func isLabel(r ir.Read) bool { return r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels }
 
 // readsLabel refuses a label, given by its path, that no policy reads of any task: its name is most
 // likely misspelt. The label of the tenants counts as read. Other keys are names of sections, and a
@@ -35,6 +36,9 @@ func (s *suite) readsLabel(path string) error {
 		}
 	}
 	if len(others) == 0 {
+		if s.loaded.Label != "" {
+			return fmt.Errorf("no policy reads %s, nor any other label, and the label that names the tenants is %q", path, s.loaded.Label)
+		}
 		return fmt.Errorf("no policy reads %s, nor any other label", path)
 	}
 	return fmt.Errorf("no policy reads %s; the policies read %s", path, strings.Join(others, ", "))
@@ -117,15 +121,20 @@ func (s *suite) hears(event string) error {
 	return fmt.Errorf("no policy is evaluated on the event %q; the policies have %s", event, list(names))
 }
 
-// says refuses a count of 0 of a throw that is in no policy; another count fails by itself.
+// switches reports whether a switch is in some policy.
+func (s *suite) switches() bool {
+	return slices.ContainsFunc(s.policies, func(c *compiled) bool { return c.program.MaySwitch() })
+}
+
+// says refuses a count of 0 for a verdict that no policy has. Any other count of it fails anyway.
 func (s *suite) says(counts map[string]int) error {
 	for verdict, count := range counts {
-		if count > 0 || !strings.HasPrefix(verdict, "throw(") {
+		if count > 0 || verdict == "continue()" || verdict == "switch()" && s.switches() {
 			continue
 		}
 		has := slices.ContainsFunc(s.policies, func(c *compiled) bool {
 			return slices.ContainsFunc(c.program.Reasons, func(reason string) bool {
-				return strings.HasPrefix(verdict, strings.TrimSuffix(policy.ThrowText(reason, 0), ")"))
+				return strings.HasPrefix(verdict, strings.TrimSuffix(document.ThrowText(reason, 0), ")"))
 			})
 		})
 		if !has {

@@ -15,7 +15,7 @@ policies:
 	for given, want := range map[string]string{
 		`arriving.labels: {teir: gold}`:    `p_test.yaml:6:57: no policy reads arriving.labels["teir"]; the policies read arriving.labels["tier"], arriving.labels["user"]`,
 		`arriving.labels: {tier: gold}`:    "",
-		`task.labels: {tier: gold}`:        "",
+		`task.labels: {tier: gold}`:        `p_test.yaml:6:53: no policy that is evaluated on enqueue reads task.labels["tier"]; give arriving.labels["tier"]`,
 		`arriving.labels: {user: x}`:       "",
 		`arriving.labels: {tenant: x}`:     "",
 		`task.sections: {json.decode: 1s}`: "",
@@ -24,6 +24,21 @@ policies:
 		if got := told(t, document, tests); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %s; want %q", given, got, want)
 		}
+	}
+}
+
+// The label of the tenants is named if it is the only one.
+func TestGivenLabelOfTenants(t *testing.T) {
+	const document = `version: 1
+tenants: {label: customer}
+policies:
+  - {name: p, on: enqueue, expr: 'tenant.tasks > 9 and runtime.heap > bytes("1GiB") ? throw("x") : continue()'}
+`
+	for event, want := range map[string]string{
+		`given: {arriving.labels: {custmer: a}}, expect: {asked: [p]}`: `no policy reads arriving.labels["custmer"], nor any other label, and the label that names the tenants is "customer"`,
+		`given: {runtime.heap: 6.5GiB}, expect: throw("x")`:            "runtime.heap = 6656MiB",
+	} {
+		says(t, event, told(t, document, "tests:\n  - {name: it, events: [{at: 0s, on: enqueue, "+event+"}]}\n"), want)
 	}
 }
 
@@ -74,5 +89,26 @@ policies:
 		t.Run(c.name, func(t *testing.T) {
 			says(t, c.name, told(t, document, "tests:\n  - {name: it, events: ["+c.event+"]}\n"), c.want)
 		})
+	}
+}
+
+// The advice about a value that no policy reads on the event fits the policies: one that leaves out
+// a way in which tasks end, and one about no task.
+func TestAdviceOnGivenValues(t *testing.T) {
+	const document = `version: 1
+states: {n: 0}
+policies:
+  - {name: up, on: enqueue, expr: 'add("n", int(arriving.labels.mib, 1))'}
+  - {name: down, on: exit, expr: 'add("n", -int(task.labels.mib, 1))'}
+  - {name: fails, event: failed, expr: 'set("n", 1)'}
+`
+	for event, want := range map[string]string{
+		`{at: 1s, on: leave, given: {task.labels: {mib: "5"}}, expect: {states: {n: 0}}}`: `no policy that is evaluated on leave reads task.labels["mib"]; a task may end in either way, so write on: [exit, leave] in the policy that is evaluated on exit alone`,
+		`{at: 1s, event: failed, given: {arriving.name: a}, expect: {states: {n: 1}}}`:    "no policy that is evaluated on custom reads arriving.name; leave it out",
+		`{at: 1s, event: failed, given: {task.name: a}, expect: {states: {n: 1}}}`:        "no policy that is evaluated on custom reads task.name; leave it out",
+		`{at: 1s, on: exit, given: {arriving.name: a}, expect: {states: {n: -1}}}`:        "no policy that is evaluated on exit reads arriving.name; give task.name",
+		`{at: 1s, on: exit, given: {task.labels: {mib: "5"}}, expect: {states: {n: -5}}}`: "",
+	} {
+		says(t, event, told(t, document, "tests:\n  - {name: it, events: ["+event+"]}\n"), want)
 	}
 }

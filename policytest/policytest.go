@@ -18,12 +18,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 
 	"github.com/cocoon-go/cocoon/isolate"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // TB is the part of testing.TB that Run needs.
@@ -86,10 +87,10 @@ func (r *Report) Failed() bool {
 // Short reports whether the tests reach too few branches.
 func (r *Report) Short() bool { return r.Coverage.Share() < r.Coverage.Wanted }
 
-// File runs the tests of a file. An error means that they cannot be run: a *policy.DocumentError
+// File runs the tests of a file. An error means that they cannot be run: a *document.Error
 // about the file or about one of its documents, or an error of reading.
 func File(file string, o Options) (*Report, error) {
-	tests, err := read(file, func(f *os.File) (*policy.Tests, error) { return policy.ReadTests(f) })
+	tests, err := read(file, func(f *os.File) (*document.Tests, error) { return document.ReadTests(f) })
 	if err != nil {
 		return nil, err
 	}
@@ -104,18 +105,17 @@ func File(file string, o Options) (*Report, error) {
 	}
 	r := &Report{File: file, Results: []Result{}}
 	place := func(line, col int) string { return fmt.Sprintf("%s:%d:%d", file, line, col) }
+	if unread := s.unread(tests.Tests); len(unread) > 0 {
+		return nil, refusedAt(tests, file, unread)
+	}
 	for i := range tests.Tests {
 		test := &tests.Tests[i]
 		if o.Only != nil && !o.Only.MatchString(test.Name) {
 			continue
 		}
 		failures, err := s.run(test, place)
-		var bad *badTest
-		if errors.As(err, &bad) {
-			err = policy.InFile(tests.Refused(bad.at.Line, bad.at.Col, bad.Error()), file)
-		}
 		if err != nil {
-			return nil, err
+			return nil, refusedAt(tests, file, []error{err})
 		}
 		r.Results = append(r.Results, Result{test.Name, place(test.Line, test.Col), failures})
 	}
@@ -129,6 +129,39 @@ func File(file string, o Options) (*Report, error) {
 	return r, nil
 }
 
+// refusals are errors about several places of a file. They print one below the other.
+type refusals []error
+
+func (r refusals) Error() string { return fmt.Sprintf("%v", r) }
+
+func (r refusals) Unwrap() []error { return r }
+
+// Format prints each error, with %+v over several lines.
+func (r refusals) Format(f fmt.State, verb rune) {
+	for i, err := range r {
+		if i > 0 {
+			io.WriteString(f, "\n")
+		}
+		fmt.Fprintf(f, fmt.FormatString(f, verb), err)
+	}
+}
+
+// refusedAt returns errors with their places in the file of tests.
+func refusedAt(tests *document.Tests, file string, all []error) error {
+	var placed refusals
+	for _, err := range all {
+		var bad *badTest
+		if errors.As(err, &bad) {
+			err = document.InFile(tests.Refused(bad.at.Line, bad.at.Col, bad.Error()), file)
+		}
+		placed = append(placed, err)
+	}
+	if len(placed) == 1 {
+		return placed[0]
+	}
+	return placed
+}
+
 // read opens and parses a file; errors name the file.
 func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) {
 	f, err := os.Open(file)
@@ -137,7 +170,7 @@ func read[T any](file string, parse func(*os.File) (T, error)) (t T, err error) 
 	}
 	defer f.Close()
 	if t, err = parse(f); err != nil {
-		err = policy.InFile(err, file)
+		err = document.InFile(err, file)
 	}
 	return t, err
 }

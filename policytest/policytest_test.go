@@ -36,8 +36,8 @@ func TestGivenFiguresAreRead(t *testing.T) {
 	}
 }
 
-// document is what the tests of this file test.
-const document = `version: 1
+// documentText is what the tests of this file test.
+const documentText = `version: 1
 states: {overloaded: false, ratio: 0.5}
 tasks: {backup: {background: true}}
 policies:
@@ -64,7 +64,7 @@ policies:
 // report runs tests of the document. events are what stands behind "events:" of one test.
 func report(t *testing.T, head, events string) (*Report, error) {
 	t.Helper()
-	r, _, err := runs(t, document, head+"tests:\n  - name: it\n    events:\n"+events)
+	r, _, err := runs(t, documentText, head+"tests:\n  - name: it\n    events:\n"+events)
 	return r, err
 }
 
@@ -189,7 +189,7 @@ func TestRunReports(t *testing.T) {
 		}
 		return path
 	}
-	write("p.yaml", document)
+	write("p.yaml", documentText)
 	failing := write("a_test.yaml", "version: 1\ndocuments: [p.yaml]\ncoverage: 50%\ntests:\n  - {name: it, events: [{at: 0s, on: start, expect: switch()}]}\n")
 	broken := write("b_test.yaml", "version: 1\ndocuments: [none.yaml]\ntests:\n  - {name: it, events: [{at: 0s, on: start, expect: switch()}]}\n")
 	var r recorder

@@ -6,21 +6,22 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // evaluation is the result of one policy for one event.
 type evaluation struct {
 	*compiled
-	out stubs.Outcome
+	out ir.Outcome
 	err error
 }
 
 // verdict writes the verdict as files of tests do.
 func (ev evaluation) verdict() string {
 	if ev.out.Decision == stubs.Throw {
-		return policy.ThrowText(ev.program.Reasons[ev.out.Reason], time.Duration(ev.out.Retry))
+		return document.ThrowText(ev.program.Reasons[ev.out.Reason], time.Duration(ev.out.Retry))
 	}
 	return ev.out.Decision.String() + "()"
 }
@@ -43,7 +44,7 @@ func (f Failure) String() string {
 }
 
 // run runs one test. An error is about the test itself.
-func (s *suite) run(test *policy.Test, place func(line, col int) string) (failures []Failure, err error) {
+func (s *suite) run(test *document.Test, place func(line, col int) string) (failures []Failure, err error) {
 	w := s.world(test)
 	if err := w.give(test.Given, true); err != nil {
 		return nil, err
@@ -51,14 +52,15 @@ func (s *suite) run(test *policy.Test, place func(line, col int) string) (failur
 	for i := range test.Events {
 		e := &test.Events[i]
 		w.now, w.on, w.custom = e.At, e.On, e.Custom
+		w.heard[e.Custom] = true
 		if err := w.give(e.Given, false); err != nil {
 			return nil, err
 		}
 		if err := s.hears(e.Custom); e.On == stubs.Custom && err != nil {
-			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
+			return nil, &badTest{document.Placed{Line: e.Line, Col: e.Col}, err}
 		}
-		if err := cmp.Or(s.unknown(e.Want), s.says(e.Want.Counts)); err != nil {
-			return nil, &badTest{policy.Placed{Line: e.Line, Col: e.Col}, err}
+		if err := cmp.Or(s.unknown(e.Want), s.says(e.Want.Counts), hollow(e.Want)); err != nil {
+			return nil, &badTest{document.Placed{Line: e.Line, Col: e.Col}, err}
 		}
 		found, err := w.event(e)
 		if err != nil {
@@ -69,12 +71,15 @@ func (s *suite) run(test *policy.Test, place func(line, col int) string) (failur
 			failures = append(failures, f)
 		}
 	}
-	return failures, nil
+	if len(failures) > 0 {
+		return failures, nil
+	}
+	return nil, cmp.Or(w.idle(), s.unwritten(test.Events))
 }
 
 // badTest is an error about a value in the file of tests.
 type badTest struct {
-	at  policy.Placed
+	at  document.Placed
 	err error
 }
 
@@ -82,7 +87,7 @@ func (b *badTest) Error() string { return b.err.Error() }
 
 // event notifies the policies of an event, as often as it happens. It reports only the first
 // unexpected repetition.
-func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
+func (w *world) event(e *document.TestEvent) (failures []Failure, err error) {
 	counts := map[bool]map[string]int{false: {}, true: {}} // by mode: whether it is observe
 	var last []evaluation
 	fail := func(i int, what string) {
@@ -112,7 +117,7 @@ func (w *world) event(e *policy.TestEvent) (failures []Failure, err error) {
 }
 
 // moment describes when an event happens for the i-th time.
-func (w *world) moment(e *policy.TestEvent, i int) string {
+func (w *world) moment(e *document.TestEvent, i int) string {
 	s := fmt.Sprintf("%v, on %s", w.now, e.On)
 	if e.Custom != "" {
 		s += " " + strconv.Quote(e.Custom)
@@ -130,11 +135,13 @@ func (w *world) moment(e *policy.TestEvent, i int) string {
 // the earlier ones have set. After a throw on enqueue, which refuses the task, it evaluates no more
 // policies. An error is about a given value.
 func (w *world) tell() (all []evaluation, err error) {
+	var asked []*compiled
 	for _, c := range w.suite.policies {
 		if w.concerns(c) != "" {
 			continue
 		}
-		if err := w.impossible(c); err != nil {
+		asked = append(asked, c)
+		if err := cmp.Or(w.impossible(c), w.unrelated(asked), w.otherTenant()); err != nil {
 			return nil, err
 		}
 		ev := w.evaluate(c)
@@ -149,7 +156,7 @@ func (w *world) tell() (all []evaluation, err error) {
 func (w *world) evaluate(c *compiled) evaluation {
 	w.fill(c)
 	ev := evaluation{compiled: c}
-	out, _, err := policy.Trace(c.program, c.eval.Snapshot(), func(n *policy.Node) { c.reached[n] = true })
+	out, _, err := ir.Trace(c.program, c.eval.Snapshot(), func(n *ir.Node) { c.reached[n] = true })
 	compiled, compiledErr := c.eval.Eval()
 	switch {
 	case fmt.Sprint(err) != fmt.Sprint(compiledErr):
@@ -172,7 +179,7 @@ func (w *world) evaluate(c *compiled) evaluation {
 }
 
 // agree reports whether two outcomes are identical, bit for bit.
-func agree(a, b stubs.Outcome) bool {
+func agree(a, b ir.Outcome) bool {
 	if a.Decision != b.Decision || a.Reason != b.Reason || a.Retry != b.Retry || a.Fired != b.Fired {
 		return false
 	}

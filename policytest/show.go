@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -28,7 +29,7 @@ func format(word uint64, t stubs.Type) string {
 }
 
 // effectsOf writes the effects of an evaluation, with their keys.
-func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
+func (w *world) effectsOf(c *compiled, o ir.Outcome) (all []string) {
 	for i, s := range c.program.Sites {
 		if o.Fired&(1<<i) == 0 {
 			continue
@@ -47,13 +48,13 @@ func (w *world) effectsOf(c *compiled, o stubs.Outcome) (all []string) {
 }
 
 // keyTexts returns the values of the parts of a policy's key, as in effects; nil has none.
-func (w *world) keyTexts(c *compiled, by *policy.KeyOf) (texts []string) {
+func (w *world) keyTexts(c *compiled, by *ir.KeyOf) (texts []string) {
 	if by == nil {
 		return nil
 	}
 	for i, part := range by.Texts() {
 		if p := by[i]; !p.Constant {
-			read := slices.IndexFunc(c.program.Reads, func(r policy.Read) bool { return r.Offset == p.Offset })
+			read := slices.IndexFunc(c.program.Reads, func(r ir.Read) bool { return r.Offset == p.Offset })
 			v, _ := w.read(c.keys[read], c.program.Reads[read])
 			if part = fmt.Sprint(v); p.Type == stubs.Name {
 				part = fmt.Sprintf("%q", v)
@@ -69,8 +70,11 @@ func (w *world) saw(c *compiled) (all []string) {
 	snapshot := c.eval.Snapshot()
 	for i, r := range c.program.Reads {
 		text := format(snapshot[r.Offset], r.Type)
+		if r.Type == stubs.Bytes {
+			text = lang.Size(int64(snapshot[r.Offset]))
+		}
 		// what is read is the text's hash, and the salts come later
-		if r.Taken == policy.TakenHash {
+		if r.Taken == ir.TakenHash {
 			name := r.Name()
 			v, _ := w.value(name.String(), name)
 			all = append(all, fmt.Sprintf("%v = %q", name, v))

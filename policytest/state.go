@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/keyed"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -23,15 +24,15 @@ type variable struct {
 
 // trend is a rate or an average that policies read of a state.
 type trend struct {
-	main   policy.Trend
-	shadow policy.Trend // as observing policies see it; valid while the state has a shadow
+	main   ir.Trend
+	shadow ir.Trend // as observing policies see it; valid while the state has a shadow
 }
 
 // trend returns the rate or average of the state that r reads.
-func (v *variable) trend(r policy.Read) *trend {
+func (v *variable) trend(r ir.Read) *trend {
 	t := v.trends[r.String()]
 	if t == nil {
-		t = &trend{main: policy.NewTrend(r, v.Type)}
+		t = &trend{main: ir.NewTrend(r, v.Type)}
 		v.trends[r.String()] = t
 	}
 	return t

@@ -7,17 +7,20 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/isolate"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // suite holds the policies under test.
 type suite struct {
 	policies    []*compiled
-	loaded      *policy.Loaded
+	loaded      *document.Loaded
 	registered  map[string]any // states and their first values
-	tasks       *policy.ByName[policy.Class]
+	tasks       *lang.ByName[document.Class]
 	seed        uint64 // of chance(p)
 	maxFailures int    // errors in a row that switch a policy off
 }
@@ -25,25 +28,25 @@ type suite struct {
 // compiled is a policy, ready for both evaluators.
 type compiled struct {
 	spec     policy.Spec
-	selector *policy.Selector // of spec.Match; or nil
-	program  *policy.Program
+	selector *lang.Selector // of spec.Match; or nil
+	program  *ir.Program
 	module   *isolate.Module
 	eval     *isolate.Evaluator
-	keys     []string // of the program's reads, as in policy.Test.Given
+	keys     []string // of the program's reads, as in document.Test.Given
 	file     string
-	doc      *policy.Document
-	reached  map[*policy.Node]bool
+	doc      *document.Document
+	reached  map[*ir.Node]bool
 }
 
 func (c *compiled) observing() bool { return c.spec.Mode == policy.Observe }
 
 // refused returns an error about the policy with its place in the document.
 func (c *compiled) refused(err error) error {
-	return policy.InFile(c.doc.Refused(policy.Part{Kind: "policy", Name: c.spec.Name}, err), c.file)
+	return document.InFile(c.doc.Refused(document.Part{Kind: "policy", Name: c.spec.Name}, err), c.file)
 }
 
 // newSuite loads the documents as a server does.
-func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, error) {
+func newSuite(store *isolate.Store, tests *document.Tests, file string) (*suite, error) {
 	s := &suite{registered: map[string]any{}, seed: tests.Seed, maxFailures: tests.MaxFailures}
 	states, safe := map[string]policy.State{}, map[string]bool{}
 	for name, v := range tests.States {
@@ -53,10 +56,10 @@ func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, e
 	for _, name := range tests.Safe {
 		safe[name] = true
 	}
-	s.loaded = policy.NewLoaded(states, safe, tests.Tenants, file)
+	s.loaded = document.NewLoaded(states, safe, tests.Tenants, file)
 	for _, name := range tests.Documents {
 		path := documentPath(file, name)
-		doc, err := read(path, func(f *os.File) (*policy.Document, error) { return policy.ReadDocument(f) })
+		doc, err := read(path, func(f *os.File) (*document.Document, error) { return document.Read(f) })
 		if err != nil {
 			return nil, err
 		}
@@ -70,18 +73,18 @@ func newSuite(store *isolate.Store, tests *policy.Tests, file string) (*suite, e
 			if tests.Mode != nil {
 				spec.Mode = *tests.Mode
 			}
-			c := &compiled{spec: spec, selector: spec.Match.Selector(), file: path, doc: doc, reached: map[*policy.Node]bool{}}
+			c := &compiled{spec: spec, selector: spec.Match.Selector(), file: path, doc: doc, reached: map[*ir.Node]bool{}}
 			if err := c.compile(store, s.loaded); err != nil {
 				return nil, c.refused(err)
 			}
 			s.policies = append(s.policies, c)
 		}
 	}
-	s.tasks = policy.NewByName(s.loaded.Tasks)
+	s.tasks = lang.NewByName(s.loaded.Tasks)
 	return s, nil
 }
 
-func (c *compiled) compile(store *isolate.Store, loaded *policy.Loaded) (err error) {
+func (c *compiled) compile(store *isolate.Store, loaded *document.Loaded) (err error) {
 	if c.program, err = c.spec.Parse(loaded.States, loaded.Safe); err != nil {
 		return err
 	}
@@ -135,11 +138,11 @@ func (s *suite) reads(path string, v any) error {
 }
 
 // asGiven writes a figure that a policy reads as files of tests do.
-func asGiven(head string, r policy.Read) string {
+func asGiven(head string, r ir.Read) string {
 	switch {
 	case r.OfState():
 		return fmt.Sprintf(`%s: {"%s, %v": ...}`, head, r.Key, r.Window)
-	case r.Window == policy.DefaultWindow:
+	case r.Window == ir.DefaultWindow:
 		return fmt.Sprintf(`%s: {%v: ...}`, head, r.Quantile)
 	}
 	return fmt.Sprintf(`%s: {"%v, %v": ...}`, head, r.Quantile, r.Window)
@@ -204,17 +207,17 @@ func (s *suite) coverage() (all Coverage) {
 
 // branches returns the sides of all choices, in the order of the text. A side that is itself a
 // choice, as after else if, does not count in addition to its own sides.
-func branches(p *policy.Program) (all []*policy.Node) {
+func branches(p *ir.Program) (all []*ir.Node) {
 	for _, choice := range p.Choices {
-		for _, side := range []*policy.Node{choice.B, choice.C} {
+		for _, side := range []*ir.Node{choice.B, choice.C} {
 			if !slices.Contains(p.Choices, side) {
 				all = append(all, side)
 			}
 		}
 	}
 	if len(all) == 0 {
-		return []*policy.Node{p.Root}
+		return []*ir.Node{p.Root}
 	}
-	slices.SortFunc(all, func(a, b *policy.Node) int { return a.Pos - b.Pos })
+	slices.SortFunc(all, func(a, b *ir.Node) int { return a.Pos - b.Pos })
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cocoon-go/cocoon/stubs"
+	"github.com/cocoon-go/cocoon/internal/ir"
 )
 
 // What a policy takes of texts, and its draws, are those of a server with the seed of the tests.
@@ -39,7 +39,7 @@ tests:
       - {at: 0s, on: enqueue, times: 1000, expect: {counts: {throw("unlucky"): 232}}}
 `
 	user := "u0"
-	for i := 0; stubs.Mix(0, stubs.Hash(user))%100 >= 5; i++ {
+	for i := 0; ir.Mix(0, ir.Hash(user))%100 >= 5; i++ {
 		user = fmt.Sprint("u", i)
 	}
 	tests = strings.ReplaceAll(tests, "u82", user)

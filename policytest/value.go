@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -47,10 +48,14 @@ func (w *world) fill(c *compiled) {
 
 // ofState returns a state's value, or its rate or average: the given value, or the value computed
 // from the events.
-func (w *world) ofState(c *compiled, r policy.Read, snapshot []uint64) uint64 {
+func (w *world) ofState(c *compiled, r ir.Read, snapshot []uint64) uint64 {
 	v, observing := w.here(c, r.Key), c.observing()
 	if r.Stub == stubs.State {
-		return v.at(keyIn(r.By, snapshot), observing, int64(w.now))
+		key := keyIn(r.By, snapshot)
+		if r.By != nil {
+			w.touch(v, key)
+		}
+		return v.at(key, observing, int64(w.now))
 	}
 	if given, ok := w.given[r.String()]; ok {
 		word, _, _ := stubs.Word(given)
@@ -63,7 +68,7 @@ func (w *world) ofState(c *compiled, r policy.Read, snapshot []uint64) uint64 {
 func (w *world) draw(c *compiled) float64 {
 	of := drawer{c, w.loop()}
 	if w.draws[of] == nil {
-		d := stubs.NewDraws(w.suite.seed, c.spec.Name, of.loop)
+		d := ir.NewDraws(w.suite.seed, c.spec.Name, of.loop)
 		w.draws[of] = &d
 	}
 	return w.draws[of].Next()
@@ -78,11 +83,11 @@ type drawer struct {
 // read returns the value that a policy reads, and where it comes from. A pattern, or a value
 // computed from a name's text, is evaluated on the given names: whether a name matches, or how long
 // the outermost section with a matching name has been open.
-func (w *world) read(key string, r policy.Read) (v any, from string) {
-	if r.Pattern == "" && r.Taken == policy.TakenWhole {
+func (w *world) read(key string, r ir.Read) (v any, from string) {
+	if r.Pattern == "" && r.Taken == ir.TakenWhole {
 		return w.value(key, r)
 	}
-	p, _ := policy.ParsePattern(r.Pattern) // already checked by the policy's parser
+	p, _ := lang.ParsePattern(r.Pattern) // already checked by the policy's parser
 	if r.Stub != stubs.TaskSections {
 		name := r.Name()
 		v, from = w.value(name.String(), name)
@@ -104,7 +109,7 @@ func (w *world) read(key string, r policy.Read) (v any, from string) {
 }
 
 // value returns a stub's value, and where it comes from.
-func (w *world) value(key string, r policy.Read) (v any, from string) {
+func (w *world) value(key string, r ir.Read) (v any, from string) {
 	v, given := w.given[key]
 	if given && v != "" { // an empty label is no label
 		return v, ""
@@ -151,13 +156,13 @@ const defaultLoop = "default"
 
 // stub returns the value of a stub without a key.
 func (w *world) stub(id stubs.ID) any {
-	v, _ := w.value(stubs.Catalogue[id].Path, policy.Read{Stub: id})
+	v, _ := w.value(stubs.Catalogue[id].Path, ir.Read{Stub: id})
 	return v
 }
 
 // declared returns a value that the documents declare for the task of the event: its kind,
 // priority, label or cost, or the tenant that a label names. It returns nil if they declare none.
-func (w *world) declared(r policy.Read) (v any, from string) {
+func (w *world) declared(r ir.Read) (v any, from string) {
 	name := stubs.ArrivingName
 	switch r.Stub {
 	case stubs.ArrivingKind, stubs.ArrivingPriority, stubs.ArrivingLabels, stubs.ArrivingCost:
@@ -202,7 +207,7 @@ func (w *world) declared(r policy.Read) (v any, from string) {
 // tenant returns the tenant of the task of the event, which arrives on enqueue, if a document names
 // the label of the tenants.
 func (w *world) tenant() (v any, from string) {
-	r := policy.Read{Stub: stubs.TaskLabels, Key: w.suite.loaded.Label}
+	r := ir.Read{Stub: stubs.TaskLabels, Key: w.suite.loaded.Label}
 	if r.Key == "" {
 		return nil, ""
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -15,25 +16,28 @@ import (
 type world struct {
 	suite      *suite
 	given      map[string]any
-	places     map[string]policy.Placed // of the values in given
-	uptime     time.Duration            // runtime.uptime at the start of the test
-	now        time.Duration            // since then
+	places     map[string]document.Placed // of the values in given
+	heard      map[string]bool            // names, keys of states and custom events in the test
+	uptime     time.Duration              // runtime.uptime at the start of the test
+	now        time.Duration              // since then
 	on         stubs.Event
 	custom     string // the name of a custom event
 	registered map[string]byLoop
 	private    map[*compiled]map[string]byLoop
 	failures   map[*compiled]int    // in a row
 	out        map[*compiled]string // of force, and why
-	draws      map[drawer]*stubs.Draws
+	draws      map[drawer]*ir.Draws
+	touched    map[*variable]map[uint64]bool // keys that evaluations have read or written
+	claimed    []claim
 }
 
 // byLoop is a state: the variable of each loop of the test, or one for all of them.
 type byLoop map[string]*variable
 
-func (s *suite) world(test *policy.Test) *world {
+func (s *suite) world(test *document.Test) *world {
 	loops := loopsOf(test)
-	w := &world{suite: s, given: map[string]any{}, places: map[string]policy.Placed{}, registered: newStates(s.registered, loops), private: map[*compiled]map[string]byLoop{},
-		failures: map[*compiled]int{}, out: map[*compiled]string{}, draws: map[drawer]*stubs.Draws{}}
+	w := &world{suite: s, given: map[string]any{}, places: map[string]document.Placed{}, heard: map[string]bool{}, registered: newStates(s.registered, loops), private: map[*compiled]map[string]byLoop{},
+		failures: map[*compiled]int{}, out: map[*compiled]string{}, draws: map[drawer]*ir.Draws{}, touched: map[*variable]map[uint64]bool{}}
 	for _, c := range s.policies {
 		w.private[c] = newStates(c.spec.State, loops)
 		for _, r := range c.program.Reads {
@@ -49,10 +53,10 @@ func (s *suite) world(test *policy.Test) *world {
 }
 
 // loopsOf returns the names of the loops on which the events of a test happen.
-func loopsOf(test *policy.Test) []string {
+func loopsOf(test *document.Test) []string {
 	path := stubs.Catalogue[stubs.LoopName].Path
 	loops := []string{defaultLoop}
-	add := func(given map[string]policy.Placed) {
+	add := func(given map[string]document.Placed) {
 		if name, ok := given[path].Value.(string); ok && !slices.Contains(loops, name) {
 			loops = append(loops, name)
 		}
@@ -72,10 +76,13 @@ func (w *world) loop() string {
 
 // give sets values of stubs and states until they are set again. A state of each loop is set on the
 // loop of the event or, before the first event, on all loops.
-func (w *world) give(given map[string]policy.Placed, everywhere bool) error {
+func (w *world) give(given map[string]document.Placed, everywhere bool) error {
 	for _, path := range slices.Sorted(maps.Keys(given)) { // loop.name precedes the states
 		if err := w.giveOne(path, given[path].Value, everywhere); err != nil {
 			return &badTest{given[path], err}
+		}
+		if name, is := strings.CutPrefix(path, "state."); is {
+			w.claims(name, given[path], false)
 		}
 		w.places[path] = given[path]
 	}
@@ -83,6 +90,14 @@ func (w *world) give(given map[string]policy.Placed, everywhere bool) error {
 }
 
 func (w *world) giveOne(path string, v any, everywhere bool) error {
+	switch v := v.(type) {
+	case string:
+		w.heard[v] = true
+	case map[string]any:
+		for key := range v {
+			w.heard[key] = true
+		}
+	}
 	name, isState := strings.CutPrefix(path, "state.")
 	switch {
 	case isState:
@@ -92,7 +107,7 @@ func (w *world) giveOne(path string, v any, everywhere bool) error {
 		return nil
 	}
 	w.given[path] = v
-	return w.suite.reads(path, v)
+	return nil
 }
 
 // state returns the state of that name: a registered one, the only private one of that name, or

@@ -24,6 +24,10 @@ type Held struct {
 	// shared. They are pairs like Ends.
 	Fresh []int
 
+	// ByHand are the lines on which a function has a resource that it will release by no deferred
+	// call. A throw waits there for a while. They are pairs like Ends.
+	ByHand []int
+
 	Next *Held
 }
 
@@ -44,7 +48,17 @@ var held atomic.Pointer[Held]
 var lockedLink = hold
 
 func hold(pkg, file string, lines []int, locks []string, ends, fresh []int) {
-	h := &Held{Package: pkg, File: file, Lines: lines, Locks: locks, Ends: ends, Fresh: fresh}
+	add(&Held{Package: pkg, File: file, Lines: lines, Locks: locks, Ends: ends, Fresh: fresh})
+}
+
+// byHandLink is called by init functions of rewritten packages.
+//
+//lint:ignore U1000 reached by go:linkname
+var byHandLink = byHand
+
+func byHand(pkg, file string, lines []int) { add(&Held{Package: pkg, File: file, ByHand: lines}) }
+
+func add(h *Held) {
 	for {
 		h.Next = held.Load()
 		if held.CompareAndSwap(h.Next, h) {

@@ -7,11 +7,11 @@
 // # The protocol
 //
 //  1. The runtime installs its slow path once, with [Attach], before the first [Raise].
-//  2. To preempt a task, the requester calls [Raise], and then puts the request where the slow path
-//     will find it (on the task). Raise comes first, because the task may poll for the sake of
-//     another request, find this one at once, and lower the word for it; in the opposite order it
-//     would lower a word that was not yet raised. A poll in between finds the word raised and no
-//     request, and goes on; the next poll finds the request.
+//  2. To preempt a task, the requester puts the request where the slow path will find it (on the
+//     task), and calls [Raise]. It does both under the lock under which the slow path takes the
+//     request off. So a task that polls in between, because the word is raised for another request,
+//     cannot lower the word for this request before it was raised. Raise may come later than the
+//     request, if the task is not to be disturbed yet.
 //  3. A poll loads the word. Zero, the usual case, costs the load and a branch. Otherwise the poll
 //     calls the slow path, which finds the task of the current goroutine and its request. There may
 //     be no request, because the word is shared by the process.

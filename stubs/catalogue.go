@@ -154,7 +154,8 @@ const MaxRate = 1 << 40
 
 const unbounded = 1 << 62 // ≈ 146 years in nanoseconds: far from overflow when two are added
 
-// Catalogue lists every state stub, indexed by ID; the registration completes the entry of State.
+// Catalogue lists every state stub before State, indexed by ID. State has no entry, because its
+// type and range come from the policy's declaration.
 var Catalogue = []Stub{
 	{ID: TaskName, Path: "task.name", Type: Name, On: AnyEvent, Doc: "the task's name"},
 	{ID: TaskKind, Path: "task.kind", Type: Name, Enum: true, On: AnyEvent, Doc: `"atomic", "preemptible", "safe" or "both"`},
@@ -172,7 +173,7 @@ var Catalogue = []Stub{
 	{ID: TaskLabels, Path: "task.labels", Type: Name, Keyed: true, On: AnyEvent, Doc: `the label's value, "" when it is not set`},
 	{ID: TaskStack, Path: "task.stack", Type: NameList, Max: MaxStack, On: AnyEvent, Doc: "the open sections, outermost first"},
 	{ID: TaskBackground, Path: "task.background", Type: Bool, On: AnyEvent, Doc: "it is a background task, see background()"},
-	{ID: TaskSlice, Path: "task.slice", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time since it last got its slot"},
+	{ID: TaskSlice, Path: "task.slice", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since it last got its slot; 0 while it has none"},
 	{ID: ArrivingName, Path: "arriving.name", Type: Name, On: Enqueue, Doc: "the arriving task's name"},
 	{ID: ArrivingKind, Path: "arriving.kind", Type: Name, Enum: true, On: Enqueue, Doc: "the arriving task's kind"},
 	{ID: ArrivingPriority, Path: "arriving.priority", Type: Int, Min: -1 << 31, Max: 1<<31 - 1, On: Enqueue, Doc: "the arriving task's priority"},

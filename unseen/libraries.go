@@ -18,6 +18,8 @@ var libraries = []library{
 	{name: "jsonnet", kind: "interpreter", module: "github.com/google/go-jsonnet@v0.22.0"},
 	{name: "cel", kind: "interpreter", module: "cel.dev/cel-go@v0.32.0", pkg: "cel"},
 	{name: "expr", kind: "interpreter", module: "github.com/expr-lang/expr@v1.17.8"},
+	{name: "gval", kind: "interpreter", module: "github.com/PaesslerAG/gval@v1.2.4"},
+	{name: "casbin", kind: "interpreter", module: "github.com/casbin/casbin/v2@v2.135.0"},
 
 	{name: "brotli", kind: "codec", module: "github.com/andybalholm/brotli@v1.2.8"},
 	{name: "zstd", kind: "codec", module: "github.com/klauspost/compress@v1.20.3", pkg: "zstd"},
@@ -29,6 +31,8 @@ var libraries = []library{
 	{name: "cbor", kind: "codec", module: "github.com/fxamacker/cbor/v2@v2.10.0"},
 	{name: "go-json", kind: "codec", module: "github.com/goccy/go-json@v0.12.0"},
 	{name: "jsoniter", kind: "codec", module: "github.com/json-iterator/go@v1.1.12"},
+	{name: "imaging", kind: "codec", module: "github.com/disintegration/imaging@v1.6.2"},
+	{name: "excelize", kind: "codec", module: "github.com/xuri/excelize/v2@v2.11.1"},
 
 	{name: "gorm", kind: "orm", module: "gorm.io/gorm@v1.31.2", with: []string{sqlite}},
 	{name: "bun", kind: "orm", module: "github.com/uptrace/bun@v1.2.15", pkg: "schema",
@@ -42,6 +46,7 @@ var libraries = []library{
 	{name: "jet", kind: "template", module: "github.com/CloudyKit/jet/v6@v6.3.3"},
 	{name: "raymond", kind: "template", module: "github.com/aymerick/raymond@v2.0.2+incompatible", with: []string{"gopkg.in/yaml.v2@v2.4.0"}},
 	{name: "liquid", kind: "template", module: "github.com/osteele/liquid@v1.6.0"},
+	{name: "mustache", kind: "template", module: "github.com/cbroglie/mustache@v1.4.2"},
 
 	{name: "goldmark", kind: "parser", module: "github.com/yuin/goldmark@v1.8.7"},
 	{name: "blackfriday", kind: "parser", module: "github.com/russross/blackfriday/v2@v2.1.0"},
@@ -49,10 +54,17 @@ var libraries = []library{
 	{name: "toml", kind: "parser", module: "github.com/BurntSushi/toml@v1.6.0"},
 	{name: "regexp2", kind: "parser", module: "github.com/dlclark/regexp2@v1.12.0"},
 	{name: "go-diff", kind: "parser", module: "github.com/sergi/go-diff@v1.4.0", pkg: "diffmatchpatch"},
+	{name: "gomarkdown", kind: "parser", module: "github.com/gomarkdown/markdown@v0.0.0-20261107153045-a51d70be185e"},
+	{name: "sqlparser", kind: "parser", module: "github.com/xwb1989/sqlparser@v0.0.0-20180606152119-120387863bf2"},
+	{name: "dns", kind: "parser", module: "github.com/miekg/dns@v1.1.73"},
 
 	{name: "bbolt", kind: "database", module: "go.etcd.io/bbolt@v1.5.0"},
 	{name: "goleveldb", kind: "database", module: "github.com/syndtr/goleveldb@v1.0.0", pkg: "leveldb"},
 	{name: "buntdb", kind: "database", module: "github.com/tidwall/buntdb@v1.3.0"},
+	{name: "memdb", kind: "database", module: "github.com/hashicorp/go-memdb@v1.3.5"},
+	{name: "bigcache", kind: "database", module: "github.com/allegro/bigcache/v3@v3.1.0"},
+
+	{name: "gocron", kind: "scheduler", module: "github.com/go-co-op/gocron/v2@v2.21.2"},
 
 	{name: "edwards25519", kind: "crypto", module: "filippo.io/edwards25519@v1.2.0"},
 

@@ -58,7 +58,7 @@ func registers(name string) bool {
 		return true
 	}
 	name = strings.TrimPrefix(name, "Runtime.")
-	return name == "LoadPolicies" || name == "LoadPolicyFile" || strings.HasPrefix(name, "Register")
+	return name == "LoadPolicies" || name == "LoadPolicyFile" || name == "WatchPolicyFile" || strings.HasPrefix(name, "Register")
 }
 
 // endsInError reports whether the last result of a call is an error.

@@ -12,7 +12,7 @@ import (
 // TestFakesAreLikeTheRealPackages compares the declarations in testdata with the real packages of
 // Cocoon, because the checkers recognise them by name.
 func TestFakesAreLikeTheRealPackages(t *testing.T) {
-	paths := []string{cocoonPath, policyPath, safepointPath, modulePath + "/stubs"}
+	paths := []string{cocoonPath, policyPath, documentPath, safepointPath, modulePath + "/stubs"}
 	actual := load(t, paths)
 	fake := load(t, paths, "GO111MODULE=off", "GOWORK=off", "GOPATH="+analysistest.TestData())
 	for _, path := range paths {

@@ -39,7 +39,7 @@ warns about is reported as questionable.`,
 }
 
 func runPolicy(pass *analysis.Pass) (any, error) {
-	if !uses(pass.Pkg, cocoonPath, policyPath) {
+	if !uses(pass.Pkg, cocoonPath, policyPath, documentPath) {
 		return nil, nil
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)

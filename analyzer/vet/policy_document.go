@@ -13,12 +13,13 @@ import (
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // loaded is a document loaded by the package.
 type loaded struct {
 	*source
-	doc *policy.Document // nil: the document is refused
+	doc *document.Document // nil: the document is refused
 	err error
 }
 
@@ -46,7 +47,7 @@ func (c *specCheck) findDocuments(calls []*ast.CallExpr) (documents []loaded, al
 			}
 			if !seen[s.id] {
 				seen[s.id] = true
-				doc, err := policy.ReadDocument(strings.NewReader(s.text))
+				doc, err := document.Read(strings.NewReader(s.text))
 				documents = append(documents, loaded{s, doc, err})
 			}
 			all = all && documents[len(documents)-1].err == nil
@@ -64,8 +65,10 @@ func (c *specCheck) calledOnly(calls []*ast.CallExpr) bool {
 			f = f.Origin()
 			o = f
 		}
-		if ok && f.Pkg() != nil && sinks[pathOf(f.Pkg())+"."+nameIn(f, pathOf(f.Pkg()))] != "" {
-			return true
+		if ok && f.Pkg() != nil {
+			if _, sink := sinks[pathOf(f.Pkg())+"."+nameIn(f, pathOf(f.Pkg()))]; sink {
+				return true
+			}
 		}
 		for _, g := range c.flows[o] {
 			if g.What != "expr" {
@@ -115,7 +118,7 @@ func (c *specCheck) checkDocument(l loaded) {
 		if _, _, written := l.doc.PlaceIn(spec.Name, 0); !written {
 			continue
 		}
-		part := policy.Part{Kind: "policy", Name: spec.Name}
+		part := document.Part{Kind: "policy", Name: spec.Name}
 		if found != nil {
 			c.reportDocument(l.source, "", l.doc.Refused(part, found.Error))
 		}
@@ -143,7 +146,7 @@ func (c *specCheck) readerOf(l loaded, spec policy.Spec) *reader {
 
 // reportDocument reports an error in a document at its place.
 func (c *specCheck) reportDocument(s *source, prefix string, err error) {
-	var de *policy.DocumentError
+	var de *document.Error
 	if !errors.As(err, &de) {
 		return
 	}

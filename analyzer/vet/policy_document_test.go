@@ -39,6 +39,7 @@ func TestDocuments(t *testing.T) {
 		`opened.yaml:3:45-46: policy "d": the state hot is a bool and 1 is a plain number`,
 		`read.yaml:3:33-49: policy "e": division by zero: queue.length may be 0 here; guard it: queue.length != 0 ? ... : ...`,
 		`shared.yaml:4:53-57: policy "shared": the state shared is an int and true is a bool`,
+		`watched.yaml:2:1-8: the document has no key "polices"; did you mean policies?`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

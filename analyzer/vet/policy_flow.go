@@ -116,17 +116,22 @@ func (c *specCheck) calleeName(call *ast.CallExpr) string {
 	return pathOf(f.Pkg()) + "." + nameIn(f, pathOf(f.Pkg()))
 }
 
-// sinks are the functions that take documents, and the form in which they take them.
-var sinks = map[string]string{
-	cocoonPath + ".LoadPolicies": "document", cocoonPath + ".Runtime.LoadPolicies": "document", policyPath + ".ReadDocument": "document",
-	cocoonPath + ".LoadPolicyFile": "file", cocoonPath + ".Runtime.LoadPolicyFile": "file",
-	cocoonPath + ".CheckPolicyFile": "file", cocoonPath + ".Runtime.CheckPolicyFile": "file",
+// sinks are the functions that take documents, the parameter in which they take them, and the form.
+var sinks = map[string]flow{
+	cocoonPath + ".LoadPolicies":            {What: "document", OnParam: -1},
+	cocoonPath + ".Runtime.LoadPolicies":    {What: "document", OnParam: -1},
+	documentPath + ".Read":                  {What: "document", OnParam: -1},
+	cocoonPath + ".LoadPolicyFile":          {What: "file", OnParam: -1},
+	cocoonPath + ".Runtime.LoadPolicyFile":  {What: "file", OnParam: -1},
+	cocoonPath + ".Runtime.WatchPolicyFile": {What: "file", Param: 1, OnParam: -1},
+	cocoonPath + ".CheckPolicyFile":         {What: "file", OnParam: -1},
+	cocoonPath + ".Runtime.CheckPolicyFile": {What: "file", OnParam: -1},
 }
 
 // flowsOf describes the use of the arguments of a call.
 func (c *specCheck) flowsOf(call *ast.CallExpr) []flow {
-	if what := sinks[c.calleeName(call)]; what != "" {
-		return []flow{{What: what, OnParam: -1}}
+	if f, ok := sinks[c.calleeName(call)]; ok {
+		return []flow{f}
 	}
 	callee := typeutil.Callee(c.pass.TypesInfo, call)
 	f, ok := callee.(*types.Func)

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"maps"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -13,7 +15,7 @@ import (
 // shape is what a policy has to know of a state.
 type shape struct {
 	stubs.Type
-	policy.Table
+	lang.Table
 }
 
 // anyShape is all that a state can be.
@@ -22,9 +24,9 @@ var anyShape = shapes()
 func shapes() (all []shape) {
 	for _, keyed := range []bool{false, true} {
 		for _, t := range []stubs.Type{stubs.Bool, stubs.Int, stubs.Float, stubs.Duration} {
-			all = append(all, shape{t, policy.Table{Keyed: keyed}})
+			all = append(all, shape{t, lang.Table{Keyed: keyed}})
 		}
-		all = append(all, shape{stubs.Float, policy.Table{Keyed: keyed, Burst: policy.MaxBurst}})
+		all = append(all, shape{stubs.Float, lang.Table{Keyed: keyed, Burst: policy.MaxBurst}})
 	}
 	return all
 }
@@ -32,17 +34,13 @@ func shapes() (all []shape) {
 // shapeOf returns what is declared, as in a document.
 func shapeOf(declared any) shape {
 	s, _ := policy.StateOf(declared)
-	return shape{s.Type, policy.Table{Keyed: s.Keys > 0, By: s.By, Burst: s.Bucket.Burst}}
+	return shape{s.Type, s.Table()}
 }
 
 // in returns the env with the state.
-func (s shape) in(env policy.Env, name string) policy.Env {
+func (s shape) in(env lang.Env, name string) lang.Env {
 	env.States, env.Tables = maps.Clone(env.States), maps.Clone(env.Tables)
-	declared := policy.State{Type: s.Type, Bucket: policy.Bucket{Burst: s.Burst}}
-	if s.Keyed {
-		declared.Keys, declared.By = 1, s.By
-	}
-	env.Declare(name, declared)
+	env.Declare(name, s.Type, s.Table)
 	return env
 }
 
@@ -52,7 +50,7 @@ func shapesIn(info *types.Info, e ast.Expr) []shape {
 	lit, _ := ast.Unparen(e).(*ast.CompositeLit)
 	switch {
 	case isNamed(t, policyPath, "Bucket"):
-		return []shape{{stubs.Float, policy.Table{Burst: burstIn(info, lit)}}}
+		return []shape{{stubs.Float, lang.Table{Burst: burstIn(info, lit)}}}
 	case isNamed(t, policyPath, "PerLoop") && lit != nil:
 		if first := fieldsOf(info, lit)["First"]; first != nil {
 			return shapesIn(info, first)
@@ -91,17 +89,17 @@ func burstIn(info *types.Info, lit *ast.CompositeLit) float64 {
 }
 
 // keyTypesIn returns the types of a policy.Keyed's keys, or zero if they are not known.
-func keyTypesIn(info *types.Info, lit *ast.CompositeLit) policy.KeyTypes {
+func keyTypesIn(info *types.Info, lit *ast.CompositeLit) ir.KeyTypes {
 	var by []string
 	if e := fieldsOf(info, lit)["By"]; e != nil {
 		list, ok := e.(*ast.CompositeLit)
 		if !ok {
-			return policy.KeyTypes{}
+			return ir.KeyTypes{}
 		}
 		for _, e := range list.Elts {
 			text, constant := constantText(info, e)
 			if !constant {
-				return policy.KeyTypes{}
+				return ir.KeyTypes{}
 			}
 			by = append(by, text)
 		}

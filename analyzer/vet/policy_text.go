@@ -9,7 +9,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cocoon-go/cocoon/analyzer"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -40,7 +41,7 @@ func (c *specCheck) checkText(e ast.Expr, on trigger, private map[string][]shape
 }
 
 // reportText reports an error at its place in the text of e.
-func (c *specCheck) reportText(e ast.Expr, prefix string, found *policy.Error) {
+func (c *specCheck) reportText(e ast.Expr, prefix string, found *ir.Error) {
 	message := prefix + found.Reason
 	if found.Hint != "" {
 		message += "; " + found.Hint
@@ -63,7 +64,7 @@ type reader struct {
 
 // fault is an error of one combination.
 type fault struct {
-	*policy.Error
+	*ir.Error
 	parsed bool // found by the verifier, not by the parser
 }
 
@@ -74,7 +75,7 @@ const maxGuesses = 3
 // read returns an error if all combinations have one. If there is only one combination, it returns
 // the verified program, which has warnings.
 func (r *reader) read(on trigger) (found *fault, verified analyzer.Verified) {
-	env := policy.Env{Funcs: r.funcs}
+	env := lang.Env{Funcs: r.funcs}
 	for name, shapes := range r.states {
 		if len(shapes) == 1 {
 			env = shapes[0].in(env, name)
@@ -92,7 +93,7 @@ func (r *reader) read(on trigger) (found *fault, verified analyzer.Verified) {
 }
 
 // readIn is read for one set of notifications.
-func (r *reader) readIn(env policy.Env, guesses int) (*fault, analyzer.Verified) {
+func (r *reader) readIn(env lang.Env, guesses int) (*fault, analyzer.Verified) {
 	verified, found := r.judge(env)
 	switch {
 	case found == nil:
@@ -122,8 +123,8 @@ func (r *reader) possible(state string) []shape {
 }
 
 // judge does the same as the registration of a policy.
-func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault) {
-	program, err := policy.Parse(r.text, env)
+func (r *reader) judge(env lang.Env) (verified analyzer.Verified, found *fault) {
+	program, err := lang.Parse(r.text, env)
 	parsed := err == nil
 	if parsed {
 		verified, err = analyzer.Verify(program, r.limits)
@@ -133,7 +134,7 @@ func (r *reader) judge(env policy.Env) (verified analyzer.Verified, found *fault
 	}
 	found = &fault{parsed: parsed}
 	if !errors.As(err, &found.Error) {
-		found.Error = &policy.Error{Text: r.text, End: len(r.text), Reason: err.Error()}
+		found.Error = &ir.Error{Text: r.text, End: len(r.text), Reason: err.Error()}
 	}
 	return verified, found
 }

@@ -14,10 +14,12 @@
 //
 // # Adding an analyzer
 //
-// [Err] is the shortest model. An analyzer has a file of its own, stands in [Analyzers], and has a
-// folder in testdata/src with lines of code and what it reports about them. Code in testdata uses
-// fakes of Cocoon's packages, which a test compares with the packages. Checks of the text of a
-// policy belong to package policy or package analyzer: cocoonpolicy reports what they find.
+// [Err] is the shortest model. An analyzer has a file of its own. It stands in [Analyzers], in the
+// list above and in example_test.go. It has a test in vet_test.go, and a folder in testdata/src
+// with lines of code and its reports about them. Code in testdata uses fakes of Cocoon's packages,
+// which a test compares with the packages. Checks of the text of a policy belong elsewhere, and
+// cocoonpolicy reports what they find: errors of parsing belong to internal/lang, checks of
+// documents to policy/document, and proofs and warnings to package analyzer.
 package vet
 
 import (
@@ -31,7 +33,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzers are all checkers, sorted by name.
+// Analyzers are all analyzers, sorted by name.
 var Analyzers = []*analysis.Analyzer{Ctx, Err, Lock, Policy}
 
 // Import paths of packages known to the checkers.
@@ -39,6 +41,7 @@ const (
 	modulePath    = "github.com/cocoon-go/cocoon"
 	cocoonPath    = modulePath + "/cocoon"
 	policyPath    = modulePath + "/policy"
+	documentPath  = policyPath + "/document"
 	safepointPath = modulePath + "/safepoint"
 )
 

@@ -21,7 +21,7 @@ func TestCtx(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), Policy,
-		"policymain", "policylib", "policyassigned", "policyopen", "policyimports", "policyhiddenmain", "policyhelp", "policytexts", "policystates", "policyunseen", "plain")
+		"policymain", "policylib", "policyassigned", "policyopen", "policyimports", "policyhiddenmain", "policyhelp", "policytexts", "policyread", "policystates", "policyunseen", "plain")
 }
 
 func TestAnalyzersAreValid(t *testing.T) {

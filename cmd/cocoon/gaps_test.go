@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 func TestGapsOptions(t *testing.T) {
@@ -47,20 +49,21 @@ func TestGaps(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
-	for _, c := range []struct {
+	type run struct {
 		args     []string
 		code     int
 		out, err string // parts of the output
-	}{
+	}
+	for _, c := range longtest.Cases([]run{
 		{args: []string{"-h"}, out: "usage: cocoon gaps"},
 		{args: []string{"-n", "x"}, code: 2, err: `cocoon gaps: -n "x": want a number`},
 		{args: []string{"-cocoon.pkgs=", "."}, code: 2, err: "has an empty pattern; want package patterns"},
 		{args: []string{"./nosuch"}, code: 1, err: "nosuch"},
-		{args: []string{"."}, out: "and "},
-		{args: []string{"-n", "0", "."}, out: "unbounded  main.go:"},
 		{args: []string{"-n", "0", "-cocoon.pkgs=sort", "sort"}, out: "sort.insertionSort  code: as far as line"},
 		{args: []string{"-n=1", "-deps", "-cocoon.pkgs=sort,math/bits", "sort"}, out: "and "},
-	} {
+		{args: []string{"."}, out: "and "},
+		{args: []string{"-n", "0", "."}, out: "unbounded  main.go:"},
+	}, 5) {
 		code, out, err := command("", append([]string{"gaps"}, c.args...)...)
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(err, c.err) {
 			t.Errorf("cocoon gaps %s: exit code %d\n%s%swant %d, %q and %q", c.args, code, out, err, c.code, c.out, c.err)

@@ -13,7 +13,8 @@ ones by the number of calls. Functions that only initialise packages are left ou
 
 With -keeps it prints the code that a throw does not unwind, with the reasons: the rules of -cocoon.keep, of policy documents
 and of the list of libraries that match packages of the program, and the places where the text shows that a value is
-published before it is complete.
+published before it is complete, a resource will be released by a deferred call, or goroutines work that the function waits
+for.
 
 With -run it runs the program as cocoon run does, and then prints the gaps of its tasks. The runtime requests a safe point of
 each task every millisecond, and takes the task's stack while the task does not respond. The program must use package cocoon,
@@ -30,6 +31,7 @@ The kinds of gaps:
   call, cgo  a call into code that is not instrumented
   lock       a callee polls, but a lock is held
   held       it returns with a lock held, and its callers do not show this
+  lost       a resource that no deferred call releases: a throw that has waited 20 ms loses it
   wait       for a channel or a lock
   data       one operation on data of any length
   code       all code on the longest path from one safe point to the next

@@ -8,17 +8,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/guest"
 	"github.com/cocoon-go/cocoon/guest/meter"
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/sys"
 )
 
 const guestUsage = `usage: cocoon guest run [flags] FILE.wasm [ARGUMENTS]
@@ -72,8 +68,8 @@ func (g *guestRun) flags(w io.Writer) *flag.FlagSet {
 	})
 	f.DurationVar(&g.slice, "slice", 0, "how long the guest runs before other tasks go first; 0 means 10ms")
 	f.Int64Var(&g.fuel, "fuel", 0, "stop the guest after `N` units of fuel; 0 means never. Implies -mechanism fuel")
-	f.DurationVar(&g.timeout, "timeout", 0, "stop the guest after this time; 0 means never")
-	f.StringVar(&g.invoke, "invoke", "_start", "the exported `function` to call; its arguments are integers")
+	f.DurationVar(&g.timeout, "timeout", 0, "stop the guest after this time, waits included; 0 means never")
+	f.StringVar(&g.invoke, "invoke", "_start", "the exported `function` to call; its arguments are numbers")
 	f.BoolVar(&g.stats, "stats", false, "print what the guest used, on standard error")
 	f.Func("dir", "let the guest use a folder, as `HOST[:GUEST]`; may be repeated", func(v string) error {
 		host, in, found := strings.Cut(v, ":")
@@ -134,109 +130,6 @@ func runGuestRun(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return g.run(ctx, wasm, f.Args(), s)
-}
-
-// run runs the guest. args begins with the name of its file.
-func (g *guestRun) run(ctx context.Context, wasm []byte, args []string, s streams) int {
-	err := g.call(ctx, wasm, args, s)
-	var exit *sys.ExitError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &exit):
-		return int(exit.ExitCode())
-	}
-	fmt.Fprintln(s.err, "cocoon guest run:", strings.TrimPrefix(err.Error(), "guest: "))
-	if errors.Is(err, errGuestUse) {
-		return exitUsage
-	}
-	return exitFound
-}
-
-var errGuestUse = errors.New("wrong use")
-
-func (g *guestRun) call(ctx context.Context, wasm []byte, args []string, s streams) error {
-	params, err := g.params(args[1:])
-	if err != nil {
-		return err
-	}
-	rt, err := cocoon.New(cocoon.Config{})
-	if err != nil {
-		return err
-	}
-	defer rt.Shutdown(context.WithoutCancel(ctx))
-	m, err := guest.Compile(ctx, wasm, guest.Config{
-		Name: "guest", Mechanism: g.mechanism, Loop: rt.Loop(), Slice: g.slice, Budget: g.fuel,
-	})
-	if err != nil {
-		return err
-	}
-	defer m.Close(context.WithoutCancel(ctx))
-	if g.timeout > 0 {
-		limit := cocoon.TimeLimit{Func: "guest." + g.invoke, Limit: g.timeout}
-		if _, err := rt.RegisterTimeLimit(limit); err != nil {
-			return fmt.Errorf("%w: %w", errGuestUse, err)
-		}
-	}
-	in, err := m.Instantiate(ctx, g.config.WithArgs(args...).WithFSConfig(g.files).
-		WithStdin(s.in).WithStdout(s.out).WithStderr(s.err).WithSysWalltime().WithSysNanotime())
-	if err != nil {
-		return err
-	}
-	defer in.Shutdown(context.WithoutCancel(ctx))
-	begin := time.Now()
-	thread := in.Spawn(ctx, g.invoke, params...)
-	results, err := thread.Wait(context.WithoutCancel(ctx))
-	if f := in.Module().ExportedFunction(g.invoke); f != nil {
-		printResults(s.out, results, f.Definition().ResultTypes())
-	}
-	if g.stats {
-		g.report(s.err, thread, time.Since(begin))
-	}
-	return err
-}
-
-// printResults prints a function's results by their types. The upper half of a result of 32 bits
-// may hold anything.
-func printResults(w io.Writer, results []uint64, types []api.ValueType) {
-	for i, v := range results {
-		switch types[i] {
-		case api.ValueTypeI32:
-			fmt.Fprintln(w, int32(v))
-		case api.ValueTypeF32:
-			fmt.Fprintln(w, api.DecodeF32(v))
-		case api.ValueTypeF64:
-			fmt.Fprintln(w, api.DecodeF64(v))
-		default:
-			fmt.Fprintln(w, int64(v))
-		}
-	}
-}
-
-// params returns the parameters of the function that -invoke names. A command gets the arguments
-// as text, from WASI.
-func (g *guestRun) params(args []string) (params []uint64, err error) {
-	if g.invoke == "_start" {
-		return nil, nil
-	}
-	for _, arg := range args {
-		v, err := strconv.ParseInt(arg, 0, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the argument %q of %s is no integer", errGuestUse, arg, g.invoke)
-		}
-		params = append(params, uint64(v))
-	}
-	return params, nil
-}
-
-func (g *guestRun) report(w io.Writer, t *guest.Thread, took time.Duration) {
-	a := t.Account()
-	fmt.Fprintf(w, "took %v, of it running %v, blocked %v", took.Round(time.Microsecond),
-		a.Running.Round(time.Microsecond), a.Blocked.Round(time.Microsecond))
-	if g.mechanism == guest.Fuel {
-		fmt.Fprintf(w, ", fuel %d", t.FuelUsed())
-	}
-	fmt.Fprintln(w)
 }
 
 func runGuestMeter(args []string, s streams) int {

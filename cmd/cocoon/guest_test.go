@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
 )
 
 // cocoonGuest runs cocoon guest and returns its exit code and what it printed.
@@ -36,8 +41,10 @@ func TestGuest(t *testing.T) {
 		{"run -invoke nothing " + fib, 1, "", `guest exports no function "nothing"`},
 		{"run -invoke fib " + fib, 1, "", "guest.fib takes 1 parameters, and got 0"},
 		{"run -invoke fib " + fib + " x", 2, "", `the argument "x" of fib is no integer`},
+		{"run -invoke fib " + fib + " 4294967296", 2, "", `the argument "4294967296" of fib is no integer of 32 bits`},
+		{"run -timeout 50ms -invoke sleep ../../guest/testdata/wasi.wasm 3600000000000", 1, "", "guest.sleep ran longer than 50ms"},
 		{"run " + fib, 1, "", `guest exports no function "_start"`},
-		{"run " + broken, 1, "", "guest: "},
+		{"run " + broken, 1, "", "cocoon guest run: meter: type section, offset 0x9"},
 		{"run nothing.wasm", 2, "", "nothing.wasm"},
 		{"run", 2, "", "name the guest's file"},
 		{"run -fuel -1 " + fib, 2, "", "want 0 or more"},
@@ -61,5 +68,47 @@ func TestGuest(t *testing.T) {
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.errs) {
 			t.Errorf("cocoon guest %s: exit code %d; want %d\nout %q, want %q\nerr %q, want %q", c.args, code, c.code, out, c.out, errs, c.errs)
 		}
+	}
+}
+
+// TestGuestReads: a guest that waits for its input ends after the timeout, and the command with it,
+// although nothing ends the read.
+func TestGuestReads(t *testing.T) {
+	stdin, input := io.Pipe()
+	var out, errs bytes.Buffer
+	done := make(chan int)
+	go func() {
+		done <- run([]string{"guest", "run", "-timeout", "50ms", "-invoke", "read", "../../guest/testdata/wasi.wasm", "0"}, streams{stdin, &out, &errs})
+	}()
+	select {
+	case code := <-done:
+		if code != 1 || !strings.Contains(errs.String(), "guest.read ran longer than 50ms; the guest still waits in the host") {
+			t.Errorf("exit code %d: %s", code, errs.String())
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the command waits for the guest")
+	}
+	input.Close()
+}
+
+func TestParams(t *testing.T) {
+	for _, c := range []struct {
+		arg  string
+		t    api.ValueType
+		want uint64
+	}{
+		{"-1", api.ValueTypeI32, 0xffffffff},
+		{"-1", api.ValueTypeI64, math.MaxUint64},
+		{"18446744073709551615", api.ValueTypeI64, math.MaxUint64},
+		{"0x10", api.ValueTypeI64, 16},
+		{"1.5", api.ValueTypeF64, math.Float64bits(1.5)},
+		{"2", api.ValueTypeF32, uint64(math.Float32bits(2))},
+	} {
+		if got, err := paramOf(c.arg, c.t); got != c.want || err != nil {
+			t.Errorf("%s as %s: %#x, %v; want %#x", c.arg, api.ValueTypeName(c.t), got, err, c.want)
+		}
+	}
+	if v, err := paramOf("1.5", api.ValueTypeI32); err == nil {
+		t.Errorf("1.5 as an integer: %d", v)
 	}
 }

@@ -32,9 +32,11 @@ var verbs = []verb{
 	{"build", "go build, with safe points in the chosen packages", goVerb("build")},
 	{"run", "go run, the same way", goVerb("run")},
 	{"test", "go test, the same way", goVerb("test")},
-	{"gaps", "where what cocoon build makes has no safe points", runGaps},
+	{"gaps", "find code that cocoon build leaves without safe points", runGaps},
 	{"policy", "check, explain, test, compare and format policies", runPolicy},
 	{"guest", "run and meter WebAssembly guests", runGuest},
+	{"why", "what happened around a stall: reads a file of the flight recorder", runWhy},
+	{"top", "what a running server does: reads the page of package cocoondebug", runTop},
 	{"toolexec", "what build has the go command run; not to be called otherwise", runToolexec},
 }
 
@@ -58,7 +60,7 @@ func run(args []string, s streams) int {
 			return v.run(args[1:], s)
 		}
 	}
-	fmt.Fprintf(s.err, "cocoon: there is no verb %q; run cocoon -h for those there are\n", args[0])
+	fmt.Fprintf(s.err, "cocoon: there is no verb %q; run cocoon -h for the list\n", args[0])
 	return exitUsage
 }
 

@@ -15,7 +15,7 @@ func command(in string, args ...string) (code int, out, err string) {
 	return code, o.String(), e.String()
 }
 
-const document = `version: 1
+const documentText = `version: 1
 states: {overloaded: true}
 tasks: {a: safe}
 policies:
@@ -37,8 +37,8 @@ policies:
 
 func TestCommandLines(t *testing.T) {
 	file := files(t)
-	good := file("good.yaml", document[:strings.Index(document, "  - name: odd")])
-	all, broken := file("all.yaml", document), file("broken.yaml", "version: 1\npolicys: []\n")
+	good := file("good.yaml", documentText[:strings.Index(documentText, "  - name: odd")])
+	all, broken := file("all.yaml", documentText), file("broken.yaml", "version: 1\npolicys: []\n")
 	other := file("other.yaml", "version: 1\nstates: {overloaded: 5}\ntasks: {a: safe}\npolicies:\n  - {name: good, on: start, expr: continue()}\n\ntenants: {label: customer}\n")
 	later := file("later.yaml", "version: 1\npolicies:\n  - {name: later, on: start, expr: 'state.overloaded ? switch() : continue()'}\n  - {name: sets, on: exit, expr: 'set(\"overloaded\", queue.length > 9)'}\n")
 	fairer := file("fairer.yaml", "version: 1\npolicies:\n  - {name: fairer, on: enqueue, expr: 'tenant.queued > 3 ? throw(\"x\") : continue()'}\n")
@@ -94,7 +94,7 @@ policies:
 			"all.yaml:11:12: warning: policy \"odd\": queue.length < 0 is always false", "all.yaml:18:11: error: policy \"bad\": division by zero: queue.length may be 0 here",
 			"\n  18 |         : 1 / queue.length > 0 ? switch() : continue()\n     |           ^^^^^^^^^^^^^^^^\n"}},
 		{args: []string{"policy", "check", good, broken}, code: 1, out: []string{`broken.yaml:2:1: error: the document has no key "policys"`}},
-		{args: []string{"policy", "check", "-"}, in: document, code: 1, out: []string{"-:18:11: error: policy \"bad\""}},
+		{args: []string{"policy", "check", "-"}, in: documentText, code: 1, out: []string{"-:18:11: error: policy \"bad\""}},
 		{args: []string{"policy", "check", good, other}, code: 1, out: []string{
 			`other.yaml:2:10: error: state "overloaded": it is declared already, by ` + good + ":2:10\n", `other.yaml:3:9: error: task "a": it is declared already, by ` + good + ":3:9\n",
 			`other.yaml:5:5: error: policy "good": it is declared already, by ` + good + ":5:5\n"}},
@@ -157,7 +157,7 @@ func contains(text string, parts []string) bool {
 }
 
 func TestPolicyJSON(t *testing.T) {
-	code, out, _ := command(document, "policy", "check", "-json", "-")
+	code, out, _ := command(documentText, "policy", "check", "-json", "-")
 	var reports []report
 	if err := json.Unmarshal([]byte(out), &reports); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-func evaluated(on policy.Trigger, p *policy.Program) string {
+func evaluated(on policy.Trigger, p *ir.Program) string {
 	switch {
 	case on.Interval == 0 && on.Custom != "":
 		return fmt.Sprintf("on %v %q", on.Events, on.Custom)
@@ -38,14 +39,14 @@ func matched(m policy.Match) (parts []string) {
 }
 
 // zone returns the time zone of a policy that reads the time of day, or "".
-func zone(spec policy.Spec, p *policy.Program) string {
-	if !slices.ContainsFunc(p.Reads, policy.Read.OfClock) {
+func zone(spec policy.Spec, p *ir.Program) string {
+	if !slices.ContainsFunc(p.Reads, ir.Read.OfClock) {
 		return ""
 	}
 	return cmp.Or(spec.Zone, "UTC")
 }
 
-func reads(p *policy.Program) []string {
+func reads(p *ir.Program) []string {
 	var paths []string
 	for _, r := range p.Reads {
 		paths = append(paths, r.String())
@@ -53,7 +54,7 @@ func reads(p *policy.Program) []string {
 	return paths
 }
 
-func effects(p *policy.Program) []string {
+func effects(p *ir.Program) []string {
 	var all []string
 	for _, s := range p.Sites {
 		name := s.Effect.String() + "()"
@@ -71,11 +72,11 @@ func effects(p *policy.Program) []string {
 }
 
 // collectVerdicts lists the verdicts below n, each once, in source order.
-func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
+func collectVerdicts(p *ir.Program, n *ir.Node, all *[]string) {
 	if n == nil {
 		return
 	}
-	if n.Op == policy.OpVerdict {
+	if n.Op == ir.OpVerdict {
 		d, reason := stubs.Decision(n.Imm), ""
 		if d == stubs.Throw {
 			reason = fmt.Sprintf("%q", p.Reasons[n.Index])
@@ -87,7 +88,7 @@ func collectVerdicts(p *policy.Program, n *policy.Node, all *[]string) {
 			*all = append(*all, v)
 		}
 	}
-	for _, operand := range []*policy.Node{n.A, n.B, n.C} {
+	for _, operand := range []*ir.Node{n.A, n.B, n.C} {
 		collectVerdicts(p, operand, all)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 const schemaUsage = `usage: cocoon policy schema
@@ -29,17 +29,6 @@ Comments, order and quotes stay, and so does the meaning. The file - is the stan
 Exit codes: 0 done (with -l: no file would change), 1 -l names a file, or a file is no document, 2 wrong use or unreadable input.
 `
 
-const diffUsage = `usage: cocoon policy diff [-json] OLD.yaml NEW.yaml
-
-diff says what a server would change that has loaded OLD and is told to load NEW in its place: what it would add (+), change
-(~) and remove (-). It does not look at expressions that a server would refuse; check does. The file - is the standard
-input.
-
-  -json  print a JSON array, one object a change
-
-Exit codes: 0 no change, 1 changes, or a file is no document, 2 wrong use or unreadable input.
-`
-
 // fileVerb makes a verb of a function that reads flags and then files. run returns the exit code
 // and, for wrong use or unreadable input, an error.
 func fileVerb(name, usage string, run func(fs *flag.FlagSet) func(files []string, s streams) (int, error)) func([]string, streams) int {
@@ -58,7 +47,7 @@ func fileVerb(name, usage string, run func(fs *flag.FlagSet) func(files []string
 				code, err = do(fs.Args(), s)
 			}
 		}
-		var wrong *policy.DocumentError
+		var wrong *document.Error
 		switch {
 		case errors.As(err, &wrong):
 			fmt.Fprintf(s.err, "%+v\n", err)
@@ -76,7 +65,7 @@ func runSchema(*flag.FlagSet) func([]string, streams) (int, error) {
 		if len(files) > 0 {
 			return 0, errors.New("it takes no files")
 		}
-		_, err := s.out.Write(policy.Schema)
+		_, err := s.out.Write(document.Schema)
 		return exitOK, err
 	}
 }
@@ -110,9 +99,9 @@ func format(file string, s streams, list, write bool) (changed bool, err error) 
 	if err = errors.Join(err, r.Close()); err != nil {
 		return false, err
 	}
-	out, err := policy.Format(text)
+	out, err := document.Format(text)
 	if err != nil {
-		return false, policy.InFile(err, file)
+		return false, document.InFile(err, file)
 	}
 	changed = !bytes.Equal(text, out)
 	if list && changed {
@@ -127,33 +116,4 @@ func format(file string, s streams, list, write bool) (changed bool, err error) 
 		_, err = s.out.Write(out)
 	}
 	return changed, err
-}
-
-func runDiff(fs *flag.FlagSet) func([]string, streams) (int, error) {
-	asJSON := fs.Bool("json", false, "")
-	return func(files []string, s streams) (int, error) {
-		if len(files) != 2 {
-			return 0, errors.New("name two documents, the old one and the new one")
-		}
-		old, err := readDocument(files[0], s.in)
-		if err != nil {
-			return 0, err
-		}
-		new, err := readDocument(files[1], s.in)
-		if err != nil {
-			return 0, err
-		}
-		changes := policy.Diff(old, new, nil)
-		if *asJSON {
-			err = printJSON(s.out, append([]policy.Change{}, changes...))
-		} else {
-			for _, c := range changes {
-				fmt.Fprintln(s.out, c)
-			}
-		}
-		if err != nil || len(changes) == 0 {
-			return exitOK, err
-		}
-		return exitFound, nil
-	}
 }

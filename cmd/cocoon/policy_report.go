@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // report is the result for one policy, or for a document that cannot be read. Its JSON form is for
@@ -46,14 +48,14 @@ func (r report) failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Severity == "error" })
 }
 
-// found makes a finding from a *policy.DocumentError, a *policy.Error, or an error without a place.
+// found makes a finding from a *document.Error, an *ir.Error, or an error without a place.
 func found(severity string, err error) finding {
 	f := finding{Severity: severity, Reason: err.Error()}
-	var pe *policy.Error
+	var pe *ir.Error
 	if errors.As(err, &pe) {
 		f.Line, f.Column, f.Pos, f.End, f.Reason, f.Hint = pe.Line, pe.Col, pe.Pos, pe.End, pe.Reason, pe.Hint
 	}
-	var de *policy.DocumentError
+	var de *document.Error
 	switch {
 	case errors.As(err, &de):
 		f.Line, f.Column, f.Reason, f.Hint = de.Line, de.Col, de.Reason, de.Hint
@@ -74,14 +76,14 @@ func story(place, severity string, err error) string {
 // reports checks all policies. The error is for input that cannot be read at all.
 func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 	if c.expr != nil {
-		r, _ := c.report("", *c.expr, policy.NewLoaded(c.states, c.safe, c.tenants, ""), nil)
+		r, _ := c.report("", *c.expr, document.NewLoaded(c.states, c.safe, c.tenants, ""), nil)
 		return []report{r}, nil
 	}
 	all, server := []report{}, together{whole: true}
-	on := policy.NewLoaded(c.states, c.safe, c.tenants, "-state")
+	on := document.NewLoaded(c.states, c.safe, c.tenants, "-state")
 	for _, file := range c.files {
 		doc, err := readDocument(file, in)
-		var wrong *policy.DocumentError
+		var wrong *document.Error
 		if errors.As(err, &wrong) {
 			all = append(all, report{File: file, Findings: []finding{found("error", err)}})
 			server.whole = false
@@ -101,7 +103,7 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 		server.documents = append(server.documents, loaded{file, doc})
 		for _, spec := range doc.Policies {
 			refused := func(err error) error {
-				return policy.InFile(doc.Refused(policy.Part{Kind: "policy", Name: spec.Name}, err), file)
+				return document.InFile(doc.Refused(document.Part{Kind: "policy", Name: spec.Name}, err), file)
 			}
 			r, verified := c.report(file, spec, on, refused)
 			all = append(all, r)
@@ -115,15 +117,15 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 
 // readDocument reads a document, or the standard input if file is -. Its errors contain the file's
 // name.
-func readDocument(file string, in io.Reader) (*policy.Document, error) {
+func readDocument(file string, in io.Reader) (*document.Document, error) {
 	r, err := open(file, in)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	doc, err := policy.ReadDocument(r)
+	doc, err := document.Read(r)
 	if err != nil {
-		return nil, policy.InFile(err, file)
+		return nil, document.InFile(err, file)
 	}
 	return doc, nil
 }
@@ -137,7 +139,7 @@ func open(file string, in io.Reader) (io.ReadCloser, error) {
 
 // report parses and verifies one policy. refused adds the place in a document to an error; it may
 // be nil.
-func (c *checkCommand) report(file string, spec policy.Spec, on *policy.Loaded, refused func(error) error) (r report, v analyzer.Verified) {
+func (c *checkCommand) report(file string, spec policy.Spec, on *document.Loaded, refused func(error) error) (r report, v analyzer.Verified) {
 	r = report{File: file, Policy: spec.Name, Limit: c.cost, Findings: []finding{}}
 	find := func(severity string, err error) {
 		if refused != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/policytest"
 )
 
@@ -128,7 +128,7 @@ func parsePolicyTests(args []string) (*testCommand, error) {
 func (c *testCommand) test(file string) (tested, error) {
 	begin := time.Now()
 	r, err := policytest.File(file, c.Options)
-	var wrong *policy.DocumentError
+	var wrong *document.Error
 	if errors.As(err, &wrong) {
 		return tested{&policytest.Report{File: file, Results: []policytest.Result{}}, err.Error(), fmt.Sprintf("%+v", err), time.Since(begin)}, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // together collects the policies and states in the documents of one server.
@@ -17,13 +18,13 @@ type together struct {
 
 type loaded struct {
 	file string
-	*policy.Document
+	*document.Document
 }
 
 // reports returns the warnings for which it must know all documents. If a policy has an error, the
 // states that it uses are unknown, so there are no warnings about states.
 func (t together) reports() (all []report) {
-	remarks, tasks := analyzer.Together(t.members), map[string]policy.Class{}
+	remarks, tasks := analyzer.Together(t.members), map[string]document.Class{}
 	for _, d := range t.documents {
 		maps.Copy(tasks, d.Tasks)
 	}
@@ -35,7 +36,7 @@ func (t together) reports() (all []report) {
 		r := report{File: d.file}
 		for _, remark := range slices.Concat(remarks, t.idle(d.Document)) {
 			if line, _ := d.Place(remark.Part); line > 0 {
-				r.Findings = append(r.Findings, found("warning", policy.InFile(d.Refused(remark.Part, remark.Err), d.file)))
+				r.Findings = append(r.Findings, found("warning", document.InFile(d.Refused(remark.Part, remark.Err), d.file)))
 			}
 		}
 		if len(r.Findings) > 0 {
@@ -46,14 +47,14 @@ func (t together) reports() (all []report) {
 }
 
 // idle returns the warnings about declarations of a document that no policy makes use of.
-func (t together) idle(d *policy.Document) (remarks []analyzer.Remark) {
+func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 	if !t.whole {
 		return nil
 	}
 	remarks = analyzer.Idle(t.members, statesOf(d))
 	if d.Tenants != nil && len(d.Tenants.Shares) > 0 {
 		if err := analyzer.IdleShares(t.members); err != nil {
-			remarks = append(remarks, analyzer.Remark{Part: policy.Part{Kind: "tenants"}, Err: err})
+			remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "tenants"}, Err: err})
 		}
 	}
 	return remarks
@@ -65,13 +66,13 @@ func (t together) declared() analyzer.Declared {
 	for _, d := range t.documents {
 		maps.Copy(all.States, statesOf(d.Document))
 		if d.Tenants != nil {
-			all.Tenant = d.Tenants.Label
+			all.Tenant, all.Tenants = d.Tenants.Label, d.Tenants.Expected()
 		}
 	}
 	return all
 }
 
-func statesOf(d *policy.Document) map[string]policy.State {
+func statesOf(d *document.Document) map[string]policy.State {
 	states, _ := policy.StatesOf(d.States) // the document's reader has checked them
 	return states
 }

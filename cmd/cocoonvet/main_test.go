@@ -50,7 +50,7 @@ func TestCommand(t *testing.T) {
 		brief bool // it is in the short form; each case looks at the standard library too
 	}{
 		{[]string{self, "plain"}, 0, nil, false},
-		{[]string{self, "cocoonerr"}, 3, []string{"a.go:10:2: the error of Runtime.RegisterTimeLimit"}, true},
+		{[]string{self, "cocoonerr"}, 3, []string{"a.go:10:2: the error of Runtime.RegisterTimeLimit"}, false},
 		{[]string{self, "-cocoonctx=false", "cocoonctx"}, 0, nil, false},
 		{[]string{self, "policydocuments"}, 3, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "file.yaml:2:1: "}, false},
 		{[]string{"go", "vet", "-vettool=" + self, "policydocuments", "policytexts"}, 1, []string{"embedded.yaml:8:11: policy \"a\": there is no function swich", "1:1 of the text: there is no state stub task.runing"}, true},

@@ -175,8 +175,8 @@ func TestSameOverHTTP2(t *testing.T) {
 						return c.heard(script(c, path))
 					}
 					got, want := said(hybrid), said(stock)
-					// On a busy machine net/http may close the connection before it responds to a bad
-					// path, so there a difference counts if it comes each time.
+					// On a busy machine net/http may close the connection before it responds to a
+					// bad path, so there a difference counts if it comes each time.
 					for tries := 1; name == "bad path" && got != want && tries < 5; tries++ {
 						got, want = said(hybrid), said(stock)
 					}

@@ -80,7 +80,7 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 // task and outside.
 func TestDriversAreTheSame(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
-		rt := runtimeOf(t, cocoon.Config{Slots: 1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 		want := script(context.Background(), t, d, opened(t, sql.Open, d.driver, dsn))
 		if got := script(context.Background(), t, d, opened(t, cocoonsql.Open, d.driver, dsn)); got != want {
 			t.Errorf("wrapped:\n%s\nplain:\n%s", got, want)
@@ -141,7 +141,7 @@ func claims(c any) [4]bool {
 // back and costs no connection.
 func TestThrowCostsNoConnection(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
-		rt := runtimeOf(t, cocoon.Config{Slots: 1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 		db := opened(t, cocoonsql.Open, d.driver, dsn)
 		db.SetMaxOpenConns(1)
 		_, err := db.Exec("drop table if exists thrown")
@@ -193,7 +193,7 @@ func TestThrowCostsNoConnection(t *testing.T) {
 // TestCleanUpDuringAThrow checks that deferred clean-up is made while a throw unwinds the task.
 func TestCleanUpDuringAThrow(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
-		rt := runtimeOf(t, cocoon.Config{Slots: 1})
+		rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 		db := opened(t, cocoonsql.Open, d.driver, dsn)
 		for _, q := range []string{"drop table if exists locks", "create table locks (id integer primary key)", "insert into locks values (1)"} {
 			_, err := db.Exec(q)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -94,22 +93,6 @@ func eachDatabase(t *testing.T, f func(t *testing.T, d database, dsn string)) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) { f(t, d, d.dsn(t)) })
 	}
-}
-
-// runtimeOf returns a runtime for the test.
-func runtimeOf(t testing.TB, c cocoon.Config) *cocoon.Runtime {
-	t.Helper()
-	c.Logger = slog.New(slog.DiscardHandler)
-	rt, err := cocoon.New(c)
-	tasktest.Must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return rt
 }
 
 // opened opens a database until the end of the test.

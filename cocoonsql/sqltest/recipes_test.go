@@ -29,15 +29,6 @@ func TestGuideShowsRecipes(t *testing.T) {
 	}
 }
 
-// exclusive returns a loop of one slot, which is never lent: a task that waits without giving the
-// slot back holds up all other tasks.
-func exclusive(t *testing.T) (*cocoon.Runtime, *cocoon.Loop) {
-	rt := runtimeOf(t, cocoon.Config{})
-	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	tasktest.Must(t, err)
-	return rt, loop
-}
-
 // waitsAside reports an error if wait keeps other tasks from running; release ends the wait, and
 // runs in another task.
 func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) error, release func(ctx context.Context) error) {
@@ -58,7 +49,7 @@ func waitsAside(t *testing.T, loop *cocoon.Loop, wait func(ctx context.Context) 
 // transactions, and the wait for a connection.
 func TestRedisHook(t *testing.T) {
 	at := redisd.address(t)
-	rt, loop := exclusive(t)
+	rt, loop := tasktest.OneSlot(t)
 	c := redis.NewClient(&redis.Options{Addr: at})
 	defer c.Close()
 	c.AddHook(recipes.RedisHook{})
@@ -83,7 +74,7 @@ func TestRedisHook(t *testing.T) {
 // each command of a pipeline, and that clean-up commands are sent.
 func TestRedisHookAndThrows(t *testing.T) {
 	at := redisd.address(t)
-	_, loop := exclusive(t)
+	_, loop := tasktest.OneSlot(t)
 	c := redis.NewClient(&redis.Options{Addr: at})
 	defer c.Close()
 	c.AddHook(recipes.RedisHook{})
@@ -125,7 +116,7 @@ func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
 // the database, or for a connection.
 func TestPgxSlots(t *testing.T) {
 	pool := pgxPool(t, 2)
-	_, loop := exclusive(t)
+	_, loop := tasktest.OneSlot(t)
 	db := recipes.Slots{Of: pool}
 	ctx := context.Background()
 	hold, err := pool.Acquire(ctx)
@@ -153,7 +144,7 @@ func TestPgxInTx(t *testing.T) {
 	ctx := context.Background()
 	_, err := pool.Exec(ctx, "drop table if exists pgxtx; create table pgxtx (id int primary key)")
 	tasktest.Must(t, err)
-	rt := runtimeOf(t, cocoon.Config{Slots: 1})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
 	tasktest.Must(t, err)
 	for i := range 20 {

@@ -50,7 +50,7 @@ func TestSoak(t *testing.T) {
 	cache := redis.NewClient(&redis.Options{Addr: at, PoolSize: 8})
 	defer cache.Close()
 	cache.AddHook(recipes.RedisHook{})
-	rt := runtimeOf(t, cocoon.Config{})
+	rt := tasktest.Start(t, cocoon.Config{})
 	s := newSoakServer(t, rt, db, cache)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 20 * time.Second}
 	var o outcomes

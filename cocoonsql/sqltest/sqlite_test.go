@@ -3,9 +3,7 @@ package sqltest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,14 +17,11 @@ import (
 // for the database has to give the slot back itself.
 func open(t *testing.T) (*cocoon.Loop, *sql.DB) {
 	t.Helper()
-	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.DiscardHandler)})
-	tasktest.Must(t, err)
-	loop, err := rt.NewLoop(cocoon.LoopConfig{Name: "one", Slots: 1, Exclusive: true})
-	tasktest.Must(t, err)
+	_, loop := tasktest.OneSlot(t)
 	db, err := cocoonsql.Open("sqlite", filepath.Join(t.TempDir(), "test.db")+"?_pragma=busy_timeout(20000)")
 	tasktest.Must(t, err)
 	t.Cleanup(func() {
-		if err := errors.Join(db.Close(), rt.Shutdown(context.Background())); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})

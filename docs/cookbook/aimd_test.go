@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // window is a congestion window for requests instead of segments: additive increase by one a round,
@@ -35,7 +37,7 @@ func (w *window) ended(now, arrived time.Duration, inFlight int) {
 }
 
 func TestAIMDReference(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(longtest.Count(3, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			w, s := &window{size: 20}, script{}

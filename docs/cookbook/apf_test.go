@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // priorityLevel is a level of API Priority and Fairness: seats, queues, a hand of two of them for
@@ -79,7 +81,7 @@ func (l *priorityLevel) dequeue() *seated {
 }
 
 func TestAPFReference(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(longtest.Count(3, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s, full := script{}, 0
 			for i, name := range []string{"workload-high", "workload-low"} {

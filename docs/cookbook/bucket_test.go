@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // meter is the token bucket of RFC 2697, section 3, with one colour, for requests: its tokens are
@@ -33,7 +35,7 @@ func (m *meter) conforms(now time.Duration, tokens int) bool {
 // Requests come at random nanoseconds. At the very moment at which a bucket has enough again, the
 // runtime's bucket, a float, may hold a millionth of a billionth of a token less.
 func TestTenantBucketReference(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(longtest.Count(3, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 4))
 			meters, s, refused := map[string]*meter{}, script{}, 0

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/policytest"
 )
 
@@ -74,7 +74,7 @@ func TestLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			doc, err := policy.ReadDocument(f)
+			doc, err := document.Read(f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // dagor is the admission control of a DAGOR server (Zhou et al. 2018, section 4.2): a histogram of
@@ -61,7 +63,7 @@ func (d *dagor) move() {
 }
 
 func TestDAGORReference(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(longtest.Count(3, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 3))
 			d, s := &dagor{cursor: 8}, script{}

@@ -12,6 +12,8 @@ import (
 type experiment struct {
 	load      load // without an address and a seed
 	placement loadtest.Placement
+	page      string    // address of the page, or ""
+	folder    string    // for operators, or ""
 	stderr    io.Writer // also for the children
 }
 
@@ -45,7 +47,7 @@ func (e experiment) run(ctx context.Context, modes []mode, rounds int, show *dis
 
 // measure runs a mode once: a server process, and a generator process that drives it.
 func (e experiment) measure(ctx context.Context, m mode, show func(progress)) (o outcome, err error) {
-	config := serverConfig{Mode: m.Name, Hashes: e.load.Hashes}
+	config := serverConfig{Mode: m.Name, Hashes: e.load.Hashes, Page: e.page, Folder: e.folder}
 	server, address, err := loadtest.StartServer(ctx, config, e.placement.Server, []string{m.env(e.placement.ServerCores())}, e.stderr)
 	if err != nil {
 		return o, err

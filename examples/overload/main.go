@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	show := newDisplay(stdout, stderr, o.JSON)
 	show.console.Notes(o.Notes)
-	e := experiment{placement: o.Placement, stderr: stderr}
+	e := experiment{placement: o.Placement, page: o.page, folder: o.folder, stderr: stderr}
 	hashes, err := e.calibrate(ctx)
 	if err != nil {
 		return fmt.Errorf("calibration: %w", err)

@@ -12,8 +12,9 @@ type mode struct {
 	loadtest.Mode
 	procs int // GOMAXPROCS for each core; 0: Go's own choice
 
-	// open puts the mode's limits in front of the work, and records its actions. stop ends it.
-	open func(work *http.ServeMux, did *actions) (limited http.Handler, stop func() error, err error)
+	// open puts the mode's limits in front of the work, and records its actions. The mode cocoon
+	// uses the folder for its operators, if it is not "". stop ends the mode.
+	open func(work *http.ServeMux, did *actions, folder string) (limited http.Handler, stop func() error, err error)
 }
 
 // manyProcs serves the modes without Cocoon better than Go's default: with a P a core, requests

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/loadtest"
@@ -38,6 +39,8 @@ type options struct {
 	duration time.Duration
 	surge    float64 // as a multiple of the capacity
 	burst    int
+	page     string
+	folder   string
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -48,8 +51,21 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.DurationVar(&o.duration, "duration", 2500*time.Millisecond, "how long the surge lasts")
 	flags.Float64Var(&o.surge, "surge", 2, "load of the surge: 1 is all that the server can do")
 	flags.IntVar(&o.burst, "burst", 32, "how many requests come at once when the surge begins")
+	flags.StringVar(&o.page, "page", "", "`address` of the page and the metrics of the mode cocoon, such as :8080, which is on this machine only; the server responds there, too")
+	flags.StringVar(&o.folder, "folder", "", "a `folder` for the operators of the mode cocoon: it gets policies.yaml, which the server loads again when it changes, refusals.log, and flights after stalls")
 	if err := o.Parse(args); err != nil {
 		return o, err
+	}
+	if o.page != "" {
+		if o.page, err = pageAddress(o.page); err != nil {
+			return o, err
+		}
+		o.Notes = append(o.Notes, fmt.Sprintf("while the mode cocoon runs, its page is at http://%s%s", o.page, pagePath))
+	}
+	if o.folder != "" {
+		if o.folder, err = filepath.Abs(o.folder); err != nil {
+			return o, fmt.Errorf("-folder: %w", err)
+		}
 	}
 	switch {
 	case o.rounds < 1 || o.rounds > 1000:

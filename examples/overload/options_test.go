@@ -34,7 +34,7 @@ func TestHelp(t *testing.T) {
 	if _, err := parse([]string{"-h"}, &text); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range append(strings.Split(loadtest.ModeNames(modes), ","), "-rounds", "-warm-up", "-duration", "-surge", "-burst", "-cpus", "-json") {
+	for _, want := range append(strings.Split(loadtest.ModeNames(modes), ","), "-rounds", "-warm-up", "-duration", "-surge", "-burst", "-cpus", "-json", "-page", "-folder") {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("-h does not tell of %s", want)
 		}

@@ -73,7 +73,7 @@ func TestEveryMode(t *testing.T) {
 // stop the running one.
 func TestCocoonActs(t *testing.T) {
 	did := new(actions)
-	limited, stop, err := openCocoon(workHandler(1000), did)
+	limited, stop, err := openCocoon(workHandler(1000), did, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestHandlerRefusesBadRequests(t *testing.T) {
 	for _, m := range modes {
 		did := new(actions)
-		limited, stop, err := m.open(workHandler(1), did)
+		limited, stop, err := m.open(workHandler(1), did, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 // Tasks of the classes, with the names in the document and the middleware.
@@ -20,35 +20,12 @@ const (
 	taskBatch    = "GET /batch"
 )
 
-const testPatience = 20 * time.Second
-
 // startPolicies returns a runtime with one slot and the policies of policies.yaml.
 func startPolicies(t *testing.T) *cocoon.Runtime {
 	t.Helper()
-	rt, err := cocoon.New(cocoon.Config{Slots: 1, StallAfter: -1, MaxBypass: -1, Logger: slog.New(slog.DiscardHandler)})
-	if err == nil {
-		err = rt.LoadPolicies(strings.NewReader(policies))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), testPatience)
-		defer cancel()
-		if err := rt.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader(policies)))
 	return rt
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(testPatience); !ok(); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, testPatience)
-		}
-	}
 }
 
 // begin starts a task that holds its slot and reaches safe points, until it is thrown into or the
@@ -67,11 +44,7 @@ func begin(t *testing.T, rt *cocoon.Runtime, ctx context.Context, name string, u
 			}
 		}
 	})
-	select {
-	case <-running:
-	case <-time.After(testPatience):
-		t.Fatalf("%s does not start", name)
-	}
+	tasktest.Receive(t, name+" to start", running)
 	return h
 }
 
@@ -127,13 +100,13 @@ func TestAdmission(t *testing.T) {
 		for _, w := range c.waiting {
 			for range w.n {
 				all = append(all, rt.Go(of(w.tenant), w.name, func(context.Context) error { return nil }))
-				eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
+				tasktest.Eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
 			}
 		}
 		started := false
 		h := rt.Go(of(c.tenant), c.name, func(context.Context) error { started = true; return nil })
 		if c.want == "" {
-			eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == len(all)+1 })
+			tasktest.Eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == len(all)+1 })
 		} else {
 			<-h.Done()
 		}
@@ -195,12 +168,12 @@ func TestLeastValuable(t *testing.T) {
 			all = append(all, rt.Go(cocoon.WithPriority(context.Background(), -1), "other", func(context.Context) error { return nil }))
 		}
 		if c.want == "" {
-			eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
+			tasktest.Eventually(t, "the crowd to wait", func() bool { return rt.Loop().Stats().Queued == len(all) })
 			if c.late {
 				time.Sleep(time.Until(end))
 			}
 			n := ticks.Stats().Evaluations
-			eventually(t, "ticks", func() bool { return ticks.Stats().Evaluations > n+3 })
+			tasktest.Eventually(t, "ticks", func() bool { return ticks.Stats().Evaluations > n+3 })
 			close(until)
 		}
 		if err := h.Wait(context.Background()); reasonOf(err) != c.want {
@@ -280,7 +253,7 @@ func TestUrgency(t *testing.T) {
 			order = append(order, w.id)
 			return nil
 		}))
-		eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == i+1 })
+		tasktest.Eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == i+1 })
 	}
 	close(until)
 	for _, h := range all {

@@ -15,7 +15,9 @@ import (
 // serverConfig is the configuration of a server process.
 type serverConfig struct {
 	Mode   string
-	Hashes int // of a piece of work
+	Hashes int    // of a piece of work
+	Page   string // address of the page; "" for none
+	Folder string // for operators; "" for none
 }
 
 // serve is the body of the server process.
@@ -25,11 +27,16 @@ func serve(config serverConfig) error {
 		return err
 	}
 	did := new(actions)
-	limited, stop, err := mode.open(workHandler(config.Hashes), did)
+	limited, stop, err := mode.open(workHandler(config.Hashes), did, config.Folder)
 	if err != nil {
 		return err
 	}
-	return errors.Join(loadtest.Serve(handler(limited, did)), stop())
+	all := handler(limited, did)
+	closePage, err := servePage(config.Page, limited, all)
+	if err != nil {
+		return errors.Join(err, stop())
+	}
+	return errors.Join(loadtest.Serve(all), closePage(), stop())
 }
 
 // handler returns the server's handler, which is the same in all modes except for the limits on the

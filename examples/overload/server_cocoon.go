@@ -17,27 +17,33 @@ var policies string
 
 // openCocoon makes each request a task of its tenant, on a loop with a slot for each core. The
 // policies do the rest.
-func openCocoon(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
-	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU()})
+func openCocoon(work *http.ServeMux, did *actions, folder string) (http.Handler, func() error, error) {
+	w, err := newWiring(folder)
 	if err != nil {
 		return nil, nil, err
 	}
-	stop := func() error { return rt.Shutdown(context.Background()) }
-	if err := rt.LoadPolicies(strings.NewReader(policies)); err != nil {
+	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU(), FlightRecorder: w.recorder()})
+	if err != nil {
+		return nil, nil, errors.Join(err, w.close())
+	}
+	stop := func() error { return errors.Join(rt.Shutdown(context.Background()), w.close()) }
+	if err := w.wire(rt); err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}
-	return cocoonhttp.Middleware(rt, cocoonhttp.Options{
+	tasks := cocoonhttp.Middleware(rt, cocoonhttp.Options{
 		Context: tenantOf,
-		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+		Refuse: func(rw http.ResponseWriter, r *http.Request, err error) {
+			w.logRefusal(rw, r, err)
 			var preempted *cocoon.PreemptedError
 			if !errors.As(err, &preempted) { // its deadline passed in the queue
-				late(w)
+				late(rw)
 				return
 			}
 			did.note()
-			refuse(w)
+			refuse(rw)
 		},
-	})(work), stop, nil
+	})(work)
+	return tasked{tasks, rt, w.documents()}, stop, nil
 }
 
 // tenantOf labels a request with its tenant, for the policies.
@@ -47,3 +53,6 @@ func tenantOf(r *http.Request) context.Context {
 	}
 	return r.Context()
 }
+
+// loadPolicies loads the policies that belong to the program.
+func loadPolicies(rt *cocoon.Runtime) error { return rt.LoadPolicies(strings.NewReader(policies)) }

@@ -20,7 +20,7 @@ var failsafePriorities = []priority.Priority{priority.VeryLow, priority.Medium, 
 // minutes, and had little effect here (130 good responses a second). These are the best of 30
 // settings tried: narrow limits, short windows, a long queue, and calibrations a hundred times as
 // often as recommended (250 to 300).
-func openFailsafe(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
+func openFailsafe(work *http.ServeMux, did *actions, _ string) (http.Handler, func() error, error) {
 	prioritizer := adaptivelimiter.NewPrioritizer()
 	stop := prioritizer.ScheduleCalibrations(context.Background(), 10*time.Millisecond)
 	cores := uint(runtime.NumCPU())

@@ -20,7 +20,7 @@ func init() {
 // The threshold of the processor's load is the minimum, so that only the limit on requests in
 // flight decides. Its default is 900 of 1000, of all cores and averaged over 5 s: the default never
 // took effect, and 200 took effect after 1.4 s.
-func openGoZero(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
+func openGoZero(work *http.ServeMux, did *actions, _ string) (http.Handler, func() error, error) {
 	const threshold = 1
 	shedder := shed.NewAdaptiveShedder(shed.WithCpuThreshold(threshold))
 	priority := shed.NewAdaptiveShedder(shed.WithCpuThreshold((threshold + 1000) / 2))

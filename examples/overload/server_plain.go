@@ -10,7 +10,7 @@ const crowd = 8
 
 // openPlain only observes the load: each handler counts the requests in flight, and raises an
 // alarm.
-func openPlain(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
+func openPlain(work *http.ServeMux, did *actions, _ string) (http.Handler, func() error, error) {
 	var inFlight atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer inFlight.Add(-1)

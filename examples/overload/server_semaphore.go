@@ -16,7 +16,7 @@ const (
 
 // openSemaphore lets a fixed number of requests work concurrently. More requests wait, and are
 // refused when they have waited too long.
-func openSemaphore(work *http.ServeMux, did *actions) (http.Handler, func() error, error) {
+func openSemaphore(work *http.ServeMux, did *actions, _ string) (http.Handler, func() error, error) {
 	free := make(chan struct{}, atOnce*runtime.NumCPU())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), waitTime)

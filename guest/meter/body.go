@@ -15,11 +15,11 @@ type body struct {
 	local   bool
 	left    uint32 // the local that has what is left
 	deep    bool   // the function may be in a deep recursion
-	called  uint32 // the local that says that its entry has called the host
+	called  uint32 // with epochs: the local that says that its entry has called the host
 	entered bool   // it may have called another function by now
 }
 
-// function writes a function, whose head c has read, at the end of what is written.
+// function writes a function after c has read its head, at the end of what is written.
 func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	s := &w.survey
 	if err := s.look(w, c); err != nil {
@@ -35,7 +35,9 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 		b.called++
 	}
 	checked := w.flags[c.function]&checked != 0
-	if b.deep = checked && w.mechanism == Epoch && s.calls(); b.deep {
+	b.deep = checked && s.calls()
+	told := b.deep && w.mechanism == Epoch
+	if told {
 		groups++
 	}
 	b.out = appendU32(b.out, uint32(groups))
@@ -43,7 +45,7 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	if b.local {
 		b.out = append(b.out, 1, i64Type[0])
 	}
-	if b.deep {
+	if told {
 		b.out = append(b.out, 1, i32Type[0])
 	}
 	b.entry(checked)

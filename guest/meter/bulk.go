@@ -2,8 +2,9 @@ package meter
 
 import "strings"
 
-// A bulk names an instruction that works on a length, with its indices. The metered module calls a
-// function of the meter's own in its place, which does a long operation in parts.
+// A bulk names an instruction that works on a length, with its indices, or one that waits or
+// notifies, with its alignment and offset. The metered module calls a function of the meter's own
+// in its place, which does a long operation in parts, and lets the host wait.
 type bulk struct {
 	op         Opcode
 	first, two uint32
@@ -11,6 +12,7 @@ type bulk struct {
 
 // use is what the code uses that needs functions of the meter's own.
 type use struct {
+	waits     bool            // some of them wait or notify
 	functions map[bulk]uint32 // the place in keys for each
 	keys      []bulk
 }
@@ -24,6 +26,8 @@ func (m *module) isBulk(c *code) bool {
 		return int(c.first) < len(m.datas)
 	case opTableInit:
 		return int(c.first) < len(m.elements)
+	case opNotify, opWait32, opWait64:
+		return m.shared
 	}
 	return false
 }
@@ -34,6 +38,8 @@ func (u *use) note(c *code) {
 		return
 	}
 	switch last := c.data[c.at-2 : c.at]; {
+	case isWait(c.op):
+		u.waits = true
 	case c.op == opTableCopy || c.op == opTableFill || c.op == opTableGrow || c.op == opTableInit:
 	case last[1] != 0 || last[0] >= 0x80 || c.op == opMemoryCopy && last[0] != 0:
 		c.fail(c.immediate, "the index of the memory must be one byte, 0")
@@ -62,9 +68,16 @@ const (
 	i64Type = "\x7e"
 )
 
-// bulkType returns the type of the function that does the operation: that of the instruction.
+// bulkType returns the type of the function that does the operation: it has the type of the
+// instruction.
 func (w *writer) bulkType(key bulk) string {
 	switch key.op {
+	case opNotify:
+		return functionType(i32Type+i32Type, i32Type)
+	case opWait32:
+		return functionType(i32Type+i32Type+i64Type, i32Type)
+	case opWait64:
+		return functionType(i32Type+i64Type+i64Type, i32Type)
 	case opMemoryGrow:
 		return functionType(i32Type, i32Type)
 	case opTableGrow:
@@ -92,6 +105,8 @@ func (w *writer) bulkBody(out []byte, key bulk) []byte {
 	switch key.op {
 	case opMemoryGrow, opTableGrow:
 		b.grow(key)
+	case opNotify, opWait32, opWait64:
+		b.wait(key)
 	default:
 		b.parts(key)
 	}

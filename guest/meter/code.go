@@ -15,7 +15,7 @@ type code struct {
 	form       form
 	start      int    // of the instruction
 	immediate  int    // of what follows the opcode
-	first, two uint32 // the first and the second index or label; of a list of labels, its length
+	first, two uint32 // indices, labels, alignment and offset; of a list of labels, its length
 }
 
 // open reads the head of a body: its size and its locals. The body's end is the reader's end.
@@ -90,9 +90,8 @@ func (c *code) long(b byte) {
 	case aLocal:
 		c.first = c.u32()
 		c.exists("local", uint64(c.first), c.locals)
-	case anAccess:
-		c.u32()
-		c.u32()
+	case anAccess, twoIndex:
+		c.first, c.two = c.u32(), c.u32()
 	case signed5:
 		c.signed(5)
 	case aLabel, aTag, aTable, anIndex:
@@ -105,14 +104,11 @@ func (c *code) long(b byte) {
 	case aGlobal:
 		c.first = c.u32()
 		c.exists("global", uint64(c.first), uint64(c.m.globals))
-	case aTypeAndTable:
-		c.first, c.two = c.u32(), c.u32()
+	case aType, aTypeAndTable:
+		if c.first = c.u32(); c.form == aTypeAndTable {
+			c.two = c.u32()
+		}
 		c.exists("type", uint64(c.first), uint64(len(c.m.params)))
-	case aType:
-		c.first = c.u32()
-		c.exists("type", uint64(c.first), uint64(len(c.m.params)))
-	case twoIndex:
-		c.first, c.two = c.u32(), c.u32()
 	case aLane, aReserved:
 		c.skip(1)
 	case anAccessAndLane:
@@ -121,12 +117,8 @@ func (c *code) long(b byte) {
 		c.skip(1)
 	case signed10:
 		c.signed(10)
-	case fixed4:
-		c.skip(4)
-	case fixed8:
-		c.skip(8)
-	case fixed16:
-		c.skip(16)
+	case fixed4, fixed8, fixed16:
+		c.skip(4 << (c.form - fixed4))
 	case aLabels:
 		c.first = uint32(c.count("labels"))
 		for range c.first {

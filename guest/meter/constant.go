@@ -60,7 +60,7 @@ func (m *module) shift(f uint32) uint32 {
 	if int(f) < m.imported {
 		return f
 	}
-	return f + 1 // after the import of the safe point
+	return f + uint32(m.hosts) // after what the meter imports
 }
 
 // tableSection reads the tables. If out is not nil, it writes them there instead of noting them.

@@ -44,7 +44,7 @@ func (b *body) begin() {
 		b.instead()
 		if b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]) {
 			f.state |= twofold
-			f.label++
+			f.label += added
 		}
 	case opTryTable:
 		b.tryTable()
@@ -76,9 +76,9 @@ func (b *body) finish() {
 	b.frames = b.frames[:top]
 	b.labels = f.label
 	if f.state&twofold != 0 {
-		b.labels--
+		b.labels -= added
 		b.flush(b.at)
-		b.emit(opEnd)
+		b.behind()
 	}
 	if f.state&wasLoop == 0 {
 		b.join(&f)
@@ -148,7 +148,10 @@ func (b *body) leave() {
 
 // call writes a call of any kind.
 func (b *body) call() {
-	b.leave()
+	silent := b.w.isSilent(&b.code)
+	if !silent {
+		b.leave()
+	}
 	b.entered = true
 	if b.op == opCall || b.op == opReturnCall {
 		if to := b.w.shift(b.first); to != b.first {
@@ -158,7 +161,7 @@ func (b *body) call() {
 	}
 	switch b.op {
 	case opCall, opCallIndirect, opCallRef:
-		if b.local && !b.dead {
+		if b.local && !b.dead && !silent {
 			b.flush(b.at)
 			b.load()
 		}

@@ -2,8 +2,8 @@ package meter
 
 import "strings"
 
-// custom writes a custom section. It keeps all but those that hold offsets of code: they would lie.
-// Function indices in the name section are those of the metered module.
+// custom writes a custom section. It drops sections with offsets of code, which would be wrong.
+// Function indices in the name section refer to the metered module.
 func (w *writer) custom(out []byte, s section) []byte {
 	r := w.reader(s)
 	name := string(r.name())

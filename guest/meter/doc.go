@@ -5,13 +5,18 @@
 // A safe point looks at a global of the guest, from which the guest subtracts what it costs. If the
 // global is negative, the guest calls the imported function "cocoon" "safepoint", in which the host
 // does what it likes: it lets another guest run, or unwinds the guest by a panic. Before it
-// returns, it sets the global to 0 or more; a guest whose global stays negative calls it again and
+// returns, it sets the global to 0 or more; a guest with a negative global calls it again and
 // again. There are two mechanisms, see Mechanism.
 //
 // # What a metered module has in addition
 //
 //   - It imports "cocoon" "safepoint", a function without parameters and results. It stands after
 //     the module's own imports, so that the indices of the module's functions are one higher.
+//   - If its memory is shared, and its code waits there or notifies, it also imports "cocoon"
+//     "wait" and "cocoon" "notify", and indices are three higher. Wait takes an address (i32), the
+//     expected value (i64), the timeout (i64) and the size of the value in bytes (i32). Notify
+//     takes an address and a count (i32). They return the results of memory.atomic.wait and
+//     memory.atomic.notify. The metered module has checked that the address exists and is aligned.
 //   - It exports the global "cocoon:left" (epoch) or "cocoon:fuel" (fuel), an i64. It starts as 0,
 //     so that the first safe point calls the host, maybe in the start function.
 //   - It exports its shadow stack pointer as "cocoon:sp" if it has one: a mutable i32 global that

@@ -15,7 +15,7 @@ func (m *module) readTypes(r *reader) {
 		}
 		concrete = m.addType(r, known, false) || concrete
 	}
-	if concrete { // types with equal bytes are equal, and others may be
+	if concrete { // types with equal bytes are equal, and types with other bytes may be
 		clear(m.alike)
 	}
 }
@@ -57,12 +57,14 @@ func (r *reader) valueType() (concrete bool) {
 	return false
 }
 
-func (r *reader) limits() {
+// limits reads the limits of a table or memory, and reports whether threads share it.
+func (r *reader) limits() (shared bool) {
 	flags := r.byte()
 	r.u32()
 	if flags&1 != 0 {
 		r.u32()
 	}
+	return flags&2 != 0
 }
 
 func (m *module) readImports(r *reader) {
@@ -78,7 +80,7 @@ func (m *module) readImports(r *reader) {
 			m.addTable(r)
 			m.foreign = true
 		case kindMemory:
-			r.limits()
+			m.shared = r.limits()
 			m.memory = true
 		case kindGlobal:
 			m.addGlobal(r, public)

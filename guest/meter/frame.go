@@ -22,6 +22,9 @@ const (
 	twofold // a loop that became two
 )
 
+// added is how many constructs stand around the code of a loop that became two.
+const added = 3
+
 // An extent is how much of each kind the code has: for slices, the most of any function, and for
 // what is written, the sum of all. With it, memory is taken once.
 type extent struct {
@@ -38,7 +41,7 @@ type count struct {
 func (n *count) see(c *code, fuel bool) {
 	switch c.op {
 	case opLoop:
-		n.more += 48
+		n.more += 56
 		n.charges++
 		n.open()
 	case opBlock, opTryTable:

@@ -6,9 +6,9 @@ type graph struct {
 	m         *module
 	first     []uint32 // where the calls of each node start in calls
 	calls     numbers
-	size      []uint32 // of each function, in bytes
+	heads     []head   // of each function
 	worst     []uint32 // by node: a bound of what runs in it without a safe point, up to most
-	heads     []bool   // by node: a cycle is broken here
+	cuts      []bool   // by node: a cycle is broken here
 	extent    extent
 	busy      int // the number of functions that call
 	prologues prologues
@@ -26,7 +26,7 @@ func (m *module) callGraph() (*graph, *use, error) {
 	g := &graph{m: m}
 	n := len(m.functions)
 	g.first = make([]uint32, n+len(m.params)+2)
-	g.size = make([]uint32, n)
+	g.heads = make([]head, n)
 	u := &use{}
 	if err := g.scan(u); err != nil {
 		return nil, nil, err
@@ -55,8 +55,8 @@ func (g *graph) scan(u *use) error {
 		at := r.at
 		for ; n > 0; n-- {
 			c := m.open(f, at, s.end)
-			g.size[f] = uint32(c.end - c.at)
-			g.scanBody(&c, u)
+			g.heads[f].size = uint16(min(most, c.end-c.at))
+			g.scanBody(&c, u, f)
 			if c.err != nil {
 				return c.err
 			}
@@ -79,15 +79,24 @@ func (g *graph) scan(u *use) error {
 	return nil
 }
 
-func (g *graph) scanBody(c *code, u *use) {
+func (g *graph) scanBody(c *code, u *use, f int) {
 	m := g.m
 	head := c.at
 	n := count{}
-	defer func() { g.extent.take(&n) }()
+	p := prelude{}
+	defer func() {
+		g.extent.take(&n)
+		if g.heads[f].set(p.cost, p.calls); !p.loud {
+			m.flags[f] |= silent
+		}
+	}()
 	for c.more() {
 		c.next()
 		if c.err != nil {
 			return
+		}
+		if !p.ended {
+			p.see(c)
 		}
 		if isSimple(c.op) && c.op != opGlobalSet && g.prologues.step == 0 && c.start != head {
 			continue

@@ -75,8 +75,8 @@ var hostile = map[string]func() []byte{
 var slower = 1
 
 // TestHostile demands that each hostile module is rewritten, or refused with an error, at a rate of
-// at least 5 MB/s after a start of seconds, with allocations of at most half a megabyte and ten times its size. Ordinary
-// modules have a benchmark.
+// at least 5 MB/s after a start of seconds, with allocations of at most half a megabyte and ten
+// times its size. Ordinary modules have a benchmark.
 func TestHostile(t *testing.T) {
 	for name, build := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -50,6 +50,8 @@ const (
 	escapes = 1 << iota // a reference to it may be called
 	exported
 	checked // it has a safe point at its entry
+	started // it is the start function
+	silent  // its code neither looks at what is left nor charges
 )
 
 // What is known of a global.
@@ -72,11 +74,13 @@ type module struct {
 	functions []uint32 // type, by function, imports first
 	flags     []uint8  // by function
 	imported  int      // number of imported functions
+	hosts     int      // number of functions that the meter imports
 	globals   int      // imports first
 	stack     uint32   // the global that is the shadow stack pointer, or none
 	foreign   bool     // functions of other modules may be in a table, or this module's leave it
 	tables    [][]byte // types of elements, by table, imports first
 	memory    bool
+	shared    bool     // threads of other instances may use the memory
 	datas     []uint32 // lengths of data segments
 	elements  []uint32 // lengths of element segments
 	state     []uint8  // by global
@@ -88,7 +92,7 @@ func (m *module) reader(s section) *reader {
 
 // parse reads all of a module but its code.
 func parse(data []byte) (*module, error) {
-	m := &module{data: data, empty: none, stack: none}
+	m := &module{data: data, empty: none, stack: none, hosts: 1}
 	if err := m.split(); err != nil {
 		return nil, err
 	}
@@ -115,11 +119,14 @@ func parse(data []byte) (*module, error) {
 			m.tableSection(r, nil)
 		case memorySection:
 			m.memory = r.u32() > 0
+			m.shared = m.memory && r.limits()
 			continue
 		case globalSection:
 			m.readGlobals(r)
 		case exportSection:
 			m.readExports(r)
+		case startSection:
+			m.mark(r, r.at, r.u32(), started)
 		case elementSection:
 			m.readElements(r)
 		case dataSection:

@@ -4,7 +4,7 @@ package meter
 // 0xfe) times 256 plus the number that follows it.
 type Opcode uint16
 
-// Instructions that the meter treats in a way of their own, and those that it writes.
+// Instructions that the meter treats specially, or writes.
 const (
 	opUnreachable        Opcode = 0x00
 	opNop                Opcode = 0x01
@@ -25,6 +25,7 @@ const (
 	opReturnCallIndirect Opcode = 0x13
 	opCallRef            Opcode = 0x14
 	opReturnCallRef      Opcode = 0x15
+	opDrop               Opcode = 0x1a
 	opTryTable           Opcode = 0x1f
 	opLocalGet           Opcode = 0x20
 	opLocalSet           Opcode = 0x21
@@ -38,6 +39,8 @@ const (
 	opI32Eqz             Opcode = 0x45
 	opI32LeU             Opcode = 0x4d
 	opI32GtU             Opcode = 0x4b
+	opI32Ne              Opcode = 0x47
+	opI64Ne              Opcode = 0x52
 	opI64LtS             Opcode = 0x53
 	opI64GtU             Opcode = 0x56
 	opI64GeS             Opcode = 0x59
@@ -63,6 +66,11 @@ const (
 	opTableSize          Opcode = 0xfc10
 	opTableFill          Opcode = 0xfc11
 	opV128Const          Opcode = 0xfd0c
+	opNotify             Opcode = 0xfe00
+	opWait32             Opcode = 0xfe01
+	opWait64             Opcode = 0xfe02
+	opI32AtomicLoad      Opcode = 0xfe10
+	opI64AtomicLoad      Opcode = 0xfe11
 )
 
 // isSimple reports whether an instruction only computes, or reads or writes one place: no control,

@@ -86,25 +86,35 @@ func (b *body) check() {
 func (b *body) look() {
 	b.due(opI64GeS)
 	b.emit(opIf, empty, opElse)
+	b.callHost()
+}
+
+// callHost calls the host.
+func (b *body) callHost() {
 	b.save()
 	b.with(opCall, b.w.safepoint)
 	b.load()
 }
 
 // exit writes what a function ends with, before the instruction that was read. The return from a
-// deep recursion would pass no safe point: therefore a function whose entry has called the host
-// comes to another one when it returns. Between two such functions lies no more than what one slice
-// entered.
+// deep recursion would pass no safe point, therefore a recursive function looks when it returns.
+// With fuel, what ran since is charged. With epochs it is not, therefore only a function that has
+// called the host at its entry comes to another safe point: between two such functions lies no more
+// than what one slice entered.
 func (b *body) exit() {
 	if b.deep && b.entered && !b.dead {
 		b.flush(b.start)
-		b.with(opLocalGet, b.called)
-		b.emit(opIf, empty)
-		b.i32(0)
-		b.with(opLocalSet, b.called)
-		b.subtract(most)
-		b.check()
-		b.emit(opEnd)
+		if b.w.mechanism == Fuel {
+			b.check()
+		} else {
+			b.with(opLocalGet, b.called)
+			b.emit(opIf, empty)
+			b.i32(0)
+			b.with(opLocalSet, b.called)
+			b.subtract(most)
+			b.check()
+			b.emit(opEnd)
+		}
 	}
 	b.leave()
 }
@@ -120,6 +130,7 @@ func (b *body) chargeHere() {
 // entry writes what a function begins with.
 func (b *body) entry(checked bool) {
 	b.load()
+	b.charges[0].cost -= b.w.paid(uint32(b.function))
 	if b.w.mechanism == Fuel || checked {
 		b.chargeHere()
 	} else {
@@ -127,7 +138,7 @@ func (b *body) entry(checked bool) {
 	}
 	if checked {
 		b.look()
-		if b.deep {
+		if b.deep && b.w.mechanism == Epoch {
 			b.i32(1)
 			b.with(opLocalSet, b.called)
 		}
@@ -136,11 +147,11 @@ func (b *body) entry(checked bool) {
 	}
 }
 
-// light is a cost that is small beside that of a call with a safe point.
+// light is a small cost, compared with a call that has a safe point.
 const light = 64
 
 // loopCharge charges a turn of a loop that has no safe point of its own, because it calls a
-// function that has one. Epochs leave out what is small beside the call.
+// function that has one. Epochs leave out what is small in comparison.
 func (b *body) loopCharge() {
 	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
 		b.charges = b.charges[1:]
@@ -148,42 +159,58 @@ func (b *body) loopCharge() {
 	b.chargeHere()
 }
 
-// loop writes the head of a loop, whose type is the bytes given. A loop in which nothing takes long
-// becomes two: a call in the inner loop would make the engine keep the loop's values in memory, so
-// that the inner loop only looks, and the outer loop calls.
+// loop writes the head of a loop of the given type. A loop with a safe point becomes two:
+//
+//	block $exit
+//	  loop $outer
+//	    block $look
+//	      loop
+//	        br_if $look if nothing is left
+//	        charge
+//	        the loop's code
+//	      end
+//	      br $exit
+//	    end
+//	    call the host
+//	    br $outer
+//	  end
+//	end
+//
+// So the host is called behind the loop's code. In the loop, or on the way to it, the call would
+// make the engine keep the loop's values in memory.
 func (b *body) loop(blockType []byte, k uint8) (two bool) {
-	if k&(isLoop|repeats) != isLoop|repeats || b.dead {
-		b.emit(opLoop)
-		b.out = append(b.out, blockType...)
+	head := func(op Opcode) { b.out = append(append(b.out, byte(op)), blockType...) }
+	switch {
+	case k&(isLoop|repeats) != isLoop|repeats || b.dead:
+		head(opLoop)
 		return false
-	}
-	if !isOpen(k) {
-		b.emit(opLoop)
-		b.out = append(b.out, blockType...)
+	case !isOpen(k):
+		head(opLoop)
 		b.loopCharge()
 		return false
 	}
 	b.cost = 0
-	if !isLean(k) {
-		b.emit(opLoop)
-		b.out = append(b.out, blockType...)
+	if b.w.takes(blockType) {
+		head(opLoop)
 		b.chargeHere()
 		b.check()
 		return false
 	}
-	b.emit(opLoop)
-	b.out = append(b.out, blockType...)
-	b.check()
-	b.emit(opLoop)
-	b.out = append(b.out, blockType...)
+	head(opBlock)
+	head(opLoop)
+	b.emit(opBlock, empty)
+	head(opLoop)
 	b.due(opI64LtS)
-	if b.w.takes(blockType) {
-		b.with(opBrIf, 1)
-	} else { // wazero compares and branches in one instruction here
-		b.emit(opIf, empty)
-		b.with(opBr, 2)
-		b.emit(opEnd)
-	}
+	b.with(opBrIf, 1)
 	b.chargeHere()
 	return true
+}
+
+// behind writes what stands behind the code of a loop that became two.
+func (b *body) behind() {
+	b.with(opBr, 2)
+	b.emit(opEnd)
+	b.callHost()
+	b.with(opBr, 0)
+	b.emit(opEnd, opEnd)
 }

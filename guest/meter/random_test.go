@@ -250,25 +250,47 @@ func (g *generator) budget() {
 	g.WriteString("\x23\x00\x41\x01\x6b\x24\x00\x23\x00\x41\x00\x48\x04\x40\x00\x0b")
 }
 
-// random returns a module: functions f0 and so on, a memory of 16 pages, the budget.
+// straight writes code without control that leaves a value of the type.
+func (g *generator) straight(t byte, depth int) {
+	if depth > 3 || g.IntN(4) == 0 {
+		g.leaf(t)
+		return
+	}
+	g.straight(t, depth+1)
+	g.straight(t, depth+1)
+	g.WriteByte(operations[t][g.IntN(len(operations[t]))])
+}
+
+// random returns a module: functions f0 and so on, a memory of 16 pages, the budget. The first four
+// are in the table. Only direct calls lead to the others, and the last two call at most each other.
 func random(seed uint64, throws bool) []byte {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), functions: 4, throws: throws}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), functions: 7, throws: throws}
+	// It bounds the depth of calls. A trap costs the interpreter the square of the depth.
+	budget := int64(longtest.Count(1500, 300))
 	var types, bodies []string
-	for range g.functions {
+	for f := range g.functions {
 		g.Reset()
+		types = append(types, "\x00")
+		if f >= 5 {
+			g.straight(0x7f, 0)
+			if f == 5 {
+				g.straight(0x7e, 0)
+				g.WriteString("\x10\x06")
+			}
+			bodies = append(bodies, body(list("\x02\x7f", "\x02\x7e", "\x02\x7c"), g.String()))
+			continue
+		}
 		g.labels, g.size = []byte{0x7f}, 150
 		g.budget()
 		for range 5 {
 			g.statement(0)
 		}
 		g.value(0x7f, 0)
-		types = append(types, "\x00")
 		bodies = append(bodies, body(list("\x02\x7f", "\x02\x7e", "\x02\x7c"), g.String()))
 	}
 	return newModule().section(1, list("\x60\x02\x7f\x7e\x01\x7f", "\x60\x01\x7f\x00")).section(3, list(types...)).
 		section(4, list("\x70\x00\x04")).section(5, list("\x01\x02\x10")).section(13, list("\x00\x01")).
-		// a budget of 1500: less than the interpreter's stack
-		section(6, list("\x7f\x01\x41\xdc\x0b\x0b")).
+		section(6, list("\x7f\x01\x41"+sleb(budget)+"\x0b")).
 		section(7, list(text("f")+"\x00\x00", text("memory")+"\x02\x00", text("budget")+"\x03\x00")).
 		section(9, list("\x00\x41\x00\x0b"+list("\x00", "\x01", "\x02", "\x03"))).section(10, list(bodies...))
 }
@@ -291,7 +313,7 @@ func outcome(m api.Module) string {
 func TestRandom(t *testing.T) {
 	ctx := context.Background()
 	ends := map[bool]int{}
-	for seed := range uint64(longtest.Count(400, 120)) {
+	for seed := range uint64(longtest.Count(400, 80)) {
 		wasm := random(seed, true)
 		engine := wazero.NewRuntimeConfigInterpreter() // it starts faster
 		if seed%6 == 0 {
@@ -330,7 +352,7 @@ func TestRandom(t *testing.T) {
 func TestFuelIsExact(t *testing.T) {
 	engine := wazero.NewRuntimeConfigInterpreter()
 	compared := 0
-	for seed := range uint64(longtest.Count(800, 500)) {
+	for seed := range uint64(longtest.Count(800, 300)) {
 		wasm := random(seed, false)
 		g := startIn(t, engine, wasm, meter.Fuel, 1<<50)
 		result := outcome(g)

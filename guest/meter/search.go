@@ -18,15 +18,15 @@ type search struct {
 	count uint32
 	path  []uint32 // nodes on the path
 	next  []uint32 // for each node of the path, the next call to follow
-	stack []uint32 // nodes whose component is not complete
+	stack []uint32 // nodes of components that are not complete
 }
 
 // order follows all calls. A call to a node of the path closes a cycle, and every cycle has one:
-// that node is a head. Components are complete after those that they call.
+// that node is a head. A component is complete after the components that it calls.
 func (g *graph) order() {
 	n := len(g.first) - 1
 	g.worst = make([]uint32, n)
-	g.heads = make([]bool, n)
+	g.cuts = make([]bool, n)
 	depth := g.busy + len(g.m.params) + 2
 	s := &search{graph: g}
 	s.state, s.index, s.low = make([]uint8, n), make([]uint32, n), make([]uint32, n)
@@ -42,6 +42,7 @@ func (g *graph) order() {
 func (s *search) visit(v uint32) {
 	if s.first[v] == s.first[v+1] {
 		s.worst[v] = s.bound(v)
+		s.pay(v)
 		s.state[v] = complete
 		return
 	}
@@ -63,7 +64,7 @@ func (s *search) from(root uint32) {
 			case unseen:
 				s.visit(to)
 			case onPath:
-				s.heads[to] = true
+				s.cuts[to] = true
 				fallthrough
 			case left:
 				s.low[v] = min(s.low[v], s.low[to])
@@ -92,9 +93,12 @@ func (s *search) close(v uint32) {
 	members := s.stack[bottom:]
 	for _, w := range members {
 		s.worst[w] = s.bound(w)
-		if s.heads[w] {
+		if s.cuts[w] {
 			s.cut(w, v)
 		}
+	}
+	for _, w := range members {
+		s.pay(w)
 	}
 	for _, w := range members {
 		s.state[w] = complete
@@ -108,7 +112,7 @@ func (s *search) bound(v uint32) uint32 {
 	isFunction := int(v) < len(s.m.functions)
 	var worst uint32
 	if isFunction {
-		worst = min(most, s.size[v])
+		worst = uint32(s.heads[v].size)
 	}
 	for i := s.first[v]; i < s.first[v+1]; i++ {
 		to := s.calls.at(i)
@@ -137,8 +141,8 @@ func (s *search) cut(v, first uint32) {
 		}
 		if int(to) < len(s.m.functions) {
 			s.m.flags[to] |= checked
-		} else if !s.heads[to] { // by way of the host
-			s.heads[to] = true
+		} else if !s.cuts[to] { // by way of the host
+			s.cuts[to] = true
 			s.cut(to, first)
 		}
 	}

@@ -1,5 +1,7 @@
 package meter
 
+import "slices"
+
 // section writes one section of the module anew.
 func (w *writer) section(out []byte, s section) ([]byte, error) {
 	r := w.reader(s)
@@ -49,9 +51,11 @@ func (w *writer) add(out []byte, id int, r *reader) []byte {
 			out = append(out, t...)
 		}
 	case importSection:
-		out = append(appendU32(out, n+1), rest...)
-		out = appendName(appendName(out, Host), Safepoint)
-		out = appendU32(append(out, kindFunction), w.typeIndex(functionType("", "")))
+		out = append(appendU32(out, n+uint32(w.hosts)), rest...)
+		for _, f := range hostFunctions[:w.hosts] {
+			out = appendName(appendName(out, Host), f.name)
+			out = appendU32(append(out, kindFunction), w.typeIndex(f.signature))
+		}
 	case functionSection:
 		out = append(appendU32(out, n+uint32(len(w.use.keys))), rest...)
 		for _, key := range w.use.keys {
@@ -73,7 +77,7 @@ func (w *writer) add(out []byte, id int, r *reader) []byte {
 	return out
 }
 
-// exports writes the exports, and those that the meter adds.
+// exports writes the module's exports and the meter's.
 func (w *writer) exports(out []byte, r *reader, n uint32) []byte {
 	more := uint32(1)
 	if w.stack != none {
@@ -142,15 +146,16 @@ func (w *writer) newTypes() []string {
 	if w.empty == none {
 		list = append(list, functionType("", ""))
 	}
-	for _, key := range w.use.keys {
-		t := w.bulkType(key)
-		known := false
-		for _, other := range list {
-			known = known || t == other
-		}
-		if !known {
+	add := func(t string) {
+		if !slices.Contains(list, t) {
 			list = append(list, t)
 		}
+	}
+	for _, f := range hostFunctions[1:w.hosts] {
+		add(f.signature)
+	}
+	for _, key := range w.use.keys {
+		add(w.bulkType(key))
 	}
 	return list
 }

@@ -10,7 +10,7 @@ type survey struct {
 	local      bool     // what is left is kept in a local
 	try        bool
 	frames     []frame
-	passed     int32 // the innermost frame since whose start a safe point was certainly passed
+	passed     int32 // the innermost frame within which a safe point was certainly passed
 }
 
 // A charge is a cost, and the place in the module where it is subtracted.
@@ -21,7 +21,7 @@ type charge struct {
 
 // Bits of a construct.
 const (
-	repeats = 1 << iota // a loop to whose head a branch goes
+	repeats = 1 << iota // a branch goes to the head of this loop
 	nests               // a loop repeats in it
 	calls               // it calls, or works on a length
 	isLoop
@@ -41,7 +41,7 @@ func isOpen(k uint8) bool { return k&(isLoop|repeats|open) == isLoop|repeats|ope
 // loop in it: what happens in it happens often.
 func isLean(k uint8) bool { return k&(isLoop|repeats|nests|calls) == isLoop|repeats }
 
-// look surveys the function whose head c has read.
+// look surveys a function after c has read its head.
 func (s *survey) look(w *writer, c code) *Error {
 	s.constructs = append(s.constructs[:0], 0)
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
@@ -69,13 +69,23 @@ func (s *survey) look(w *writer, c code) *Error {
 	if c.err != nil {
 		return c.err
 	}
-	s.local = false
-	if !s.try && !w.each {
-		for _, k := range s.constructs {
-			s.local = s.local || isLean(k)
-		}
-	}
+	s.local = !s.try && !w.each && s.suitsLocal()
 	return nil
+}
+
+// suitsLocal reports whether what is left should be kept in a local: some loop is lean, and no loop
+// calls. Around a call the local must be saved and loaded again, and functions with calls in loops
+// tend to have more values than the machine has registers, so that the local would be in memory
+// anyway.
+func (s *survey) suitsLocal() bool {
+	lean := false
+	for _, k := range s.constructs {
+		if k&(isLoop|repeats|calls) == isLoop|repeats|calls {
+			return false
+		}
+		lean = lean || isLean(k)
+	}
+	return lean
 }
 
 // step takes in one instruction.
@@ -92,34 +102,9 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	top := len(s.frames) - 1
 	switch c.op {
 	case opBlock, opLoop, opIf, opTryTable:
-		s.frames = append(s.frames, frame{construct: int32(len(s.constructs)), region: region, escape: int32(top + 1), passed: everywhere})
-		s.constructs = append(s.constructs, 0)
-		if c.op == opLoop {
-			s.constructs[len(s.constructs)-1] = isLoop
-		}
-		if c.op == opTryTable {
-			s.try = true
-			at := *c
-			at.at = at.immediate
-			at.blockType()
-			at.catches(func(label uint32, _ int) { s.branch(c, region, label+1, top+1) })
-		}
-		if (c.op == opLoop || c.op == opIf) && region != dead {
-			region = s.region(w, c, region, c.op == opLoop)
-			if c.op == opIf {
-				s.frames[top+1].passed = s.passed
-			}
-			return region
-		}
+		return s.begin(w, c, region)
 	case opElse:
-		f := &s.frames[top]
-		was := f.passed
-		s.join(region, f)
-		s.passed = was
-		if start := f.region; start != dead {
-			return s.region(w, c, start, false)
-		}
-		return dead
+		return s.otherwise(w, c, region)
 	case opEnd:
 		return s.end(w, c, region)
 	case opBr:
@@ -145,31 +130,16 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	case opUnreachable:
 		return dead
 	}
-	if region != dead && (w.isCall(c.op) || w.isBulk(c)) {
+	if region != dead && (w.isCall(c.op) && !w.isSilent(c) || w.isBulk(c)) {
 		s.constructs[s.frames[top].construct] |= calls
 		if w.isChecked(c) {
 			s.passed = int32(top)
 		}
+		if w.mechanism == Fuel && w.flags[c.function]&checked != 0 && w.isCall(c.op) {
+			return s.region(w, c, region, false) // what runs on the way back is charged there
+		}
 	}
 	return region
-}
-
-// branch notes a branch to a label.
-func (s *survey) branch(c *code, region int32, label uint32, top int) {
-	if label > uint32(top) {
-		c.fail(c.start, "label %d does not exist", label)
-		return
-	}
-	to := top - int(label)
-	if region == dead {
-		return
-	}
-	s.constructs[s.frames[to].construct] |= repeats // of a loop; it means nothing for others
-	if s.passed < int32(to) {
-		s.constructs[s.frames[to].construct] |= open
-	}
-	s.frames[to].passed = min(s.frames[to].passed, s.passed)
-	s.frames[top].escape = min(s.frames[top].escape, int32(to))
 }
 
 // region begins a charge at the next instruction, if one is needed there.
@@ -186,37 +156,6 @@ func (s *survey) add(region int32, cost uint32) {
 	s.charges[region].cost = uint32(min(sum, math.MaxUint32))
 }
 
-// end takes in the end of the innermost construct. The code after it belongs to the charge of the
-// code before it, if it is certain that the construct comes to its end.
-func (s *survey) end(w *writer, c *code, region int32) int32 {
-	top := len(s.frames) - 1
-	f := s.frames[top]
-	s.frames = s.frames[:top]
-	if top == 0 {
-		return dead
-	}
-	up := &s.frames[top-1]
-	up.escape = min(up.escape, f.escape)
-	k := s.constructs[f.construct]
-	if k&isLoop == 0 {
-		s.join(region, &f)
-		s.passed = min(f.passed, int32(top-1))
-	} else {
-		s.passed = min(s.passed, int32(top-1))
-		if isOpen(k) {
-			s.passed = int32(top - 1) // at its head
-		}
-	}
-	if k&(isLoop|repeats) == isLoop|repeats {
-		s.constructs[up.construct] |= nests
-	}
-	s.constructs[up.construct] |= k & (nests | calls)
-	if f.region == dead || w.mechanism != Fuel || f.escape >= int32(top) {
-		return f.region
-	}
-	return s.region(w, c, f.region, false)
-}
-
 // calls reports whether the function calls.
 func (s *survey) calls() bool {
 	for _, k := range s.constructs {
@@ -225,11 +164,4 @@ func (s *survey) calls() bool {
 		}
 	}
 	return false
-}
-
-// join notes that this code leads to the end of a construct.
-func (s *survey) join(region int32, f *frame) {
-	if region != dead {
-		f.passed = min(f.passed, s.passed)
-	}
 }

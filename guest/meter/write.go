@@ -51,6 +51,8 @@ func (w *writer) price(c *code) uint32 {
 	cost := uint32(Cost(c.op))
 	if (c.op == opCall || c.op == opReturnCall) && int(c.first) < w.imported {
 		cost += HostCost
+	} else if c.op == opCall || c.op == opReturnCall {
+		cost += w.paid(c.first)
 	}
 	if w.mechanism == Epoch {
 		if to := w.callee(c); to != none {
@@ -72,6 +74,9 @@ func (w *writer) write() ([]byte, error) {
 		return nil, err
 	}
 	w.graph, w.use = g, u
+	if u.waits {
+		w.hosts = len(hostFunctions)
+	}
 	w.safepoint, w.counter = uint32(w.imported), uint32(w.globals)
 	w.added = w.newTypes()
 	w.findStack()

@@ -142,6 +142,10 @@ func TestForbidden(t *testing.T) {
 		{"analyzer", "golang.org/x/tools/go/ssa", "only"},
 		{"cmd/cocoonvet", "golang.org/x/tools/go/analysis", ""},
 		{"policy", "example.com/other", "no rule"},
+		{"policy", module + "/policy/document", "may import"},
+		{"internal/ir", module + "/internal/lang", "may import"},
+		{"isolate", module + "/internal/lang", "may import"},
+		{"policy", "gopkg.in/yaml.v3", "policy/document only"},
 	} {
 		got := forbidden(c.pkg, c.imported)
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {

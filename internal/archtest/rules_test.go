@@ -14,6 +14,7 @@ var below = map[string]string{
 	"internal/sched":     "",
 	"internal/sketch":    "",
 	"internal/keyed":     "",
+	"internal/decisions": "",
 	"internal/goroutine": "",
 	"internal/fromc":     "", // for tests of cocoon
 	"internal/inside":    "",
@@ -21,19 +22,27 @@ var below = map[string]string{
 	"internal/kernel":    "",
 	"stubs":              "",
 	"notify":             "",
-	"policy":             "internal/keep stubs",
-	"analyzer":           "stubs policy",
-	"isolate":            "stubs policy analyzer",
-	"policytest":         "internal/keyed stubs policy analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/sketch internal/keyed internal/goroutine internal/fromc internal/inside internal/keep internal/kernel stubs notify policy analyzer isolate",
+	"internal/snippet":   "",
+	"internal/ir":        "internal/snippet stubs",
+	"internal/ir/irtest": "internal/ir stubs", // for tests
+	"internal/lang":      "internal/snippet internal/ir stubs",
+	"policy":             "internal/ir internal/lang stubs",
+	"policy/document":    "internal/keep internal/snippet internal/ir internal/lang stubs policy",
+	"analyzer":           "internal/ir internal/lang stubs policy policy/document",
+	"isolate":            "internal/ir stubs analyzer",
+	"internal/states":    "internal/keyed internal/ir stubs policy",
+	"policytest":         "internal/keyed internal/ir internal/lang stubs policy policy/document analyzer isolate",
+	"cocoon":             "safepoint internal/sched internal/sketch internal/states internal/decisions internal/goroutine internal/fromc internal/inside internal/keep internal/kernel internal/ir internal/lang stubs notify policy policy/document analyzer isolate",
 	"internal/tell":      "safepoint internal/goroutine internal/inside cocoon",
 	"cocoonhttp":         "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
-	"cocoonsql":          "cocoon",
-	"analyzer/vet":       "stubs policy analyzer", // it knows cocoon by name only
-	"instrument":         "",                      // as above
-	"guest/meter":        "",                      // bytes in, bytes out
+	"cocoonsql":          "cocoon internal/inside",
+	"cocoondebug":        "cocoon internal/inside",
+	"analyzer/vet":       "internal/ir internal/lang stubs policy policy/document analyzer", // it knows cocoon by name only
+	"instrument":         "",                                                                // as above
+	"guest/meter":        "",                                                                // bytes in, bytes out
 	"guest":              "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
 	"internal/gobuild":   "instrument internal/keep",
+	"internal/metrics":   "cocoon",
 	"cmd/":               "*",
 	"internal/loadtest":  "", // the common part of examples and bench
 	"internal/longtest":  "", // for tests
@@ -43,10 +52,12 @@ var below = map[string]string{
 
 // thirdParty lists the modules that may be imported, and by which packages.
 var thirdParty = map[string]string{
-	"github.com/expr-lang/expr":     "policy",
-	"gopkg.in/yaml.v3":              "policy",
+	"github.com/expr-lang/expr":     "internal/lang",
+	"gopkg.in/yaml.v3":              "policy/document",
 	"github.com/tetratelabs/wazero": "isolate guest cmd/ examples/",
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
+	"golang.org/x/exp":              "cmd/",
+	"golang.org/x/term":             "cmd/",
 	"golang.org/x/sys":              "notify cocoon internal/kernel internal/loadtest examples/",
 	"go.etcd.io/bbolt":              "examples/",
 	"github.com/dlclark/regexp2":    "examples/",
@@ -54,10 +65,11 @@ var thirdParty = map[string]string{
 
 // pure lists packages that may import only these packages of the standard library.
 var pure = map[string]string{
-	"safepoint":       "sync/atomic",
-	"internal/sched":  "errors fmt math math/bits cmp slices strings iter container/heap container/list",
-	"internal/sketch": "math math/bits",
-	"internal/keyed":  "math math/bits sync/atomic time",
+	"safepoint":          "sync/atomic",
+	"internal/sched":     "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"internal/sketch":    "math math/bits",
+	"internal/keyed":     "math math/bits sync/atomic time",
+	"internal/decisions": "sync/atomic",
 }
 
 // allows reports whether a list of rules names pkg, or a folder above it.

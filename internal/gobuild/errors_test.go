@@ -118,7 +118,7 @@ func TestErrorsOfTheGoCommand(t *testing.T) {
 		{"failing test", empty + "-- a_test.go --\npackage main\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tfor range 2 {\n\t\tt.Error(\"x\")\n\t}\n}\n", []string{"test", "-vet=off", "."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name != "types" && c.name != "exit code" {
+			if c.name != "types" {
 				longtest.Skip(t, "it runs the go command twice")
 			}
 			m := newModule(t, c.archive)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/instrument"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // gaps returns the longest gap of each function, as "package.function at file:line: why".
@@ -59,7 +60,7 @@ func TestGaps(t *testing.T) {
 		osUnknown  = "example.com/app.main at main.go:11 unbounded: calls os.Getpid, not instrumented: os is not among -cocoon.pkgs"
 		spin       = "example.com/app/internal/dep.Spin at dep.go:3 bounded: as far as line 4"
 	)
-	for _, c := range []struct{ args, want string }{
+	for _, c := range longtest.Cases([]struct{ args, want string }{
 		{".", spin + "\n" + osUnknown},
 		{"-cocoon.pkgs=. .", depUnknown},
 		{"-cocoon.pkgs=all .", spin + "\n" + osUnknown},
@@ -67,7 +68,7 @@ func TestGaps(t *testing.T) {
 		{"-cocoon.pkgs=./... .", spin + "\n" + osUnknown},
 		{"-cocoon.pkgs=./internal/... ./...", spin},
 		{"-tags=none -race=false ./...", spin + "\n" + osUnknown},
-	} {
+	}, 2) {
 		got, stderr, err := m.gaps(t, strings.Fields(c.args)...)
 		if err != nil || strings.Join(got, "\n") != c.want {
 			t.Errorf("gaps %s:\n%s\n%s%v\nwant\n%s", c.args, strings.Join(got, "\n"), stderr, err, c.want)
@@ -101,6 +102,7 @@ func TestGapsRefuses(t *testing.T) {
 }
 
 func TestGapsOfCgo(t *testing.T) {
+	longtest.Skip(t, "it builds with cgo")
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "CGO_ENABLED").Output(); err != nil || strings.TrimSpace(string(out)) != "1" {
 		t.Skip("no cgo")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/internal/keep"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 const keeping = gomod + `
@@ -39,16 +40,17 @@ func main() {
 // flags, and that a build with other patterns has other rules.
 func TestKeep(t *testing.T) {
 	m := newModule(t, keeping)
-	for _, c := range []struct {
+	type build struct {
 		args []string
 		want string
-	}{
-		{[]string{"."}, ""},
-		{[]string{"-cocoon.keep=example.com/app/dep", "."}, "kept example.com/app/dep\n"},
+	}
+	for _, c := range longtest.Cases([]build{
 		{[]string{"-cocoon.keep", "example.com/app/dep.Fill=no-suspend,example.com/app/dep.(*T).*", "-cocoon.keep=main.main", "."},
 			"kept example.com/app/dep.(*T).*\nkept example.com/app/dep.Fill=no-suspend\nkept main.main\n"},
+		{[]string{"."}, ""},
+		{[]string{"-cocoon.keep=example.com/app/dep", "."}, "kept example.com/app/dep\n"},
 		{[]string{"-cocoon.keep=example.com/app.main,.../dep", "-gcflags=example.com/app/...=-l", "-cocoon.pkgs=.", "."}, "kept .../dep\nkept example.com/app.main\n"},
-	} {
+	}, 1) {
 		out, code, err := m.cocoon(t, append([]string{"run"}, c.args...)...)
 		if out != c.want || code != 0 || err != nil {
 			t.Errorf("cocoon run %s: exit code %d, %v\n%s", c.args, code, err, out)
@@ -65,6 +67,9 @@ func TestKeepOfDocuments(t *testing.T) {
 		"example.com/other.Fill":        "",
 		"example.com/app/dep.T.Fill":    `policies.yaml: "example.com/app/dep.T.Fill": package example.com/app/dep has no such function; want example.com/app/dep.(*T).Fill`,
 	} {
+		if longtest.Off() && want == "" {
+			continue // it builds a program
+		}
 		c, err := command("build", "-C", string(m), "-o", os.DevNull, ".")
 		if err != nil {
 			t.Fatal(err)

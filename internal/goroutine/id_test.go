@@ -117,7 +117,7 @@ func TestIDIsStable(t *testing.T) {
 // TestEveryArchitectureBuilds checks that the package builds for every architecture: two have
 // assembly, the rest works without, whatever the word size.
 func TestEveryArchitectureBuilds(t *testing.T) {
-	longtest.Skip(t, "it vets the standard library for each architecture")
+	longtest.Skip(t, "it builds a part of the standard library for each architecture")
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go command")
@@ -125,7 +125,11 @@ func TestEveryArchitectureBuilds(t *testing.T) {
 	for _, target := range [][2]string{
 		{"linux", "amd64"}, {"linux", "arm64"}, {"linux", "riscv64"}, {"linux", "386"}, {"darwin", "arm64"}, {"windows", "amd64"},
 	} {
-		cmd := exec.Command(goTool, "vet", ".")
+		verb := "build"
+		if target[1] == "arm64" && target[0] == "linux" {
+			verb = "vet" // it also checks the frames of assembly, and builds what tests import
+		}
+		cmd := exec.Command(goTool, verb, ".")
 		cmd.Env = append(cmd.Environ(), "GOOS="+target[0], "GOARCH="+target[1], "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s/%s: %v\n%s", target[0], target[1], err, out)

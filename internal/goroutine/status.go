@@ -12,10 +12,11 @@ type Status uint8
 const (
 	// The record can't be read on this platform, or the goroutine is between two states.
 	Unknown  Status = iota
-	Runnable        // waits for a P
+	Runnable        // waits for a P, which was taken from it
+	Ready           // waits for a P, and waited or was in a system call before
 	Running         // runs Go code
 	Syscall         // in a system call, or in C
-	Parked          // waits for a channel, a lock, a timer or the network
+	Waiting         // waits for a channel, a lock, a timer or the network
 )
 
 // The values of atomicstatus in the runtime's record of a goroutine (runtime/runtime2.go,
@@ -34,7 +35,8 @@ var statusAt atomic.Uintptr
 
 // StatusOf returns the status of the living goroutine with the given ID. The value may be outdated
 // on return, so it is only a hint. A goroutine is Unknown while the garbage collector scans its
-// stack or has stopped it. Until Learn has succeeded, every goroutine is Unknown.
+// stack or has stopped it. Until Learn has succeeded, every goroutine is Unknown. If Learn has not
+// found where goroutines go on, none is Ready, and Runnable includes them.
 //
 // StatusOf is one load, which the race detector does not see: the runtime changes the word by
 // atomic operations. It costs about 2 ns, and a cache miss (BenchmarkStatusOf).
@@ -45,13 +47,16 @@ func StatusOf(id uintptr) Status {
 	}
 	switch load32(id + at) { // with the scan bit set, it is none of these
 	case gRunnable:
+		if hasWaited(id) {
+			return Ready
+		}
 		return Runnable
 	case gRunning, gCopystack:
 		return Running
 	case gSyscall:
 		return Syscall
 	case gWaiting:
-		return Parked
+		return Waiting
 	}
 	return Unknown
 }
@@ -75,6 +80,7 @@ var learn = sync.OnceFunc(func() {
 		// in between.
 		statusAt.Store(at - 8)
 		if proved() {
+			learnWait()
 			return
 		}
 	}
@@ -146,11 +152,11 @@ func provedParked() bool {
 	}()
 	defer close(release)
 	id := <-ids
-	if !sees(id, Parked) {
+	if !sees(id, Waiting) {
 		return false
 	}
 	for range 100 { // it keeps that status
-		if s := StatusOf(id); s != Parked && s != Unknown {
+		if s := StatusOf(id); s != Waiting && s != Unknown {
 			return false
 		}
 	}

@@ -31,9 +31,9 @@ func TestStatusOf(t *testing.T) {
 		want Status
 		do   func()
 	}{
-		"channel": {Parked, func() { <-release }},
-		"mutex":   {Parked, func() { mu.Lock(); defer mu.Unlock() }},
-		"sleep":   {Parked, func() { time.Sleep(300 * time.Millisecond) }},
+		"channel": {Waiting, func() { <-release }},
+		"mutex":   {Waiting, func() { mu.Lock(); defer mu.Unlock() }},
+		"sleep":   {Waiting, func() { time.Sleep(300 * time.Millisecond) }},
 		"spin": {Running, func() {
 			for !stop.Load() {
 			}
@@ -52,9 +52,9 @@ func TestStatusOf(t *testing.T) {
 			if !sees(id, c.want) {
 				t.Errorf("status %d; want %d", StatusOf(id), c.want)
 			}
-			if c.want != Parked {
+			if c.want != Waiting {
 				for range 10_000 {
-					if s := StatusOf(id); s == Parked || s == Syscall {
+					if s := StatusOf(id); s == Waiting || s == Syscall {
 						t.Fatalf("a goroutine that spins has the status %d", s)
 					}
 				}

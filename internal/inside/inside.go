@@ -52,3 +52,7 @@ var Happen func(ctx context.Context, name string, value float64)
 // Asked reports whether the runtime asks something of the task of ctx, on its own goroutine, so
 // that a safe point may suspend the task or throw into it.
 var Asked func(ctx context.Context) bool
+
+// Unwinding returns the throw that unwinds the task of ctx, on its own goroutine, if the caller
+// runs in a deferred call meanwhile; otherwise nil.
+var Unwinding func(ctx context.Context) error

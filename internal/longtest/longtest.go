@@ -22,6 +22,9 @@ func Count(long, short int) int {
 	return long
 }
 
+// Cases returns the cases of a test: all in the long form, and the first ones in the short form.
+func Cases[T any](all []T, short int) []T { return all[:Count(len(all), short)] }
+
 // Skip skips a test that has no short form.
 func Skip(t testing.TB, why string) {
 	t.Helper()

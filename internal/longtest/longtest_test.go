@@ -32,5 +32,8 @@ func TestOff(t *testing.T) {
 		if n := Count(9, 1); (n == 1) != want || n != 1 && n != 9 {
 			t.Errorf("%s=%q: the count is %d", Variable, value, n)
 		}
+		if n := len(Cases([]int{1, 2, 3}, 1)); (n == 1) != want || n != 1 && n != 3 {
+			t.Errorf("%s=%q: %d cases", Variable, value, n)
+		}
 	}
 }

@@ -27,38 +27,3 @@ func middle(b int) int64 {
 	low := uint64((b-2*fine)%fine+fine) << e
 	return int64(min(low+1<<e/2, Max))
 }
-
-// counts are the counts of a range of buckets that includes all nonzero ones.
-type counts[N uint32 | uint64] struct {
-	low int // the bucket of n[0]
-	n   []N
-}
-
-// at returns the counter of a bucket, and makes room for it.
-func (c *counts[N]) at(b int) *N {
-	if i := b - c.low; i >= 0 && i < len(c.n) {
-		return &c.n[i]
-	}
-	c.widen(b)
-	return &c.n[b-c.low]
-}
-
-// widen makes room for a bucket, and for some buckets next to it, because related values are often
-// close to each other.
-func (c *counts[N]) widen(b int) {
-	low, high := b&^(fine-1), b|(fine-1)
-	if len(c.n) > 0 {
-		low, high = min(low, c.low), max(high, c.low+len(c.n)-1)
-	}
-	wider := make([]N, high-low+1)
-	copy(wider[max(0, c.low-low):], c.n)
-	c.low, c.n = low, wider
-}
-
-// count returns the count of a bucket.
-func (c *counts[N]) count(b int) N {
-	if i := b - c.low; i >= 0 && i < len(c.n) {
-		return c.n[i]
-	}
-	return 0
-}

@@ -23,8 +23,8 @@ type Sketch struct {
 	part   int64 // the number of the current part
 	until  int64 // its end
 	fills  int   // its place in filled
-	filled [parts]counts[uint32]
-	all    counts[uint64]
+	filled [parts]Counts[uint32]
+	all    Counts[uint64]
 	n      uint64 // the sum of all counts
 	marks  []mark
 }
@@ -58,12 +58,12 @@ func (s *Sketch) Answer(quantiles []float64) {
 func (s *Sketch) Add(now, d int64) {
 	s.advance(now)
 	b := bucket(d)
-	at := s.filled[s.fills].at(b)
+	at := s.filled[s.fills].At(b)
 	if *at == math.MaxUint32 {
 		return // a bucket's count is limited to 2^32-1 in a part of the window
 	}
 	*at++
-	*s.all.at(b)++
+	*s.all.At(b)++
 	s.n++
 	for i := range s.marks {
 		if m := &s.marks[i]; b < m.at {
@@ -81,7 +81,7 @@ func (s *Sketch) Quantile(now int64, i int) int64 {
 	}
 	m := &s.marks[i]
 	rank := min(max(1, uint64(math.Ceil(m.q*float64(s.n)))), s.n)
-	m.at = min(max(m.at, s.all.low), s.all.low+len(s.all.n))
+	m.at = min(max(m.at, s.all.Low), s.all.Low+len(s.all.N))
 	for m.below >= rank {
 		m.at--
 		m.below -= s.all.count(m.at)
@@ -109,13 +109,13 @@ func (s *Sketch) advance(now int64) {
 }
 
 // drop empties a part.
-func (s *Sketch) drop(part *counts[uint32]) {
-	for i, c := range part.n {
+func (s *Sketch) drop(part *Counts[uint32]) {
+	for i, c := range part.N {
 		if c == 0 {
 			continue
 		}
-		b := part.low + i
-		*s.all.at(b) -= uint64(c)
+		b := part.Low + i
+		*s.all.At(b) -= uint64(c)
 		s.n -= uint64(c)
 		for k := range s.marks {
 			if m := &s.marks[k]; b < m.at {
@@ -123,5 +123,5 @@ func (s *Sketch) drop(part *counts[uint32]) {
 			}
 		}
 	}
-	clear(part.n)
+	clear(part.N)
 }

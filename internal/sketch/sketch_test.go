@@ -149,9 +149,9 @@ func TestMemory(t *testing.T) {
 	for i := range int64(1_000_000) {
 		s.Add(i*1000, int64(random.Uint64())>>random.IntN(64))
 	}
-	size := 8 * len(s.all.n)
+	size := 8 * len(s.all.N)
 	for _, p := range s.filled {
-		size += 4 * len(p.n)
+		size += 4 * len(p.N)
 	}
 	if size > 28<<10 {
 		t.Errorf("%d bytes", size)
@@ -165,7 +165,7 @@ func TestMemory(t *testing.T) {
 func TestFullBucket(t *testing.T) {
 	s := New(int64(5*time.Second), []float64{0.5})
 	s.Add(0, 100)
-	*s.filled[0].at(bucket(100)), *s.all.at(bucket(100)), s.n = math.MaxUint32, math.MaxUint32, math.MaxUint32
+	*s.filled[0].At(bucket(100)), *s.all.At(bucket(100)), s.n = math.MaxUint32, math.MaxUint32, math.MaxUint32
 	s.Add(0, 100)
 	s.Add(0, 1)
 	s.Add(int64(time.Second), 100)

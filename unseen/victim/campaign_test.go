@@ -85,7 +85,9 @@ func TestReturned(t *testing.T) {
 		}
 		return nil, errors.New("my own")
 	})
-	if len(r.Stopped) > 0 || len(r.Missed) != 5 || r.Returned["my own"] != 5 || len(r.Harm) == 0 {
+	// On a busy machine a task may lose its core between its slot and its function. The throw then
+	// comes before the function.
+	if len(r.Missed) == 0 || len(r.Stopped)+len(r.Missed) != 5 || r.Returned["my own"] != len(r.Missed) || len(r.Harm) == 0 {
 		t.Errorf("%+v; want five errors of its own", r)
 	}
 }

@@ -26,9 +26,6 @@ type large [300_000]byte
 
 func main() {
 	attach()
-	if os.Args[1] == "few" {
-		sizes = sizes[2:6]
-	}
 	if os.Args[1] == "count" {
 		count()
 		return
@@ -38,9 +35,7 @@ func main() {
 	}
 	each("byte", func(i int) byte { return byte(i) }, func(v byte) int { return int(v) })
 	each("pair", func(i int) pair { return pair{&numbers[i%len(numbers)], "x"} }, func(v pair) int { return len(v.b)*value(v.a) + value(v.a) })
-	if os.Args[1] == "all" {
-		otherTypes()
-	}
+	otherTypes()
 	fmt.Println("unused", unused(numbers[:]))
 	texts()
 	order()

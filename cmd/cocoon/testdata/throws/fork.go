@@ -34,3 +34,30 @@ func forking() engine {
 		func() error { return equal(ended.Load(), promised.Load()) },
 	}
 }
+
+// fanning waits for its goroutines without a deferred call. A throw leaves none of them behind.
+func fanning() engine {
+	var started, ended atomic.Int32
+	fan := func() {
+		var group sync.WaitGroup
+		for range 3 {
+			started.Add(1)
+			group.Go(func() {
+				time.Sleep(5 * time.Millisecond)
+				ended.Add(1)
+			})
+			for begin := time.Now(); time.Since(begin) < 3*time.Millisecond; {
+			}
+		}
+		group.Wait()
+	}
+	return engine{
+		"sync.WaitGroup without defer",
+		func() error {
+			for {
+				fan()
+			}
+		},
+		func() error { return equal(ended.Load(), started.Load()) },
+	}
+}

@@ -17,6 +17,7 @@ func bad(rt *cocoon.Runtime, r *cocoon.Registration) {
 	r.Update(cocoon.Policy{})                                                       // want `Registration.Update`
 	cocoon.LoadPolicies(nil)                                                        // want `the error of LoadPolicies`
 	rt.LoadPolicyFile("a.yaml")                                                     // want `Runtime.LoadPolicyFile`
+	rt.WatchPolicyFile(nil, "a.yaml")                                               // want `Runtime.WatchPolicyFile`
 	if true {
 		cocoon.RegisterState(nil) // want `RegisterState`
 	}

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"embed"
 	_ "embed"
 	"os"
@@ -34,6 +35,7 @@ func main() {
 	err = policyhelp.Load(rt, policyhelp.Shared)
 	err = rt.LoadPolicyFile("file.yaml")
 	err = rt.LoadPolicyFile(filepath.Join("conf", "joined.yaml"))
+	err = rt.WatchPolicyFile(context.Background(), "watched.yaml")
 	f, err := files.Open("conf/opened.yaml")
 	err = rt.LoadPolicies(f)
 	data, err := os.ReadFile("conf/read.yaml")

@@ -1,0 +1,104 @@
+package analyzer
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// maxPairs bounds the pairs of policies that are followed together.
+const maxPairs = 300
+
+// behind returns warnings about policies that refuse arriving tasks behind a policy which has
+// refused all of them already.
+func behind(members []Member) (all []Remark) {
+	var refusing []Member
+	for _, m := range members {
+		p := m.Verified.program
+		if p.On == stubs.Enqueue && m.Spec.Mode != policy.Off && !p.AsksRunning() && p.Root.Any(throws) {
+			refusing = append(refusing, m)
+		}
+	}
+	pairs := 0
+	for i, m := range refusing {
+		for _, o := range refusing[:i] {
+			if o.Spec.Mode != m.Spec.Mode || !o.covers(m) || !sharesReads(o, m) {
+				continue
+			}
+			if pairs++; pairs > maxPairs {
+				return all
+			}
+			if at := m.refusedBy(o); at != nil {
+				all = append(all, m.remark(at, "let this policy come first, or remove it", "%s is never reached: the policy %q is evaluated before, and refuses these tasks", m.text(at), o.Spec.Name))
+				break
+			}
+		}
+	}
+	return all
+}
+
+// covers reports whether m is about all tasks that o is about.
+func (m Member) covers(o Member) bool {
+	a, b := m.Spec.Match, o.Spec.Match
+	return (slices.Equal(a.Tasks, b.Tasks) && slices.Equal(a.Except, b.Except) || len(a.Except) == 0 && coversNames(a.Tasks, b.Tasks)) &&
+		(len(a.Kinds) == 0 || slices.Equal(a.Kinds, b.Kinds)) && (len(a.Loops) == 0 || slices.Equal(a.Loops, b.Loops))
+}
+
+// coversNames reports whether some names and patterns match all names that other ones match; no
+// name stands for all.
+func coversNames(all, names []string) bool {
+	if len(names) == 0 {
+		names = []string{"*"}
+	}
+	return len(all) == 0 || !slices.ContainsFunc(names, func(name string) bool {
+		p, _ := lang.ParsePattern(name)
+		return !slices.ContainsFunc(all, func(text string) bool {
+			q, _ := lang.ParsePattern(text)
+			return q.Covers(p)
+		})
+	})
+}
+
+// sharesReads reports whether both policies read the same stub, which is no state.
+func sharesReads(a, b Member) bool {
+	return slices.ContainsFunc(a.Verified.program.Reads, func(r ir.Read) bool {
+		return !r.OfState() && r.Stub != stubs.Draw && slices.ContainsFunc(b.Verified.program.Reads, func(s ir.Read) bool { return r.String() == s.String() })
+	})
+}
+
+// refusedBy returns a throw of m if m cannot throw for any task that the earlier policy o accepts,
+// and can for other names.
+func (m Member) refusedBy(o Member) (at *ir.Node) {
+	j := newJoint()
+	alone := j.join(m)
+	alone.statement(alone.p.Root)
+	if !reaches(alone.reached, stubs.Throw) {
+		return nil
+	}
+	j = newJoint()
+	reached := false
+	w := &pathwise{analysis: j.join(o), left: maxPaths}
+	w.walk(w.p.Root, func(last *ir.Node) {
+		if last.Op != ir.OpVerdict || throws(last) || reached {
+			return
+		}
+		mark := j.mark()
+		defer j.undo(mark)
+		a := j.join(m)
+		a.statement(a.p.Root)
+		reached = reaches(a.reached, stubs.Throw)
+	})
+	if reached || w.left <= 0 {
+		return nil
+	}
+	m.Verified.program.Root.Any(func(n *ir.Node) bool {
+		if throws(n) && alone.reached[n] {
+			at = n
+		}
+		return at != nil
+	})
+	return at
+}

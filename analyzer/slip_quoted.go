@@ -1,0 +1,71 @@
+package analyzer
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// quoted warns of each string that is the path of a stub, as a key or in a comparison.
+func (a *analysis) quoted() {
+	texts := slices.Collect(maps.Values(a.p.Names))
+	keys := func(by *ir.KeyOf) {
+		for i := 0; by != nil && i < len(by); i++ {
+			if by[i].Constant && by[i].Type == stubs.Name {
+				texts = append(texts, by[i].Text)
+			}
+		}
+	}
+	for _, r := range a.p.Reads {
+		keys(r.By)
+	}
+	for _, s := range a.p.Sites {
+		keys(s.By)
+	}
+	slices.Sort(texts)
+	for _, text := range slices.Compact(texts) {
+		if isPath(text) {
+			a.warn(a.literal(text), "write it without quotes for the state stub", "%q is a name here, and no state stub", text)
+		}
+	}
+}
+
+// everyName warns of a pattern that matches all names.
+func (a *analysis) everyName() {
+	for _, r := range a.p.Reads {
+		if r.Type == stubs.Bool && r.Pattern != "" && strings.Trim(r.Pattern, "*") == "" {
+			a.warn(a.literal(r.Pattern), "", "pattern(%q) matches all names, and the empty one", r.Pattern)
+		}
+	}
+}
+
+// isPath reports whether a text reads like a stub in an expression, as task.name, task.labels.user
+// or task.labels["user"].
+func isPath(text string) bool {
+	if _, is := stubs.Lookup(text); is {
+		return true
+	}
+	for i, c := range text {
+		if c != '.' && c != '[' && c != '(' {
+			continue
+		}
+		stub, is := stubs.Lookup(text[:i])
+		if is && len(text) > i+1 && (stub.Keyed && c != '(' || stub.Quantile && c == '(') {
+			return true
+		}
+	}
+	return false
+}
+
+// literal returns the place of a string in the text, or of the whole expression.
+func (a *analysis) literal(text string) *ir.Node {
+	for _, quote := range []string{`"`, `'`, "`"} {
+		if i := strings.Index(a.p.Text, quote+text+quote); i >= 0 {
+			return &ir.Node{Pos: i, End: i + len(text) + 2}
+		}
+	}
+	return a.p.Root
+}

@@ -1,0 +1,80 @@
+package cocoon
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// TestSafePointAnswersWithTheWordDown: a task that was deaf for so long that the timer has lowered
+// the word answers a throw at its next SafePoint, and not when the word is up again.
+func TestSafePointAnswersWithTheWordDown(t *testing.T) {
+	for range 20 {
+		rt := start(t, Config{StallAfter: -1})
+		var passed bool
+		busy := make(chan struct{})
+		h := rt.Go(background, "deaf", func(ctx context.Context) error {
+			for strandOf(ctx).breath.left.get() < 1000 { // until its next reading of the clock is far
+				SafePoint(ctx)
+			}
+			close(busy)
+			err := stall(func() bool { return closed(ctx.Done()) && !safepoint.Raised() })
+			SafePoint(ctx)
+			passed = true
+			return err
+		})
+		receive(t, "deaf", busy)
+		h.Cancel()
+		if err := h.Wait(background); err == nil || passed {
+			t.Fatalf("it passed a SafePoint: %v, error %v", passed, err)
+		}
+		must(t, rt.Shutdown(background))
+	}
+}
+
+// A count that divert has set says nothing about how fast safe points are passed.
+func TestBreathAfterADivert(t *testing.T) {
+	rt := start(t, Config{StallAfter: -1})
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		s := strandOf(ctx)
+		s.breathe()
+		s.breath.stride = 1000
+		s.breath.divert()
+		SafePoint(ctx)
+		if b := &s.breath; b.stride != 0 || b.left.get() < 0 {
+			t.Errorf("after a divert: %d safe points until the next reading of the clock, %d left; want 0", b.stride, b.left.get())
+		}
+		return nil
+	}))
+}
+
+// TestTaskWithoutPIsServed: while a task has a request and no P, the tasks that have one give it up
+// at their safe points. Without that the request waits for as many time slices of 10 ms as there
+// are tasks.
+func TestTaskWithoutPIsServed(t *testing.T) {
+	withProcs(t, 1)
+	const others = 20
+	rt := start(t, Config{Slots: others + 1, KeepProcs: true, StallAfter: -1, Breath: -1})
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	spin := func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			SafePoint(ctx)
+		}
+		return nil
+	}
+	for range others {
+		rt.Go(ctx, "other", spin)
+	}
+	h := begun(t, rt.Loop(), background, "stopped", spinForever)
+	eventually(t, "the runtime to be hot", rt.warmth.hot.Load)
+	begin := notify.Now()
+	h.Cancel()
+	_ = h.Wait(background)
+	if took, most := time.Duration(notify.Now()-begin), others*10*time.Millisecond/2; took > most {
+		t.Errorf("stopped after %v; want at most %v, half of the others' time slices", took, most)
+	}
+}

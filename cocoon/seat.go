@@ -1,0 +1,83 @@
+package cocoon
+
+import "github.com/cocoon-go/cocoon/internal/sched"
+
+// seat records that s holds a slot. Called under the loop's lock, before s runs.
+func (l *Loop) seat(s *strand, now int64) {
+	l.slots[s.core.Slot()].holder.Store(&s.firm)
+	s.runBase.Store(now - s.core.Ran(now))
+	s.sampleFrom(now)
+	l.busy++
+	l.arm(s, now)
+	if s.requests.Load() != 0 && !s.raised && s.respondsFrom() <= now {
+		s.raise(now) // posted while it did not run
+	}
+}
+
+// unseat records that s is about to give up slot i. Called under the loop's lock, before the core
+// is told, so that the record of the slot's next holder replaces this one.
+func (l *Loop) unseat(s *strand, now int64) {
+	s.settlePast(now)
+	s.endGap(now)
+	s.lower()
+	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
+		l.slots[i].holder.Store(&shut)
+	}
+}
+
+// deliver hands slots to the tasks to which the core has granted one. Called under the loop's lock
+// after every call of the core that may free a slot.
+func (l *Loop) deliver(now int64) {
+	for _, t := range l.core.Granted() {
+		s := t.Owner.(*strand)
+		l.seat(s, now)
+		if s.unseated {
+			l.leftQueue(s, now)
+		}
+		s.token() <- struct{}{}
+	}
+}
+
+// leftQueue notes that s, which has waited for its first slot, does so no more. Called under the
+// loop's lock.
+func (l *Loop) leftQueue(s *strand, now int64) {
+	s.unseated = false
+	if l.meter != nil {
+		l.meter.waited(s, max(0, s.core.Since()-s.core.Arrived()), now)
+	}
+}
+
+// surface records that s, which has waited unannounced, runs again. Called under the loop's lock.
+func (l *Loop) surface(s *strand, now int64) {
+	l.absent.runs(s)
+	l.core.Surface(&s.core, now)
+	s.runBase.Store(now - s.core.Ran(now))
+	s.lastSafe = now
+	s.sampleFrom(now)
+	l.busy++
+	l.arm(s, now)
+	l.rt.armGaps()
+}
+
+// sampleFrom begins a new account of the time that the task runs.
+func (s *strand) sampleFrom(now int64) { s.sampled, s.cpuAt, s.waitsSince = now, 0, 0 }
+
+// settlePast subtracts earlier rests from the running time of a task that holds a slot. If the
+// caller is not the task's goroutine, the task may begin to rest at the same moment. Then
+// settlePast does nothing, and the task finds out at the end of the rest.
+func (s *strand) settlePast(now int64) {
+	if rest := s.rest.Load(); rest > 0 && s.core.State() == sched.Running && s.rest.CompareAndSwap(rest, 0) {
+		s.loop.core.Rested(&s.core, rest, s.restedAt.Load())
+		s.runBase.Store(now - s.core.Ran(now))
+	}
+}
+
+// token returns the channel through which the slot is handed to a waiting task. It is made at the
+// first wait.
+func (s *strand) token() chan struct{} {
+	if s.wake.Load() == nil {
+		made := newWake()
+		s.wake.CompareAndSwap(nil, &made)
+	}
+	return *s.wake.Load()
+}

@@ -1,0 +1,99 @@
+package cocoon
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/safepoint"
+)
+
+// unwinds is how long a task may unwind before its context ends. Until then a deferred Rollback has
+// a context that works. After that a deferred wait for goroutines that wait for the context comes
+// to an end.
+const unwinds = 100 * time.Millisecond
+
+// due returns the throw to carry out, or nil if its section has ended meanwhile. Called under the
+// loop's lock.
+func (s *strand) due() *throwRequest {
+	p := s.pending
+	if p.section != 0 && !s.sections.has(p.section) {
+		s.landed()
+		s.dismiss()
+		s.loop.stats.void.Add(1)
+		return nil
+	}
+	return p
+}
+
+// throw unwinds the calling task. The error belongs to one task, so only its goroutine completes it
+// here, but other goroutines may already read it as the cause of the task's context.
+func (s *strand) throw(p *throwRequest) {
+	err := p.err
+	if err.frames.Load() == nil {
+		pcs := make([]uintptr, 64)
+		pcs = pcs[:runtime.Callers(3, pcs)]
+		err.frames.Store(&pcs)
+		s.showThrow(s.task, err)
+	}
+	if p.ends == nil {
+		t := s.task
+		p.ends = time.AfterFunc(unwinds, func() { s.endLate(t, p) })
+	}
+	if s.throwing == nil {
+		safepoint.Unwinds(1)
+	}
+	s.throwing = p
+	p.tell(err.Where)
+	panic(err)
+}
+
+// landed records that the throw in flight, if there is one, has reached its boundary or is void.
+// Called by the task's goroutine.
+func (s *strand) landed() {
+	if p := s.throwing; p != nil {
+		s.throwing = nil
+		safepoint.Unwinds(-1)
+		p.ends.Stop()
+	}
+}
+
+// endLate ends the context for a throw that has been unwinding t for long. The strand may have
+// another task by now, but sections of a strand are numbered, and a number is never used twice.
+func (s *strand) endLate(t *Task, p *throwRequest) {
+	s.loop.lock()
+	section := p.section
+	s.loop.unlock()
+	s.endFor(t, section, p.err)
+}
+
+// endFor ends the context that a throw ends: the section's, if it has its own, or the task's.
+func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
+	if section == 0 {
+		t.endContext(err)
+	} else {
+		s.sections.endContext(section, err)
+	}
+}
+
+// dismiss discards a throw that has arrived at its section, or will not arrive. The task goes on,
+// and policies may throw again. Called under the loop's lock.
+func (s *strand) dismiss() {
+	s.pending = nil
+	s.unpost(wantThrow)
+	s.loop.arm(s, notify.Now())
+}
+
+// over returns the error of a task or section whose code has swallowed the throw and returned err.
+//
+// Code that recovers every panic swallows a throw, and often turns it into an error: an interpreter
+// reports an internal error with its stack. The callers of the task or section must still be able
+// to recognise the throw.
+func (p *throwRequest) over(err error) error {
+	if errors.Is(err, p.err) {
+		return err // it contains the throw
+	}
+	p.err.returned.Store(&err)
+	return p.err
+}

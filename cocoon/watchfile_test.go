@@ -1,0 +1,201 @@
+package cocoon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// watched is a runtime that watches a file.
+type watched struct {
+	t    *testing.T
+	rt   *Runtime
+	name string
+	log  journal
+}
+
+// watchedText is a document with one policy of that name.
+func watchedText(policy string) string {
+	return "version: 1\npolicies: [{name: " + policy + ", on: start, expr: 'task.running > duration(\"1s\") ? throw(\"x\") : continue()'}]\n"
+}
+
+func newWatched(t *testing.T, name string, signals ...os.Signal) *watched {
+	w := &watched{t: t, name: name}
+	w.rt = start(t, Config{Logger: w.log.logger()})
+	must(t, w.rt.watchFile(t.Context(), name, 20*time.Millisecond, signals))
+	return w
+}
+
+// until waits until ok holds. Unlike eventually it sleeps, because the watch does.
+func (w *watched) until(what string, ok func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("%s: not within %v; %+v\n%s", what, patience, w.stats(), w.log.String())
+		}
+	}
+}
+
+// has waits until the policy is in force.
+func (w *watched) has(policy string) {
+	w.t.Helper()
+	w.until("policy "+policy+" in force", func() bool { return w.rt.Policy(policy) != nil })
+}
+
+func (w *watched) stats() DocumentStats { return w.rt.Stats().Documents[w.name] }
+
+// replace writes a file as careful programs do.
+func replace(t *testing.T, name, text string) {
+	must(t, os.WriteFile(name+".new", []byte(text), 0o600))
+	must(t, os.Rename(name+".new", name))
+}
+
+// TestWatchPolicyFile edits a watched file in the ways of editors, programs and Kubernetes.
+func TestWatchPolicyFile(t *testing.T) {
+	t.Run("editors", func(t *testing.T) {
+		t.Parallel()
+		name := filepath.Join(t.TempDir(), "p.yaml")
+		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+		w := newWatched(t, name)
+		w.has("a")
+		must(t, os.WriteFile(name, []byte(watchedText("b")), 0o600)) // of the same size
+		w.has("b")
+		if w.rt.Policy("a") != nil {
+			t.Error("policy a is still in force")
+		}
+		must(t, os.Rename(name, name+"~")) // vi's backup
+		must(t, os.WriteFile(name, []byte(watchedText("c")), 0o600))
+		w.has("c")
+		replace(t, name, watchedText("d"))
+		w.has("d")
+		if st := w.stats(); st.Refusals != 0 || st.Loads != 4 || st.Stale != "" {
+			t.Errorf("%+v", st)
+		}
+	})
+	t.Run("faults", func(t *testing.T) {
+		t.Parallel()
+		name := filepath.Join(t.TempDir(), "p.yaml")
+		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+		w := newWatched(t, name)
+		loaded := w.stats().Loaded
+		for i, text := range []string{"version: 1\npolicies: [{name: a", "", strings.Replace(watchedText("a"), "duration", "duratoin", 1)} {
+			replace(t, name, text)
+			w.until("refusal", func() bool { return w.stats().Refusals == int64(i+1) })
+		}
+		must(t, os.Remove(name))
+		w.until("refusal", func() bool { return strings.Contains(w.stats().Stale, "no such file") })
+		if st := w.stats(); w.rt.Policy("a") == nil || st.Loads != 1 || st.Loaded != loaded {
+			t.Errorf("the last good document is no longer in force: %+v", st)
+		}
+		if n := w.log.count("document changed and was refused"); n != 4 {
+			t.Errorf("%d lines about refusals", n)
+		}
+		refused := 0
+		r := w.rt.Decisions(0)
+		for range 1 + 1 + 4 {
+			d, err := r.Next(t.Context())
+			must(t, err)
+			if d.Kind == DecisionDocumentRefused && d.File == name {
+				refused++
+			}
+		}
+		if refused != 4 {
+			t.Errorf("%d refusals among the decisions", refused)
+		}
+		replace(t, name, watchedText("a")) // what is in force
+		w.until("the file is not stale", func() bool { return w.stats().Stale == "" })
+	})
+	t.Run("ConfigMap", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		version := func(n int, policy string) {
+			must(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("..", n)), 0o700))
+			must(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("..", n), "p.yaml"), []byte(watchedText(policy)), 0o600))
+			must(t, os.Symlink(fmt.Sprint("..", n), filepath.Join(dir, "..data_tmp")))
+			must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+			if n > 1 {
+				must(t, os.RemoveAll(filepath.Join(dir, fmt.Sprint("..", n-1))))
+			}
+		}
+		version(1, "a")
+		name := filepath.Join(dir, "p.yaml")
+		must(t, os.Symlink("..data/p.yaml", name))
+		w := newWatched(t, name)
+		version(2, "b")
+		w.has("b")
+		version(3, "c")
+		w.has("c")
+	})
+	t.Run("written in pieces", func(t *testing.T) {
+		t.Parallel()
+		name := filepath.Join(t.TempDir(), "p.yaml")
+		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+		w := newWatched(t, name)
+		f, err := os.Create(name)
+		must(t, err)
+		for _, line := range strings.SplitAfter(watchedText("b"), " ") {
+			_, err := f.WriteString(line)
+			must(t, err)
+			time.Sleep(20 * time.Millisecond)
+		}
+		must(t, f.Close())
+		w.has("b")
+		if st := w.stats(); st.Refusals != 0 {
+			t.Errorf("a part was read: %+v", st)
+		}
+	})
+}
+
+// TestWatchEnds: a watch ends with its context or its runtime, and a file has one watch.
+func TestWatchEnds(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "p.yaml")
+	rt := start(t, Config{})
+	if err := rt.WatchPolicyFile(t.Context(), name); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a missing file: %v", err)
+	}
+	if all := rt.Stats().Documents; len(all) != 0 {
+		t.Errorf("a file that was never loaded is listed: %+v", all)
+	}
+	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	must(t, rt.WatchPolicyFile(ctx, name))
+	if err := rt.WatchPolicyFile(ctx, name); err == nil || !strings.Contains(err.Error(), "is being watched already") {
+		t.Errorf("a second watch: %v", err)
+	}
+	cancel()
+	eventually(t, "the watch has ended", func() bool { return rt.WatchPolicyFile(t.Context(), name) == nil })
+	must(t, rt.Shutdown(t.Context())) // the harness finds goroutines that are left
+}
+
+// TestWatchAgain: when the context of a watch has ended, the file may be watched again at once.
+func TestWatchAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+	rt := start(t, Config{})
+	for i := range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := rt.watchFile(ctx, name, time.Hour, nil)
+		cancel()
+		if err != nil {
+			t.Fatalf("watch %d: %v", i, err)
+		}
+	}
+	must(t, rt.watchFile(t.Context(), name, time.Hour, nil))
+	eventually(t, "the ended watches are gone", func() bool { return watchesRunning() == 1 })
+	if err := rt.WatchPolicyFile(t.Context(), name); err == nil {
+		t.Error("the end of an earlier watch has ended the last one")
+	}
+	must(t, rt.Shutdown(t.Context()))
+}
+
+// watchesRunning returns how many goroutines of the process watch a file.
+func watchesRunning() int {
+	stacks := make([]byte, 1<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*fileWatch).run(")
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAttacksAreStopped runs the example as its README says: cocoon build builds it, and the server
+// stops all attacks. Half of them are at most a limit late, also on a busy machine. The figures of
+// a quiet machine stand in docs/benchmarks.md.
+func TestAttacksAreStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the example, and runs it for seconds")
+	}
+	redos := filepath.Join(t.TempDir(), "redos")
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "../../cmd/cocoon", "build", "-o", redos, ".").CombinedOutput(); err != nil {
+		t.Fatalf("cocoon build: %v\n%s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), redos, "-modes", "cocoon", "-json", "-cases-file", writeCases(t, casesText(t)))
+	cmd.Stderr = t.Output()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var f figures
+	if err := json.Unmarshal(out, &f); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if f.Attacks != len(builtIn) || f.Stopped != f.Attacks || f.WrongBenign != 0 {
+		t.Errorf("%d of %d attacks were stopped, %d benign verdicts were wrong; want all and none", f.Stopped, f.Attacks, f.WrongBenign)
+	}
+	if late := time.Duration(f.LatenessP50us) * time.Microsecond; late > limit {
+		t.Errorf("half of the matches were stopped more than %v late; want at most %v", late, limit)
+	}
+}
+
+// casesText returns the built-in cases as a file has them.
+func casesText(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(builtIn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,67 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// A frame is the fuel that the threads of an instance may use together until they are stopped.
+type frame struct {
+	left  atomic.Int64  // negative: what the last frame has overdrawn
+	bound atomic.Bool   // the frame ends when nothing is left
+	used  chan struct{} // closed then; guarded by the instance's lock
+}
+
+// RunFuel runs the instance's threads until they have used n units of fuel together, or until all
+// have ended, and pauses the instance. It returns the number of threads that have not ended. The
+// thread that runs then stops at its next safe point, before RunFuel returns; what it has used
+// beyond n is taken from the next RunFuel. So a program stops at the same instructions on every
+// machine. If ctx ends first, RunFuel pauses the instance at once and returns the cause. RunFuel
+// needs Config.Mechanism to be Fuel. Only one RunFuel or RunFor may run at a time.
+func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) {
+	switch c := &in.module.config; {
+	case c.Mechanism != Fuel:
+		return 0, fmt.Errorf("%s: RunFuel needs fuel; set Config.Mechanism to guest.Fuel", about(c.Name))
+	case n <= 0:
+		return 0, fmt.Errorf("%s: RunFuel for %d units of fuel; want 1 or more", about(c.Name), n)
+	}
+	used := make(chan struct{})
+	in.mu.Lock()
+	in.frame.used = used
+	in.frame.left.Store(n + min(in.frame.left.Load(), 0))
+	in.frame.bound.Store(true)
+	in.mu.Unlock()
+	defer in.frame.bound.Store(false)
+	return in.runUntil(ctx, nil, used)
+}
+
+// charge takes from the frame's fuel.
+func (f *frame) charge(n int64) {
+	if f.bound.Load() {
+		f.left.Add(-n)
+	}
+}
+
+// look pauses the instance if the frame's fuel is used up.
+func (f *frame) look(in *Instance) {
+	if !f.bound.Load() || f.left.Load() > 0 {
+		return
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if f.used != nil {
+		in.turns.paused = in.cause == nil
+		in.alert.Store(true)
+		close(f.used)
+		f.used = nil
+	}
+}
+
+// chunk returns how much fuel the guest gets now: n, unless the frame ends before.
+func (f *frame) chunk(n int64) int64 {
+	if f.bound.Load() {
+		n = min(n, max(f.left.Load(), 0))
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package guest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
+	"github.com/tetratelabs/wazero"
+)
+
+// traced runs five threads of a deterministic instance, and returns the order in which they ran.
+// The frames run it until no thread is left.
+func traced(t *testing.T, slots int, frames func(in *Instance) (left int)) string {
+	t.Helper()
+	rt := tasktest.Start(t, cocoon.Config{Slots: slots})
+	in := instance(t, compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 10_000, Deterministic: true, Seed: 7}, nil))
+	for id := range uint64(5) {
+		in.Spawn(background, "trace", id, 20_000)
+	}
+	for end := time.Now().Add(20 * time.Second); frames(in) > 0; {
+		if time.Now().After(end) {
+			t.Fatal("the threads have not ended within 20 s")
+		}
+	}
+	return ids(in)
+}
+
+// TestDeterministicPauses: pauses, which stop threads at any time, do not change the order of a
+// deterministic instance. Frames of fuel stop it at the same counts on any number of slots.
+func TestDeterministicPauses(t *testing.T) {
+	want := traced(t, 1, func(in *Instance) int { return runFor(t, in, 20*time.Second) })
+	for slots := range 2 {
+		if got := traced(t, slots+1, func(in *Instance) int { return runFor(t, in, 50*time.Microsecond) }); got != want {
+			t.Errorf("%d slots, many pauses: the threads ran in the order\n%q, without pauses\n%q", slots+1, got, want)
+		}
+	}
+	var stops []uint32
+	for slots := range 3 {
+		n := 0
+		got := traced(t, slots+1, func(in *Instance) int {
+			left, err := in.RunFuel(background, 7_001)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, _ := in.Memory().ReadUint32Le(4092) // no thread runs
+			if slots == 0 {
+				stops = append(stops, at)
+			} else if n >= len(stops) || stops[n] != at {
+				t.Fatalf("%d slots: frame %d ends after %d turns; with one slot frames end after %v", slots+1, n, at, stops)
+			}
+			n++
+			return left
+		})
+		if got != want {
+			t.Errorf("%d slots, frames: the threads ran in the order\n%q, without frames\n%q", slots+1, got, want)
+		}
+	}
+	if len(stops) < 50 {
+		t.Errorf("%d frames; want many", len(stops))
+	}
+}
+
+func runFor(t *testing.T, in *Instance, d time.Duration) (left int) {
+	left, err := in.RunFor(background, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// TestRunFuel: frames use what they are given, over all frames, and what one overdraws the next
+// pays.
+func TestRunFuel(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	in := instance(t, compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop()}, nil))
+	in.Pause()
+	a, b := in.Spawn(background, "spin"), in.Spawn(background, "fib", 30)
+	for i := range int64(50) {
+		if left, err := in.RunFuel(background, 20_000); left == 0 || err != nil {
+			t.Fatalf("RunFuel: %d left, %v", left, err)
+		}
+		if used, want := a.FuelUsed()+b.FuelUsed(), (i+1)*20_000; used < want || used > want+1000 {
+			t.Fatalf("%d units used after %d frames; want %d", used, i+1, want)
+		}
+	}
+	if _, err := in.RunFuel(background, 0); err == nil {
+		t.Error("RunFuel for nothing is no error")
+	}
+	in = instance(t, compiled(t, Config{Loop: rt.Loop()}, nil))
+	if _, err := in.RunFuel(background, 1); err == nil || !strings.Contains(err.Error(), "Config.Mechanism") {
+		t.Errorf("RunFuel without fuel: %v", err)
+	}
+}
+
+// TestErrors: an error says once which package it is from.
+func TestErrors(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	for _, name := range []string{"", "plugin"} {
+		_, compiling := Compile(background, []byte("no module"), Config{Name: name})
+		m := compiled(t, Config{Name: name, Loop: rt.Loop(), Mechanism: Fuel, Budget: 100_000}, nil)
+		in := instance(t, m)
+		_, missing := in.Call(background, "nothing")
+		_, trap := in.Call(background, "trap")
+		_, fuel := in.Call(background, "spin")
+		_, closed := in.Call(background, "fib", 1)
+		m.Close(background)
+		_, late := m.Instantiate(background, wazero.NewModuleConfig())
+		for _, err := range []error{compiling, missing, trap, fuel, closed, late} {
+			if err == nil || !strings.HasPrefix(err.Error(), "guest") || strings.Count(err.Error(), "guest: ") > 1 || strings.Contains(err.Error(), "guest: guest") {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}

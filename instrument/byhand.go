@@ -1,0 +1,145 @@
+package instrument
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+
+	"golang.org/x/tools/go/cfg"
+)
+
+// A function may release what it acquires by no deferred call:
+//
+//	c, err := acquire(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	if err := c.init(ctx); err != nil {
+//		c.Close()
+//		return err
+//	}
+//	return c.use(ctx)
+//
+// A throw between the two would lose the resource. Most such stretches are short, so a throw waits
+// there, but not for long: package cocoon bounds the time. So it does little harm if a variable
+// counts as a resource and is none, and the names of the releasing calls are enough.
+
+// releasing are names of functions and methods that release a resource.
+var releasing = map[string]bool{
+	"Close": true, "Release": true, "Free": true, "Put": true, "Remove": true, "RemoveAll": true, "Rollback": true, "Stop": true,
+	"Unref": true, "Discard": true, "Destroy": true, "Dispose": true,
+	"close": true, "release": true, "free": true, "rollback": true, "unref": true, "discard": true, "destroy": true, "dispose": true,
+}
+
+// dispensable are functions that release what may be lost without harm.
+var dispensable = map[string]bool{
+	"(*sync.Pool).Put": true, "(*time.Timer).Stop": true, "(*time.Ticker).Stop": true,
+}
+
+// byHandStretches finds the stretches of a function in which it has acquired a resource that it
+// releases or returns behind them on some path, and that no deferred call releases.
+func (r *rewriter) byHandStretches(c *code) {
+	ends := map[*types.Var][]ast.Node{}
+	c.walk(func(n ast.Node, stack []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || inDeferred(stack) {
+			return
+		}
+		for _, v := range r.releasedBy(call) {
+			if c.declares(v) && v.Kind() != types.ParamVar && v.Kind() != types.RecvVar {
+				ends[v] = append(ends[v], call)
+			}
+		}
+	})
+	stores := r.storesOf(c)
+	fields := r.addReturned(c, stores, ends)
+	if len(ends) == 0 {
+		return
+	}
+	later, makers := r.releases(c), r.makersIn(c, stores)
+	g := cfg.New(c.body, func(*ast.CallExpr) bool { return true })
+	byPlace := func(a, b *types.Var) int { return cmp.Compare(a.Pos(), b.Pos()) }
+	for _, v := range slices.SortedFunc(maps.Keys(ends), byPlace) {
+		starts := append(makers[v], fields[v]...)
+		_, isLater := later[resource{v, ""}]
+		if len(starts) == 0 || isLater {
+			continue
+		}
+		by := &fanOut{awaiting: awaiting{of: v, path: v.Name()}, starts: starts, waits: ends[v], some: true}
+		if stretch := stretchOf(g, c, by); stretch != nil {
+			c.byHand = append(c.byHand, stretch)
+		}
+	}
+}
+
+// releasedBy returns the variables that a call releases, by its name: the receiver, an argument of
+// a function, or the variable that contains the called function.
+func (r *rewriter) releasedBy(call *ast.CallExpr) (vars []*types.Var) {
+	of := call.Args
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		v, ok := r.info.Uses[fun].(*types.Var)
+		if ok && isReleaseType(v.Type()) {
+			return []*types.Var{v}
+		}
+		return nil
+	case *ast.SelectorExpr:
+		f, ok := r.object(fun).(*types.Func)
+		if !releasing[fun.Sel.Name] || ok && dispensable[f.FullName()] {
+			return nil
+		}
+		if len(of) == 0 {
+			of = []ast.Expr{fun.X}
+		}
+	default:
+		return nil
+	}
+	for _, e := range of {
+		if v := r.first(e); v != nil && !slices.Contains(vars, v) && !r.isNoResource(e) {
+			vars = append(vars, v)
+		}
+	}
+	return vars
+}
+
+// isReleaseType reports whether a function of the type may release what came with it. The functions
+// that cancel a context do not count: without them it ends a little later.
+func isReleaseType(t types.Type) bool {
+	f, ok := t.(*types.Signature)
+	return ok && f.Params().Len() == 0 && f.Results().Len() == 0
+}
+
+// makersIn returns the stores that give the function's variables an acquired value: a value
+// from a call or a channel, or a part of such a value.
+func (r *rewriter) makersIn(c *code, stores []store) map[*types.Var][]ast.Node {
+	all := map[*types.Var][]ast.Node{}
+	for more := true; more; {
+		more = false
+		for _, s := range stores {
+			id, ok := ast.Unparen(s.to).(*ast.Ident)
+			if !ok {
+				continue
+			}
+			v, ok := r.info.ObjectOf(id).(*types.Var)
+			if !ok || !c.declares(v) || slices.Contains(all[v], s.node) {
+				continue
+			}
+			from := r.first(s.from)
+			if r.makesVar(c, s.node, v) || from != nil && from != v && len(all[from]) > 0 {
+				all[v], more = append(all[v], s.node), true
+			}
+		}
+	}
+	return all
+}
+
+// spareByHand registers the lines on which a poll in a stretch with a resource, or in a call there,
+// may throw.
+func (r *rewriter) spareByHand(c *code) {
+	for _, s := range c.byHand {
+		r.linesIn(c, s, func(at token.Pos, _ bool) { r.byHand[r.placeOf(at)] = true })
+	}
+}

@@ -1,0 +1,251 @@
+package instrument
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// releasingByHand marks each line on which a throw waits for the release by W, and each line with a
+// poll on which it does not by P.
+const releasingByHand = `package p
+
+import (
+	"sync"
+	"time"
+)
+
+type conn interface {
+	Close() error
+	Do() error
+}
+
+var open func() (conn, error)
+
+var work func()
+
+func straight() error {
+	c, err := open() // P
+	if err != nil {
+		work() // P
+		return err
+	}
+	work() // W
+	err = c.Do() // W
+	c.Close() // W
+	work() // P
+	return err
+}
+
+func onAnError() (conn, error) {
+	c, err := open() // P
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Do(); err != nil { // W
+		c.Close() // W
+		return nil, err
+	}
+	work() // W
+	return c, nil
+}
+
+func toItsCaller() (conn, error) {
+	work() // P
+	c, err := open() // P
+	if err != nil {
+		work() // P
+		return nil, err
+	}
+	work() // W
+	return c, c.Do() // W
+}
+
+func asANamedResult() (c conn, err error) {
+	c, err = open() // P
+	work() // W
+	return
+}
+
+func inALiteral() func() {
+	c, _ := open() // P
+	work() // W
+	return func() { c.Close() } // P
+}
+
+type session struct { conn conn; n int }
+
+func inAField() *session {
+	s := &session{n: 1}
+	work() // P
+	s.conn, _ = open() // P
+	work() // W
+	return s
+}
+
+func inAValue() (*session, error) {
+	c, err := open() // P
+	if err != nil {
+		return nil, err
+	}
+	s := session{conn: c}
+	work() // W
+	return &s, nil
+}
+
+func newConn(s *session) (conn, error) { work(); return s.conn, nil } // P
+
+func throughACall() (conn, error) {
+	c, _ := open() // P
+	return newConn(&session{conn: c}) // W
+}
+
+func aNumber() (n int, s *session) {
+	n = size() // P
+	s = newSession() // P
+	work() // P
+	return n, s
+}
+
+func size() int { work(); return 1 } // P
+
+func newSession() *session { work(); return nil } // P
+
+func timers() *time.Timer {
+	t := time.NewTimer(1)
+	work() // P
+	return t
+}
+
+func cleansUp() (c conn, err error) {
+	c, err = open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { if err != nil { c.Close() } }()
+	work() // P
+	return c, nil
+}
+
+func inALoop() {
+	for { // P
+		c, _ := open()
+		for range 10 { work() } // W
+		c.Close() // W
+	}
+}
+
+func inALoopOrNot() {
+	for { // P
+		c, err := open()
+		if err != nil { continue }
+		if work(); err == nil { // W
+			c.Close() // W
+		}
+	}
+}
+
+func returned() error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	return c.Close() // W
+}
+
+func deferred() error {
+	c, err := open()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	work() // P
+	return c.Do() // P
+}
+
+func withFunction(acquire func() (conn, func())) {
+	c, release := acquire() // P
+	c.Do() // W
+	release() // W
+	work() // P
+}
+
+type pool struct{ free []*object }
+
+func (p *pool) get() *object { work(); return p.free[0] }
+
+func (p *pool) Put(o *object) { work() }
+
+type object struct{ part thing }
+
+type thing struct{ n int }
+
+func (*thing) close() { work() }
+
+func (p *pool) taken() *object {
+	o := p.get() // P
+	work() // W
+	return o
+}
+
+func toAPool(p *pool) {
+	o := p.get() // P
+	work() // W
+	p.Put(o) // W
+}
+
+func part(p *pool) {
+	o := p.get() // P
+	work() // P
+	i := &o.part
+	work() // W
+	i.close() // W
+	work() // P
+}
+
+var objects sync.Pool
+
+func dispensableOnes(limit time.Duration) {
+	o := objects.Get()
+	t := time.NewTimer(limit)
+	work() // P
+	objects.Put(o)
+	t.Stop()
+}
+
+func parameter(c conn) {
+	work() // P
+	c.Close() // P
+}
+`
+
+// TestReleasedByHand checks on which lines a throw waits for a release.
+func TestReleasedByHand(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte(releasingByHand), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exports := map[string]string{}
+	for _, l := range list(t, "sync", "time") {
+		exports[l.ImportPath] = l.Export
+	}
+	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{})
+	if err != nil || r.mistaken {
+		t.Fatal(err, r.mistaken)
+	}
+	for i, line := range strings.Split(releasingByHand, "\n") {
+		_, mark, _ := strings.Cut(line, "// ")
+		waits := r.byHand[place{"a.go", i + 1}]
+		if waits != (mark == "W") {
+			t.Errorf("a throw waits for a release: %v in line %d: %s", waits, i+1, line)
+		}
+		if at := (place{"a.go", i + 1}); (mark == "W" || mark == "P") && (!r.busy[at] || r.ends[at]) {
+			t.Errorf("nothing may be thrown anyway in line %d: %s", i+1, line)
+		}
+	}
+	if link := string(r.result().Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_byHand("p", "a.go", []int{23, 25, `) {
+		t.Errorf("the lines are not registered:\n%s", link)
+	}
+}

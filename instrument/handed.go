@@ -1,0 +1,165 @@
+package instrument
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// A function may acquire a resource for its caller:
+//
+//	func (p *pool) acquire(ctx context.Context) (*conn, error) {
+//		c, err := p.take(ctx)
+//		if err != nil {
+//			return nil, err
+//		}
+//		c.reset(ctx)
+//		return c, nil
+//	}
+//
+// A throw in reset would lose the connection. So a return statement ends the stretch in which a
+// function has such a resource, like a release that no deferred call makes (byhand.go). Only values
+// of certain types count: the type has a method that releases a value, or a function of the package
+// does.
+
+// closing are the names in releasing that show a resource in the methods of its type: they have no
+// parameter, except for a context.
+var closing = []string{
+	"Close", "Release", "Free", "Rollback", "Stop", "Unref", "Discard", "Destroy", "Dispose",
+	"close", "release", "free", "rollback", "stop", "unref", "discard", "destroy", "dispose",
+}
+
+// returned returns the return statements by which a function hands a variable over to its caller:
+// as a result, or as a part of a result. The value may pass through other variables.
+func (r *rewriter) returned(c *code, stores []store) map[*types.Var][]ast.Node {
+	all := map[*types.Var][]ast.Node{}
+	hand := func(v *types.Var, by []ast.Node) (more bool) {
+		for _, n := range by {
+			if !slices.Contains(all[v], n) {
+				all[v], more = append(all[v], n), true
+			}
+		}
+		return more
+	}
+	c.walk(func(n ast.Node, _ []ast.Node) {
+		if ret, ok := n.(*ast.ReturnStmt); ok {
+			for _, v := range r.resultsOf(c, ret) {
+				hand(v, []ast.Node{ret})
+			}
+		}
+	})
+	for more := len(all) > 0; more; {
+		more = false
+		for _, s := range stores {
+			to := r.first(s.to)
+			if to == nil || len(all[to]) == 0 {
+				continue
+			}
+			for _, v := range r.variablesIn(c, s.from) {
+				more = v != to && hand(v, all[to]) || more
+			}
+		}
+	}
+	return all
+}
+
+// addReturned adds the variables by which a function hands acquired values over to its caller, with
+// the statements that make them and the return statements.
+func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]ast.Node) {
+	fields = map[*types.Var][]ast.Node{}
+	for v, by := range r.returned(c, stores) {
+		fields[v] = r.fieldsMade(stores, v)
+		if len(fields[v]) > 0 || r.isReleasable(v.Type()) {
+			ends[v] = append(ends[v], by...)
+		}
+	}
+	return fields
+}
+
+// resultsOf returns the function's variables that a return statement hands over.
+func (r *rewriter) resultsOf(c *code, ret *ast.ReturnStmt) (all []*types.Var) {
+	if len(ret.Results) > 0 {
+		for _, e := range ret.Results {
+			all = append(all, r.variablesIn(c, e)...)
+			// newTx(c)
+			if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && r.isReleasable(r.info.TypeOf(call)) {
+				for _, arg := range call.Args {
+					all = append(all, r.variablesIn(c, arg)...)
+				}
+			}
+		}
+		return all
+	}
+	if c.typ.Results == nil {
+		return nil
+	}
+	for _, f := range c.typ.Results.List {
+		for _, name := range f.Names {
+			if v, ok := r.info.Defs[name].(*types.Var); ok && !r.isNoResource(name) && !isBasic(v.Type()) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial().
+func (r *rewriter) fieldsMade(stores []store, v *types.Var) (all []ast.Node) {
+	for _, s := range stores {
+		if _, field := ast.Unparen(s.to).(*ast.SelectorExpr); field && r.first(s.to) == v && r.takes(s.from) && r.isReleasable(r.info.TypeOf(s.to)) {
+			all = append(all, s.node)
+		}
+	}
+	return all
+}
+
+// isReleasable reports whether values of a type, or of one of several types, are released: by a
+// method, or by a function of this package.
+func (r *rewriter) isReleasable(t types.Type) bool {
+	if results, ok := t.(*types.Tuple); ok {
+		for v := range results.Variables() {
+			if r.isReleasable(v.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	if t == nil || isBasic(t) {
+		return false
+	}
+	known, ok := r.releasable[t]
+	if !ok {
+		known = slices.ContainsFunc(closing, func(name string) bool { return r.releasesItself(t, name) }) ||
+			slices.ContainsFunc(r.releasedTypes(), func(back types.Type) bool { return types.Identical(back, t) })
+		r.releasable[t] = known
+	}
+	return known
+}
+
+func (r *rewriter) releasesItself(t types.Type, name string) bool {
+	found, _, _ := types.LookupFieldOrMethod(t, true, r.types, name)
+	f, ok := found.(*types.Func)
+	if !ok || dispensable[f.FullName()] {
+		return false
+	}
+	params := f.Signature().Params()
+	return params.Len() == 0 || params.Len() == 1 && types.TypeString(params.At(0).Type(), nil) == "context.Context"
+}
+
+// releasedTypes returns the types of the values that functions of the package release.
+func (r *rewriter) releasedTypes() []types.Type {
+	if r.backs != nil {
+		return r.backs
+	}
+	r.backs = []types.Type{}
+	for _, c := range r.codes {
+		if c.decl == nil || !releasing[c.decl.Name.Name] && c.decl.Name.Name != "put" {
+			continue
+		}
+		f, ok := r.info.Defs[c.decl.Name].(*types.Func)
+		if ok && f.Signature().Params().Len() == 1 && !isBasic(f.Signature().Params().At(0).Type()) {
+			r.backs = append(r.backs, f.Signature().Params().At(0).Type())
+		}
+	}
+	return r.backs
+}

@@ -1,0 +1,47 @@
+package instrument
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+)
+
+// gapsOfLost returns a gap for each resource that the function acquires, and releases by no
+// deferred call, if a throw in between would lose the resource. (Such a throw has waited for a
+// while, see byHandStretches.)
+func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
+	for _, stretch := range c.byHand {
+		if !s.pollsIn(c, stretch) {
+			continue
+		}
+		name, line := stretch.by.of.Name(), s.set.Position(stretch.by.waits[0].Pos()).Line
+		why := fmt.Sprintf("line %d releases %s, but no deferred call does: a throw before it loses %[2]s", line, name)
+		if _, returns := stretch.by.waits[0].(*ast.ReturnStmt); returns {
+			why = fmt.Sprintf("line %d returns %s: a throw before it loses %[2]s", line, name)
+		}
+		at, gaps = append(at, stretch.first.Pos()), append(gaps, Gap{Kind: GapLost, Why: why, Length: Unbounded})
+	}
+	return at, gaps
+}
+
+// pollsIn reports whether the function may be thrown into in a stretch.
+func (s *survey) pollsIn(c *code, in *fannedStretch) bool {
+	if slices.ContainsFunc(c.polls, in.has) {
+		return true
+	}
+	for _, l := range c.loops {
+		if (l.polls || l.every > 0) && slices.Contains(in.heads, l.stmt) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(in.nodes, func(n ast.Node) (found bool) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			found = found || ok && s.comesToPoll(call) && !slices.Contains(in.by.waits, ast.Node(call)) && c.heldAt(call.Pos()) == nil && !s.ends[s.placeOf(call.Lparen)]
+			_, lit := n.(*ast.FuncLit)
+			return !lit && !found
+		})
+		return found
+	})
+}

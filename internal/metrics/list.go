@@ -1,0 +1,50 @@
+package metrics
+
+var (
+	tasks  = metric("cocoon.tasks", "{task}", Level, "Tasks that have not ended.")
+	lost   = metric("cocoon.log.lines.lost", "{line}", Counter, "Log lines that never reached the Logger, or at which it panicked.")
+	unkept = metric("cocoon.names.unkept", "{name}", Counter, "Tasks and sections whose name the runtime could not store.")
+	unmet  = metric("cocoon.names.unmet", "{name}", Level, "Names in policies and documents that have matched nothing yet.")
+
+	slots       = metric("cocoon.loop.slots", "{slot}", Level, "Slots: how many tasks of the loop may run at once.", "loop")
+	loopTasks   = metric("cocoon.loop.tasks", "{task}", Level, "Tasks of the loop by state. Tasks inside Block are in none of the states.", "loop", "state")
+	utilization = metric("cocoon.loop.utilization", "1", Gauge, "Share of slot time in use, over the last 100 ms or since it was last read.", "loop")
+	busy        = metric("cocoon.loop.slot.busy", "s", Counter, "Time in which a task held a slot, over all slots.", "loop")
+	ended       = metric("cocoon.loop.tasks.ended", "{task}", Counter, "Tasks that have ended after they started.", "loop")
+	refused     = metric("cocoon.loop.tasks.refused", "{task}", Counter, "Tasks that never started.", "loop", "reason")
+	stalls      = metric("cocoon.loop.stalls", "{stall}", Counter, "Slots lent because their tasks ran and passed no safe point.", "loop")
+	waits       = metric("cocoon.loop.unannounced.waits", "{wait}", Counter, "Slots lent because their tasks waited outside Block.", "loop")
+	void        = metric("cocoon.loop.throws.void", "{throw}", Counter, "Throws into sections that had ended by themselves.", "loop")
+	preempted   = metric("cocoon.loop.preemptions", "{preemption}", Counter, "Times that a task was switched out for another one, over the tasks that have ended.", "loop")
+	spent       = metric("cocoon.loop.task.time", "s", Counter, "Time that tasks spent in each state, added when a task ends.", "loop", "state")
+	crowded     = metric("cocoon.loop.names.crowded", "{name}", Counter, "Names of tasks that found no room among those whose metrics policies read.", "loop")
+	queueWait   = metric("cocoon.loop.queue.wait", "s", Distribution, "Time that a task waited for slots, added when the task ends.", "loop")
+	safePoint   = metric("cocoon.loop.safe.point.wait", "s", Distribution, "Time from a request to a task until the safe point at which the task handled it.", "loop")
+
+	tenantShare   = metric("cocoon.tenant.share", "{share}", Level, "Share of the tenant relative to the other tenants.", "loop", "tenant")
+	tenantTasks   = metric("cocoon.tenant.tasks", "{task}", Level, "Tasks of the tenant that wait for a slot, or run.", "loop", "tenant", "state")
+	tenantEnded   = metric("cocoon.tenant.tasks.ended", "{task}", Counter, "Tasks of the tenant that have ended, or never started.", "loop", "tenant")
+	tenantRunning = metric("cocoon.tenant.running", "s", Counter, "Running time of the tenant's tasks.", "loop", "tenant")
+	tenantThrows  = metric("cocoon.tenant.throws", "{throw}", Counter, "Throws of policies into the tenant's tasks, and refusals.", "loop", "tenant")
+
+	evaluations = metric("cocoon.policy.evaluations", "{evaluation}", Counter, "Evaluations of the policy.", "policy")
+	decisions   = metric("cocoon.policy.decisions", "{decision}", Counter, "Decisions of the policy that had an effect.", "policy", "decision")
+	observed    = metric("cocoon.policy.decisions.observed", "{decision}", Counter, "Decisions that the policy would have taken in observe mode.", "policy", "decision")
+	errors      = metric("cocoon.policy.errors", "{error}", Counter, "Evaluations of the policy that failed.", "policy")
+	clamped     = metric("cocoon.policy.intervals.clamped", "{interval}", Counter, "Intervals that the policy asked for and that were out of bounds.", "policy")
+	mode        = metric("cocoon.policy.mode", "{policy}", Level, "1 for the mode in effect, 0 for the other modes.", "policy", "mode")
+	off         = metric("cocoon.policy.off", "{policy}", Level, "1 if the policy was cancelled, or was switched off after failures.", "policy")
+	interval    = metric("cocoon.policy.interval", "s", Gauge, "Shortest interval of the time policy over the loops.", "policy")
+
+	loads    = metric("cocoon.document.loads", "{load}", Counter, "Times that the policy file was loaded.", "document")
+	refusals = metric("cocoon.document.refusals", "{refusal}", Counter, "Times that the policy file could not be read, or its content was refused.", "document")
+	stale    = metric("cocoon.document.stale", "{document}", Level, "1 if the last load of the policy file failed, so that an older content is in force.", "document")
+
+	canary    = metric("cocoon.document.canary", "{document}", Level, "1 while the policy file is a canary, so that only a share of the tasks has its policies.", "document")
+	rollbacks = metric("cocoon.document.rollbacks", "{rollback}", Counter, "Canaries of the policy file that were rolled back.", "document")
+
+	keys    = metric("cocoon.state.keys", "{key}", Level, "Keys of the keyed state.", "state")
+	maxKeys = metric("cocoon.state.keys.limit", "{key}", Level, "Keys for which the keyed state has room.", "state")
+	evicted = metric("cocoon.state.keys.evicted", "{key}", Counter, "Keys evicted from the keyed state for new ones.", "state")
+	expired = metric("cocoon.state.keys.expired", "{key}", Counter, "Keys removed from the keyed state because their time to live was over.", "state")
+)

@@ -1,9 +1,0 @@
-package policy
-
-import _ "embed"
-
-// Schema is the JSON Schema of documents, for editors. It accepts all documents that ReadDocument
-// accepts, and refuses most wrong documents; cocoon policy check finds the remaining errors.
-//
-//go:embed schema.json
-var Schema []byte
