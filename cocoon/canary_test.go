@@ -385,7 +385,7 @@ func TestCanaryUnderWatch(t *testing.T) {
 	var lines journal
 	rt, file := start(t, Config{QuietThrows: true, Logger: lines.logger()}), newPolicyFile(t)
 	must(t, os.WriteFile(string(file), []byte("version: 1\n"+oldPolicy), 0o600))
-	must(t, rt.watchFile(t.Context(), string(file), 10*time.Millisecond, nil))
+	must(t, rt.watchFile(t.Context(), string(file), watchPace{unnotified: 10 * time.Millisecond}, nil))
 	write := func(text string) { must(t, os.WriteFile(string(file), []byte("version: 1\n"+text), 0o600)) }
 	write(fmt.Sprintf(quick, "throws: 20") + newPolicy)
 	eventually(t, "the canary", rt.canaries.running)

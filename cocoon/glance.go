@@ -29,7 +29,6 @@ func (g glance) same(h glance) bool {
 }
 
 const (
-	glanceEvery  = time.Second
 	settleTime   = 100 * time.Millisecond // for which a changed file must stay as it is
 	settleAtMost = 5 * time.Second        // from the first change on
 	clockOfFiles = 2 * time.Second        // resolution of the coarsest file system's times
@@ -50,6 +49,7 @@ type glances struct {
 func (g *glances) begin(l glance, now time.Time) {
 	g.last, g.next = l, g.every
 	g.reads(l, now)
+	g.settle()
 }
 
 // look tells g what a look has found, and reports whether to read the file now.
@@ -63,6 +63,7 @@ func (g *glances) look(l glance, now time.Time) bool {
 			g.doubt = false
 			return true
 		}
+		g.settle()
 		return false
 	case g.since.IsZero():
 		g.since, g.next = now, settleTime
@@ -72,7 +73,15 @@ func (g *glances) look(l glance, now time.Time) bool {
 		return false
 	}
 	g.reads(l, now)
+	g.settle()
 	return true
+}
+
+// settle has the next look come soon after the last moment of doubt.
+func (g *glances) settle() {
+	if g.doubt {
+		g.next = min(g.next, clockOfFiles)
+	}
 }
 
 // reads records that the file is read as of a look.

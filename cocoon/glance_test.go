@@ -17,7 +17,7 @@ func TestGlances(t *testing.T) {
 		must(t, os.WriteFile(name, []byte(text), 0o600))
 		must(t, os.Chtimes(name, start.Add(at), start.Add(at)))
 	}
-	g := glances{every: glanceEvery}
+	g := glances{every: time.Second}
 	begin := func(at time.Duration) {
 		now = start.Add(at)
 		g.begin(lookAt(name), now)
@@ -32,30 +32,30 @@ func TestGlances(t *testing.T) {
 	}
 	write(-time.Hour, "a")
 	begin(0)
-	look("an old file", false, glanceEvery)
+	look("an old file", false, time.Second)
 	write(2*time.Second, "ab")
 	look("it has changed", false, settleTime)
-	look("it has settled", true, glanceEvery)
-	look("it may have changed within its time", false, glanceEvery)
-	look("and is read once more", true, glanceEvery)
-	look("and no more", false, glanceEvery)
+	look("it has settled", true, time.Second)
+	look("it may have changed within its time", false, time.Second)
+	look("and is read once more", true, time.Second)
+	look("and no more", false, time.Second)
 
 	must(t, os.Remove(name))
 	look("it is gone", false, settleTime)
-	look("it stays away", true, glanceEvery)
-	look("nothing new", false, glanceEvery)
+	look("it stays away", true, time.Second)
+	look("nothing new", false, time.Second)
 
 	write(-time.Hour, "abc")
 	look("it is back", false, settleTime)
 	must(t, os.Remove(name))
-	look("it is gone again, as it was read", false, glanceEvery)
+	look("it is gone again, as it was read", false, time.Second)
 
 	for i := range 50 {
 		write(time.Duration(i), "x")
 		look("it changes all the time", false, settleTime)
 	}
 	write(60*time.Nanosecond, "x")
-	look("long enough", true, glanceEvery)
+	look("long enough", true, time.Second)
 }
 
 // TestSameGlance: a file is another one when its identity, size, time or error differs.

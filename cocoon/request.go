@@ -3,6 +3,7 @@ package cocoon
 import (
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
@@ -68,6 +69,7 @@ func (s *strand) raise(now int64) {
 	s.met.Store(0)
 	safepoint.Raise()
 	s.breath.divert()
+	s.lookForP()
 }
 
 // lower lowers the word if it is raised for s. Called under the loop's lock.
@@ -77,6 +79,14 @@ func (s *strand) lower() {
 		safepoint.Lower()
 	}
 	s.setLacksP(false)
+}
+
+// lookForP looks whether s, for which the word is raised, waits for a P. It looks when the word is
+// raised, and the timer repeats it. The timer alone is not enough: with one P it waits for its own
+// turn. Called under the loop's lock.
+func (s *strand) lookForP() {
+	st := s.status()
+	s.setLacksP(st == goroutine.Runnable || st == goroutine.Ready)
 }
 
 // setLacksP records whether s has a request and waits for a P. While there is such a task, other

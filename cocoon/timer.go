@@ -64,8 +64,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 // context, because the task may be waiting for the context.
 func (s *strand) repeat(now int64) (next int64) {
 	if s.raised {
-		st := s.status()
-		s.setLacksP(st == goroutine.Runnable || st == goroutine.Ready)
+		s.lookForP()
 	}
 	switch {
 	case s.requests.Load()&wantGap != 0: // otherwise the gap would seem to last while the word is lowered

@@ -8,6 +8,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/filenotify"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // WatchPolicyFile loads a document as LoadPolicyFile does, and returns the error of that. Until ctx
@@ -25,25 +28,32 @@ import (
 // file in pieces, with longer pauses, may have a part of it loaded. To prevent that, write another
 // file, and rename it.
 //
-// A change is noticed within a second. The watch costs one goroutine, which reads the file's
-// metadata once a second, in a few microseconds. WatchPolicyFile returns an error for a file that
-// is being watched.
+// Notifications of the file system tell the watch of a change, which takes effect within half a
+// second. They miss changes by other machines to a network file system, and a directory above the
+// file that is renamed: the watch notices these within 10 s. Where the system has no notifications,
+// or refuses more of them, the watch looks at the file's metadata once a second, and the log says
+// so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
+// file. Other files that are written there all the time wake them ten times a second.
+// WatchPolicyFile returns an error for a file that is being watched.
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
-	return rt.watchFile(ctx, name, glanceEvery, signals)
+	return rt.watchFile(ctx, name, filePace, signals)
 }
 
-// watchFile is WatchPolicyFile with another time between two looks at the file.
-func (rt *Runtime) watchFile(ctx context.Context, name string, every time.Duration, signals []os.Signal) error {
+// watchFile is WatchPolicyFile with other times between looks at the file.
+func (rt *Runtime) watchFile(ctx context.Context, name string, pace watchPace, signals []os.Signal) error {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return fmt.Errorf("cocoon: %w", err)
 	}
-	w := &fileWatch{watching: &watching{ctx}, rt: rt, name: name, glances: glances{every: every}}
+	w := &fileWatch{watching: &watching{ctx}, rt: rt, name: name, pace: pace}
 	if !rt.beginWatch(path, w.watching) {
 		return fmt.Errorf("cocoon: WatchPolicyFile(%q): the file is being watched already; end the context of the first call before", name)
 	}
+	w.notified(path)
+	w.follow()
 	before := lookAt(path) // a change during the load is noticed
 	if _, _, err := rt.loadPolicyFile(name, true, func(string, textSum) bool { return true }); err != nil {
+		w.notes.Close()
 		rt.endWatch(path, w.watching)
 		return err
 	}
@@ -55,6 +65,7 @@ func (rt *Runtime) watchFile(ctx context.Context, name string, every time.Durati
 	go func() {
 		defer rt.endWatch(path, w.watching)
 		defer signal.Stop(w.signals)
+		defer w.notes.Close()
 		w.run(path)
 	}()
 	return nil
@@ -84,22 +95,69 @@ func (rt *Runtime) endWatch(path string, w *watching) {
 	}
 }
 
+// watchPace is the times between two looks at a file that does not change.
+type watchPace struct {
+	unnotified time.Duration
+	notified   time.Duration // 0: do not ask for notifications
+}
+
+var filePace = watchPace{unnotified: time.Second, notified: 10 * time.Second}
+
 // fileWatch loads a file whenever it has changed. Its goroutine owns it.
 type fileWatch struct {
 	glances
+	pace watchPace
 	*watching
 	rt      *Runtime
 	name    string
-	signals chan os.Signal // nil: none
-	refused *textSum       // the text that was refused last; nil: the last one was accepted
+	notes   *filenotify.Watch // nil: there are none
+	signals chan os.Signal    // nil: none
+	refused *textSum          // the text that was refused last; nil: the last one was accepted
 }
 
-// run watches until its context ends, or the runtime does. Notifications of the file system, with
-// polling where it has none, were rejected: they need a watch on each directory on the way to the
-// file, and a wait for its end to be written anyway, and network file systems send none.
+// notified asks for notifications. In a bubble of testing/synctest it does not, because their
+// goroutine waits for the kernel, and the bubble's time would stand still.
+func (w *fileWatch) notified(path string) {
+	if w.pace.notified == 0 || notify.Bubbled() {
+		return
+	}
+	var err error
+	if w.notes, err = filenotify.New(path); err != nil {
+		w.unnotified(err)
+	}
+}
+
+// follow makes the notifications tell of the next change of the file, before a look at it.
+func (w *fileWatch) follow() {
+	if w.every = w.pace.unnotified; w.notes == nil {
+		return
+	}
+	if err := w.notes.Follow(); err != nil {
+		w.notes.Close()
+		w.notes = nil
+		w.unnotified(err)
+		return
+	}
+	w.every = w.pace.notified
+}
+
+func (w *fileWatch) unnotified(err error) {
+	w.rt.log.add(slog.LevelInfo, "cocoon: no notifications of changes to the document; looks at it instead", "file", w.name, "every", w.pace.unnotified, "err", err)
+}
+
+// run watches until its context ends, or the runtime does. A notification is a reason for a look,
+// and the looks decide. After each notification it lets settleTime pass, so that a directory with
+// many changes wakes it rarely.
 func (w *fileWatch) run(path string) {
-	timer := time.NewTimer(w.next)
-	defer timer.Stop()
+	look, pause := time.NewTimer(w.next), time.NewTimer(0)
+	defer look.Stop()
+	defer pause.Stop()
+	due := time.Now().Add(w.next)
+	lookIn := func(d time.Duration) {
+		due = time.Now().Add(d)
+		look.Reset(d)
+	}
+	notes := w.notes.Notes()
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -109,11 +167,21 @@ func (w *fileWatch) run(path string) {
 		case <-w.signals:
 			_, _, err := w.rt.loadPolicyFile(w.name, true, func(string, textSum) bool { return true })
 			w.tell(err)
-		case <-timer.C:
+		case note := <-notes:
+			if notes = nil; w.notes.Drain(note) && time.Until(due) > settleTime {
+				lookIn(settleTime)
+			}
+			pause.Reset(settleTime)
+		case <-w.notes.Lost():
+			lookIn(settleTime)
+		case <-pause.C:
+			notes = w.notes.Notes()
+		case <-look.C:
+			w.follow()
 			if w.look(lookAt(path), time.Now()) {
 				w.load()
 			}
-			timer.Reset(w.next)
+			lookIn(w.next)
 		}
 	}
 }

@@ -24,11 +24,17 @@ func watchedText(policy string) string {
 	return "version: 1\npolicies: [{name: " + policy + ", on: start, expr: 'task.running > duration(\"1s\") ? throw(\"x\") : continue()'}]\n"
 }
 
-func newWatched(t *testing.T, name string, signals ...os.Signal) *watched {
+func newWatched(t *testing.T, name string, pace watchPace, signals ...os.Signal) *watched {
 	w := &watched{t: t, name: name}
 	w.rt = start(t, Config{Logger: w.log.logger()})
-	must(t, w.rt.watchFile(t.Context(), name, 20*time.Millisecond, signals))
+	must(t, w.rt.watchFile(t.Context(), name, pace, signals))
 	return w
+}
+
+// watchPaces are a watch that only looks, and one that would come too late without notifications.
+var watchPaces = map[string]watchPace{
+	"looking":  {unnotified: 20 * time.Millisecond},
+	"notified": {unnotified: time.Hour, notified: time.Hour},
 }
 
 // until waits until ok holds. Unlike eventually it sleeps, because the watch does.
@@ -57,11 +63,17 @@ func replace(t *testing.T, name, text string) {
 
 // TestWatchPolicyFile edits a watched file in the ways of editors, programs and Kubernetes.
 func TestWatchPolicyFile(t *testing.T) {
+	for name, pace := range watchPaces {
+		t.Run(name, func(t *testing.T) { testWatch(t, pace) })
+	}
+}
+
+func testWatch(t *testing.T, pace watchPace) {
 	t.Run("editors", func(t *testing.T) {
 		t.Parallel()
 		name := filepath.Join(t.TempDir(), "p.yaml")
 		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-		w := newWatched(t, name)
+		w := newWatched(t, name, pace)
 		w.has("a")
 		must(t, os.WriteFile(name, []byte(watchedText("b")), 0o600)) // of the same size
 		w.has("b")
@@ -73,7 +85,8 @@ func TestWatchPolicyFile(t *testing.T) {
 		w.has("c")
 		replace(t, name, watchedText("d"))
 		w.has("d")
-		if st := w.stats(); st.Refusals != 0 || st.Loads != 4 || st.Stale != "" {
+		w.until("four loads", func() bool { return w.stats().Loads == 4 })
+		if st := w.stats(); st.Refusals != 0 || st.Stale != "" {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -81,7 +94,7 @@ func TestWatchPolicyFile(t *testing.T) {
 		t.Parallel()
 		name := filepath.Join(t.TempDir(), "p.yaml")
 		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-		w := newWatched(t, name)
+		w := newWatched(t, name, pace)
 		loaded := w.stats().Loaded
 		for i, text := range []string{"version: 1\npolicies: [{name: a", "", strings.Replace(watchedText("a"), "duration", "duratoin", 1)} {
 			replace(t, name, text)
@@ -125,7 +138,7 @@ func TestWatchPolicyFile(t *testing.T) {
 		version(1, "a")
 		name := filepath.Join(dir, "p.yaml")
 		must(t, os.Symlink("..data/p.yaml", name))
-		w := newWatched(t, name)
+		w := newWatched(t, name, pace)
 		version(2, "b")
 		w.has("b")
 		version(3, "c")
@@ -135,7 +148,7 @@ func TestWatchPolicyFile(t *testing.T) {
 		t.Parallel()
 		name := filepath.Join(t.TempDir(), "p.yaml")
 		must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-		w := newWatched(t, name)
+		w := newWatched(t, name, pace)
 		f, err := os.Create(name)
 		must(t, err)
 		for _, line := range strings.SplitAfter(watchedText("b"), " ") {
@@ -149,6 +162,20 @@ func TestWatchPolicyFile(t *testing.T) {
 			t.Errorf("a part was read: %+v", st)
 		}
 	})
+}
+
+// TestWatchFallsBack: when notifications end, the watch says so, and looks at the file instead.
+func TestWatchFallsBack(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+	w := newWatched(t, name, watchPace{unnotified: 20 * time.Millisecond, notified: time.Hour})
+	must(t, os.Symlink("p.yaml", name+".new")) // a circle of links cannot be followed
+	must(t, os.Rename(name+".new", name))
+	w.until("a line", func() bool { return w.log.count("no notifications of changes") == 1 })
+	w.until("a refusal", func() bool { return w.stats().Stale != "" })
+	must(t, os.Remove(name))
+	must(t, os.WriteFile(name, []byte(watchedText("b")), 0o600))
+	w.has("b")
 }
 
 // TestWatchEnds: a watch ends with its context or its runtime, and a file has one watch.
@@ -180,13 +207,13 @@ func TestWatchAgain(t *testing.T) {
 	rt := start(t, Config{})
 	for i := range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := rt.watchFile(ctx, name, time.Hour, nil)
+		err := rt.watchFile(ctx, name, filePace, nil)
 		cancel()
 		if err != nil {
 			t.Fatalf("watch %d: %v", i, err)
 		}
 	}
-	must(t, rt.watchFile(t.Context(), name, time.Hour, nil))
+	must(t, rt.watchFile(t.Context(), name, filePace, nil))
 	eventually(t, "the ended watches are gone", func() bool { return watchesRunning() == 1 })
 	if err := rt.WatchPolicyFile(t.Context(), name); err == nil {
 		t.Error("the end of an earlier watch has ended the last one")

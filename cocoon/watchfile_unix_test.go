@@ -18,7 +18,7 @@ import (
 func TestWatchSignal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "p.yaml")
 	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-	w := newWatched(t, name, syscall.SIGHUP)
+	w := newWatched(t, name, watchPaces["notified"], syscall.SIGHUP)
 	must(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	w.until("another load", func() bool { return w.stats().Loads == 2 })
 }
@@ -27,7 +27,7 @@ func TestWatchSignal(t *testing.T) {
 func TestWatchUnderLoad(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "p.yaml")
 	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-	w := newWatched(t, name, syscall.SIGHUP)
+	w := newWatched(t, name, watchPaces["notified"], syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(t.Context())
 	var load sync.WaitGroup
 	for range 4 {
@@ -61,7 +61,7 @@ func TestWatchPipe(t *testing.T) {
 	}
 	must(t, os.Remove(name))
 	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
-	w := newWatched(t, name)
+	w := newWatched(t, name, watchPaces["notified"])
 	must(t, os.Remove(name))
 	must(t, syscall.Mkfifo(name, 0o600))
 	w.until("the pipe is refused", func() bool { return strings.Contains(w.stats().Stale, "not a regular file") })

@@ -10,44 +10,45 @@ const module = "github.com/cocoon-go/cocoon"
 // in "/" stands for all packages below that folder. "*" stands for every package except commands
 // and examples.
 var below = map[string]string{
-	"safepoint":          "",
-	"internal/sched":     "",
-	"internal/sketch":    "",
-	"internal/keyed":     "",
-	"internal/decisions": "",
-	"internal/goroutine": "",
-	"internal/fromc":     "", // for tests of cocoon
-	"internal/inside":    "",
-	"internal/keep":      "",
-	"internal/kernel":    "",
-	"stubs":              "",
-	"notify":             "",
-	"internal/snippet":   "",
-	"internal/ir":        "internal/snippet stubs",
-	"internal/ir/irtest": "internal/ir stubs", // for tests
-	"internal/lang":      "internal/snippet internal/ir stubs",
-	"policy":             "internal/ir internal/lang stubs",
-	"policy/document":    "internal/keep internal/snippet internal/ir internal/lang stubs policy",
-	"analyzer":           "internal/ir internal/lang stubs policy policy/document",
-	"isolate":            "internal/ir stubs analyzer",
-	"internal/states":    "internal/keyed internal/ir stubs policy",
-	"policytest":         "internal/keyed internal/ir internal/lang stubs policy policy/document analyzer isolate",
-	"cocoon":             "safepoint internal/sched internal/sketch internal/states internal/decisions internal/goroutine internal/fromc internal/inside internal/keep internal/kernel internal/ir internal/lang stubs notify policy policy/document analyzer isolate",
-	"internal/tell":      "safepoint internal/goroutine internal/inside cocoon",
-	"cocoonhttp":         "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
-	"cocoonsql":          "cocoon internal/inside",
-	"cocoondebug":        "cocoon internal/inside",
-	"analyzer/vet":       "internal/ir internal/lang stubs policy policy/document analyzer", // it knows cocoon by name only
-	"instrument":         "",                                                                // as above
-	"guest/meter":        "",                                                                // bytes in, bytes out
-	"guest":              "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
-	"internal/gobuild":   "instrument internal/keep",
-	"internal/metrics":   "cocoon",
-	"cmd/":               "*",
-	"internal/loadtest":  "", // the common part of examples and bench
-	"internal/longtest":  "", // for tests
-	"internal/tasktest":  "cocoon",
-	"examples/":          "*",
+	"safepoint":           "",
+	"internal/sched":      "",
+	"internal/sketch":     "",
+	"internal/keyed":      "",
+	"internal/decisions":  "",
+	"internal/goroutine":  "",
+	"internal/fromc":      "", // for tests of cocoon
+	"internal/inside":     "",
+	"internal/keep":       "",
+	"internal/filenotify": "",
+	"internal/kernel":     "",
+	"stubs":               "",
+	"notify":              "",
+	"internal/snippet":    "",
+	"internal/ir":         "internal/snippet stubs",
+	"internal/ir/irtest":  "internal/ir stubs", // for tests
+	"internal/lang":       "internal/snippet internal/ir stubs",
+	"policy":              "internal/ir internal/lang stubs",
+	"policy/document":     "internal/keep internal/snippet internal/ir internal/lang stubs policy",
+	"analyzer":            "internal/ir internal/lang stubs policy policy/document",
+	"isolate":             "internal/ir stubs analyzer",
+	"internal/states":     "internal/keyed internal/ir stubs policy",
+	"policytest":          "internal/keyed internal/ir internal/lang stubs policy policy/document analyzer isolate",
+	"cocoon":              "safepoint internal/sched internal/sketch internal/states internal/decisions internal/goroutine internal/fromc internal/filenotify internal/inside internal/keep internal/kernel internal/ir internal/lang stubs notify policy policy/document analyzer isolate",
+	"internal/tell":       "safepoint internal/goroutine internal/inside cocoon",
+	"cocoonhttp":          "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
+	"cocoonsql":           "cocoon internal/inside",
+	"cocoondebug":         "cocoon internal/inside",
+	"analyzer/vet":        "internal/ir internal/lang stubs policy policy/document analyzer", // it knows cocoon by name only
+	"instrument":          "",                                                                // as above
+	"guest/meter":         "",                                                                // bytes in, bytes out
+	"guest":               "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
+	"internal/gobuild":    "instrument internal/keep",
+	"internal/metrics":    "cocoon",
+	"cmd/":                "*",
+	"internal/loadtest":   "", // the common part of examples and bench
+	"internal/longtest":   "", // for tests
+	"internal/tasktest":   "cocoon",
+	"examples/":           "*",
 }
 
 // thirdParty lists the modules that may be imported, and by which packages.
@@ -58,6 +59,7 @@ var thirdParty = map[string]string{
 	"golang.org/x/tools":            "analyzer/vet instrument cmd/",
 	"golang.org/x/exp":              "cmd/",
 	"golang.org/x/term":             "cmd/",
+	"github.com/fsnotify/fsnotify":  "internal/filenotify",
 	"golang.org/x/sys":              "notify cocoon internal/kernel internal/loadtest examples/",
 	"go.etcd.io/bbolt":              "examples/",
 	"github.com/dlclark/regexp2":    "examples/",
