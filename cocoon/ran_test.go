@@ -27,7 +27,7 @@ func TestWaitingIsNotRunning(t *testing.T) {
 		})
 	})
 	must(t, h.Wait(background))
-	if a := h.Account(); a.Running > 150*time.Millisecond || a.Blocked < 250*time.Millisecond {
+	if a := h.Account(); a.Running > 150*time.Millisecond || a.Blocked+a.Starved < 250*time.Millisecond {
 		t.Errorf("%+v of a task that slept for 400 ms", a)
 	}
 }
