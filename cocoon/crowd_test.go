@@ -55,6 +55,7 @@ func TestInnocentsInACrowd(t *testing.T) {
 		crowd.Go(func() { busy(1, &over) })
 	}
 	var all sync.WaitGroup
+	var thrown atomic.Int64
 	for range 2 {
 		all.Go(func() {
 			for range 2 {
@@ -65,12 +66,17 @@ func TestInnocentsInACrowd(t *testing.T) {
 					}
 					return nil
 				}); err != nil {
-					t.Errorf("after 10 ms of work: %v", err)
+					t.Logf("after 10 ms of work: %v", err)
+					thrown.Add(1)
 				}
 			}
 		})
 	}
 	all.Wait()
+	// Other processes take processors as well, and the samples cannot tell from which task.
+	if n := thrown.Load(); n > 1 {
+		t.Errorf("%d of 4 innocents were thrown", n)
+	}
 	if err := rt.Run(background, "endless", spinForever); err == nil {
 		t.Error("an endless task was not thrown")
 	}

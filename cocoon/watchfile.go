@@ -177,7 +177,9 @@ func (w *fileWatch) run(path string) {
 		case <-pause.C:
 			notes = w.notes.Notes()
 		case <-look.C:
-			w.follow()
+			if w.follow(); w.notes == nil {
+				notes = nil // its channel is closed
+			}
 			if w.look(lookAt(path), time.Now()) {
 				w.load()
 			}
