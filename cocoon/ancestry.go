@@ -101,8 +101,8 @@ func (t *Task) release() {
 	if t.status.Or(released)&released != 0 {
 		return
 	}
-	if t.innerContext() != nil {
-		t.endContext(nil)
+	if in := t.innerContext(); in != nil {
+		in.end() // a throw would have called the watchers before
 	}
 	for p := t.up.Load(); p != nil; p = t.up.Load() {
 		if p.lose(t) {

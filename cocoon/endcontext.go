@@ -24,6 +24,12 @@ func (t *Task) endContext(cause error) {
 	}
 }
 
+// end ends the context of a task that no child shares. As in endContext, a panic is dropped.
+func (c *cancelContext) end() {
+	defer func() { _ = recover() }()
+	c.cancel(nil)
+}
+
 // endBelow ends the contexts of the children that share the context of t, which has ended.
 func (t *Task) endBelow(cause error) {
 	for _, c := range t.Children() {

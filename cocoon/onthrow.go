@@ -42,7 +42,7 @@ func (w *watcher) stop() bool {
 // goroutine, as context.AfterFunc does.
 func (t *Task) callWatchers() {
 	r := t.rare.Load()
-	if r == nil || !t.thrownInto() {
+	if r == nil || !r.watched() || !t.thrownInto() {
 		return
 	}
 	r.mu.Lock()
@@ -52,6 +52,12 @@ func (t *Task) callWatchers() {
 	for ; w != nil; w = w.next {
 		go w.fn()
 	}
+}
+
+func (r *rare) watched() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watchers != nil
 }
 
 // thrownInto reports whether a throw has ended the task's context.

@@ -149,15 +149,18 @@ func testWatch(t *testing.T, pace watchPace) {
 		w := newWatched(t, name, pace)
 		f, err := os.Create(name)
 		must(t, err)
+		longest, last := time.Duration(0), time.Now()
 		for _, line := range strings.SplitAfter(watchedText("b"), " ") {
 			_, err := f.WriteString(line)
 			must(t, err)
 			time.Sleep(20 * time.Millisecond)
+			longest, last = max(longest, time.Since(last)), time.Now()
 		}
 		must(t, f.Close())
 		w.has("b")
-		if st := w.stats(); st.Refusals != 0 {
-			t.Errorf("a part was read: %+v", st)
+		// On a crowded machine the writer may pause for as long as a file takes to settle.
+		if st := w.stats(); st.Refusals != 0 && longest < settleTime/2 {
+			t.Errorf("a part was read, with pauses of at most %v: %+v", longest, st)
 		}
 	})
 }
