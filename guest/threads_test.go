@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -362,4 +363,33 @@ func TestNestedWithoutEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFuelSwitch: a policy on the event "fuel" suspends a preemptible thread for a task that waits,
+// and the thread goes on afterwards.
+func TestFuelSwitch(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, KeepProcs: true})
+	m := compiled(t, Config{Threads: true, Mechanism: Fuel, Loop: rt.Loop(), Slice: time.Hour, FuelSlice: 30_000}, nil)
+	if err := rt.LoadPolicies(strings.NewReader(`version: 1
+tasks: {guest.spin: preemptible, other: safe}
+policies:
+  - name: fuel
+    event: fuel
+    expr: 'task.name == "guest.spin" and event.value > 100000 and queue.length > 0 ? switch() : continue()'
+`)); err != nil {
+		t.Fatal(err)
+	}
+	th := instance(t, m).Spawn(background, "spin")
+	soon(t, "the thread runs", func() bool { return th.FuelUsed() > 0 })
+	soon(t, "the policy switches", func() bool {
+		if err := rt.Run(background, "other", func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return rt.Policy("fuel").Stats().Switches > 0
+	})
+	if a := th.Task().Account(); a.Preemptions == 0 {
+		t.Errorf("the thread was not suspended: %+v", a)
+	}
+	used := th.FuelUsed()
+	soon(t, "the thread goes on", func() bool { return th.FuelUsed() > used })
 }
