@@ -157,8 +157,11 @@ func (w *fileWatch) run(path string) {
 		due = time.Now().Add(d)
 		look.Reset(d)
 	}
-	notes := w.notes.Notes()
-	for {
+	for paused := false; ; {
+		notes := w.notes.Notes() // none after they have ended
+		if paused {
+			notes = nil
+		}
 		select {
 		case <-w.ctx.Done():
 			return
@@ -168,14 +171,15 @@ func (w *fileWatch) run(path string) {
 			_, _, err := w.rt.loadPolicyFile(w.name, true, func(string, textSum) bool { return true })
 			w.tell(err)
 		case note := <-notes:
-			if notes = nil; w.notes.Drain(note) && time.Until(due) > settleTime {
+			if w.notes.Drain(note) && time.Until(due) > settleTime {
 				lookIn(settleTime)
 			}
+			paused = true
 			pause.Reset(settleTime)
 		case <-w.notes.Lost():
 			lookIn(settleTime)
 		case <-pause.C:
-			notes = w.notes.Notes()
+			paused = false
 		case <-look.C:
 			w.follow()
 			if w.look(lookAt(path), time.Now()) {
