@@ -77,16 +77,14 @@ func (l *Loop) tellObservedVerdict(b *bound, out ir.Outcome, now int64) {
 //
 //go:noinline
 func (l *Loop) statesSet(b *bound, sites uint64, values []uint64, now int64) {
-	var r *ruling
 	for ; sites != 0; sites &= sites - 1 {
 		i := bits.TrailingZeros64(sites)
 		if !b.version.of.stats.keptStates.take(now) {
 			l.rt.decisions.skip()
 			continue
 		}
-		if r == nil {
-			r = b.ruling(&l.view)
-		}
+		r := b.ruling(&l.view)
+		r.effect = i + 1
 		d := Decision{Kind: DecisionState, Loop: l.cfg.Name}
 		if s := l.view.subject(); s != nil {
 			d = l.about(DecisionState, s)

@@ -290,6 +290,8 @@ policies:
   - {name: breaker, on: enqueue, mode: `+mode.String()+`, expr: 'set("crowded", arriving.priority > 0 ? true : false)'}
   - {name: choice, on: enqueue, mode: `+mode.String()+`, state: {last: 0.5},
      expr: 'arriving.priority > 1 ? set("last", 1.5) : continue()'}
+  - {name: pair, on: enqueue, mode: `+mode.String()+`, state: {low: 9, high: 9},
+     expr: '(arriving.priority == 2 ? set("low", 2) : set("low", 9)); arriving.priority > 1 ? set("high", 1) : set("high", 9)'}
 `)))
 		run := func(priority int32) {
 			must(t, rt.Run(WithPriority(WithLabel(background, "tenant", "gold"), priority), "job", idle))
@@ -310,7 +312,11 @@ policies:
 		want := []string{
 			`state.crowded=true: document:5:56: set("crowded", arriving.priority > 0 ? true : false); arriving.priority=1`,
 			`state.last=1.5: document:7:37: set("last", 1.5); arriving.priority > 1 is true; arriving.priority=2`,
+			`state.low=2: document:9:39: set("low", 2); arriving.priority == 2 is true; arriving.priority=2`,
+			`state.high=1: document:9:95: set("high", 1); arriving.priority > 1 is true; arriving.priority=2`,
 			`state.crowded=false: document:5:56: set("crowded", arriving.priority > 0 ? true : false); arriving.priority=0`,
+			`state.low=9: document:9:55: set("low", 9); arriving.priority == 2 is false; arriving.priority=0`,
+			`state.high=9: document:9:112: set("high", 9); arriving.priority > 1 is false; arriving.priority=0`,
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

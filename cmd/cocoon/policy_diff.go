@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -23,7 +25,8 @@ input.
 
 OLD or NEW may be the URL of the page that a server serves with package cocoondebug. It stands for the document that the
 server has in force, with the modes that operators have given to its policies: a mode that an operator has set stays until
-the document is loaded with another text or mode of the policy. A URL without a path stands for the path /debug/cocoon/.
+the document is loaded with another text or mode of the policy. A URL without a path stands for the path /debug/cocoon/,
+and HOST:PORT, if no file has that name, for http://HOST:PORT.
 Of several documents, diff takes the one whose file has the name of the other side; write URL#FILE for another one.
 
   cocoon policy diff http://localhost:6060 policies.yaml
@@ -75,9 +78,23 @@ type side struct {
 
 // readSide reads a side from a file or a server; other is the name of the other side.
 func readSide(ctx context.Context, name, other string, in io.Reader) (side, error) {
-	if strings.Contains(name, "://") {
+	if isPage(name) {
 		return fetchSide(ctx, name, other)
 	}
 	doc, err := readDocument(name, in)
 	return side{Document: doc}, err
+}
+
+// isPage reports whether a side is the address of a page. HOST:PORT is one, as for top, unless a
+// file has that name.
+func isPage(name string) bool {
+	if strings.Contains(name, "://") {
+		return true
+	}
+	u, err := url.Parse("http://" + name)
+	if err != nil || u.Port() == "" {
+		return false
+	}
+	_, err = os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
 }

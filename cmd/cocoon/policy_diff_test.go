@@ -63,6 +63,12 @@ func TestDiffOfServer(t *testing.T) {
 	if code, out, err := command("", "policy", "diff", server, was); code != exitOK || out != "" || err != "" {
 		t.Errorf("the same document: exit code %d: %s%s", code, out, err)
 	}
+	address := strings.TrimPrefix(server, "http://") // as for top
+	for _, page := range []string{address, address + "/debug/cocoon/", address + "#" + was} {
+		if code, out, err := command("", "policy", "diff", page, was); code != exitOK || out != "" || err != "" {
+			t.Errorf("%s: exit code %d: %s%s", page, code, out, err)
+		}
+	}
 	tasktest.Must(t, rt.Policy("shed").SetMode(cocoon.Observe))
 	rt.Policy("other").Cancel()
 	const changes = "~ policy \"other\": it starts again, because it is not in force\n~ policy \"shed\": mode: observe -> enforce\n"
@@ -95,6 +101,20 @@ func TestDiffOfServerWithDocuments(t *testing.T) {
 		if code, out, err := command("version: 1\n", "policy", "diff", test.old, test.new); code != test.code || !strings.Contains(out+err, test.says) {
 			t.Errorf("%s %s: exit code %d, %s%s; want %d, %q", test.old, test.new, code, out, err, test.code, test.says)
 		}
+	}
+}
+
+// A file is compared as a file, even if its name could be the address of a page.
+func TestDiffOfFileLikeAnAddress(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"localhost:1", "policies.yaml"} {
+		tasktest.Must(t, os.WriteFile(name, []byte(inForce), 0o600))
+	}
+	if code, out, err := command("", "policy", "diff", "localhost:1", "policies.yaml"); code != exitOK || out != "" || err != "" {
+		t.Errorf("exit code %d: %s%s", code, out, err)
+	}
+	if _, _, err := command("", "policy", "diff", "none:yaml", "policies.yaml"); !strings.Contains(err, "no such file") {
+		t.Errorf("a file that is missing: %s", err)
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// buffered is how many notifications wait for Drain. The kernel keeps the ones that follow.
-	buffered = 256
+	// buffered is how many notifications wait for Drain. The kernel keeps the ones that follow, and
+	// makes one of those in a row that are equal: few are read of a log that is written all the
+	// time.
+	buffered = 8
 	// maxLinks bounds the symbolic links on the way to a file, as Linux does (path_resolution(7)).
 	maxLinks = 40
 )
@@ -62,9 +64,9 @@ func (w *Watch) Lost() <-chan error {
 	return w.fs.Errors
 }
 
-// Drain takes note, which came from Notes, and all further notifications that have arrived. It
-// reports whether one of them is about the file. The others are about its neighbours in the same
-// directory.
+// Drain takes note, which came from Notes, and further notifications that have arrived. It reports
+// whether one of them is about the file, or may be: the kernel keeps thousands, and the one about
+// the file can stand behind all of them. The others are about its neighbours in the same directory.
 func (w *Watch) Drain(note fsnotify.Event) bool {
 	about := w.concerns(note)
 	for range buffered {
@@ -75,7 +77,7 @@ func (w *Watch) Drain(note fsnotify.Event) bool {
 			return about
 		}
 	}
-	return about
+	return true
 }
 
 func (w *Watch) concerns(note fsnotify.Event) bool {

@@ -132,6 +132,48 @@ func TestBusyDirectory(t *testing.T) {
 	w.notified(t, "the file is made")
 }
 
+// TestBehindNeighbours: a change that stands behind many others is not waited for.
+func TestBehindNeighbours(t *testing.T) {
+	dir := t.TempDir()
+	w := watch(t, filepath.Join(dir, "f"))
+	for i := range 10 * buffered {
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("n", i%7)), []byte{byte(i)}, 0o600))
+	}
+	for end := time.Now().Add(20 * time.Second); len(w.fs.Events) < buffered && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if !w.Drain(<-w.Notes()) {
+		t.Error("what has not been read is not about the file")
+	}
+}
+
+// TestLog: a log that is written all the time brings few notifications, although each of them alone
+// would be read.
+func TestLog(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	w := watch(t, path)
+	log, err := os.Create(filepath.Join(dir, "log"))
+	must(t, err)
+	defer log.Close()
+	for range 500 {
+		_, err := log.WriteString("a line\n")
+		must(t, err)
+		time.Sleep(100 * time.Microsecond)
+	}
+	for n := 0; ; n++ {
+		select {
+		case <-w.Notes():
+			if n == 100 {
+				t.Fatal("more than 100 notifications")
+			}
+			continue
+		case <-time.After(100 * time.Millisecond):
+		}
+		break
+	}
+}
+
 // TestLoop: links that lead nowhere end the walk.
 func TestLoop(t *testing.T) {
 	dir := t.TempDir()

@@ -10,10 +10,11 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// branchOf describes the branch for a snapshot in which each word is the number.
-func branchOf(t *testing.T, text string, number uint64) string {
+// branchOf describes the branch of the verdict, or of the effect of a site, for a snapshot in which
+// each word is the number.
+func branchOf(t *testing.T, text string, number uint64, site int) string {
 	t.Helper()
-	p, err := Parse(text, Env{On: stubs.Enqueue})
+	p, err := Parse(text, Env{On: stubs.Enqueue, States: map[string]stubs.Type{"a": stubs.Int, "b": stubs.Int}})
 	if err != nil {
 		t.Fatalf("%+v", err)
 	}
@@ -22,6 +23,9 @@ func branchOf(t *testing.T, text string, number uint64) string {
 		snapshot[i] = number
 	}
 	b, err := p.Decided(snapshot)
+	if site >= 0 {
+		b, err = p.Effected(snapshot, site)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +54,7 @@ func TestDecided(t *testing.T) {
 			`throw("x"); n == 1: true`},
 		{"queue.length > 2\n  and queue.length < 8\n  ? throw(\"x\") : continue()", 5, `throw("x"); queue.length > 2 and queue.length < 8: true`},
 	} {
-		if got := branchOf(t, test.text, test.number); got != test.want {
+		if got := branchOf(t, test.text, test.number, -1); got != test.want {
 			t.Errorf("%s at %d: %s; want %s", test.text, test.number, got, test.want)
 		}
 	}
@@ -67,5 +71,25 @@ func TestDecided(t *testing.T) {
 	p, _ = Parse(`queue.length > 3 ? throw("`+strings.Repeat("x", 200)+`") : continue()`, Env{On: stubs.Enqueue})
 	if text := p.Excerpt(p.Root); len(text) < 200 {
 		t.Errorf("the text is %q", text)
+	}
+}
+
+// TestEffected: an effect has the conditions on the way to it, and not those of its neighbours.
+func TestEffected(t *testing.T) {
+	const text = `(queue.length > 2 ? set("a", 1) : set("a", 2)); ` +
+		`if queue.length > 3 { (queue.length > 4 ? set("b", 1) : rank(2)); set("b", 2); throw("x") } else { continue() }`
+	for site, want := range []string{
+		`set("a", 1); queue.length > 2: true`,
+		``,
+		`set("b", 1); queue.length > 3: true; queue.length > 4: true`,
+		``,
+		`set("b", 2); queue.length > 3: true`,
+	} {
+		if want == "" {
+			continue // not carried out
+		}
+		if got := branchOf(t, text, 5, site); got != want {
+			t.Errorf("site %d: %s; want %s", site, got, want)
+		}
 	}
 }
