@@ -181,9 +181,7 @@ func (w *fileWatch) run(path string) {
 		case <-pause.C:
 			paused = false
 		case <-look.C:
-			if w.follow(); w.notes == nil {
-				notes = nil // its channel is closed
-			}
+			w.follow()
 			if w.look(lookAt(path), time.Now()) {
 				w.load()
 			}
