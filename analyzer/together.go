@@ -33,7 +33,7 @@ type Declared struct {
 }
 
 // Together returns warnings about policies that are in force together, in their order.
-func Together(members []Member) []Remark { return ordered(members) }
+func Together(members []Member) []Remark { return slices.Concat(ordered(members), unzoned(members)) }
 
 // Flows returns warnings about what policies write for other policies to read, and about ranks. It
 // must know all policies of the server: a policy that is missing may write what another reads.
