@@ -20,6 +20,7 @@ func (a *analysis) slips() {
 	a.everyName()
 	a.busyAlone()
 	a.timeOfDay()
+	a.mixed()
 	weights := weightsIn(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {
