@@ -12,32 +12,55 @@ import (
 // maxPairs bounds the pairs of policies that are followed together.
 const maxPairs = 300
 
-// behind returns warnings about policies that refuse arriving tasks behind a policy which has
-// refused all of them already.
+// behind returns warnings about policies that refuse arriving tasks, or throw into running ones on a
+// tick, where another policy has refused or ended all of them already.
 func behind(members []Member) (all []Remark) {
 	var refusing []Member
 	for _, m := range members {
 		p := m.Verified.program
-		if p.On == stubs.Enqueue && m.Spec.Mode != policy.Off && !p.AsksRunning() && p.Root.Any(throws) {
+		if (p.On == stubs.Enqueue && !p.AsksRunning() || p.On == stubs.Tick) && m.Spec.Mode != policy.Off && p.Root.Any(throws) {
 			refusing = append(refusing, m)
 		}
 	}
 	pairs := 0
 	for i, m := range refusing {
-		for _, o := range refusing[:i] {
-			if o.Spec.Mode != m.Spec.Mode || !o.covers(m) || !sharesReads(o, m) {
+		for k, o := range refusing {
+			if k == i || !o.precedes(m, k < i) || !o.covers(m) || !sharesReads(o, m) {
 				continue
 			}
 			if pairs++; pairs > maxPairs {
 				return all
 			}
-			if at := m.refusedBy(o); at != nil {
-				all = append(all, m.remark(at, "let this policy come first, or remove it", "%s is never reached: the policy %q is evaluated before, and refuses these tasks", m.text(at), o.Spec.Name))
+			if at := m.refusedBy(o); at != nil && (k < i || o.refusedBy(m) == nil) { // of two alike the later one
+				if m.Verified.program.On == stubs.Tick {
+					all = append(all, m.remark(at, "lower this limit, raise the other one, or give the policies other tasks",
+						"%s is never reached: the policy %q ends these tasks before", m.text(at), o.Spec.Name))
+					break
+				}
+				all = append(all, m.remark(at, "let this policy come first, or remove it",
+					"%s is never reached: the policy %q is evaluated before, and refuses these tasks", m.text(at), o.Spec.Name))
 				break
 			}
 		}
 	}
 	return all
+}
+
+// precedes reports whether a policy decides about a task before m does, if the conditions of both
+// hold. On ticks a policy that compares times alone has decided when they come to hold, unless m
+// may end tasks that it may not.
+func (o Member) precedes(m Member, earlier bool) bool {
+	p := o.Verified.program
+	switch {
+	case o.Spec.Mode != m.Spec.Mode || p.On != m.Verified.program.On:
+		return false
+	case p.On == stubs.Enqueue:
+		return earlier
+	case m.Spec.Force && !o.Spec.Force:
+		return false
+	}
+	timely := o.Verified.keepsTime() && (&analysis{p: p}).ofTimeAlone()
+	return timely || earlier && o.Spec.On.Interval <= m.Spec.On.Interval
 }
 
 // covers reports whether m is about all tasks that o is about.
@@ -62,10 +85,14 @@ func coversNames(all, names []string) bool {
 	})
 }
 
-// sharesReads reports whether both policies read the same stub, which is no state.
+// sharesReads reports whether both policies read the same stub, which is no state, or one reads a
+// stub that bounds a stub of the other.
 func sharesReads(a, b Member) bool {
 	return slices.ContainsFunc(a.Verified.program.Reads, func(r ir.Read) bool {
-		return !r.OfState() && r.Stub != stubs.Draw && slices.ContainsFunc(b.Verified.program.Reads, func(s ir.Read) bool { return r.String() == s.String() })
+		return !r.OfState() && r.Stub != stubs.Draw && slices.ContainsFunc(b.Verified.program.Reads, func(s ir.Read) bool {
+			_, related := Related(s, r)
+			return related || r.String() == s.String()
+		})
 	})
 }
 
@@ -81,6 +108,9 @@ func (m Member) refusedBy(o Member) (at *ir.Node) {
 	j = newJoint()
 	reached := false
 	w := &pathwise{analysis: j.join(o), left: maxPaths}
+	w.learnMatch(m.Spec.Match)
+	j.join(m)
+	j.relate()
 	w.walk(w.p.Root, func(last *ir.Node) {
 		if last.Op != ir.OpVerdict || throws(last) || reached {
 			return

@@ -15,6 +15,7 @@ import (
 type joint struct {
 	*facts
 	offsets map[string]int // of reads, by their texts
+	reads   []ir.Read
 	members int
 }
 
@@ -43,8 +44,14 @@ func (j *joint) join(m Member) *analysis {
 			a.kind = &p.Reads[i]
 		}
 	}
+	j.reads = append(j.reads, p.Reads...)
 	a.learnMatch(m.Spec.Match)
 	return a
+}
+
+// relate adds the facts about pairs of what the policies read.
+func (j *joint) relate() {
+	(&analysis{p: &ir.Program{Reads: j.reads}, facts: j.facts}).learnRelations()
 }
 
 // pathwise follows the statements of a policy one path after the other.

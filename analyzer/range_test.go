@@ -31,7 +31,7 @@ func TestStatesOutsideTheirRanges(t *testing.T) {
 		{"an event", []policy.Spec{on(stubs.Custom, `event.value > 0 ? set("n", int(event.value)) : continue()`), read(`state.n > 1000`)}, ""},
 		{"a count", []policy.Spec{read(`state.n > 1000`), on(stubs.Enqueue, `add("n", 1)`), on(stubs.Ends, `add("n", -1)`)}, ""},
 		{"a parameter", []policy.Spec{read(`state.limit > 9`)}, ""},
-		{"keys", []policy.Spec{hour, read(`state.k[arriving.name] > 22`)}, ""},
+		{"keys", []policy.Spec{hour, read(`queue.length > 3 and state.k[arriving.name] > 22`)}, ""},
 		{"keys and no such value", []policy.Spec{hour, read(`state.k[arriving.name] > 23`)}, "state.k[arriving.name] > 23 is always false: state.k[arriving.name] is 0 to 23"},
 		{"a rate", []policy.Spec{on(stubs.Exit, `add("n", 1)`), read(`rate("n", duration("10s")) > 5`)}, ""},
 		{"a rate that falls", []policy.Spec{on(stubs.Exit, `add("n", 1)`), read(`rate("n", duration("10s")) < 0`)}, "is always false: no policy lowers the state n"},

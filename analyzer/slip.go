@@ -19,6 +19,8 @@ func (a *analysis) slips() {
 	a.quoted()
 	a.everyName()
 	a.busyAlone()
+	a.timeOfDay()
+	a.mixed()
 	weights := weightsIn(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {

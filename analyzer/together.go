@@ -33,7 +33,7 @@ type Declared struct {
 }
 
 // Together returns warnings about policies that are in force together, in their order.
-func Together(members []Member) []Remark { return ordered(members) }
+func Together(members []Member) []Remark { return slices.Concat(ordered(members), unzoned(members)) }
 
 // Flows returns warnings about what policies write for other policies to read, and about ranks. It
 // must know all policies of the server: a policy that is missing may write what another reads.
@@ -43,7 +43,7 @@ func Flows(members []Member, d Declared) []Remark {
 		return slices.ContainsFunc(beyond, func(o Remark) bool { return r.Part == o.Part && r.place() == o.place() })
 	})
 	shut, told := closed(members, d)
-	return slices.Concat(ranks(members), behind(members), drift, undone(members), shadows(members), strangers(members, d), labelled(members), crowded(members, d), oneKey(members, d), moments(members), negative(members, d), floors(members, d), bent(members, d), shut, capped(members, d), feedback(members, told), idleTakes(members), beyond)
+	return slices.Concat(ranks(members), behind(members), drift, undone(members), shadows(members), strangers(members, d), labelled(members), crowded(members, d), oneKey(members, d), moments(members), negative(members, d), floors(members, d), bent(members, d), shut, capped(members, d), feedback(members, told), latches(members, d, told), idleTakes(members), twice(members), beyond)
 }
 
 // place returns the place in the policy's expression, or -1.

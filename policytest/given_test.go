@@ -81,7 +81,7 @@ policies:
 			`no policy reads task.priority; the policies read arriving.priority`},
 		{"another figure", `{at: 0s, on: enqueue, given: {queue.suspended: 11}, expect: continue()}`,
 			`4:72: no policy reads queue.suspended, so it changes nothing; leave it out, or give what a policy reads`},
-		{"what the match is about", `{at: 0s, on: enqueue, given: {arriving.kind: safe, loop.name: bulk, runtime.uptime: 1s}, expect: {asked: []}}`, ""},
+		{"what the match is about", `{at: 0s, on: enqueue, given: {arriving.kind: safe, loop.name: bulk, runtime.uptime: 1s}, expect: {asked: []}}, {at: 1s, on: enqueue, given: {arriving.kind: atomic}, expect: continue()}`, ""},
 		{"another event", `{at: 0s, event: ruin, given: {event.value: 4}, expect: {asked: []}}`, `no policy is evaluated on the event "ruin"; the policies have [rain]`},
 		{"another reason", `{at: 0s, event: rain, expect: {counts: {throw("wett"): 0}}}`, `no policy says throw("wett")`},
 		{"a reason", `{at: 0s, event: rain, expect: {counts: {throw("wet"): 0, 'throw("busy", 2s)': 0}}}`, ""},

@@ -120,6 +120,9 @@ func File(file string, o Options) (*Report, error) {
 		r.Results = append(r.Results, Result{test.Name, place(test.Line, test.Col), failures})
 	}
 	r.Coverage = s.coverage()
+	if err := s.untouched(); err != nil && o.Only == nil && !r.Failed() {
+		return nil, refusedAt(tests, file, []error{&badTest{document.Placed{Line: tests.Tests[0].Line, Col: tests.Tests[0].Col}, err}})
+	}
 	if r.Coverage.Wanted = tests.Coverage; o.Coverage > 0 {
 		r.Coverage.Wanted = o.Coverage
 	}

@@ -81,7 +81,8 @@ func TestEvents(t *testing.T) {
 		{"a switch", `- {at: 0s, on: tick, given: {task.kind: both, task.running: 2ms, task.stack: [a, regex]}, expect: switch()}`, ""},
 		{"kinds that do not match", `- {at: 0s, on: tick, given: {task.running: 2ms}, expect: switch()}`, `no policy is asked; if none should be, expect asked: []` + "\n" + `  policy "background" is not asked: it is evaluated on enqueue`},
 		{"why not", `- {at: 0s, on: tick, expect: continue()}`, `policy "turns" is not asked: it matches both alone, and task.kind is "atomic"`},
-		{"nobody", `- {at: 0s, on: tick, expect: {asked: []}}`, ""},
+		{"nobody", `- {at: 0s, on: tick, expect: {asked: []}}
+      - {at: 1s, on: enqueue, expect: continue()}`, ""},
 		{"interval and cancel", `- {at: 0s, on: tick, given: {task.kind: both}, expect: {effects: [interval(5ms), cancel()]}}
       - {at: 1s, on: tick, expect: {asked: []}}`, ""},
 		{"a custom event", `- {at: 0s, event: deploy, given: {event.value: 1}, expect: {effects: ['set("ratio", 0.333333333333)'], states: {ratio: 0.333333333333}}}`, ""},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -17,14 +18,34 @@ import (
 func vacuous(want document.TestWant, all []evaluation) string {
 	observing := func(ev evaluation) bool { return ev.observing() }
 	decides := want.Verdict != nil || want.Policy != "" || want.Effects != nil || want.Counts != nil || want.States != nil
+	others := want
+	others.Effects = nil
 	switch {
 	case len(all) == 0:
 	case want.Observed != nil && !slices.ContainsFunc(all, observing):
 		return "no policy that is asked is in mode observe; write what is expected without observed"
 	case want.Observed == nil && decides && !slices.ContainsFunc(all, func(ev evaluation) bool { return !ev.observing() }):
 		return "all policies that are asked are in mode observe, and decide nothing; expect observed: ..., or write mode: enforce at the top of this file"
+	case want.Effects != nil && len(*want.Effects) == 0 && !others.Any() && !slices.ContainsFunc(all, func(ev evaluation) bool { return len(ev.program.Sites) > 0 }):
+		return "effects: [] holds whatever the policies decide, because no policy that is asked has an effect; expect a verdict"
 	}
 	return ""
+}
+
+// untouched returns an error if the tests evaluate no policy, so they pass whatever the policies
+// say. Policies in mode off are never evaluated.
+func (s *suite) untouched() error {
+	off := true
+	for _, c := range s.policies {
+		if len(c.reached) > 0 {
+			return nil
+		}
+		off = off && c.spec.Mode == policy.Off
+	}
+	if off {
+		return nil
+	}
+	return errors.New("the tests evaluate none of the policies: all events are about other tasks, loops or events; give a name, a kind or a loop that a match lets through")
 }
 
 // unsuspended returns why no server carries out an expected switch: the task is of a kind that is

@@ -35,6 +35,10 @@ policies:
 			"4:52: no evaluation of the test reads or writes any of these keys of the state spent, so their values change nothing"},
 		{"a given key of a later task", `{at: 0s, on: exit, given: {state.spent: {tin: 3}, task.labels: {org: gold}}, expect: continue()}, {at: 1s, on: exit, given: {task.labels: {org: tin}}, expect: {states: {spent: {tin: 4}}}}`, ""},
 		{"a number", `{at: 0s, on: exit, expect: {states: {hours: {0: 1, 7: 0}}}}`, ""},
+		{"effects of policies without any", `{at: 0s, on: enqueue, given: {arriving.name: wet}, expect: {effects: []}}`, "effects: [] holds whatever the policies decide, because no policy that is asked has an effect; expect a verdict"},
+		{"effects and a verdict", `{at: 0s, on: enqueue, given: {arriving.name: wet}, expect: {verdict: continue(), effects: []}}`, ""},
+		{"nobody at all", `{at: 0s, on: enqueue, given: {arriving.name: wte}, expect: {asked: []}}`, "4:5: the tests evaluate none of the policies: all events are about other tasks, loops or events"},
+		{"nobody at first", `{at: 0s, on: enqueue, given: {arriving.name: wte}, expect: {asked: []}}, {at: 1s, on: enqueue, given: {arriving.name: wet}, expect: continue()}`, ""},
 		{"another number", `{at: 0s, on: exit, expect: {states: {hours: {7: 0}}}}`, "no evaluation of the test reads or writes any of these keys of the state hours, so they keep their values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,6 +46,34 @@ func zone(spec policy.Spec, p *ir.Program) string {
 	return cmp.Or(spec.Zone, "UTC")
 }
 
+// bracketed returns the conditions in which "and" stands beside "or" without brackets, with them.
+func bracketed(p *ir.Program) (all []string) {
+	p.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpOr {
+			text := inBrackets(p, n)
+			nested := slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, text) })
+			if text != p.Text[n.Pos:n.End] && !nested {
+				all = append(all, strings.Join(strings.Fields(text), " "))
+			}
+		}
+		return false
+	})
+	return all
+}
+
+// inBrackets returns the text of an "or" with brackets around the "and"s among its operands.
+func inBrackets(p *ir.Program, n *ir.Node) string {
+	text := p.Text[n.Pos:n.End]
+	switch {
+	case n.B == nil || n.A.End > n.B.Pos || n.B.End > n.End: // of a list, or not in the text at all
+	case n.Op == ir.OpAnd && n.Pos == n.A.Pos && n.End == n.B.End:
+		return "(" + text + ")"
+	case n.Op == ir.OpOr:
+		return p.Text[n.Pos:n.A.Pos] + inBrackets(p, n.A) + p.Text[n.A.End:n.B.Pos] + inBrackets(p, n.B) + p.Text[n.B.End:n.End]
+	}
+	return text
+}
+
 func reads(p *ir.Program) []string {
 	var paths []string
 	for _, r := range p.Reads {

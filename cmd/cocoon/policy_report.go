@@ -24,6 +24,7 @@ type report struct {
 	Mode      string    `json:"mode,omitempty"`
 	Match     []string  `json:"match,omitempty"` // "tasks GET /*", "except GET /health"
 	Zone      string    `json:"zone,omitempty"`  // of clock.*, if the policy reads it
+	Means     []string  `json:"means,omitempty"` // conditions of "and" beside "or", with brackets
 	Cost      int       `json:"cost,omitempty"`  // maximum steps; 0 if the policy is refused
 	Limit     int       `json:"limit,omitempty"`
 	Reads     []string  `json:"reads,omitempty"`
@@ -168,7 +169,7 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *document.Loaded
 	}
 	r.Cost, r.Mode, r.Evaluated = v.Cost(), spec.Mode.String(), evaluated(spec.On, p)
 	r.Match, r.Zone = matched(spec.Match), zone(spec, p)
-	r.Reads, r.Effects = reads(p), effects(p)
+	r.Means, r.Reads, r.Effects = bracketed(p), reads(p), effects(p)
 	collectVerdicts(p, p.Root, &r.Verdicts)
 	return r, v
 }
@@ -183,6 +184,9 @@ func (r report) print(w io.Writer, explain bool) {
 		line("match", cmp.Or(strings.Join(r.Match, "; "), "everything"))
 		if r.Zone != "" {
 			line("zone", r.Zone)
+		}
+		for _, means := range r.Means {
+			line("means", means)
 		}
 		line("cost", fmt.Sprintf("%d of %d steps at most", r.Cost, r.Limit))
 		line("reads", listed(r.Reads))

@@ -19,6 +19,7 @@ policies:
     expr: 'clock.hour in 2..4 ? throw("at night") : continue()'
   - {name: all, on: exit, expr: 'call("F")'}
 `)
+	mixed := file("mixed.yaml", "version: 1\npolicies: [{name: p, on: enqueue, expr: 'arriving.priority in [1, 2] or loop.busy > 9 or queue.length  > 9 and arriving.priority < 0 ? throw(\"x\") : continue()'}]\n")
 	one := file("one.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 1s}\n")
 	two := file("two.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 2s}\n")
 	idle := file("idle.yaml", "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\ntasks: {a: atomic}\n"+
@@ -36,6 +37,7 @@ policies:
 		{[]string{"explain", "-safe", "F", night}, 0, []string{
 			"  match      loops bulk; tasks GET /*, POST /*; except GET /health; kinds safe\n  zone       Europe/Berlin\n",
 			": all\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
+		{[]string{"explain", mixed}, 0, []string{"\n  means      arriving.priority in [1, 2] or loop.busy > 9 or (queue.length > 9 and arriving.priority < 0)\n  cost "}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
 	} {
 		code, out, err := command("", append([]string{"policy"}, c.args...)...)

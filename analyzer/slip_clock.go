@@ -1,0 +1,118 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// edge is how many minutes at the beginning or at the end of an hour a policy may be about in each
+// of several hours; an author who names more of them most likely means a time of the day.
+const edge = 15
+
+// timeOfDay warns of a time of the day that is compared by its parts, as clock.hour >= 22 and
+// clock.minute >= 30 for half past ten or later: it holds at 22:45, and not at 23:00.
+func (a *analysis) timeOfDay() {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if cond := a.named(n.A); n.Op == ir.OpIf && cond != nil && cond.Op == ir.OpOr {
+			return a.byParts(a.joined(cond, ir.OpOr))
+		}
+		return n.Op == ir.OpAnd && a.byParts(a.joined(n, ir.OpAnd))
+	})
+}
+
+// joined returns the operands of a chain of "and", or the opposites of those of a chain of "or".
+func (a *analysis) joined(n *ir.Node, op ir.Op) []condition {
+	if n.Op == op {
+		return append(a.joined(n.A, op), a.joined(n.B, op)...)
+	}
+	return []condition{{n, op == ir.OpAnd}}
+}
+
+// byParts warns of conditions that bound the hour and the minute on the same side.
+func (a *analysis) byParts(conds []condition) bool {
+	hour, minute := interval{lo: 0, hi: 23}, interval{lo: 0, hi: 59}
+	var ofHour, ofMinute *ir.Node
+	for _, c := range conds {
+		if a.clockBound(c, stubs.ClockHour, &hour) {
+			ofHour = c.Node
+		}
+		if a.clockBound(c, stubs.ClockMinute, &minute) {
+			ofMinute = c.Node
+		}
+	}
+	if ofHour == nil || ofMinute == nil || hour.lo >= hour.hi {
+		return false
+	}
+	var left, time string
+	switch {
+	case hour.lo > 0 && minute.hi == 59 && edge <= minute.lo && minute.lo <= 60-edge && !a.hasHours(hour.lo+1, 23):
+		left, time = fmt.Sprintf("first %d minutes of each later hour", minute.lo), fmt.Sprintf(">= %d * 60 + %d", hour.lo, minute.lo)
+	case hour.hi < 23 && minute.lo == 0 && edge-1 <= minute.hi && minute.hi < 60-edge && !a.hasHours(0, hour.hi-1):
+		left, time = fmt.Sprintf("last %d minutes of each earlier hour", 59-minute.hi), fmt.Sprintf("<= %d * 60 + %d", hour.hi, minute.hi)
+	default:
+		return false
+	}
+	outer := &ir.Node{Pos: min(ofHour.Pos, ofMinute.Pos), End: max(ofHour.End, ofMinute.End)}
+	a.warn(outer, "write clock.hour * 60 + clock.minute "+time, "%s is no time of the day: it leaves out the %s", a.text(outer), left)
+	return true
+}
+
+// hasHours reports whether a comparison in the policy holds for these hours, and no others: as the
+// first in clock.hour > 22 or clock.hour >= 22 and clock.minute >= 30.
+func (a *analysis) hasHours(first, last int64) bool {
+	return a.p.Root.Any(func(n *ir.Node) bool {
+		hours := interval{lo: 0, hi: 23}
+		return n.Type == stubs.Bool && a.clockBound(condition{n, true}, stubs.ClockHour, &hours) && hours == interval{lo: first, hi: last}
+	})
+}
+
+// clockBound narrows the values of a stub of the clock by a condition that compares it with a
+// constant, for less or greater. It reports whether the condition does.
+func (a *analysis) clockBound(c condition, id stubs.ID, values *interval) bool {
+	n := a.named(c.Node)
+	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+		return false
+	}
+	x, y := a.named(n.A), a.named(n.B)
+	if x == nil || y == nil {
+		return false
+	}
+	if x.Op == ir.OpConst {
+		x, y = y, x
+	}
+	if x.Op != ir.OpRead || y.Op != ir.OpConst {
+		return false
+	}
+	bound, beyond := int64(y.Imm), int64(0)
+	if equal := n.Op == ir.OpLe || n.Op == ir.OpGe; equal != c.holds {
+		beyond = 1
+	}
+	switch a.slopeOf(condition{n, c.holds}, source{stub: id}) {
+	case rising:
+		values.lo = max(values.lo, bound+beyond)
+	case falling:
+		values.hi = min(values.hi, bound-beyond)
+	default:
+		return false
+	}
+	return true
+}
+
+// unzoned returns a warning about the first policy that reads the hour or the day without a zone:
+// the hours are then those of UTC, wherever the server is. An author who means UTC writes it.
+func unzoned(members []Member) []Remark {
+	for _, m := range members {
+		if m.Spec.Zone != "" {
+			continue
+		}
+		for _, r := range m.Verified.program.Reads {
+			if r.Stub == stubs.ClockHour || r.Stub == stubs.ClockWeekday {
+				return []Remark{m.remark(m.readAt(r), "write zone: Europe/Berlin into the document, or zone: UTC if that is meant", "%v is that of UTC, because no zone is declared", r)}
+			}
+		}
+	}
+	return nil
+}

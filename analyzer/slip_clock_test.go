@@ -1,0 +1,60 @@
+package analyzer
+
+import (
+	"testing"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// A time of the day that is compared by its parts, and tasks without a deadline.
+func TestTimesByParts(t *testing.T) {
+	const later, earlier = "it leaves out the first 30 minutes of each later hour", "it leaves out the last 29 minutes of each earlier hour"
+	for cond, want := range map[string]string{
+		`clock.hour >= 22 and clock.minute >= 30`:                                            "clock.hour >= 22 and clock.minute >= 30 is no time of the day: " + later,
+		`clock.hour > 21 and 30 <= clock.minute`:                                             later,
+		`clock.hour <= 17 and queue.length > 3 and clock.minute <= 30`:                       earlier,
+		`clock.hour in 9..17 and clock.minute <= 30`:                                         earlier,
+		`clock.hour >= 22 and clock.minute >= 30 or clock.hour < 6`:                          later,
+		`not (clock.hour < 22 or clock.minute < 30)`:                                         "",
+		`clock.hour in 9..17 and clock.minute < 5`:                                           "",
+		`clock.hour in 9..17 and clock.minute >= 55`:                                         "",
+		`clock.hour in 9..17 and clock.minute in 20..40`:                                     "",
+		`clock.hour == 22 and clock.minute >= 30`:                                            "",
+		`clock.hour >= 23 and clock.minute >= 30`:                                            "",
+		`clock.hour > 22 or clock.hour == 22 and clock.minute >= 30`:                         "",
+		`clock.hour > 22 or clock.hour >= 22 and clock.minute >= 30`:                         "",
+		`clock.hour >= 22 and (clock.hour > 22 or clock.minute >= 30)`:                       "",
+		`clock.hour * 60 + clock.minute >= 22 * 60 + 30`:                                     "",
+		`arriving.deadline > duration("1m") and queue.length > 9`:                            `arriving.deadline > duration("1m") also holds for tasks without a deadline`,
+		`queue.length > 9 and duration("1m") < arriving.deadline`:                            `duration("1m") < arriving.deadline also holds`,
+		`duration("1m") < arriving.deadline < duration("24h") and queue.length > 9`:          "",
+		`not (arriving.deadline <= duration("1m")) and queue.length > 9`:                     "",
+		`arriving.deadline > duration("0s") and arriving.cost > duration("1s")`:              "",
+		`arriving.deadline > duration("240h") and queue.length > 9`:                          "",
+		`arriving.deadline > queue.oldest and queue.length > 9`:                              "",
+		`(arriving.deadline < duration("1s") or arriving.priority < 0) and queue.length > 9`: "",
+	} {
+		checkIdleNumber(t, LimitsOf(policy.Spec{}), cond, want)
+	}
+	unless := on(stubs.Enqueue, `clock.hour < 22 or clock.minute < 30 ? continue() : rank(1)`)
+	unless.Zone = "UTC"
+	for _, w := range members(t, declared, unless)[0].Verified.Warnings() {
+		if w.Reason == "clock.hour < 22 or clock.minute < 30 is no time of the day: "+later {
+			return
+		}
+	}
+	t.Error("no warning about the opposite")
+}
+
+// Hours without a zone.
+func TestHoursWithoutZone(t *testing.T) {
+	hours, minutes := on(stubs.Enqueue, `clock.hour > 8 ? rank(1) : continue()`), on(stubs.Enqueue, `clock.minute < 5 ? rank(1) : continue()`)
+	if got := remarks(Together(members(t, declared, minutes, hours, hours))); len(got) != 1 || got[0] != `policy "p1": policy.expr:1:1: clock.hour is that of UTC, because no zone is declared` {
+		t.Errorf("got %q", got)
+	}
+	hours.Zone = "UTC"
+	if got := remarks(Together(members(t, declared, hours))); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,66 @@
+package analyzer
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// distant is a time that no real deadline reaches: a policy that compares with more than that asks
+// whether there is one.
+const distant = 24 * time.Hour
+
+// undated warns of a throw under load into tasks that have much time, if it also meets all tasks
+// that have no deadline. An author who means these, too, writes not (task.deadline <= d).
+func (a *analysis) undated() (all []Warning) {
+	c := a.contraries(stubs.Throw)
+	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
+		for _, part := range a.parts(conds) {
+			if !a.groundsOf(part).right[load] {
+				continue // the policy may ask for a deadline
+			}
+			for _, cond := range part {
+				if at, read := a.beyondDeadline(cond); at != nil && len(all) == 0 && a.endless(n) {
+					all = []Warning{{a.p.Errorf(at, "write "+a.text(at)+" and "+read+` < duration("24h")`+"; or not ("+read+" <= ...) if they are meant, too",
+						"%s also holds for tasks without a deadline, and %s meets them: %s is the greatest duration there", a.text(at), a.text(n), read)}}
+				}
+			}
+		}
+	})
+	return all
+}
+
+// beyondDeadline returns a comparison which says that the time left is more than a constant, and
+// the stub of that time. One with a short time asks whether the task can still be in time.
+func (a *analysis) beyondDeadline(c condition) (at *ir.Node, read string) {
+	n := a.named(c.Node)
+	if !c.holds || n == nil || n.A == nil || n.B == nil || n.Type != stubs.Bool {
+		return nil, ""
+	}
+	x, y := a.named(n.A), a.named(n.B)
+	if x == nil || y == nil {
+		return nil, ""
+	}
+	if x.Op == ir.OpConst {
+		x, y = y, x
+	}
+	for _, id := range []stubs.ID{stubs.TaskDeadline, stubs.ArrivingDeadline} {
+		if x.Op == ir.OpRead && a.reads[x.Index].Stub == id && y.Op == ir.OpConst && soon < time.Duration(y.Imm) && time.Duration(y.Imm) < distant && a.slope(n, source{stub: id}) == rising {
+			return n, a.reads[x.Index].String()
+		}
+	}
+	return nil, ""
+}
+
+// endless reports whether a statement is reached for tasks without a deadline.
+func (a *analysis) endless(n *ir.Node) bool {
+	b := newAnalysis(a.p, 0)
+	for _, r := range b.p.Reads {
+		if r.Stub == stubs.TaskDeadline || r.Stub == stubs.ArrivingDeadline {
+			b.facts.learn(b.facts.read(r), intValue(r.Type, interval{lo: later, hi: 2 * later}))
+		}
+	}
+	b.statement(b.p.Root)
+	return b.reached[n]
+}
