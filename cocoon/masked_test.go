@@ -293,7 +293,7 @@ func TestMostlyUnderALock(t *testing.T) {
 		}))
 		late += time.Since(thrown)
 	}
-	if late > 2*rounds*stretch {
+	if late > 5*rounds*stretch { // with the word down it would be 20 or so
 		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
 	}
 }
