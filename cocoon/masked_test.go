@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	_ "unsafe" // for go:linkname
@@ -277,24 +278,26 @@ func TestMostlyUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	const stretch, rounds = 100 * time.Millisecond, 4
-	var late time.Duration
+	passed := 0 // safe points after the request
 	for range rounds {
-		var thrown time.Time
+		var requested atomic.Bool
 		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
-			time.AfterFunc(stretch/4, func() { thrown = time.Now(); TaskOf(ctx).Cancel() })
+			time.AfterFunc(stretch/4, func() { TaskOf(ctx).Cancel(); requested.Store(true) })
 			for {
 				locked(func() {
 					for begin := time.Now(); time.Since(begin) < stretch; {
 						safepoint.Poll()
 					}
 				})
-				safepoint.Poll()
+				before := requested.Load()
+				if safepoint.Poll(); before {
+					passed++
+				}
 			}
 		}))
-		late += time.Since(thrown)
 	}
-	if late > 5*rounds*stretch { // with the word down it would be 20 or so
-		t.Errorf("stopped after %v on average, where each %v there is a safe point", late/rounds, stretch)
+	if passed > rounds/2 { // on a crowded machine it may lose its core for longer than the word stays up
+		t.Errorf("it passed %d safe points after %d requests", passed, rounds)
 	}
 }
 
