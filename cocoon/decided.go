@@ -15,11 +15,16 @@ import (
 
 // about returns a decision about a task. Called under the loop's lock.
 func (l *Loop) about(kind DecisionKind, s *strand) Decision {
-	d := Decision{Kind: kind, Loop: l.cfg.Name, Task: s.task.shortPath()}
-	if s.tenant != nil {
-		d.Tenant = cutText(s.tenant.text, maxDecisionText)
+	return Decision{Kind: kind, Loop: l.cfg.Name, Task: s.task.shortPath(), Tenant: s.shortTenant()}
+}
+
+// shortTenant returns the name of the tenant of the task that has arrived last, or "". The name of
+// an account does not change, so the task's goroutine needs no lock.
+func (s *strand) shortTenant() string {
+	if s.tenant == nil {
+		return ""
 	}
-	return d
+	return cutText(s.tenant.text, maxDecisionText)
 }
 
 // shortPath returns the task's path for a decision. The name of a class that is kept anyway need
@@ -155,7 +160,9 @@ func (s *strand) overloaded(t *Task, waiting int) error {
 		rt.decisions.skip()
 		return err
 	}
-	rt.decisions.add(sortVerdict, &Decision{Kind: DecisionRefusal, Loop: s.loop.cfg.Name, Task: t.shortPath(), Reason: ErrOverloaded.Error()})
+	rt.decisions.add(sortVerdict, &Decision{
+		Kind: DecisionRefusal, Loop: s.loop.cfg.Name, Task: t.shortPath(), Tenant: s.shortTenant(), Reason: ErrOverloaded.Error(),
+	})
 	rt.recorder.snapshot("overload")
 	return err
 }

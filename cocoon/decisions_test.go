@@ -152,15 +152,16 @@ func TestKindsOfDecisions(t *testing.T) {
 // A full queue refuses a task without a policy.
 func TestDecisionOfAFullQueue(t *testing.T) {
 	rt := start(t, Config{Slots: 1, MaxQueue: 1, StallAfter: -1})
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\ntenants: {label: user}")))
 	release := taken(t, rt.Loop())
 	defer release()
 	waits := rt.Go(background, "waits", idle)
 	eventually(t, "a task to wait", func() bool { return rt.Stats().Loops[0].Queued == 1 })
-	if err := rt.Run(background, "one too many", idle); !errors.Is(err, ErrOverloaded) {
+	if err := rt.Run(WithLabel(background, "user", "ann"), "one too many", idle); !errors.Is(err, ErrOverloaded) {
 		t.Fatal(err)
 	}
 	d := next(t, rt.Decisions(0), DecisionRefusal)
-	if got, want := d.String(), `refusal task "one too many" loop "default": loop is overloaded`; got != want || d.Values() != nil {
+	if got, want := d.String(), `refusal task "one too many" tenant "ann" loop "default": loop is overloaded`; got != want || d.Values() != nil {
 		t.Errorf("got %s; want %s", got, want)
 	}
 	release()

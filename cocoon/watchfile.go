@@ -45,16 +45,23 @@ func (rt *Runtime) watchFile(ctx context.Context, name string, pace watchPace, s
 	if err != nil {
 		return fmt.Errorf("cocoon: %w", err)
 	}
-	w := &fileWatch{watching: &watching{ctx}, rt: rt, name: name, pace: pace}
+	w := &fileWatch{watching: &watching{ctx}, over: doneOutside(ctx), rt: rt, name: name, pace: pace}
 	if !rt.beginWatch(path, w.watching) {
 		return fmt.Errorf("cocoon: WatchPolicyFile(%q): the file is being watched already; end the context of the first call before", name)
 	}
+	notify.Outside(func() { err = w.start(path, signals) })
+	return err
+}
+
+// start loads the file, and starts the watch, outside of any bubble of testing/synctest: it waits
+// for the file system and the runtime, in real time, and the bubble's time would stand still.
+func (w *fileWatch) start(path string, signals []os.Signal) error {
 	w.notified(path)
 	w.follow()
 	before := lookAt(path) // a change during the load is noticed
-	if _, _, err := rt.loadPolicyFile(name, true, func(string, textSum) bool { return true }); err != nil {
+	if _, _, err := w.rt.loadPolicyFile(w.name, true, func(string, textSum) bool { return true }); err != nil {
 		w.notes.Close()
-		rt.endWatch(path, w.watching)
+		w.rt.endWatch(path, w.watching)
 		return err
 	}
 	w.begin(before, time.Now())
@@ -63,12 +70,24 @@ func (rt *Runtime) watchFile(ctx context.Context, name string, pace watchPace, s
 		signal.Notify(w.signals, signals...)
 	}
 	go func() {
-		defer rt.endWatch(path, w.watching)
+		defer w.rt.endWatch(path, w.watching)
 		defer signal.Stop(w.signals)
 		defer w.notes.Close()
 		w.run(path)
 	}()
 	return nil
+}
+
+// doneOutside returns a channel that is closed when ctx ends, and that may be used outside the
+// caller's bubble.
+func doneOutside(ctx context.Context) <-chan struct{} {
+	if !notify.Bubbled() {
+		return ctx.Done()
+	}
+	var done chan struct{}
+	notify.Outside(func() { done = make(chan struct{}) })
+	context.AfterFunc(ctx, func() { close(done) })
+	return done
 }
 
 // beginWatch makes w the watch of the file, and reports false if the file has one. A watch whose
@@ -108,6 +127,7 @@ type fileWatch struct {
 	glances
 	pace watchPace
 	*watching
+	over    <-chan struct{} // closed when the context ends
 	rt      *Runtime
 	name    string
 	notes   *filenotify.Watch // nil: there are none
@@ -115,10 +135,9 @@ type fileWatch struct {
 	refused *textSum          // the text that was refused last; nil: the last one was accepted
 }
 
-// notified asks for notifications. In a bubble of testing/synctest it does not, because their
-// goroutine waits for the kernel, and the bubble's time would stand still.
+// notified asks for notifications.
 func (w *fileWatch) notified(path string) {
-	if w.pace.notified == 0 || notify.Bubbled() {
+	if w.pace.notified == 0 {
 		return
 	}
 	var err error
@@ -163,7 +182,7 @@ func (w *fileWatch) run(path string) {
 			notes = nil
 		}
 		select {
-		case <-w.ctx.Done():
+		case <-w.over:
 			return
 		case <-w.rt.ctx.Done():
 			return

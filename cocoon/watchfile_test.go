@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -236,6 +237,24 @@ func TestWatchAgain(t *testing.T) {
 		t.Error("the end of an earlier watch has ended the last one")
 	}
 	must(t, rt.Shutdown(t.Context()))
+}
+
+// TestWatchInABubble: the time of a bubble of testing/synctest goes on while a file is watched, the
+// file is loaded in real time, and the end of the bubble's context ends the watch.
+func TestWatchInABubble(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
+	rt := start(t, Config{})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		must(t, rt.watchFile(ctx, name, filePace, []os.Signal{os.Interrupt}))
+		time.Sleep(time.Hour)
+		replace(t, name, watchedText("b"))
+		eventually(t, "policy b in force", func() bool { return rt.Policy("b") != nil })
+		cancel()
+		synctest.Wait()
+	})
+	eventually(t, "the watch has ended", func() bool { return watchesRunning() == 0 })
 }
 
 // watchesRunning returns how many goroutines of the process watch a file.

@@ -109,6 +109,9 @@ func TestActionsAreGuarded(t *testing.T) {
 	if !strings.Contains(lines.String(), `into mode observe"`) {
 		t.Errorf("the log is\n%s", lines)
 	}
+	if _, body := get(t, page); !strings.Contains(body, `<th scope="row">mode observe</th>`) {
+		t.Error("the page does not say which mode it is now")
+	}
 }
 
 func TestActionCancel(t *testing.T) {

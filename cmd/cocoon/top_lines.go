@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoondebug"
 )
 
@@ -77,11 +78,17 @@ func decisionLines(s *cocoondebug.Snapshot) []string {
 	return table(func(row func(...any)) {
 		row("TIME", "DECISION", "TASK", "POLICY", "REASON")
 		for _, d := range s.Decisions {
-			kind := d.Kind
-			if d.Mode == "observe" {
+			kind, reason := d.Kind, d.Reason
+			switch {
+			case kind == string(cocoon.DecisionMode):
+				kind += " " + d.Mode
+			case d.Mode == "observe":
 				kind += " (observed)"
 			}
-			row(d.Time.Format("15:04:05.000"), kind, d.Task, d.Policy, d.Reason)
+			if d.File != "" && d.Policy == "" && !strings.Contains(reason, d.File) {
+				reason = strings.TrimPrefix(reason+": ", ": ") + d.File
+			}
+			row(d.Time.Format("15:04:05.000"), kind, d.Task, d.Policy, reason)
 		}
 	})
 }

@@ -62,6 +62,26 @@ func TestTopOnce(t *testing.T) {
 	}
 }
 
+// A mode is named, and so is the file of a document; a policy that observes only would refuse.
+func TestTopDecisions(t *testing.T) {
+	lines := strings.Join(decisionLines(&cocoondebug.Snapshot{Decisions: []cocoondebug.Decision{
+		{Kind: "mode", Mode: "observe", Policy: "shed"},
+		{Kind: "refusal", Mode: "observe", Policy: "shed", Reason: "busy"},
+		{Kind: "document-loaded", Mode: "enforce", File: "p.yaml"},
+		{Kind: "document-refused", Mode: "enforce", File: "p.yaml", Reason: "p.yaml:1:1: bad"},
+		{Kind: "action", Mode: "enforce", File: "p.yaml", Reason: "load, from 127.0.0.1:80"},
+		{Kind: "policy-added", Mode: "enforce", File: "p.yaml", Policy: "shed"},
+	}}), "\n")
+	for _, want := range []string{
+		`mode observe +shed$`, `refusal \(observed\) +shed +busy$`, `document-loaded +p.yaml$`,
+		`document-refused +p.yaml:1:1: bad$`, `action +load, from 127.0.0.1:80: p.yaml$`, `policy-added +shed$`,
+	} {
+		if !regexp.MustCompile("(?m)" + want).MatchString(lines) {
+			t.Errorf("no line %s in\n%s", want, lines)
+		}
+	}
+}
+
 func TestTopRefuses(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()

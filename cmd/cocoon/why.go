@@ -85,10 +85,10 @@ func (h *history) print(w io.Writer, file string, window time.Duration, most int
 
 // rounded leaves out digits beyond the third.
 func rounded(d time.Duration) time.Duration {
-	switch {
-	case d >= time.Second:
+	switch amount := d.Abs(); {
+	case amount >= time.Second:
 		return d.Round(time.Millisecond)
-	case d >= time.Millisecond:
+	case amount >= time.Millisecond:
 		return d.Round(10 * time.Microsecond)
 	}
 	return d.Round(100 * time.Nanosecond)

@@ -75,6 +75,17 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// Moments before the event have as many digits as those after it, so that the columns stay aligned.
+func TestWhyRounds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-321_473_649: "-321.47ms", 321_473_649: "+321.47ms", -2_000_400_000: "-2s", -584_849: "-584.8µs", 0: "0s",
+	} {
+		if got := signed(d); got != want {
+			t.Errorf("%v is shown as %s; want %s", d, got, want)
+		}
+	}
+}
+
 func TestWhyRefuses(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, text []byte) string {
