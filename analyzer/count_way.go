@@ -24,15 +24,24 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	}
 	written := countsOf(members)
 	for _, m := range members {
-		if m.own(name) != by.own(name) || by.expires(d) {
+		if m.own(name) != by.own(name) || by.expires(d) && !c.arrivals(m) {
 			continue
 		}
 		if n := m.compared(name, func(state string) bool { return written[m.own(state)] == nil }); n != nil {
+			if s, _ := by.declaration(d); s.TTL > 0 {
+				return []Remark{m.remark(n, "declare a token bucket, as in {rate: 1.5, burst: 90, keys: 1000}, which time fills",
+					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
+			}
 			return []Remark{m.remark(n, "let a policy bring it back, or compare rate()",
 				"the state %s only goes %s, so %s is decided for good some day", name, way, m.text(n))}
 		}
 	}
 	return nil
+}
+
+// arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.
+func (c *tally) arrivals(m Member) bool {
+	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws)
 }
 
 // saturates reports whether the policies themselves stop counting at a number, as in

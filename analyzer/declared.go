@@ -8,7 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Mismatched returns warnings about policies that name tasks of kinds for which they do nothing.
+// Mismatched returns warnings about policies that name tasks of kinds for which they do nothing, or
+// tasks by misspelt names.
 // tasks are the declarations of the documents, as in document.Document.
 func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark) {
 	for _, m := range members {
@@ -26,7 +27,7 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			}
 		}
 	}
-	return all
+	return append(all, misspelt(members, tasks)...)
 }
 
 func (m Member) about(format string, args ...any) Remark {

@@ -56,6 +56,7 @@ func TestCountsThatDrift(t *testing.T) {
 	}
 	checkFlows(t, Declared{States: states}, []flowCase{
 		{"keys that end", []policy.Spec{on(exit, `add("ttl", task.name, 1)`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},
+		{"keys that end and count arrivals", []policy.Spec{on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : add("ttl", arriving.name, 1)`)}, "a ttl is no window: the state ttl keeps a key until no task has written it for 1m0s, so state.ttl[arriving.name] > 3 is decided some day"},
 		{"keys that stay", []policy.Spec{on(exit, `add("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] > 3 ? throw("x") : continue()`)}, "the state k only goes up, so state.k[arriving.name] > 3 is decided"},
 	})
 }

@@ -110,6 +110,8 @@ func Verify(p *ir.Program, limits Limits) (Verified, error) {
 	v.warnings = append(v.warnings, a.shareOfOne()...)
 	v.warnings = append(v.warnings, precedence(p)...)
 	v.warnings = append(v.warnings, a.undated()...)
+	v.warnings = append(v.warnings, a.unlabelled()...)
+	v.warnings = append(v.warnings, a.overtaken(v.warnings)...)
 	v.warnings = append(v.warnings, a.demoted()...)
 	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
 	return v, nil

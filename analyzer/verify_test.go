@@ -195,7 +195,7 @@ func TestWarnings(t *testing.T) {
 			`b: b is always false`, `throw("x"): throw("x") is never reached`}},
 		{`let a = queue.length >= 0; a and a ? throw("x") : continue()`, []string{"queue.length >= 0: queue.length >= 0 is always true"}},
 		{`queue.length > 5 and queue.length > 3 ? throw("x") : continue()`, []string{"queue.length > 3: queue.length > 3 is always true: queue.length is 6 or more here"}},
-		{`queue.length in 1..5 ? throw("x") : queue.length in 2..3 ? switch() : continue()`, nil}, // no unions of ranges
+		{`queue.length in 1..5 ? throw("x") : queue.length in 2..3 ? switch() : continue()`, []string{"switch(): switch() is never reached: an earlier choice"}},
 		{`loop.utilization > 1.5 ? throw("x") : switch()`, []string{
 			"loop.utilization > 1.5: loop.utilization > 1.5 is always false: loop.utilization is 0 to 1 here", `throw("x"): throw("x") is never reached`}},
 		{`state.f == state.f ? throw("x") : switch()`, nil}, // NaN

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -63,4 +65,55 @@ func (a *analysis) endless(n *ir.Node) bool {
 	}
 	b.statement(b.p.Root)
 	return b.reached[n]
+}
+
+// unlabelled warns of a throw into tasks with a low number in a label, which also meets all tasks
+// that have no number there: these count as 0. An author who means them writes int(label, 0).
+func (a *analysis) unlabelled() (all []Warning) {
+	c := a.contraries(stubs.Throw)
+	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
+		for _, part := range a.parts(conds) {
+			for _, cond := range part {
+				if at, label := a.lowLabel(cond); at != nil && len(all) == 0 {
+					all = []Warning{{a.p.Errorf(at, "write a number for them, as in "+strings.TrimSuffix(label, ")")+", 0)",
+						"%s also holds for tasks without a number in the label, which count as 0, and %s meets them", a.text(at), a.text(n))}}
+				}
+			}
+		}
+	})
+	return all
+}
+
+// lowLabel returns a comparison that holds for 0 and not for greater numbers of a label, and the
+// text that reads the label without a default.
+func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
+	n := a.named(c.Node)
+	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+		return nil, ""
+	}
+	x, y := a.named(n.A), a.named(n.B)
+	if x == nil || y == nil {
+		return nil, ""
+	}
+	if y.Op != ir.OpConst {
+		x, y = y, x
+	}
+	if x.Op != ir.OpRead || y.Op != ir.OpConst || a.reads[x.Index].Taken != ir.TakenInt && a.reads[x.Index].Taken != ir.TakenFloat {
+		return nil, ""
+	}
+	r, label := a.reads[x.Index], a.p.Text[x.Pos:x.End]
+	low := a.slopeOf(condition{n, c.holds}, source{stub: r.Stub}) == falling && ir.Compare(n.Op, n.A.Type, wordOf(n.A, y), wordOf(n.B, y)) == c.holds
+	asks := func(o ir.Read) bool { return o.Stub == r.Stub && o.Key == r.Key && o.Taken == ir.TakenWhole } // for the label itself
+	if !low || slices.ContainsFunc(a.p.Reads, asks) || r.Stub != stubs.TaskLabels && r.Stub != stubs.ArrivingLabels || strings.Contains(label, ",") {
+		return nil, ""
+	}
+	return n, label
+}
+
+// wordOf returns the word of an operand: that of the constant, or 0 for the other operand.
+func wordOf(n, constant *ir.Node) uint64 {
+	if n == constant || n.Op == ir.OpConst {
+		return constant.Imm
+	}
+	return 0
 }

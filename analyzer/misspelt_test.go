@@ -1,0 +1,42 @@
+package analyzer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// Names in a match that are misspellings of names elsewhere.
+func TestMisspeltNames(t *testing.T) {
+	const health = "GET /health"
+	tasks := map[string]document.Class{health: {Kind: "safe"}, "report": {}}
+	shed := func(m policy.Match) policy.Spec {
+		return of(m, on(stubs.Enqueue, `queue.length > 99 ? throw("x") : continue()`))
+	}
+	except := func(name string) policy.Spec { return shed(policy.Match{Except: []string{name}}) }
+	byName := on(stubs.Enqueue, `queue.length > 9 and arriving.name != "GET /status" ? throw("x") : continue()`)
+	for _, c := range []struct {
+		name  string
+		specs []policy.Spec
+		want  string
+	}{
+		{"swapped", []policy.Spec{except("GET /heatlh")}, `match: nothing else names "GET /heatlh"; did you mean "GET /health"?`},
+		{"missing", []policy.Spec{except("GET /helth")}, `did you mean "GET /health"?`},
+		{"too many", []policy.Spec{shed(policy.Match{Tasks: []string{"repport"}})}, `did you mean "report"?`},
+		{"as an expression has it", []policy.Spec{byName, except("GET /staus")}, `did you mean "GET /status"?`},
+		{"of two the first", []policy.Spec{except("GET /satus"), except("GET /status")}, `nothing else names "GET /satus"; did you mean "GET /status"?`},
+		{"twice", []policy.Spec{except("GET /heatlh"), except("GET /heatlh")}, ""},
+		{"right", []policy.Spec{except(health)}, ""},
+		{"several of them", []policy.Spec{shed(policy.Match{Tasks: []string{"reports"}})}, ""},
+		{"another version", []policy.Spec{except("GET /v1/items"), except("GET /v12/items"), except("GET /v21/items")}, ""},
+		{"another letter", []policy.Spec{shed(policy.Match{Tasks: []string{"resort"}})}, ""},
+	} {
+		got := Mismatched(members(t, declared, c.specs...), tasks)
+		if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(got[0].Err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, got, c.want)
+		}
+	}
+}
