@@ -12,8 +12,8 @@ import (
 // maxPairs bounds the pairs of policies that are followed together.
 const maxPairs = 300
 
-// behind returns warnings about policies that refuse arriving tasks, or throw into running ones on a
-// tick, where another policy has refused or ended all of them already.
+// behind returns warnings about policies that refuse arriving tasks, or throw into running ones on
+// ticks, where another policy has refused or ended all of them already.
 func behind(members []Member) (all []Remark) {
 	var refusing []Member
 	for _, m := range members {

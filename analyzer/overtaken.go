@@ -6,10 +6,10 @@ import (
 	"github.com/cocoon-go/cocoon/internal/ir"
 )
 
-// overtaken returns a warning about a throw, a switch or an effect whose condition is a part of what
-// an earlier choice decides: the second of a > 5 and b > 5 ? ... : a > 9 and b > 9 ? .... The walk
-// of the analysis does not see that, because it keeps the facts about a and b apart. told are the
-// other warnings.
+// overtaken returns a warning about a throw, a switch or an effect whose condition is a part of
+// what an earlier choice decides: the second of a > 5 and b > 5 ? ... : a > 9 and b > 9 ? .... The
+// walk of the analysis does not see that, because it keeps the facts about a and b apart. told are
+// the other warnings.
 func (a *analysis) overtaken(told []Warning) (all []Warning) {
 	open := map[*ir.Node]bool{} // reached on some path
 	w := &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths}
