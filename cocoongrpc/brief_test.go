@@ -11,9 +11,10 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
-// sink is a stream that accepts all messages.
+// sink is a stream that accepts all messages, and always has one.
 type sink struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -21,10 +22,63 @@ type sink struct {
 
 func (s sink) Context() context.Context { return s.ctx }
 func (s sink) SendMsg(any) error        { return nil }
+func (s sink) RecvMsg(any) error        { return nil }
 
 // A handler keeps its slot while it sends and its client reads, although another task waits for the
 // slot.
 func TestSendsKeepTheSlot(t *testing.T) {
+	keepsTheSlot(t, func(*serverStream) {}, func(s *serverStream) error { return s.SendMsg(nil) })
+}
+
+// A handler keeps its slot while it receives and its client is ahead of it.
+func TestReceivesKeepTheSlot(t *testing.T) {
+	keepsTheSlot(t, func(s *serverStream) {
+		for s.receipts.expect == 0 {
+			tasktest.Must(t, s.RecvMsg(nil))
+		}
+	}, func(s *serverStream) error { return s.RecvMsg(nil) })
+}
+
+// The next message is expected to be there after some that were, and not after one that was not.
+func TestReceipts(t *testing.T) {
+	const there, late = true, false
+	var r receipts
+	receive := func(message bool) {
+		begin := notify.Now()
+		for !message && notify.Now()-begin <= promptly {
+		}
+		if !r.expected() {
+			r.measure(begin)
+		}
+	}
+	for r.expect == 0 { // one is late if the machine is busy
+		receive(there)
+	}
+	for range trusted {
+		if !r.expected() {
+			t.Fatal("after prompt messages, one is not expected")
+		}
+	}
+	for range 3 * measured {
+		if receive(late); r.expected() {
+			t.Fatal("after late messages, one is expected")
+		}
+	}
+	for range measured - 1 {
+		if receive(there); r.expected() {
+			t.Fatal("after less messages than are measured, one is expected")
+		}
+	}
+	receive(late)
+	if receive(there); r.expected() {
+		t.Fatal("after a late message and a prompt one, one is expected")
+	}
+}
+
+// keepsTheSlot checks that a task keeps its slot during calls of a stream, while another task
+// waits.
+func keepsTheSlot(t *testing.T, prepare func(*serverStream), call func(*serverStream) error) {
+	t.Helper()
 	kept, lost := 0, 0 // a collection may have the handler wait
 	for kept+lost < 10 {
 		// A fresh runtime has not learned that the handler waits.
@@ -33,6 +87,7 @@ func TestSendsKeepTheSlot(t *testing.T) {
 		var done sync.WaitGroup
 		tasktest.Must(t, StreamServerInterceptor(rt, Options{})(nil, sink{ctx: t.Context()}, &grpc.StreamServerInfo{FullMethod: "/x/y"},
 			func(_ any, stream grpc.ServerStream) error {
+				prepare(stream.(*serverStream))
 				done.Go(func() {
 					rt.Run(t.Context(), "other", func(context.Context) error { other.Store(true); return nil })
 				})
@@ -42,7 +97,7 @@ func TestSendsKeepTheSlot(t *testing.T) {
 					return nil // the handler waited for a lock
 				}
 				for range 10 { // a moment: other tasks do not wait for long
-					tasktest.Must(t, stream.SendMsg(nil))
+					tasktest.Must(t, call(stream.(*serverStream)))
 				}
 				if other.Load() {
 					lost++

@@ -12,15 +12,17 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
-// serverStream is the stream of a handler that runs as a task. Each receive gives the slot back,
-// even if it turns out short, because its duration is up to the client. A send seldom waits, so it
-// gives the slot back when the runtime finds it waiting.
+// serverStream is the stream of a handler that runs as a task. A send seldom waits, so it gives the
+// slot back when the runtime finds it waiting. A receive gives the slot back at once, because its
+// duration is up to the client, unless the messages before it were there already (receipts).
 type serverStream struct {
 	grpc.ServerStream
-	caller tell.Caller
-	refuse func(thrown error, started bool) (answer error)
+	caller   tell.Caller
+	refuse   func(thrown error, started bool) (answer error)
+	receipts receipts
 
 	watch   sync.Once
 	waiting atomic.Int32 // sends and receives in progress, on any goroutine
@@ -51,11 +53,19 @@ func (s *serverStream) SendMsg(m any) error {
 
 // RecvMsg implements grpc.ServerStream.
 func (s *serverStream) RecvMsg(m any) error {
+	if s.receipts.expected() {
+		return s.caller.CallBriefly(func() error { return s.receive(m) })
+	}
 	return s.caller.Call(func() error {
-		s.begin()
-		defer s.waiting.Add(-1)
-		return s.ServerStream.RecvMsg(m)
+		defer s.receipts.measure(notify.Now())
+		return s.receive(m)
 	})
+}
+
+func (s *serverStream) receive(m any) error {
+	s.begin()
+	defer s.waiting.Add(-1)
+	return s.ServerStream.RecvMsg(m)
 }
 
 // begin records a send or a receive. It takes a lock only the first time, and when the task was
