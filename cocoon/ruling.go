@@ -15,10 +15,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ruling is what a verdict or an effect of a policy was based on: the program and its snapshot. Everything else
-// follows from them, because an evaluation depends on nothing but its snapshot. So the loop only
-// copies the snapshot, in about 0.2 µs (BenchmarkDecisions), and the reader evaluates the program
-// again to find the branch. It refers neither to the task nor to the compiled policy.
+// ruling is what a verdict or an effect of a policy was based on: the program and its snapshot.
+// Everything else follows from them, because an evaluation depends on nothing but its snapshot. So
+// the loop only copies the snapshot, in about 0.2 µs (BenchmarkDecisions), and the reader evaluates
+// the program again to find the branch. It refers neither to the task nor to the compiled policy.
 type ruling struct {
 	policy   string
 	version  int
